@@ -79,7 +79,8 @@ const rules: ArchitectureRules = {
       { folder: 'src/store/sqlite/', why: 'an engine: it knows the port, not the other engine' },
       { folder: 'src/store/postgres/', why: 'an engine: it knows the port, not the other engine' },
     ],
-    [{ folder: 'src/store/open.ts', why: 'selects the engine by the URL' }],
+    [{ folder: 'src/store/engines.ts', why: 'the table of engines' }],
+    [{ folder: 'src/store/open.ts', why: 'opens a store with the engine of its URL' }],
     [
       { folder: 'src/import/', why: 'turns files into observations' },
       { folder: 'src/registrations/', why: 'stores which names were registered and dropped on a day' },
@@ -98,7 +99,7 @@ const rules: ArchitectureRules = {
   restricted: [
     {
       folders: ['src/store/sqlite/', 'src/store/postgres/'],
-      importers: ['src/store/open.ts'],
+      importers: ['src/store/engines.ts'],
       why: 'the rest of the code works with every engine',
     },
     {
@@ -180,13 +181,13 @@ const violationsIn = (files: Record<string, string>) =>
     rules,
   )
 
-test('every engine of the store has a row of its own, and only store/open.ts may import it', () => {
+test('every engine of the store has a row of its own, and only store/engines.ts may import it', () => {
   const shared = ['src/store/port/', 'src/store/shared/']
   const engines = globSync('src/store/*/').map((path) => `${path.replace(/\/$/, '')}/`)
   const folders = engines.filter((folder) => !shared.includes(folder)).toSorted()
   const rows = rules.layers.flat().map(({ folder }) => folder)
   assert.deepEqual(folders, rows.filter((folder) => /^src\/store\/\w+\/$/.test(folder)).toSorted())
-  const restricted = rules.restricted.find(({ importers }) => String(importers) === 'src/store/open.ts')
+  const restricted = rules.restricted.find(({ importers }) => String(importers) === 'src/store/engines.ts')
   assert.deepEqual(restricted?.folders.toSorted(), folders)
 })
 
@@ -226,7 +227,8 @@ test('sources that follow the rules have no violations', () => {
       "/** A probe result. */\nimport { connect } from 'node:tls'\nexport type ProbeResult = typeof connect",
     'src/observe/observe.ts':
       "/** Observes it. */\nimport type { ProbeResult } from '../probe/probe-result.ts'\nexport type O = ProbeResult",
-    'src/store/open.ts': "// Opens it.\nexport const open = () => import('./sqlite/store.ts')",
+    'src/store/engines.ts': "// The engines.\nexport const load = () => import('./sqlite/store.ts')",
+    'src/store/open.ts': "// Opens it.\nexport { load as open } from './engines.ts'",
     'src/store/sqlite/store.ts':
       "// SQLite it.\nimport { DatabaseSync } from 'node:sqlite'\nexport const d = DatabaseSync",
     'src/cli/serve.ts':
@@ -257,7 +259,7 @@ for (const [what, files, expected] of [
     { 'src/store/sqlite/a.ts': "// The A.\nexport * from '../postgres/b.ts'", 'src/store/postgres/b.ts': '// The B.' },
     [
       'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which is in the same layer',
-      'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which only src/store/open.ts may import: the rest of the code works with every engine',
+      'src/store/sqlite/a.ts imports src/store/postgres/b.ts, which only src/store/engines.ts may import: the rest of the code works with every engine',
     ],
   ],
   [

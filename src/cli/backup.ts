@@ -1,8 +1,8 @@
 /** `domaindex backup`: copies the store to a folder while it is in use. */
 
 import type { Command } from 'commander'
+import { redactedStoreUrl } from '../store/engines.ts'
 import { backupStore } from '../store/open.ts'
-import { redactedStoreUrl } from '../store/port/url.ts'
 import { loadExistingStoreSettings } from './program/existing-store.ts'
 import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'

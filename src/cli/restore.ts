@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { loadSettings } from '../config/settings.ts'
+import { redactedStoreUrl } from '../store/engines.ts'
 import { restoreStore } from '../store/open.ts'
-import { redactedStoreUrl } from '../store/port/url.ts'
 import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'
 

@@ -1,6 +1,6 @@
 /** Parses the texts of settings. Every parser returns undefined if the text is not allowed. */
 
-import { isPostgres, isValidPostgresUrl } from '../store/port/url.ts'
+import { isValidStoreUrl } from '../store/engines.ts'
 import { addressFamily, type IpAddress, parseAddress } from '../values/ip-address.ts'
 
 /** One setting. `parse` returns undefined if the text is not allowed. */
@@ -23,9 +23,7 @@ const MAX_DURATION_SECONDS = 3_650 * 86_400
 const MAX_RATE = 100_000
 
 export function parseStoreUrl(text: string): string | undefined {
-  const isPath = /^sqlite:(?!:memory:).+/s.test(text) && !text.includes('://')
-  const fits = isPostgres(text) ? isValidPostgresUrl(text) : isPath
-  return fits ? text : undefined
+  return isValidStoreUrl(text) ? text : undefined
 }
 
 export function parseWholeNumber(text: string, min: number, max: number): number | undefined {

@@ -1,12 +1,13 @@
 /** The settings of the store and its disks. */
 
 import { resolve } from 'node:path'
-import { isPostgres, redactedStoreUrl, type StoreLocation, storeUrlOf } from '../store/port/url.ts'
+import { ENGINES, engineOf, redactedStoreUrl, STORE_URL_FORMAT } from '../store/engines.ts'
+import { type StoreLocation, storeUrlOf } from '../store/port/url.ts'
 import type { FreeSpace } from '../store/shared/disk.ts'
 import { parseStoreUrl, type Setting } from './parse.ts'
 
 export type StoreSettings = {
-  /** `sqlite:PATH`, or a PostgreSQL URL, which may contain a password. With the path of a separate ledger. */
+  /** A URL, which may contain a password, with the path of a separate ledger. */
   store: StoreLocation
   /** The store to which `domaindex copy` copies. */
   storeTo: StoreLocation | null
@@ -17,8 +18,6 @@ export type StoreSettings = {
   diskFree: FreeSpace | null
 }
 
-const STORE_URL_FORMAT =
-  'sqlite:PATH, a file path, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with %40 %2F %3F %23 %25 for @ / ? # % in the password'
 const BYTE_UNITS: Readonly<Record<string, number>> = { M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
 
 export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<StoreSettings[Key]> } = {
@@ -82,12 +81,20 @@ export function applyLedgerPaths(settings: StoreSettings): string[] {
   ] as const) {
     const [location, path] = [settings[store], settings[ledger]]
     if (!location || !path) continue
-    if (isPostgres(location)) faults.push(`${STORE_SETTINGS[ledger].name} is for a store in SQLite: leave it unset`)
-    else if (resolve(storeUrlOf(location).slice('sqlite:'.length)) === resolve(path))
+    const { takesLedgerPath, paths } = engineOf(location)
+    if (!takesLedgerPath)
+      faults.push(`${STORE_SETTINGS[ledger].name} is for a store in ${ledgerPathEngines()}: leave it unset`)
+    else if (paths(location).some((used) => resolve(used) === resolve(path)))
       faults.push(
         `${STORE_SETTINGS[ledger].name} and ${STORE_SETTINGS[store].name} are the same file: set another path for the ledger`,
       )
     settings[store] = { url: storeUrlOf(location), ledger: path }
   }
   return faults
+}
+
+function ledgerPathEngines(): string {
+  return ENGINES.filter(({ takesLedgerPath }) => takesLedgerPath)
+    .map(({ name }) => name)
+    .join(' or ')
 }

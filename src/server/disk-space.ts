@@ -2,7 +2,8 @@
 
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
-import { DiskSpaceMonitor, storePaths, storeWaitingForSpace } from '../store/disk-space.ts'
+import { DiskSpaceMonitor, storeWaitingForSpace } from '../store/disk-space.ts'
+import { engineOf } from '../store/engines.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/port/store.ts'
 
@@ -24,7 +25,7 @@ export function diskSpaceOf(
   otherPaths: readonly string[],
   notify: NotifyDiskSpace,
 ): DiskSpaceMonitor {
-  return new DiskSpaceMonitor({ paths: [...storePaths(store), ...otherPaths], minFree: diskFree, notify })
+  return new DiskSpaceMonitor({ paths: [...engineOf(store).paths(store), ...otherPaths], minFree: diskFree, notify })
 }
 
 /** Opens the store of the settings for writing. Writes wait for space on its disks and on those of the other paths. */

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDiskFull } from './port/fault.ts'
 import type { Store } from './port/store.ts'
-import { isPostgres, type StoreLocation, storeUrlOf } from './port/url.ts'
 import { type FreeSpace, shortageAt } from './shared/disk.ts'
 
 /** `notify` receives the reason when writing pauses, and null when it resumes. */
@@ -82,9 +81,4 @@ export function storeWaitingForSpace(store: Store, diskSpace: DiskSpaceMonitor, 
       save: (changes, leases) => diskSpace.write(() => observations.save(changes, leases), signal),
     },
   }
-}
-
-/** The paths that a store writes to; none for PostgreSQL, whose disks are not visible from here. */
-export function storePaths(location: StoreLocation): string[] {
-  return isPostgres(location) ? [] : [storeUrlOf(location).slice('sqlite:'.length)]
 }

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { readSettings, SETTINGS, unknownSettings } from '../../src/config/settings.ts'
 import { DEFAULT_SELF_CHECK_PLAN } from '../../src/probe/self-check/plan.ts'
-import { redactedStoreUrl } from '../../src/store/port/url.ts'
+import { redactedStoreUrl } from '../../src/store/engines.ts'
 import { folderOf } from '../cli/run.ts'
 
 const DEFAULTS = readSettings({})

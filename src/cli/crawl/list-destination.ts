@@ -6,20 +6,24 @@ import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import type { Settings } from '../../config/settings.ts'
 import { type Destination, storeDestination } from '../../crawler/list/destination.ts'
 import { printDiskSpace } from '../../server/disk-space.ts'
-import { DiskSpaceMonitor, storePaths } from '../../store/disk-space.ts'
+import { DiskSpaceMonitor } from '../../store/disk-space.ts'
+import { engineOf, redactedStoreUrl } from '../../store/engines.ts'
 import { openStore } from '../../store/open.ts'
-import { redactedStoreUrl } from '../../store/port/url.ts'
+import type { StoreLocation } from '../../store/port/url.ts'
 
 /** Throws StoreFault if the store cannot be opened. */
 export async function openStoreDestination(settings: Settings): Promise<Destination> {
   const { store: url, secret, pool } = settings
   const intervals = probeIntervalsOf(settings)
   const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
-  return storeDestination(
-    store,
-    redactedStoreUrl(url).replace(/(?<=^sqlite:).*/s, (path) => resolve(path)),
-    intervals,
-  )
+  return storeDestination(store, absoluteUrl(url), intervals)
+}
+
+/** The URL without its password. It names the same store in every working directory. */
+function absoluteUrl(url: StoreLocation): string {
+  return engineOf(url)
+    .paths(url)
+    .reduce((text, path) => text.replace(path, () => resolve(path)), redactedStoreUrl(url))
 }
 
 /** Makes writes wait for disk space. A file accepts a batch only if there is space. A store also retries. */
@@ -27,7 +31,7 @@ export function waitingDestination(destination: Destination, settings: Settings,
   const { isFile, label: to, write } = destination
   const store = isFile ? null : settings.store
   const diskSpace = new DiskSpaceMonitor({
-    paths: store === null ? [to] : storePaths(store),
+    paths: store === null ? [to] : engineOf(store).paths(store),
     minFree: settings.diskFree,
     notify: printDiskSpace,
   })

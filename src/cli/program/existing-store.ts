@@ -2,9 +2,9 @@
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
+import { redactedStoreUrl } from '../../store/engines.ts'
 import { openStore, storeExists } from '../../store/open.ts'
 import type { Store } from '../../store/port/store.ts'
-import { redactedStoreUrl } from '../../store/port/url.ts'
 
 /** Loads the settings. Throws CommandFault if their store does not exist. */
 export async function loadExistingStoreSettings(): Promise<Settings> {

@@ -12,11 +12,11 @@ export type OpenStoreOptions = {
   ledger: 'own' | 'thread' | 'primary'
   /** DOMAINDEX_SECRET; null for the secret that the store generates. */
   secret: string | null
-  /** Whole Unix seconds. Defaults to the machine's clock for SQLite and the server's clock for PostgreSQL. */
+  /** Whole Unix seconds. Default: the clock of the machine that has the data. */
   now?: () => Instant
-  /** PostgreSQL: connections of this process. */
+  /** Connections of this process, if the engine is a server. */
   pool?: number
-  /** PostgreSQL: milliseconds that the server may be silent during a request; default 90 seconds. */
+  /** If the engine is a server: milliseconds that it may be silent during a request; default 90 seconds. */
   maxSilence?: number
   /** Marks a store that is created now as a demo, and allows opening a demo store. */
   demo?: boolean

@@ -3,13 +3,13 @@
 import { StoreFault } from '../port/fault.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
-import { redactedStoreUrl } from '../port/url.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { applyPostgresMigrations, pendingPostgresMigrations, SCHEMA_PARTS } from './database/migrate.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'
 import { postgresListing } from './listing/listing.ts'
+import { redactPostgresUrl } from './locations.ts'
 import { postgresMaintenance } from './maintenance/maintenance.ts'
 import { probeDatabase } from './probe.ts'
 import { postgresJobs } from './schedule/jobs.ts'
@@ -68,13 +68,13 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
 export async function createSchemaIfMissing(database: Database, url: string): Promise<boolean> {
   const [server] = await database.read<ServerInfo>(READ_SERVER)
   const reason = unsupportedReason(server!)
-  if (reason !== null) throw new StoreFault(`${redactedStoreUrl(url)} ${reason}`)
+  if (reason !== null) throw new StoreFault(`${redactPostgresUrl(url)} ${reason}`)
   let isCreated = false
   for (const [part, folder] of SCHEMA_PARTS) {
     const pending = await pendingPostgresMigrations(database, part, folder)
     if (pending.length === 0) continue
     if (pending[0]!.number !== 1)
-      throw new StoreFault(`${redactedStoreUrl(url)} is of an older release: run domaindex migrate`)
+      throw new StoreFault(`${redactPostgresUrl(url)} is of an older release: run domaindex migrate`)
     await applyPostgresMigrations(database, part, folder)
     isCreated = true
   }
@@ -97,10 +97,10 @@ export async function checkStorePurpose(database: Database, url: string, demo: b
   const metadata = await database.read<{ name: string }>({ name: 'open.metadata', text: 'select name from metadata' })
   if (!demo && metadata.some(({ name }) => name === 'demo'))
     throw new StoreFault(
-      `${redactedStoreUrl(url)} holds the generated data of a demo: set DOMAINDEX_STORE to another store`,
+      `${redactPostgresUrl(url)} holds the generated data of a demo: set DOMAINDEX_STORE to another store`,
     )
   if (metadata.some(({ name }) => name === 'copy'))
     throw new StoreFault(
-      `${redactedStoreUrl(url)} holds an unfinished copy of another store: run domaindex copy again to resume it`,
+      `${redactPostgresUrl(url)} holds an unfinished copy of another store: run domaindex copy again to resume it`,
     )
 }

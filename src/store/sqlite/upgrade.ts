@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { connectSqlite } from './database/connection.ts'
-import type { StoreFiles } from './database/file-paths.ts'
 import { applySqliteMigrations, SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
 import { SQLITE_LEDGER_SCHEMA } from './ledger/file.ts'
 import { requireLedger } from './ledger/ledger-location.ts'
+import type { StoreFiles } from './locations.ts'
 
 /**
  * Runs the pending migrations, the facts first; with `plan` runs none. Returns their names, as in

@@ -1,8 +1,6 @@
 /** Connection settings for PostgreSQL: the URL, the session settings, and the parsing of values. */
 
 import type pg from 'pg'
-import { StoreFault } from '../../port/fault.ts'
-import { isPostgres } from '../../port/url.ts'
 
 /** A statement that is prepared by name, once per connection. */
 export type Statement = { name: string; text: string; rowMode?: 'array' }
@@ -29,15 +27,9 @@ const PLANNER_SETTINGS = [
   'TimeZone=UTC',
 ]
 
-const URL_FORMAT_HINT =
-  'write postgres://user:password@host:port/database, with %40 for @, %2F for / and %23 for # in user and password'
-
-/**
- * The configuration of a client. `applicationName`: how the server lists it. Throws StoreFault, whose message does not
- * contain the URL.
- */
+/** The configuration of a client. `applicationName`: how the server lists it. */
 export function clientConfigOf(url: string, applicationName: string): pg.ClientConfig {
-  const parsed = parsePostgresUrl(url)
+  const parsed = new URL(url)
   const userOptions = parsed.searchParams.get('options')
   const options = PLANNER_SETTINGS.map((setting) => `-c ${setting}`)
   parsed.searchParams.set('options', [...options, ...(userOptions ? [userOptions] : [])].join(' '))
@@ -52,12 +44,6 @@ export function clientConfigOf(url: string, applicationName: string): pg.ClientC
     keepAlive: true,
     types: { getTypeParser: typeParserOf as never },
   }
-}
-
-function parsePostgresUrl(url: string): URL {
-  if (!isPostgres(url) || !URL.canParse(url))
-    throw new StoreFault(`the URL of the database cannot be read: ${URL_FORMAT_HINT}`)
-  return new URL(url)
 }
 
 /**

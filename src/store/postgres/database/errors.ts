@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault } from '../../port/fault.ts'
-import { redactedStoreUrl } from '../../port/url.ts'
+import { redactPostgresUrl } from '../locations.ts'
 import { SERVER_SILENT_MESSAGE } from './client.ts'
 
 /** Milliseconds for which a connection is retried: a restarting server is back by then. */
@@ -120,7 +120,7 @@ export function toStoreFault(error: unknown, url: string): unknown {
   const message = userMessage(error)
   if (message === null) return error
   const isUnreachable = isUnavailable(error) || UNAVAILABLE_CODES.includes(errorCode(error))
-  return new (isUnreachable ? StoreUnavailableFault : StoreFault)(`${redactedStoreUrl(url)}: ${message}`, {
+  return new (isUnreachable ? StoreUnavailableFault : StoreFault)(`${redactPostgresUrl(url)}: ${message}`, {
     cause: error,
   })
 }

@@ -17,13 +17,13 @@ import {
   rowToJson,
 } from '../../port/bulk.ts'
 import { StoreFault } from '../../port/fault.ts'
-import { redactedStoreUrl } from '../../port/url.ts'
 import { clientConfigOf } from '../database/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { toStoreFault } from '../database/errors.ts'
 import { ID_BLOCK } from '../database/ids.ts'
 import { hasTables } from '../database/migrate.ts'
 import { partitionOfName, partitionOfPackedAddress } from '../database/partition.ts'
+import { redactPostgresUrl } from '../locations.ts'
 import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
 
 /** Of secrets of the operator, the store has only a digest. They are not copied. */
@@ -44,7 +44,7 @@ export async function openBulkPostgres(url: string, access: 'read' | 'write'): P
   const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex copy' })
   try {
     if (access === 'read' && !(await hasTables(database)))
-      throw new StoreFault(`there is no store at ${redactedStoreUrl(url)}`)
+      throw new StoreFault(`there is no store at ${redactPostgresUrl(url)}`)
     await createSchemaIfMissing(database, url)
     if (access === 'read') await checkStorePurpose(database, url, false)
   } finally {

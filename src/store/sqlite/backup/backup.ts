@@ -3,14 +3,12 @@
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import type { OnProgress } from '../../port/engine.ts'
 import { StoreFault } from '../../port/fault.ts'
-import type { StoreFiles } from '../database/file-paths.ts'
 import { createFolder, OWNER_ONLY_MODE } from '../database/folder.ts'
+import type { StoreFiles } from '../locations.ts'
 import type { CopyTask } from './backup-thread.ts'
 import { BACKUP_FILES, BACKUP_MANIFEST_FILE, type BackupFile, type BackupManifest, syncToDisk } from './manifest.ts'
-
-/** Receives the share of the work that is done, 0 to 1. */
-export type OnProgress = (share: number) => void
 
 const PROGRESS_MILLISECONDS = 200
 

@@ -3,13 +3,13 @@
 import { chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { OnProgress } from '../../port/engine.ts'
 import { StoreFault } from '../../port/fault.ts'
 import { connectSqlite } from '../database/connection.ts'
-import type { StoreFiles } from '../database/file-paths.ts'
 import { createFolder, OWNER_ONLY_MODE } from '../database/folder.ts'
 import { pendingSqliteMigrations, SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import { SQLITE_LEDGER_SCHEMA } from '../ledger/file.ts'
-import type { OnProgress } from './backup.ts'
+import type { StoreFiles } from '../locations.ts'
 import { BACKUP_FILES, type BackupFile, fileDigest, readBackupManifest, syncToDisk } from './manifest.ts'
 
 /**

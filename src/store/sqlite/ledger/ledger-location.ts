@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../../port/fault.ts'
 import { connectSqlite } from '../database/connection.ts'
-import { defaultLedgerPath, type StoreFiles } from '../database/file-paths.ts'
+import { defaultLedgerPath, type StoreFiles } from '../locations.ts'
 
 /**
  * Opens the ledger of a store and records its path. `database`: the facts. Throws StoreFault if it does not exist at

@@ -15,10 +15,10 @@ import {
 import { StoreFault } from '../../port/fault.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { openSqliteFile } from '../database/file.ts'
-import type { StoreFiles } from '../database/file-paths.ts'
 import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import { openLedgerFile } from '../ledger/file.ts'
 import { openLedgerAt } from '../ledger/ledger-location.ts'
+import type { StoreFiles } from '../locations.ts'
 import { openFacts } from '../open.ts'
 
 /** `read`: an existing store. `write`: creates the store if there is none. Throws StoreFault. */

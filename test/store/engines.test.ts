@@ -1,0 +1,94 @@
+/** The table of engines: which engines are in it, what their URLs look like, and what using one of them loads. */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { ENGINES, engineOf, redactedStoreUrl } from '../../src/store/engines.ts'
+import { openStore } from '../../src/store/open.ts'
+import { noPostgres, postgresServer } from './postgres-server.ts'
+
+const SOURCE = new URL('../../src/store/', import.meta.url)
+const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
+
+const engineFolders = globSync('*/', { cwd: SOURCE })
+  .map((folder) => basename(folder))
+  .filter((folder) => !['port', 'shared'].includes(folder))
+
+test('each folder of an engine exports one engine, and the table has one row for each', async () => {
+  const exported = await Promise.all(
+    engineFolders.map(async (folder) => Object.values(await import(new URL(`${folder}/engine.ts`, SOURCE).href))),
+  )
+  const loaded = await Promise.all(ENGINES.map(({ load }) => load()))
+  assert.deepEqual(new Set(exported.flat()), new Set(loaded))
+  assert.equal(loaded.length, engineFolders.length)
+  assert.equal(new Set(ENGINES.map(({ name }) => name)).size, ENGINES.length)
+})
+
+for (const folder of engineFolders) {
+  test(`the conformance suites of the store and of its ledger run on ${folder}`, () => {
+    for (const [file, suite] of [
+      [`${folder}.test.ts`, './conformance/suite.ts'],
+      [`ledger-${folder}.test.ts`, './ledger.ts'],
+    ] as const) {
+      const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+      assert.ok(text.includes(`from '${suite}'`), `test/store/${file} does not run ${suite}`)
+    }
+  })
+
+  test(`${folder} has the migrations of both parts of a store`, () => {
+    for (const part of ['facts', 'ledger'])
+      assert.ok(globSync(`${folder}/schema/${part}/0001-*`, { cwd: SOURCE }).length > 0, `${folder}/schema/${part}`)
+  })
+}
+
+test('a URL belongs to the engine of its scheme, and any other URL is refused without its password', async () => {
+  assert.equal(engineOf('sqlite:data/domaindex.db').name, 'SQLite')
+  assert.equal(engineOf({ url: 'sqlite:/srv/a.db', ledger: '/fast/b.db' }).name, 'SQLite')
+  for (const url of ['postgres://me:hush@db/data', 'postgresql:///data?host=/run'])
+    assert.equal(engineOf(url).name, 'PostgreSQL')
+  for (const url of ['', 'sqlite:', 'sqlite::memory:', 'sqlite:postgres://me:hush@db', 'postgres:me:hush', 'my:hush'])
+    await assert.rejects(openStore(url, OPTIONS), ({ message }: Error) => {
+      assert.match(message, /^DOMAINDEX_STORE is .*: write sqlite:PATH, a file path, or postgres:\/\//)
+      return !message.includes('hush')
+    })
+  assert.equal(redactedStoreUrl({ url: 'sqlite:a:b@c.db', ledger: 'd.db' }), 'sqlite:a:b@c.db')
+})
+
+/** Opens a store in a process of its own. Prints which database clients the process has loaded. */
+const OPEN_AND_LIST = `
+  const { openStore } = await import(process.argv[1])
+  await (await openStore(process.argv[2], ${JSON.stringify(OPTIONS)})).close()
+  const { cache } = (await import('node:module')).createRequire(process.argv[1])
+  const isSqliteLoaded = process.moduleLoadList.includes('NativeModule sqlite')
+  const isPgLoaded = Object.keys(cache).some((path) => /node_modules.pg.lib/.test(path))
+  console.log(JSON.stringify({ isSqliteLoaded, isPgLoaded }))`
+
+async function clientsLoadedFor(url: string): Promise<unknown> {
+  const open = new URL('open.ts', SOURCE).href
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '-e',
+    OPEN_AND_LIST,
+    open,
+    url,
+  ])
+  return JSON.parse(stdout)
+}
+
+test('a process that uses SQLite does not load the client of PostgreSQL', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-engines-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const loaded = await clientsLoadedFor(`sqlite:${join(folder, 'store.db')}`)
+  assert.deepEqual(loaded, { isSqliteLoaded: true, isPgLoaded: false })
+})
+
+test('a process that uses PostgreSQL does not load SQLite', { skip: noPostgres }, async (t) => {
+  const { url, drop } = await (await postgresServer()).schema()
+  t.after(drop)
+  assert.deepEqual(await clientsLoadedFor(url), { isSqliteLoaded: false, isPgLoaded: true })
+})
