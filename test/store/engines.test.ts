@@ -40,9 +40,11 @@ for (const folder of engineFolders) {
     }
   })
 
-  test(`${folder} has the migrations of both parts of a store`, () => {
-    for (const part of ['facts', 'ledger'])
-      assert.ok(globSync(`${folder}/schema/${part}/0001-*`, { cwd: SOURCE }).length > 0, `${folder}/schema/${part}`)
+  test(`the tests of a store's creation, upgrade, expansion and schema run on ${folder}`, () => {
+    for (const file of ['upgrade', 'expanded', 'check-schema']) {
+      const text = readFileSync(new URL(`${file}.test.ts`, import.meta.url), 'utf8')
+      assert.ok(text.includes(`/${folder}`) || text.includes(`${folder}:`), `test/store/${file}.test.ts`)
+    }
   })
 }
 
@@ -91,4 +93,11 @@ test('a process that uses PostgreSQL does not load SQLite', { skip: noPostgres }
   const { url, drop } = await (await postgresServer()).schema()
   t.after(drop)
   assert.deepEqual(await clientsLoadedFor(url), { isSqliteLoaded: false, isPgLoaded: true })
+})
+
+test('the glossary and the README name every engine', () => {
+  for (const file of ['docs/glossary.md', 'README.md']) {
+    const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+    for (const { name } of ENGINES) assert.ok(text.includes(name), `${file} does not name ${name}`)
+  }
 })

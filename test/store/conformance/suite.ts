@@ -21,6 +21,7 @@ import { similar } from './similar.ts'
 import { states } from './states.ts'
 import { threads } from './threads.ts'
 import { gate } from './version-check.ts'
+import { wholeStores } from './whole-stores.ts'
 import { writing } from './writing.ts'
 
 export function conformance(engine: Engine): void {
@@ -45,6 +46,7 @@ export function conformance(engine: Engine): void {
       segments,
       threads,
       upkeep,
+      wholeStores,
       histories,
     ])
       part(engine)
