@@ -1,33 +1,29 @@
-/** The check of a table whose keys lead back to earlier ones, as those of a damaged page may. */
+/** The check of a table whose keys lead back to earlier ones, as those of a damaged page may, and keys beyond others. */
 
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import {
-  numberKeyBeyond,
-  type SqliteCheckPart,
-  skippingDamage,
-  textKeyBeyond,
-} from '../../src/store/sqlite/maintenance/check/damaged.ts'
+import { type CheckedTable, type KeyColumn, keyBeyond, skippingDamage } from '../../src/store/shared/check/damaged.ts'
 
-/** A part of which every slice behind `from` ends at `to`, up to the key `end`. */
-function leadingBack(from: string, to: string, end: string, beyond: SqliteCheckPart['keyBeyond']): SqliteCheckPart {
-  const check: SqliteCheckPart['check'] = (_database, after) => {
+const THROW = (error: unknown): string => {
+  throw error
+}
+
+/** A table of which every slice behind `from` ends at `to`, up to the key `end`. */
+function leadingBack(from: string, to: string, end: string, column: KeyColumn): CheckedTable {
+  const check: CheckedTable['check'] = (after) => {
     if (after === null) return { faults: [], checked: 1, last: from }
     return after < end ? { faults: [], checked: 1, last: to } : { faults: [], checked: 0, last: null }
   }
-  return { name: 'made up', check, keyBeyond: beyond }
+  return { name: 'made up', columns: [column], check }
 }
 
-for (const [what, part] of [
-  ['numbers', leadingBack('5', '5', '6', numberKeyBeyond)],
-  ['an earlier number', leadingBack('5', '4', '6', numberKeyBeyond)],
-  ['texts', leadingBack('["04c0",null]', '["04c0",null]', '["05', textKeyBeyond(1, true))],
+for (const [what, table] of [
+  ['numbers', leadingBack('[5]', '[5]', '[6', 'number')],
+  ['an earlier number', leadingBack('[5]', '[4]', '[6', 'number')],
+  ['texts', leadingBack('["04c0"]', '["04c0"]', '["05', 'hex')],
 ] as const) {
-  test(`a check that is led back ends, and says so: ${what}`, async (t) => {
-    const database = new DatabaseSync(':memory:')
-    t.after(() => database.close())
-    const check = skippingDamage(database, part)
+  test(`a check that is led back ends, and says so: ${what}`, async () => {
+    const check = skippingDamage(table, THROW)
     const problems: string[] = []
     let last: string | null = null
     for (let slices = 0; slices === 0 || last !== null; slices++) {
@@ -39,3 +35,26 @@ for (const [what, part] of [
     assert.match(problems[0]!, /^cannot be read after this key.*: its keys are out of order$/)
   })
 }
+
+const COLUMNS: readonly KeyColumn[] = ['part', 'hex', 'text']
+
+test('keys beyond a key grow up to the last possible one, and contain no NUL', () => {
+  for (const after of [null, '[7,"04c6336409","n1.example"]', '[255,"ff","zz"]']) {
+    const [part, hex, name] = after === null ? [-1, '', ''] : (JSON.parse(after) as [number, string, string])
+    let previous: [number, string, string] = [part, hex, name]
+    let steps = 0
+    for (let key = keyBeyond(COLUMNS, after, 0); key !== null; key = keyBeyond(COLUMNS, after, ++steps)) {
+      const [nextPart, nextHex, nextName] = JSON.parse(key) as [number, string, string]
+      assert.ok(!key.includes('\\u0000'), key)
+      const isGreater =
+        nextPart > part || (nextPart === part && (nextHex > hex || (nextHex === hex && nextName > name)))
+      assert.ok(isGreater, `${key} after ${after}`)
+      const isLater =
+        nextPart > previous[0] || (nextPart === previous[0] && (nextHex > previous[1] || nextName >= previous[2]))
+      assert.ok(isLater, `${key} after ${previous}`)
+      previous = [nextPart, nextHex, nextName]
+    }
+    assert.ok(steps > 50, `${steps} steps`)
+    assert.ok(previous[0] >= 127, 'the last key is far away')
+  }
+})

@@ -29,6 +29,8 @@ const IN_FAILED_TRANSACTION = '25P02'
 const LOCK_NOT_AVAILABLE = '55P03'
 const INVALID_SQL_STATEMENT_NAME = '26000'
 const DUPLICATE_PREPARED_STATEMENT = '42P05'
+/** Internal errors and corrupt data, an I/O error, and a missing file. */
+const DAMAGE_CODE = /^(XX\w{3}|58030|58P01)$/
 
 const MESSAGES_BY_CODE: Record<string, string> = {
   '28000': 'the server denies access: check user, database and pg_hba.conf',
@@ -100,6 +102,15 @@ export function isFollowUpError(error: unknown): boolean {
  */
 export function isUnprepared(error: unknown): boolean {
   return [INVALID_SQL_STATEMENT_NAME, DUPLICATE_PREPARED_STATEMENT].includes(errorCode(error))
+}
+
+/**
+ * Returns the message of an error that concerns stored data: corrupt pages and rows (class XX), and files that cannot
+ * be read. Throws any other error.
+ */
+export function damageMessage(error: unknown): string {
+  if (!DAMAGE_CODE.test(errorCode(error))) throw error
+  return (error as Error).message
 }
 
 /** Whether a statement timed out waiting for a lock, also if the error is wrapped in a StoreFault. */

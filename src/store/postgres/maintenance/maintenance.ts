@@ -1,9 +1,11 @@
 /** Maintenance on PostgreSQL: the check in slices, and sizes. */
 
 import type { StoreMaintenance } from '../../port/store.ts'
-import { sequentialCheck } from '../../shared/check/sequence.ts'
+import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
+import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
 import type { Database } from '../database/database.ts'
+import { damageMessage } from '../database/errors.ts'
 import type { Session } from '../database/transaction.ts'
 import { checkCrawlStatesPostgres } from './check/crawl-states.ts'
 import { checkFactsPostgres } from './check/facts.ts'
@@ -17,17 +19,36 @@ import {
   checkTargetsPostgres,
 } from './check/shared.ts'
 
-const CHECK_PARTS: readonly [string, (session: Session, after: string | null) => Promise<CheckSlice>][] = [
-  ['schema', checkSchema],
-  ['crawl_state', checkCrawlStatesPostgres],
-  ['facts', checkFactsPostgres],
-  ['presence', checkPresencePostgres],
-  ['address_count', checkAddressesPostgres],
-  ['redirect', checkRedirectsPostgres],
-  ['redirect_count', checkTargetsPostgres],
-  ['document', checkDocumentsPostgres],
-  ['ledger', checkLedgerPostgres],
+type PostgresCheckPart = {
+  name: string
+  columns: readonly KeyColumn[]
+  check(session: Session, after: string | null, limit: number): Promise<CheckSlice>
+}
+
+const CHECK_PARTS: readonly PostgresCheckPart[] = [
+  { name: 'schema', columns: [], check: checkSchema },
+  { name: 'crawl_state', columns: ['part', 'slot', 'text'], check: checkCrawlStatesPostgres },
+  { name: 'facts', columns: ['part', 'number'], check: checkFactsPostgres },
+  { name: 'presence', columns: ['part', 'hex', 'text'], check: checkPresencePostgres },
+  { name: 'address_count', columns: ['part', 'hex'], check: checkAddressesPostgres },
+  { name: 'redirect', columns: ['part', 'text', 'text'], check: checkRedirectsPostgres },
+  { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
+  { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
+  { name: 'ledger', columns: [], check: checkLedgerPostgres },
 ]
+
+/** Plans that read only the rows of the slice. Any other plan would fail at a damaged page of another slice, too. */
+const READ_BY_KEY = 'set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off'
+
+/** A part that skips damaged rows. */
+function checkPart({ snapshot }: Database, { name, columns, check }: PostgresCheckPart): [string, CheckPart] {
+  const checkRows = (after: string | null, limit: number): Promise<CheckSlice> =>
+    snapshot(async (session) => {
+      await session.script(READ_BY_KEY)
+      return check(session, after, limit)
+    })
+  return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage)]
+}
 
 /** The tables of the current schema, and the log that was written since the last checkpoint. */
 const READ_SIZES = {
@@ -44,11 +65,10 @@ const SAVE_PROGRESS = {
 }
 const FORGET_PROGRESS = { name: 'maintenance.delete-progress', text: 'delete from metadata where name = $1' }
 
-export function postgresMaintenance({ read, snapshot, transaction }: Database): StoreMaintenance {
+export function postgresMaintenance(database: Database): StoreMaintenance {
+  const { read, transaction } = database
   return {
-    check: sequentialCheck(
-      CHECK_PARTS.map(([name, check]) => [name, (after) => snapshot((session) => check(session, after))]),
-    ),
+    check: sequentialCheck(CHECK_PARTS.map((part) => checkPart(database, part))),
     async progress(job) {
       const [row] = await read<{ value: string }>(READ_PROGRESS, [`job:${job}`])
       return row?.value ?? null

@@ -108,15 +108,17 @@ export function checkTargetRows(rows: readonly CheckedTarget[]): CheckSlice {
 
 /** Documents: each is that of a start page. */
 export function checkDocumentRows(rows: readonly CheckedDocument[]): CheckSlice {
+  const key = ({ document }: CheckedDocument) => [document]
   return checkRows(
     'document',
     rows,
-    ({ document }) => [document],
+    key,
     ({ isUsed, digest, vector }, report) => {
       if (!isUsed) report('belongs to no start page')
       if (digest !== vectorDigest(vector)) report('has a digest that does not match its vector')
       reportIfUnreadable(report, () => unpackTermVector(vector, emptyTermVector(0)))
     },
+    key, // engines read documents in the order of their numbers
   )
 }
 
@@ -124,12 +126,13 @@ function checkCounter({ counter, rows }: CheckedCounter, report: ReportProblem):
   if (counter !== rows || counter === 0) report(`counts ${counter}, has ${rows} rows`)
 }
 
-/** `key`: identifies a row in messages and, with its partition, the start of the next slice. */
+/** `key`: identifies a row in messages. `position`: where the next slice starts; by default after partition and key. */
 function checkRows<Row extends PartitionedRow>(
   table: string,
   rows: readonly Row[],
   key: (row: Row) => (string | number)[],
   checkRow: (row: Row, report: ReportProblem) => void,
+  position = (row: Row) => (row.part === undefined ? key(row) : [row.part, ...key(row)]),
 ): CheckSlice {
   const faults: CheckFault[] = []
   for (const row of rows) {
@@ -138,7 +141,7 @@ function checkRows<Row extends PartitionedRow>(
     checkRow(row, report)
   }
   const last = rows.at(-1)
-  return checkSlice(faults, rows.length, last && JSON.stringify([...key(last), last.part]))
+  return checkSlice(faults, rows.length, last && JSON.stringify(position(last)))
 }
 
 export function hexOf(bytes: Uint8Array): string {

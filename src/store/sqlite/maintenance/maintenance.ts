@@ -4,13 +4,15 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { StoreMaintenance } from '../../port/store.ts'
-import { sequentialCheck } from '../../shared/check/sequence.ts'
-import { walBytes } from '../database/connection.ts'
+import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
+import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
+import type { CheckSlice } from '../../shared/check/slice.ts'
+import { readTransaction, walBytes } from '../database/connection.ts'
+import { damageMessage } from '../database/errors.ts'
 import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import type { StoreFiles } from '../locations.ts'
-import { checkFrequencies, checkPostings, checkStates, numbersKeyBeyond } from './check/checksums.ts'
+import { checkFrequencies, checkPostings, checkStates } from './check/checksums.ts'
 import { checkCrawlStatesSqlite } from './check/crawl-states.ts'
-import { numberKeyBeyond, type SqliteCheckPart, skippingDamage, slotKeyBeyond, textKeyBeyond } from './check/damaged.ts'
 import { checkFactsSqlite } from './check/facts.ts'
 import { checkSlotLeases } from './check/leases.ts'
 import { checkLedgerSqlite } from './check/ledger.ts'
@@ -24,31 +26,34 @@ import {
   checkTargetsSqlite,
 } from './check/shared.ts'
 
-const keyAfterOneText = textKeyBeyond(1)
+type SqliteCheckPart = {
+  name: string
+  columns: readonly KeyColumn[]
+  check(database: DatabaseSync, after: string | null, limit: number): CheckSlice
+}
 
-const SQLITE_CHECK_PARTS: readonly SqliteCheckPart[] = [
-  { name: 'crawl_state', check: checkCrawlStatesSqlite, keyBeyond: slotKeyBeyond },
-  { name: 'facts', check: checkFactsSqlite, keyBeyond: numberKeyBeyond },
-  { name: 'dns_state', check: checkStates, keyBeyond: numbersKeyBeyond(3) },
-  { name: 'presence', check: checkPresenceSqlite, keyBeyond: textKeyBeyond(2, true) },
-  { name: 'address_count', check: checkAddressesSqlite, keyBeyond: textKeyBeyond(1, true) },
-  { name: 'redirect', check: checkRedirectsSqlite, keyBeyond: textKeyBeyond(2) },
-  { name: 'redirect_count', check: checkTargetsSqlite, keyBeyond: keyAfterOneText },
-  { name: 'document', check: checkDocumentsSqlite, keyBeyond: numbersKeyBeyond(1) },
-  { name: 'posting', check: checkPostings, keyBeyond: numbersKeyBeyond(3) },
-  { name: 'document_frequency', check: checkFrequencies, keyBeyond: numbersKeyBeyond(2) },
-  { name: 'known', check: checkKnownNames, keyBeyond: slotKeyBeyond },
-  {
-    name: 'sorted_name',
-    check: checkSortedNames,
-    keyBeyond: (after, step) => firstText(keyAfterOneText(after === null ? null : JSON.stringify([after]), step)),
-  },
-  { name: 'pending_name', check: checkPendingNames, keyBeyond: numberKeyBeyond },
-  { name: 'slot_lease', check: checkSlotLeases, keyBeyond: () => null },
+const CHECK_PARTS: readonly SqliteCheckPart[] = [
+  { name: 'crawl_state', columns: ['slot', 'text'], check: checkCrawlStatesSqlite },
+  { name: 'facts', columns: ['number'], check: checkFactsSqlite },
+  { name: 'dns_state', columns: ['number', 'number', 'number'], check: checkStates },
+  { name: 'presence', columns: ['hex', 'text'], check: checkPresenceSqlite },
+  { name: 'address_count', columns: ['hex'], check: checkAddressesSqlite },
+  { name: 'redirect', columns: ['text', 'text'], check: checkRedirectsSqlite },
+  { name: 'redirect_count', columns: ['text'], check: checkTargetsSqlite },
+  { name: 'document', columns: ['number'], check: checkDocumentsSqlite },
+  { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
+  { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
+  { name: 'known', columns: ['slot', 'text'], check: checkKnownNames },
+  { name: 'sorted_name', columns: ['text'], check: checkSortedNames },
+  { name: 'pending_name', columns: ['number'], check: checkPendingNames },
+  { name: 'slot_lease', columns: [], check: checkSlotLeases },
 ]
 
-function firstText(key: string | null): string | null {
-  return key === null ? null : (JSON.parse(key) as [string])[0]
+/** A part that reads each slice in a transaction and skips damaged rows. */
+function checkPart(database: DatabaseSync, { name, columns, check }: SqliteCheckPart): [string, CheckPart] {
+  const checkRows = (after: string | null, limit: number): CheckSlice =>
+    readTransaction(database, () => check(database, after, limit))
+  return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage)]
 }
 
 export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger }: StoreFiles): StoreMaintenance {
@@ -56,7 +61,7 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
   return {
     check: sequentialCheck([
       ['schema', () => ({ faults: schemaFaults(database, SQLITE_FACTS_SCHEMA, 'schema'), checked: 0, last: null })],
-      ...SQLITE_CHECK_PARTS.map((part) => [part.name, skippingDamage(database, part)] as const),
+      ...CHECK_PARTS.map((part) => checkPart(database, part)),
       ['ledger', checkLedgerSqlite(ledger)],
     ]),
     progress: async (job) => {

@@ -4,17 +4,21 @@
 
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'
-import { CHECK_SLICE_ROWS, type CheckSlice } from '../../../shared/check/slice.ts'
+import type { CheckSlice } from '../../../shared/check/slice.ts'
 import type { Session } from '../../database/transaction.ts'
 
 const CHECK_CRAWL_STATES = {
   name: 'check.crawl-states',
   text: `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f on f.part = v.part and f.id = v.id
-    where (v.part, v.slot, v.name) > ($1, $2, $3) order by v.part, v.slot, v.name limit ${CHECK_SLICE_ROWS}`,
+    where (v.part, v.slot, v.name) > ($1, $2, $3) order by v.part, v.slot, v.name limit $4`,
 }
 
-export async function checkCrawlStatesPostgres(session: Session, after: string | null): Promise<CheckSlice> {
-  const [slot, name, part] = after === null ? [-1, '', -1] : (JSON.parse(after) as [number, DomainName, number])
-  const rows = await session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name])
+export async function checkCrawlStatesPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+): Promise<CheckSlice> {
+  const [part, slot, name] = after === null ? [-1, -1, ''] : (JSON.parse(after) as [number, number, DomainName])
+  const rows = await session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, limit])
   return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: row.slot >> 8 })))
 }

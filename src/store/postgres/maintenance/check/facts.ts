@@ -4,7 +4,7 @@ import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import type { CheckedFacts } from '../../../shared/check/facts.ts'
 import { checkFactsRows } from '../../../shared/check/rows.ts'
-import { CHECK_SLICE_ROWS, type CheckSlice } from '../../../shared/check/slice.ts'
+import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { plainArray } from '../../database/arrays.ts'
 import { addressPartitionSql, partitionOfName } from '../../database/partition.ts'
 import type { Session } from '../../database/transaction.ts'
@@ -14,11 +14,11 @@ type FactsKey = { part: number; id: number }
 type FactsOwner = FactsKey & { name: DomainName; redirects_to: DomainName | null }
 
 const nextKeysSql = (table: string): string =>
-  `(select distinct part, id from ${table} where (part, id) > ($1, $2) order by part, id limit ${CHECK_SLICE_ROWS})`
+  `(select distinct part, id from ${table} where (part, id) > ($1, $2) order by part, id limit $3)`
 /** The ids of the rows of all tables. */
 const CHECK_IDS = {
   name: 'check.ids',
-  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(nextKeysSql).join(' union ')} order by part, id limit ${CHECK_SLICE_ROWS}`,
+  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(nextKeysSql).join(' union ')} order by part, id limit $3`,
 }
 const CHECK_OWNERS = {
   name: 'check.owners',
@@ -50,8 +50,9 @@ const CHECK_FACTS = {
     left join page_document t on t.part = f.part and t.id = f.id`,
 }
 
-export async function checkFactsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
-  const keys = await session.rows<FactsKey>(CHECK_IDS, after === null ? [-1, -1] : JSON.parse(after))
+export async function checkFactsPostgres(session: Session, after: string | null, limit: number): Promise<CheckSlice> {
+  const from = after === null ? [-1, -1] : (JSON.parse(after) as [number, number])
+  const keys = await session.rows<FactsKey>(CHECK_IDS, [...from, limit])
   const owners = await session.rows<FactsOwner>(CHECK_OWNERS, factsKeyColumns(keys))
   const rows = await session.rows<CheckedFacts>(CHECK_FACTS, [
     ...factsKeyColumns(owners),

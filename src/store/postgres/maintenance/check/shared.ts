@@ -13,7 +13,7 @@ import {
   checkRedirectRows,
   checkTargetRows,
 } from '../../../shared/check/rows.ts'
-import { CHECK_SLICE_ROWS, type CheckSlice } from '../../../shared/check/slice.ts'
+import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { bytesArray, plainArray } from '../../database/arrays.ts'
 import { partitionOfName, partitionOfPackedAddress } from '../../database/partition.ts'
 import type { Session } from '../../database/transaction.ts'
@@ -22,7 +22,7 @@ const CHECK_PRESENCE = {
   name: 'check.presence',
   text: `select p.part, p.address, p.name, a.names is not null as counted
     from presence p left join address_count a on a.part = p.part and a.address = p.address
-    where (p.part, p.address, p.name) > ($1, $2, $3) order by p.part, p.address, p.name limit ${CHECK_SLICE_ROWS}`,
+    where (p.part, p.address, p.name) > ($1, $2, $3) order by p.part, p.address, p.name limit $4`,
 }
 const NAME_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]'
 const JOIN_FACTS = `join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name
@@ -37,13 +37,13 @@ const CHECK_ADDRESSES = {
   name: 'check.addresses',
   text: `select part, address, names as counter,
       (select count(*) from presence p where p.part = a.part and p.address = a.address) as rows
-    from address_count a where (part, address) > ($1, $2) order by part, address limit ${CHECK_SLICE_ROWS}`,
+    from address_count a where (part, address) > ($1, $2) order by part, address limit $3`,
 }
 const CHECK_REDIRECTS = {
   name: 'check.redirects',
   text: `select r.part, r.target, r.source, t.sources is not null as counted
     from redirect r left join redirect_count t on t.part = r.part and t.target = r.target
-    where (r.part, r.target, r.source) > ($1, $2, $3) order by r.part, r.target, r.source limit ${CHECK_SLICE_ROWS}`,
+    where (r.part, r.target, r.source) > ($1, $2, $3) order by r.part, r.target, r.source limit $4`,
 }
 /** The positions of the rows whose name redirects to the target. */
 const CHECK_NAMES_TO_TARGET = {
@@ -55,20 +55,24 @@ const CHECK_TARGETS = {
   name: 'check.targets',
   text: `select part, target, sources as counter,
       (select count(*) from redirect r where r.part = t.part and r.target = t.target) as rows
-    from redirect_count t where (part, target) > ($1, $2) order by part, target limit ${CHECK_SLICE_ROWS}`,
+    from redirect_count t where (part, target) > ($1, $2) order by part, target limit $3`,
 }
 const CHECK_DOCUMENTS = {
   name: 'check.documents',
   text: `select part, number as document, digest, vector,
       exists (select 1 from page_document p where p.document = d.number)
       or exists (select 1 from orphan_document o where o.document = d.number) as "isUsed"
-    from document d where number > $1 order by number limit ${CHECK_SLICE_ROWS}`,
+    from document d where number > $1 order by number limit $2`,
 }
 
 /** Rows of presence: their name exists and is on that address. */
-export async function checkPresencePostgres(session: Session, after: string | null): Promise<CheckSlice> {
-  const [hex, name, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [string, DomainName, number])
-  const rows = await session.rows<CheckedPresence>(CHECK_PRESENCE, [part, Buffer.from(hex, 'hex'), name])
+export async function checkPresencePostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+): Promise<CheckSlice> {
+  const [part, hex, name] = after === null ? [-1, '', ''] : (JSON.parse(after) as [number, string, DomainName])
+  const rows = await session.rows<CheckedPresence>(CHECK_PRESENCE, [part, Buffer.from(hex, 'hex'), name, limit])
   const names = rows.map((row) => row.name)
   const owned = await matchingPositions(
     session,
@@ -86,16 +90,24 @@ export async function checkPresencePostgres(session: Session, after: string | nu
 }
 
 /** Counters of addresses. */
-export async function checkAddressesPostgres(session: Session, after: string | null): Promise<CheckSlice> {
-  const [hex, part] = after === null ? ['', -1] : (JSON.parse(after) as [string, number])
-  const rows = await session.rows<CheckedAddress>(CHECK_ADDRESSES, [part, Buffer.from(hex, 'hex')])
+export async function checkAddressesPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+): Promise<CheckSlice> {
+  const [part, hex] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
+  const rows = await session.rows<CheckedAddress>(CHECK_ADDRESSES, [part, Buffer.from(hex, 'hex'), limit])
   return checkAddressRows(rows.map((row) => ({ ...row, rightPart: partitionOfPackedAddress(row.address) })))
 }
 
 /** Rows of redirect: their source exists and redirects to that target. */
-export async function checkRedirectsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
-  const [target, source, part] = after === null ? ['', '', -1] : (JSON.parse(after) as [DomainName, DomainName, number])
-  const rows = await session.rows<CheckedRedirect>(CHECK_REDIRECTS, [part, target, source])
+export async function checkRedirectsPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+): Promise<CheckSlice> {
+  const [part, target, source] = after === null ? [-1, '', ''] : (JSON.parse(after) as [number, DomainName, DomainName])
+  const rows = await session.rows<CheckedRedirect>(CHECK_REDIRECTS, [part, target, source, limit])
   const names = rows.map((row) => row.source)
   const owned = await matchingPositions(
     session,
@@ -109,16 +121,20 @@ export async function checkRedirectsPostgres(session: Session, after: string | n
 }
 
 /** Counters of targets. */
-export async function checkTargetsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
-  const [target, part] = after === null ? ['', -1] : (JSON.parse(after) as [DomainName, number])
-  const rows = await session.rows<CheckedTarget>(CHECK_TARGETS, [part, target])
+export async function checkTargetsPostgres(session: Session, after: string | null, limit: number): Promise<CheckSlice> {
+  const [part, target] = after === null ? [-1, ''] : (JSON.parse(after) as [number, DomainName])
+  const rows = await session.rows<CheckedTarget>(CHECK_TARGETS, [part, target, limit])
   return checkTargetRows(rows.map((row) => ({ ...row, rightPart: partitionOfName(row.target) })))
 }
 
 /** Documents: each is that of a start page, or the indexer has yet to check it. */
-export async function checkDocumentsPostgres(session: Session, after: string | null): Promise<CheckSlice> {
+export async function checkDocumentsPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+): Promise<CheckSlice> {
   const [document] = after === null ? [0] : (JSON.parse(after) as [number])
-  const rows = await session.rows<CheckedDocument>(CHECK_DOCUMENTS, [document])
+  const rows = await session.rows<CheckedDocument>(CHECK_DOCUMENTS, [document, limit])
   return checkDocumentRows(rows.map((row) => ({ ...row, rightPart: row.document & 255 })))
 }
 

@@ -76,12 +76,3 @@ function checkChecksums({ table, columns, key, read }: ChecksummedTable) {
     return checkSlice(faults, rows.length, last && JSON.stringify(keys.map((column) => last[column])))
   }
 }
-
-/** For keys that are JSON of numbers: moves the last number first, then those before it. */
-export function numbersKeyBeyond(count: number) {
-  return (after: string | null, step: number): string | null => {
-    const key = after === null ? Array<number>(count).fill(-1) : (JSON.parse(after) as number[])
-    const index = count - 1 - Math.floor(step / 52)
-    return index < 0 ? null : JSON.stringify(key.with(index, key[index]! + 2 ** (step % 52)).fill(-1, index + 1))
-  }
-}

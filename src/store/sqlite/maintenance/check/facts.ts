@@ -11,8 +11,14 @@ import { matchesChecksum } from '../../database/checksum.ts'
 type FactsWithChecksum = CheckedFacts & { checksum: number | null }
 
 export function checkFactsSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
-  const ids = idsAfter(database, Number(after ?? -1), limit)
-  return checkFactsRows(ids, ids.at(-1)?.toString(), checkedFactsRows(database, ids[0] ?? 0, ids.at(-1) ?? 0))
+  const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
+  const ids = idsAfter(database, from, limit)
+  const last = ids.at(-1)
+  return checkFactsRows(
+    ids,
+    last === undefined ? last : JSON.stringify([last]),
+    checkedFactsRows(database, ids[0] ?? 0, last ?? 0),
+  )
 }
 
 /** The ids of the rows of all tables, ascending. */

@@ -6,8 +6,8 @@ import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shar
 import type { CheckPart } from '../../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { connectSqlite } from '../../database/connection.ts'
+import { damageMessage } from '../../database/errors.ts'
 import { SQLITE_LEDGER_SCHEMA } from '../../ledger/file.ts'
-import { requireDamage } from './damaged.ts'
 import { schemaFaults } from './schema.ts'
 
 /** Checks everything at once: the ledger's rows of many years are fewer than those of one day's crawl. */
@@ -29,8 +29,7 @@ function checkLedgerFile(database: DatabaseSync): CheckSlice {
     try {
       faults.push(...part())
     } catch (error) {
-      const { message } = requireDamage(error) as Error
-      faults.push({ table: 'ledger', key: 'file', problem: `cannot be read: ${message}` })
+      faults.push({ table: 'ledger', key: 'file', problem: `cannot be read: ${damageMessage(error)}` })
     }
   }
   collect(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))

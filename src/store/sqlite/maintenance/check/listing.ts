@@ -38,19 +38,22 @@ function pendingAmong(database: DatabaseSync, names: readonly string[]): Set<str
 
 /** Listed names are known. */
 export function checkSortedNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [''] : (JSON.parse(after) as [string])
   const rows = database
     .prepare(
       `select l.name, v.name is not null as known from sorted_name l
        left join crawl_state v on v.slot = slot(l.name) and v.name = l.name where l.name > ? order by l.name limit ?`,
     )
-    .all(after ?? '', limit) as SortedName[]
+    .all(from, limit) as SortedName[]
   const faults: CheckFault[] = []
   for (const { name, known } of rows) if (!known) problemReporter(faults, 'sorted_name', name)('is unknown')
-  return checkSlice(faults, rows.length, rows.at(-1)?.name)
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.name]))
 }
 
 /** Pending names are known, or were forgotten and will be skipped. */
 export function checkPendingNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [0] : (JSON.parse(after) as [number])
   const rows = database
     .prepare(
       `select a.position, a.name, v.name is not null as known, v.id is 0 as isForgotten,
@@ -58,11 +61,12 @@ export function checkPendingNames(database: DatabaseSync, after: string | null, 
        from pending_name a left join crawl_state v on v.slot = slot(a.name) and v.name = a.name
        where a.position > ? order by a.position limit ?`,
     )
-    .all(Number(after ?? 0), limit) as PendingNameRow[]
+    .all(from, limit) as PendingNameRow[]
   const faults: CheckFault[] = []
   for (const { name, known, isForgotten, departed } of rows) {
     if (!known) problemReporter(faults, 'pending_name', name)('is unknown')
     if (isForgotten && !departed) problemReporter(faults, 'pending_name', name)('was forgotten')
   }
-  return checkSlice(faults, rows.length, rows.at(-1)?.position.toString())
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.position]))
 }
