@@ -1,16 +1,16 @@
-/** How a resolver of the lab goes wrong: it dies, denies what is there, or makes things up. */
+/** Faulty resolvers of the lab: they do not answer, deny existing names, or make up answers. */
 
 import { crc32 } from 'node:zlib'
 import type { AnswerOverride } from './dns.ts'
 import type { DnsHost } from './dns-table.ts'
 
-/** The same of every host: `always('silent')` is a resolver that has died. */
+/** Gives the same answer for every host. `answerAlways('silent')` is a resolver that has failed. */
 export const answerAlways =
   (answer: DnsHost): AnswerOverride =>
   () =>
     answer
 
-/** The same of a share of all hosts, 0 to 1, always the same ones. */
+/** Gives the same answer for a fixed share of all hosts, 0 to 1. */
 export const answerShare =
   (share: number, answer: DnsHost): AnswerOverride =>
   (host) =>

@@ -1,12 +1,11 @@
-/** The certificates of the lab, good and bad, made at start by an authority of its own. */
+/** The certificates of the lab, valid and invalid, issued at start by its own authority. */
 
 import { generate } from 'selfsigned'
 
 /**
- * What is wrong with a certificate. `valid`: nothing, its chain comes along. `wildcard`: only `*.` and the name.
- * `nameless`: the name stands in the subject alone. `stranger`: of an authority that nobody trusts. `incomplete`: its
- * intermediate is not sent. `leaf`: signed by one that is no authority. `client`: made for clients only. `weak`: signed
- * with SHA-1.
+ * The kinds of certificates. `valid`: correct, sent with its chain. `wildcard`: only `*.` and the name. `nameless`: the
+ * name is only in the subject. `stranger`: from an untrusted authority. `incomplete`: sent without its intermediate.
+ * `leaf`: issued by a certificate that is not an authority. `client`: for clients only. `weak`: signed with SHA-1.
  */
 export type Kind =
   | 'valid'
@@ -22,10 +21,10 @@ export type Kind =
   | 'client'
   | 'weak'
 
-/** PEM texts. `cert` is what a server sends: its own first, then what leads to the root. */
+/** PEM texts. `cert` is what a server sends: its own certificate first, then the chain. */
 export type Identity = { key: string; cert: string }
 
-/** `root`: PEM. `identity`: one certificate of a kind for all the hosts that are given. */
+/** `root`: PEM. `identity`: returns one certificate of a kind for all given hosts. */
 export type Authority = { root: string; identity(kind: Kind, hosts: readonly string[]): Promise<Identity> }
 
 type Wanted = { hosts: readonly string[]; from?: number; to?: number; client?: boolean; bare?: boolean; weak?: boolean }
@@ -33,18 +32,18 @@ type Wanted = { hosts: readonly string[]; from?: number; to?: number; client?: b
 const DAY = 86_400_000
 const YEAR = 365 * DAY
 
-/** Makes a root and an intermediate under it; certificates count from `now`, milliseconds. */
+/** Creates a root and an intermediate. Certificates are valid from `now` (milliseconds). */
 export async function makeAuthority(now: number): Promise<Authority> {
   const root = await makeIssuer('Lab Root', now)
   const intermediate = await makeIssuer('Lab Intermediate', now, root)
-  const sign = async (wanted: Wanted, issuer: Identity | null = intermediate): Promise<Identity> => {
-    const leaf = await makeLeaf(wanted, now, issuer)
+  const sign = async (options: Wanted, issuer: Identity | null = intermediate): Promise<Identity> => {
+    const leaf = await makeLeaf(options, now, issuer)
     return issuer === intermediate ? { key: leaf.key, cert: leaf.cert + intermediate.cert } : leaf
   }
   return { root: root.cert, identity: (kind, hosts) => MAKERS[kind]({ hosts, sign, now }) }
 }
 
-type Sign = (wanted: Wanted, issuer?: Identity | null) => Promise<Identity>
+type Sign = (options: Wanted, issuer?: Identity | null) => Promise<Identity>
 type Order = { hosts: readonly string[]; sign: Sign; now: number }
 
 const MAKERS: Record<Kind, (order: Order) => Promise<Identity>> = {
@@ -72,7 +71,7 @@ async function signedByLeaf(hosts: readonly string[], sign: Sign): Promise<Ident
   return { key, cert: cert + between.cert }
 }
 
-/** An authority's own certificate; a root where no other issues it. */
+/** Creates the certificate of an authority, or a root without `issuer`. */
 async function makeIssuer(commonName: string, now: number, issuer?: Identity): Promise<Identity> {
   const { private: key, cert } = await generate([{ name: 'commonName', value: commonName }], {
     ...curve(now - DAY, now + 10 * YEAR),
@@ -85,8 +84,8 @@ async function makeIssuer(commonName: string, now: number, issuer?: Identity): P
   return { key, cert: ended(cert) }
 }
 
-async function makeLeaf(wanted: Wanted, now: number, issuer: Identity | null): Promise<Identity> {
-  const { hosts, from = -DAY, to = YEAR, client = false, bare = false, weak = false } = wanted
+async function makeLeaf(options: Wanted, now: number, issuer: Identity | null): Promise<Identity> {
+  const { hosts, from = -DAY, to = YEAR, client = false, bare = false, weak = false } = options
   const { private: key, cert } = await generate([{ name: 'commonName', value: hosts[0] ?? 'nobody' }], {
     ...curve(now + from, now + to),
     ...(weak && { algorithm: 'sha1' }),
@@ -108,7 +107,7 @@ function curve(notBefore: number, notAfter: number) {
   return { keyType: 'ec' as const, curve: 'P-256' as const, algorithm: 'sha256', ...days }
 }
 
-/** PEM blocks stand below each other. */
+/** Ends a PEM block with a line break, so that blocks can be joined. */
 function ended(pem: string): string {
   return `${pem.trimEnd()}\n`
 }

@@ -1,4 +1,4 @@
-/** The bytes of the lab's records (RFC 1035, chapter 3.3), and which tables can be said at all. */
+/** Encodes the lab's records (RFC 1035, chapter 3.3), and checks that a table can be encoded. */
 
 import { encodeHost } from '../src/probe/dns/message/wire-name.ts'
 import { parseHost, RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
@@ -24,12 +24,12 @@ const DATA: { [T in RecordType]: (record: DnsRecord[T]) => Buffer } = {
   CNAME: hostData,
 }
 
-/** The data of one record. Throws where the record is none. */
+/** Returns the data of one record. Throws if the record is invalid. */
 export function recordData<T extends RecordType>(type: T, record: DnsRecord[T]): Buffer {
   return DATA[type](record)
 }
 
-/** Throws where a host is not in its form or has escapes, or a record cannot be written. */
+/** Throws if a host is not canonical or has escapes, or if a record cannot be encoded. */
 export function checkTable(table: DnsTable): void {
   for (const [host, row] of Object.entries(table)) {
     if (parseHost(host) !== host || host.includes('\\')) throw new Error(`not a host of the lab: ${host}`)

@@ -1,7 +1,4 @@
-/**
- * What the lab's DNS server says to one message: aliases chased, cut off where it does not fit, silence where it is
- * told so.
- */
+/** Builds the reply of the lab's DNS server to one message: follows aliases, and truncates or omits the reply. */
 
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATED_RESPONSE } from 'dns-packet'
 import { DNS_TYPE_CODES } from '../src/probe/dns/message/query.ts'
@@ -9,13 +6,13 @@ import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
 import { recordData } from './dns-data.ts'
 import type { DnsHost, DnsOutcome } from './dns-table.ts'
 
-/** One question that came in. `type`: its name, or `UNKNOWN_` and its number. */
+/** One received question. `type`: its name, or `UNKNOWN_` and its number. */
 export type DnsQueryEvent = { host: string; type: string; over: 'udp' | 'tcp' }
 
-/** What is said of a host. */
+/** Returns the table's entry of a host. */
 export type HostAt = (host: string) => DnsHost
 
-/** The message to send after so many milliseconds; null for silence. */
+/** The message to send after `delay` milliseconds, or null for no reply. */
 export type DnsReplyMessage = { message: Buffer | null; delay: number }
 
 type ResolvedQuestion = {
@@ -38,7 +35,7 @@ const START_OF_AUTHORITY = recordData('SOA', {
   minimum_ttl_seconds: 60,
 })
 
-/** `turn` counts what is said in turn: it tells how often it was called with the same text. */
+/** `turn` counts rotating answers: it returns how often it was called with the same text. */
 export function replyTo(
   message: Buffer,
   hostAt: HostAt,
@@ -68,7 +65,7 @@ function read(message: Buffer): Packet | null {
   }
 }
 
-/** Goes from alias to alias, as a resolver does. */
+/** Follows aliases, as a resolver does. */
 function resolveQuestion(
   hostAt: HostAt,
   host: string,
@@ -100,7 +97,7 @@ function resolveQuestion(
   return { ...verdict, answers: [] }
 }
 
-/** The message; null for a verdict that does not fit, of which only this is said. */
+/** Encodes the message. A null verdict means that it did not fit and is only marked as truncated. */
 function write({ id, questions = [], additionals = [], flags = 0 }: Packet, verdict: ResolvedQuestion | null): Buffer {
   const { outcome, answers } = verdict ?? { outcome: 'cut', answers: [] }
   const code = verdict === null ? 0 : (CODES[verdict.outcome] ?? 0)
@@ -118,13 +115,13 @@ function write({ id, questions = [], additionals = [], flags = 0 }: Packet, verd
   })
 }
 
-/** An SOA says that the host has nothing of the type, or is none; name servers alone refer to them. */
+/** An SOA means that the host has no record of the type or does not exist. Name servers alone are a referral. */
 function authoritiesOf(outcome: string): Answer[] {
   if (outcome === 'lame') return [recordOf('.', 'NS', recordData('NS', 'ns.elsewhere.lab'))]
   return outcome === 'absent' || outcome === 'nxdomain' ? [recordOf('.', 'SOA', START_OF_AUTHORITY)] : []
 }
 
-/** dns-packet writes the bytes of a type that it does not know as they are. */
+/** dns-packet writes the data of unknown types as it is. */
 function recordOf(name: string, type: RecordType, data: Buffer): Answer {
   const record = { name, type: `UNKNOWN_${DNS_TYPE_CODES[type]}`, class: 'IN', ttl: TIME_TO_LIVE, data }
   return record as unknown as Answer

@@ -1,41 +1,41 @@
-/** What the lab's DNS server says: a table of hosts, as the zone files of a whole small internet would. */
+/** The answers of the lab's DNS server: a table of hosts, like the zone files of a small internet. */
 
 import type { RecordType } from '../src/values/dns-record.ts'
 
-/** Host in the form of parseHost -> what is said of it. Every other host does not exist. */
+/** Canonical host -> its answers. Every other host does not exist. */
 export type DnsTable = Readonly<Record<string, DnsHost>>
 
 /**
- * What is said instead of records: a code (`nxdomain`, `servfail`, `refused`), a referral to somebody else (`lame`),
- * nothing at all (`silent`), or an answer that ends in the middle of a record (`malformed`).
+ * An answer other than records: a code (`nxdomain`, `servfail`, `refused`), a referral to another server (`lame`), no
+ * answer (`silent`), or one that ends within a record (`malformed`).
  */
 export type DnsOutcome = 'nxdomain' | 'servfail' | 'refused' | 'lame' | 'silent' | 'malformed'
 
-/** One outcome for every question, or each type for itself. */
+/** One outcome for every query, or one answer per type. */
 export type DnsHost = DnsOutcome | DnsRow
 
 /**
- * What a host has. A type that is not a key is absent. A host with a CNAME is answered with what its target has, as a
- * resolver does, for every type that is not a key beside it.
+ * The records of a host. A type without a key is absent. For a host with a CNAME, every other type without a key is
+ * answered with the records of its target, as a resolver does.
  */
 export type DnsRow = { readonly [T in RecordType]?: DnsTypeAnswer<DnsRecord[T]> } & {
   /** Milliseconds before each answer. */
   readonly delay?: number
-  /** Over UDP only the word that the answer was cut off. Answers that do not fit are cut off in any case. */
+  /** Every UDP answer is truncated. Answers that do not fit are truncated in any case. */
   readonly truncated?: true
-  /** The alias is handed out alone, as by a server that does not know its target. */
+  /** The alias is sent without its target, as by a server that does not know it. */
   readonly omitsTarget?: true
 }
 
-/** Records; or an outcome of this type alone; or in turn, one list a question, over and over. */
+/** Records, or an outcome for this type only, or lists that rotate with each query. */
 export type DnsTypeAnswer<R> = readonly R[] | DnsOutcome | { readonly rotation: readonly (readonly R[])[] }
 
-/** Hosts in presentation form, escapes included (`a\.b.example`, `\000.example`). */
+/** Hosts in presentation form, including escapes (`a\.b.example`, `\000.example`). */
 export type DnsRecord = {
   A: string
   AAAA: string
   MX: { readonly priority: number; readonly mail_server: string }
-  /** Its parts; a string as UTF-8, bytes as they are. */
+  /** Its strings: text as UTF-8, bytes as they are. */
   TXT: readonly (string | Uint8Array)[]
   NS: string
   /** `mailbox`: RNAME, such as `hostmaster.example.test` or `john\.doe.example.test`. */

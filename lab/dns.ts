@@ -1,4 +1,4 @@
-/** The lab's DNS server: one table, over UDP and TCP on one port of loopback, answering as a resolver does. */
+/** The lab's DNS server: answers from one table as a resolver does, over UDP and TCP on one port of loopback. */
 
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { once } from 'node:events'
@@ -13,25 +13,25 @@ export type { DnsQueryEvent as DnsHeard } from './dns-reply.ts'
 export type LabDnsServer = {
   address: IpAddress
   port: number
-  /** Answers from another table from now on; what is said in turn begins anew. */
+  /** Answers from another table from now on. Rotations restart. */
   change(table: DnsTable): void
-  /** Says from now on what the lie says, where it says anything; null: the truth again. */
+  /** Overrides answers from now on. Null removes the override. */
   override(answers: AnswerOverride | null): void
   close(): Promise<void>
 }
 
-/** What is said of a host instead of what the table has; undefined: the truth. `.` is the root. */
+/** Returns the answer for a host instead of the table's, or undefined to use the table. `.` is the root. */
 export type AnswerOverride = (host: string) => DnsHost | undefined
 
-/** The part of a server that is the same over UDP and TCP: a message in, and later perhaps a message out. */
+/** The part of the server that UDP and TCP share: it receives a message and may send a reply. */
 type Answerer = (message: Buffer, over: DnsQueryEvent['over'], send: (message: Buffer) => void) => void
 
 const LOOPBACK = '127.0.0.1' as IpAddress
 const PORT_TRIES = 20
 
 /**
- * Starts it on a free port of 127.0.0.1. `heard` is told of every question; `bears`: questions in flight, REFUSED is
- * said to those above. Throws where the table cannot be said.
+ * Starts it on a free port of 127.0.0.1. Calls the listener for every query. It answers REFUSED if too many queries are
+ * in flight. Throws if the table cannot be encoded.
  */
 export async function startDnsServer(
   table: DnsTable,
@@ -87,7 +87,7 @@ function sendLater(timers: Set<NodeJS.Timeout>, delay: number, send: () => void)
   timers.add(timer)
 }
 
-/** Both on one port: TCP takes one that is free, and where UDP does not get the same, they try another. */
+/** Binds both to one port: TCP takes a free one. If UDP cannot have the same one, both try another. */
 async function bind(answer: Answerer) {
   for (let attempt = 1; ; attempt++) {
     const tcp = await listen(answer)
@@ -132,11 +132,11 @@ async function listen(answer: Answerer): Promise<{ port: number; close(): Promis
   return { port: (server.address() as AddressInfo).port, close }
 }
 
-/** Each message stands behind its length (RFC 1035, chapter 4.2.2). */
+/** Each message follows its length (RFC 1035, chapter 4.2.2). */
 function serveStream(socket: Socket, answer: Answerer): void {
   let buffered: Buffer = Buffer.alloc(0)
-  socket.on('data', (piece: Buffer) => {
-    buffered = buffered.length > 0 ? Buffer.concat([buffered, piece]) : piece
+  socket.on('data', (chunk: Buffer) => {
+    buffered = buffered.length > 0 ? Buffer.concat([buffered, chunk]) : chunk
     while (buffered.length >= 2 && buffered.length >= 2 + buffered.readUInt16BE()) {
       const end = 2 + buffered.readUInt16BE()
       answer(buffered.subarray(2, end), 'tcp', (message) => {

@@ -1,9 +1,9 @@
-/** Bodies that no reasonable server sends: too big, never ending, packed to burst, in another charset. */
+/** Hostile bodies: too large, endless, compression bombs, unusual charsets. */
 
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type Body, dripFeed, forever, HTML, html, type Reply, reply } from './site.ts'
 
-/** The codings of RFC 9110, chapter 8.4.1, and RFC 8878. */
+/** The content codings of RFC 9110, chapter 8.4.1, and RFC 8878. */
 const PACKERS = {
   gzip: (body: Uint8Array) => gzipSync(body),
   deflate: (body: Uint8Array) => deflateSync(body),
@@ -20,7 +20,7 @@ export function packed(packing: Packing, body: string): Reply {
   return reply(200, PACKERS[packing](Buffer.from(body)), { 'content-encoding': packing })
 }
 
-/** A page of some kilobytes that becomes 32 MiB; packed when it is first asked for. */
+/** A page of some kilobytes that decompresses to 32 MiB. It is compressed on first use. */
 export function bomb(packing: Packing, paragraph: string): Reply {
   let made: Uint8Array | null = null
   const make = () => {
@@ -30,17 +30,17 @@ export function bomb(packing: Packing, paragraph: string): Reply {
   return reply(200, make, { 'content-encoding': packing })
 }
 
-/** A page of 3 MiB: a paragraph, what nobody reads, and a last paragraph beyond every bound. */
+/** A page of 3 MiB: a paragraph, hidden content, and a last paragraph beyond every limit. */
 export function huge(paragraph: string): Reply {
   return reply(200, [start(paragraph), ...Array(HUGE_PIECES).fill(PIECE), '<p>The end.</p></body></html>'].join('\n'))
 }
 
-/** A paragraph, then for ever what nobody reads. */
+/** A paragraph, then endless hidden content. */
 export function endlessBody(paragraph: string): Reply {
   return reply(200, () => forever(PIECE, [start(paragraph)]))
 }
 
-/** A paragraph, then a blank every tenth of a second. */
+/** A paragraph, then a space every tenth of a second. */
 export function drippingBody(paragraph: string): Reply {
   return reply(200, () => dripFeed(' ', start(paragraph)))
 }
@@ -49,18 +49,18 @@ export function endlessHead(): Reply {
   return { wire: () => forever(`X-More: ${'x'.repeat(1000)}\r\n`, ['HTTP/1.1 200 OK\r\n']) }
 }
 
-/** A head whose every letter takes a tenth of a second. */
+/** A head that arrives one character per tenth of a second. */
 export function drippingHead(): Reply {
   return { wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: ') }
 }
 
-/** Says that more will come, and hangs up. */
+/** Announces more content than it sends, then closes the connection. */
 export function brokenOff(paragraph: string): Reply {
   const head = `HTTP/1.1 200 OK\r\nContent-Type: ${HTML}\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n`
   return { wire: () => [head + start(paragraph)] }
 }
 
-/** Bytes under a type, as they are. */
+/** Bytes with a content type, unchanged. */
 export function bytes(contentType: string, body: Body): Reply {
   return reply(200, body, { 'content-type': contentType })
 }

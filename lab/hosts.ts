@@ -1,13 +1,13 @@
-/** The machines of the lab: which addresses there are, and what listens on their two ports of the web. */
+/** The machines of the lab: their addresses, and what listens on their two web ports. */
 
 /**
- * `http`, `https`: the sites of the lab. `refused`: nobody listens. `mute`: takes the connection and never says a word.
- * `banner`: speaks another protocol. `cut`: hangs up at the first bytes. `old`: TLS 1.0 alone. `demanding`: TLS that
- * wants a certificate from the client. `http2`: TLS and HTTP/2 alone.
+ * `http`, `https`: the sites of the lab. `refused`: nothing listens. `mute`: accepts the connection and sends nothing.
+ * `banner`: speaks another protocol. `cut`: closes the connection at the first bytes. `old`: TLS 1.0 only. `demanding`:
+ * TLS that requires a client certificate. `http2`: TLS and HTTP/2 only.
  */
 export type PortBehaviour = 'http' | 'https' | 'refused' | 'mute' | 'banner' | 'cut' | 'old' | 'demanding' | 'http2'
 
-/** What listens on 80 and on 443. */
+/** What listens on ports 80 and 443. */
 export type Machine = { plain: PortBehaviour; secure: PortBehaviour }
 
 /** Shared hosting: most sites of the lab. */
@@ -15,7 +15,7 @@ export const HARBOUR = '127.20.0.1'
 export const MEADOW = '127.20.0.2'
 export const SUMMIT = '127.20.0.3'
 export const ORCHARD = '127.20.0.4'
-/** The only address of IPv6 that loopback has. */
+/** The only IPv6 address of loopback. */
 export const SIXTH = '::1'
 export const PLAIN_ONLY = '127.20.1.1'
 export const SECURE_ONLY = '127.20.1.2'
@@ -28,7 +28,7 @@ export const TLS_CUT = '127.20.1.8'
 export const TLS_OLD = '127.20.1.9'
 export const TLS_DEMANDING = '127.20.1.10'
 export const TLS_HTTP2 = '127.20.1.11'
-/** Where names are parked that nobody uses. */
+/** Parked names. */
 export const PARKING = '127.20.2.1'
 /** The many addresses of one name. */
 export const CROWD: readonly string[] = Array.from({ length: 300 }, (_, index) => `127.21.${index >> 8}.${index & 255}`)

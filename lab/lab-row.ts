@@ -1,6 +1,4 @@
-/**
- * A row of the lab: one domain, what its name servers and web servers do, and the observation that a visit must give.
- */
+/** A row of the lab: one domain, the answers of its name servers and web servers, and the expected observation. */
 
 import { isIPv4 } from 'node:net'
 import type { ObservedRecord } from '../src/probe/probe-result.ts'
@@ -9,8 +7,8 @@ import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
 import type { Site } from './site.ts'
 
 /**
- * `name` is what the row is called; with a count it holds `#`, which becomes 001, 002, …. `shows`: what is learnt from
- * it, one sentence. One state, or two where the domain changes.
+ * `name`: the row's domain. With `count`, it contains `#`, which becomes 001, 002, …. `shows`: what the row shows, in
+ * one sentence. It has one state, or two if the domain changes.
  */
 export type LabRow = {
   name: string
@@ -19,10 +17,10 @@ export type LabRow = {
   states: (name: string) => readonly LabState[]
 }
 
-/** What the world says of the domain in one state of the lab, hosts whole, and what a visit must give. */
+/** One state of the domain: its hosts in DNS, its sites, and the expected observation. */
 export type LabState = { zone: DnsTable; sites: Readonly<Record<string, Site>>; expected: ExpectedObservation }
 
-/** An observation as files write it (docs/data-sources.md), without its domain and time. */
+/** An observation in the format of observation files (docs/data-sources.md), without domain and time. */
 export type ExpectedObservation = { dns: ExpectedDns; web?: ExpectedWeb; ssl?: ExpectedWeb['ssl'] }
 export type ExpectedDns = { status: 'ok' | 'nxdomain' | 'servfail' } & Partial<
   Record<RecordType, readonly ObservedRecord[]>
@@ -38,27 +36,30 @@ export type ExpectedWeb = {
   text: string | null
 }
 
-/** How a state is written down. What is left out is as with most domains. */
+/** How a state is described. Omitted fields have the values of a typical domain. */
 export type StateDescription = {
   /** Addresses of the name, of both families. */
   at?: readonly string[]
-  /** Further records of the name, or others than the usual NS and SOA. */
+  /** Further records of the name, which replace the default NS and SOA. */
   records?: DnsRow
-  /** Instead of records: nothing else is then said of the name. */
+  /** The outcome instead of records. The other DNS fields are then ignored. */
   fails?: 'nxdomain' | 'servfail' | 'refused' | 'lame' | 'silent' | 'malformed'
-  /** What stands at the name, and if nothing else is said also at its `www.`. */
+  /** The site at the name and, unless given otherwise, at its `www.` host. */
   site?: Site
-  /** `www.`: an alias of the name if nothing is said, its own addresses, or null for none. */
+  /** `www.`: by default an alias of the name. Otherwise its own addresses, or null for none. */
   www?: readonly string[] | null
   wwwSite?: Site
-  /** Other hosts that belong to the scenario. */
+  /** Other hosts of the scenario. */
   zone?: DnsTable
   sites?: Readonly<Record<string, Site>>
-  /** What the visit gives other than the records of the name. */
+  /** Expected DNS values that differ from the name's records. */
   dns?: Partial<ExpectedDns>
-  /** How it differs from a plain website with a valid certificate and no text; null: left out of the observation. */
+  /**
+   * How the web part differs from a plain website with a valid certificate and no text. Null: absent from the
+   * observation.
+   */
   web: Partial<ExpectedWeb> | null
-  /** The certificate where nothing else of the web is judged. */
+  /** The certificate verdict if nothing else of the web is judged. */
   ssl?: ExpectedWeb['ssl']
 }
 
@@ -73,12 +74,12 @@ const PLAIN: ExpectedWeb = {
   text: null,
 }
 
-/** What is given of a domain where no web server answers. */
+/** The web part of a domain without a web server. */
 export const NO_WEB = { has_website: false, ssl: 'nocert' } as const
 
 const PROVIDER = 'harbour-dns.example'
 
-/** The usual SOA. */
+/** The default SOA. */
 export const SOA: DnsRecord['SOA'] = {
   primary_nameserver: `ns1.${PROVIDER}`,
   mailbox: `hostmaster.${PROVIDER}`,
@@ -97,7 +98,7 @@ export function row(
   return { name, description, states: (each) => descriptions.map((state) => stateFrom(each, state)) }
 }
 
-/** A row of many domains alike; `told` is asked for each. */
+/** A row of many similar domains. It calls the function for the description of each. */
 export function rows(
   name: string,
   count: number,
@@ -135,7 +136,7 @@ function stateFrom(name: string, description: StateDescription): LabState {
   }
 }
 
-/** A name whose servers do not answer is no different from one whose servers fail. */
+/** No answer and a failure look the same. */
 function statusOf(fails: NonNullable<StateDescription['fails']>): ExpectedDns['status'] {
   return fails === 'nxdomain' ? 'nxdomain' : 'servfail'
 }
@@ -146,7 +147,7 @@ function addressesOf(addresses: readonly string[]): DnsRow {
   return { ...(A.length > 0 && { A }), ...(AAAA.length > 0 && { AAAA }) }
 }
 
-/** Every type that is answered with records or with none, as an observation file writes it. */
+/** Returns every type that is answered, with or without records, as an observation file writes it. */
 function recordsOf(apex: DnsRow): Partial<Record<RecordType, readonly ObservedRecord[]>> {
   const listed = RECORD_TYPES.flatMap((type) => {
     const answer = apex[type] ?? []

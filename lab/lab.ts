@@ -1,4 +1,4 @@
-/** The lab: a small internet on loopback, with names, name servers, web servers and certificates of its own. */
+/** The lab: a small internet on loopback with its own names, name servers, web servers and certificates. */
 
 import type { Server } from '../src/probe/dns/resolver.ts'
 import type { PortMapping } from '../src/probe/guard.ts'
@@ -13,34 +13,34 @@ import { addressesHere, type LabAddresses } from './sockets.ts'
 import { startWeb } from './web.ts'
 
 export type Lab = {
-  /** Knows every name of the lab and says NXDOMAIN to any other. */
+  /** Answers for every name of the lab, and NXDOMAIN for any other. */
   resolver: Server
-  /** That one, and another that says the same; each may be made to lie (lies.ts). */
+  /** That resolver and another with the same answers. Each can be made faulty (answer-overrides.ts). */
   resolvers: readonly [LabDnsServer, LabDnsServer]
-  /** Control questions that the lab answers as they must be, and its web servers as control addresses. */
+  /** Control questions that the lab answers correctly, with its web servers as control addresses. */
   selfCheckPlan: SelfCheckPlan
-  /** What the guard opens. */
+  /** The connections that the guard allows. */
   portMappings: readonly PortMapping[]
-  /** PEM of the lab's own authority. */
+  /** The root certificate of the lab in PEM. */
   root: string
-  /** Every domain of the lab, each once, bytewise. */
+  /** Every domain of the lab, each once, in byte order. */
   names: readonly DomainName[]
-  /** Changes the lab from its first state to its second; called again, back to the first. */
+  /** Changes the lab from its first state to its second, or back. */
   change(): void
-  /** Takes the web servers of a family of addresses away, for good: their ports refuse connections. */
+  /** Disconnects the web servers of an address family for good: their ports refuse connections. */
   disconnectFamily(family: 4 | 6): Promise<void>
   close(): Promise<void>
 }
 
 const CONTROL_ADDRESSES: readonly string[] = [HARBOUR, SIXTH]
 
-/** The domain that has something of everything: others redirect to it, it has neighbours, and it changes. */
+/** The domain with data in every response: others redirect to it, it has neighbours, and it changes. */
 export const SHOWCASE_DOMAIN: DomainName = parseName(TARGET)!
 
 /**
- * Starts it on free ports; certificates count from now. Every machine listens on its own address of 127.0.0.0/8 where
- * this computer has them all, else (macOS) each of them on ports of 127.0.0.1; `addresses` says which without a look.
- * ::1 is used if this computer has it. Throws where it cannot listen.
+ * Starts it on free ports. Certificates are valid from now. If possible, every machine has its own address of
+ * 127.0.0.0/8. Otherwise (macOS), each has its own ports of 127.0.0.1. `addresses` chooses without a check. Uses ::1 if
+ * this computer has it. Throws if it cannot listen.
  */
 export async function startLab(addresses?: LabAddresses): Promise<Lab> {
   const internets = [internetOf(ROWS, 0), internetOf(ROWS, 1)] as const

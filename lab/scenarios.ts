@@ -1,4 +1,4 @@
-/** Every row of the lab, and the small internet that they make together in one of its states. */
+/** All rows of the lab, and the internet that they form in one of its states. */
 
 import { type DomainName, parseName } from '../src/values/domain-name.ts'
 import type { Kind } from './authority.ts'
@@ -31,16 +31,16 @@ export const ROWS: readonly LabRow[] = [
   ...HOSTING,
 ]
 
-/** What all rows together say in one state: DNS, and the site at each host. */
+/** One state of all rows: DNS, and the site of each host. */
 export type Internet = { dns: DnsTable; sites: ReadonlyMap<string, Site> }
 
-/** The domains of a row, in their order. */
+/** Returns the domains of a row in order. */
 export function namesOf({ name, count }: LabRow): DomainName[] {
   if (count === undefined) return [parseName(name)!]
   return Array.from({ length: count }, (_, index) => parseName(name.replace('#', String(index + 1).padStart(3, '0')))!)
 }
 
-/** `state`: 0 or 1; a row that does not change has one for both. */
+/** `state`: 0 or 1. A row that does not change has the same state for both. */
 export function stateOf(row: LabRow, name: DomainName, state: number): LabState {
   const states = row.states(name)
   return states[state] ?? states[0]!
@@ -54,7 +54,7 @@ export function internetOf(rows: readonly LabRow[], state: number): Internet {
   }
 }
 
-/** The hosts that need a certificate of each kind, in any of the states. */
+/** Returns the hosts that need each kind of certificate in any state. */
 export function hostsByKind(internets: readonly Internet[]): Map<Kind, Set<string>> {
   const hosts = new Map<Kind, Set<string>>([['other', new Set()]])
   for (const [host, { certificate = 'valid' }] of internets.flatMap(({ sites }) => [...sites])) {

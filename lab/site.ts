@@ -1,22 +1,20 @@
-/** What a web site of the lab answers, and the words that scenarios write it in. */
+/** A web site of the lab, and the functions that scenarios describe it with. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Kind } from './authority.ts'
 
-/** Bytes of a body; as a function, made when it is asked for, in pieces that may never end. */
+/** Bytes of a body. A function is called per request and may yield chunks forever. */
 export type Body = string | Uint8Array | (() => Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>)
 
-/** An answer of HTTP; or what goes over the wire instead of one, until the other side has enough. */
+/** An HTTP response, or the raw bytes to send instead of one, until the client closes. */
 export type Reply =
   | { status: number; headers: Readonly<Record<string, string | string[]>>; body: Body }
   | { wire: () => Iterable<string> | AsyncIterable<string> }
 
-/** By path, with its query. */
+/** By path, including its query. */
 export type SiteResponse = Reply | ((path: string) => Reply)
 
-/**
- * One host: without encryption, with it, and its robots.txt (none: 404). Its certificate is `valid` if nothing is said.
- */
+/** One host: its http site, its https site and its robots.txt (default: 404). Its certificate is `valid` by default. */
 export type Site = { plain: SiteResponse; secure: SiteResponse; robots?: Reply; certificate?: Kind }
 
 export const HTML = 'text/html; charset=utf-8'
@@ -25,7 +23,7 @@ export function reply(status: number, body: Body = '', headers: Record<string, s
   return { status, headers: { 'content-type': HTML, ...headers }, body }
 }
 
-/** A page with paragraphs of text, in order; what begins with `<` stands as it is. */
+/** A page with paragraphs of text, in order. A paragraph that starts with `<` is inserted as HTML. */
 export function html(...paragraphs: string[]): string {
   const body = paragraphs.map((each) => (each.startsWith('<') ? each : `<p>${each}</p>`)).join('\n')
   return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"></head>\n<body>\n${body}\n</body></html>\n`
@@ -39,7 +37,7 @@ export function redirect(location: string, status = 301): Reply {
   return reply(status, '', { location })
 }
 
-/** A page that sends its reader on. */
+/** A page with a meta refresh. */
 export function refresh(to: string, seconds = 0): Reply {
   const meta = `<meta http-equiv="refresh" content="${seconds}; url=${to}">`
   return reply(200, `<!doctype html><html><head>${meta}</head><body><p>You are sent on.</p></body></html>`)
@@ -49,28 +47,28 @@ export function robots(...lines: string[]): Reply {
   return reply(200, `${lines.join('\n')}\n`, { 'content-type': 'text/plain' })
 }
 
-/** The same with and without encryption. */
+/** The same site over http and https. */
 export function everywhere(answering: SiteResponse, rest: Partial<Site> = {}): Site {
   return { plain: answering, secure: answering, ...rest }
 }
 
-/** From http to https, path and all, as most sites do. */
+/** Redirects from http to https with the same path, as most sites do. */
 export function encrypted(host: string, secure: SiteResponse, rest: Partial<Site> = {}): Site {
   return { plain: (path) => redirect(`https://${host}${path}`), secure, ...rest }
 }
 
-/** Every request to another place. */
+/** Redirects every request. */
 export function redirectsTo(location: string, status = 301, rest: Partial<Site> = {}): Site {
   return everywhere(redirect(location, status), rest)
 }
 
-/** The same piece for ever. */
+/** Yields the same item forever. */
 export function* forever<T>(piece: T, before: readonly T[] = []): Generator<T> {
   yield* before
   for (;;) yield piece
 }
 
-/** The same piece for ever, with a wait before each. */
+/** Yields the same text forever, with a delay before each. */
 export async function* dripFeed(piece: string, before: string): AsyncGenerator<string> {
   yield before
   for (;;) {

@@ -1,24 +1,24 @@
-/** The listening sockets of the lab, and everything that is connected to them, closed in one go. */
+/** The listening sockets of the lab and all their connections, which close together. */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { addressFamily, type IpAddress } from '../src/values/ip-address.ts'
 
 /**
- * `per_host`: each machine of IPv4 listens on its own address; `shared`: all of them on 127.0.0.1, each on ports of its
- * own.
+ * `per_host`: each IPv4 machine listens on its own address. `shared`: all listen on 127.0.0.1, each on its own ports.
  */
 export type LabAddresses = 'per_host' | 'shared'
 
 export type Sockets = {
-  /** Where a machine listens whose address is this. */
+  /** Returns where the machine with this address listens. */
   addressOf(address: IpAddress): IpAddress
   /**
-   * A free port of the address, where connections are handed to `take`; null where this computer has no such address.
+   * Listens on a free port of the address and passes connections to `onSocket`. Returns null if this computer lacks the
+   * address.
    */
-  listen(address: IpAddress, take: (socket: Socket) => void): Promise<number | null>
-  /** A port of the address where nobody listens, nor can as long as these are open. */
+  listen(address: IpAddress, onSocket: (socket: Socket) => void): Promise<number | null>
+  /** Returns a port of the address on which nothing listens, and nothing can as long as these are open. */
   reserveClosedPort(address: IpAddress): Promise<number | null>
-  /** Nobody listens on the addresses of a family any more, and what is connected to them is cut. */
+  /** Stops listening on the addresses of a family, and destroys their connections. */
   disconnectFamily(family: 4 | 6): Promise<void>
   close(): Promise<void>
 }
@@ -26,7 +26,7 @@ export type Sockets = {
 const HOME = '127.0.0.1' as IpAddress
 const NEIGHBOUR = '127.0.0.2' as IpAddress
 
-/** `per_host` if another address than 127.0.0.1 can be listened on, as on Linux. */
+/** Returns `per_host` if this computer can listen on an address other than 127.0.0.1, as Linux can. */
 export async function addressesHere(): Promise<LabAddresses> {
   const probe = createServer()
   const port = await bind(probe, NEIGHBOUR)
@@ -50,10 +50,10 @@ export async function openSockets(addresses: LabAddresses): Promise<Sockets> {
     connected.add(socket)
     socket.on('error', () => {}).on('close', () => connected.delete(socket))
   }
-  const listen: Sockets['listen'] = async (address, take) => {
+  const listen: Sockets['listen'] = async (address, onSocket) => {
     const server = createServer({ noDelay: true }, (socket) => {
       track(socket)
-      take(socket)
+      onSocket(socket)
     })
     const port = await bind(server, addressOf(address))
     if (port !== null) servers.set(server, address)
@@ -69,7 +69,7 @@ export async function openSockets(addresses: LabAddresses): Promise<Sockets> {
   }
 }
 
-/** Resolves to null where this computer has no such address. */
+/** Resolves to null if this computer lacks the address. */
 function failed(resolve: (port: null) => void, reject: (error: Error) => void) {
   return (error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve(null)
@@ -84,7 +84,7 @@ function bind(server: Server, host: IpAddress): Promise<number | null> {
   })
 }
 
-/** The port is taken by a connection that goes out from it. */
+/** An outgoing connection occupies the port. */
 function reserveOutgoingPort(
   localAddress: IpAddress,
   port: number,

@@ -1,4 +1,4 @@
-/** One answer of a web server of the lab: the site by the Host field, then what it says to the path. */
+/** Sends one response of a lab web server: selects the site by the Host header, then the reply by the path. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
@@ -14,9 +14,9 @@ export function answer(
 ): void {
   const host = request.headers.host ?? request.headers[':authority'] ?? ''
   const site = siteAt(String(host).toLowerCase().replace(/:\d+$/, ''))
-  const said = site === undefined ? MISDIRECTED : choose(site, request)
-  if ('wire' in said) pipeline(Readable.from(said.wire()), request.socket, () => {})
-  else send(said, response)
+  const reply = site === undefined ? MISDIRECTED : choose(site, request)
+  if ('wire' in reply) pipeline(Readable.from(reply.wire()), request.socket, () => {})
+  else send(reply, response)
 }
 
 function choose(site: Site, { socket, url = '/' }: IncomingMessage): Reply {
@@ -25,7 +25,7 @@ function choose(site: Site, { socket, url = '/' }: IncomingMessage): Reply {
   return typeof answering === 'function' ? answering(url) : answering
 }
 
-/** A body in pieces goes out chunked; nobody minds when the client hangs up. */
+/** Sends a body of several chunks as chunked, and ignores that the client may disconnect. */
 function send({ status, headers, body }: Exclude<Reply, { wire: unknown }>, response: ServerResponse): void {
   response.writeHead(status, headers)
   if (typeof body === 'function') pipeline(Readable.from(body()), response, () => {})

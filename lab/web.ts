@@ -1,4 +1,4 @@
-/** The web servers of the lab: every machine's two ports, on free ports of its address, and what is said on them. */
+/** The web servers of the lab: both ports of every machine, on free ports of its address. */
 
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
@@ -15,15 +15,15 @@ import { answer } from './web-answer.ts'
 
 export type WebServers = { stands: readonly PortMapping[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
 
-/** Lets a server hold certificates that are no good, and speak old protocols. */
+/** Allows a server to use weak certificates and old protocols. */
 const WEAK = 'DEFAULT:@SECLEVEL=0'
 
-/** `siteAt`: what stands at a host now. `identities`: one for each kind of certificate that a site may have. */
+/** `siteAt`: returns the current site of a host. `identities`: one for each kind of certificate. */
 export type Content = { siteAt: (host: string) => Site | undefined; identities: ReadonlyMap<Kind, Identity> }
 
 type Listeners = Record<Exclude<PortBehaviour, 'refused'>, (socket: Socket) => void>
 
-/** Starts every machine. `::1` is left out on a computer without IPv6. Throws if the addresses are not there. */
+/** Starts every machine. It leaves out `::1` on a computer without IPv6. Throws if the addresses are not available. */
 export async function startWeb(content: Content, addresses: LabAddresses = 'per_host'): Promise<WebServers> {
   const listeners = listenersOf(content)
   const sockets = await openSockets(addresses)
@@ -54,7 +54,7 @@ async function open(
     : { address, port, publicPort: standsFor, connectTo: at }
 }
 
-/** The servers of HTTP listen on no port of their own: connections of many ports are handed to them. */
+/** The HTTP servers do not listen themselves: they receive connections of many ports. */
 function listenersOf(content: Content): Listeners {
   const plain = createHttp((request, response) => answer(content.siteAt, request, response))
   const shared = { ...content.identities.get('other'), ALPNProtocols: ['http/1.1'], SNICallback: chooser(content) }
@@ -65,7 +65,7 @@ function listenersOf(content: Content): Listeners {
     return (socket: Socket) => void server.emit('connection', socket)
   }
   const modern = createSecureServer({ ...shared, ALPNProtocols: ['h2'] }, (request, response) =>
-    // of the compatible form, which has all that an answer is made of
+    // the compatible API has everything that a response needs
     answer(content.siteAt, request as unknown as IncomingMessage, response as unknown as ServerResponse),
   )
   return {
@@ -80,7 +80,7 @@ function listenersOf(content: Content): Listeners {
   }
 }
 
-/** The certificate of the host that a client names; one for somebody else where nobody of that name is here. */
+/** Returns the certificate of the requested host, or one of another host if the name is unknown. */
 function chooser({ siteAt, identities }: Content): NonNullable<TlsOptions['SNICallback']> {
   const contexts = new Map<Kind, SecureContext>()
   for (const [kind, identity] of identities) contexts.set(kind, createSecureContext({ ...identity, ciphers: WEAK }))

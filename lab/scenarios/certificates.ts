@@ -1,11 +1,11 @@
-/** Certificates, good and bad, and ports 443 that show none. */
+/** Valid and invalid certificates, and ports 443 without one. */
 
 import type { Kind } from '../authority.ts'
 import { HARBOUR, PLAIN_ONLY, TLS_CUT, TLS_DEMANDING, TLS_HTTP2, TLS_MUTE, TLS_OLD, TLS_PLAIN } from '../hosts.ts'
 import { type LabRow, row, type StateDescription } from '../lab-row.ts'
 import { encrypted, everywhere, page } from '../site.ts'
 
-/** A site that sends everybody to https, where it shows this certificate. */
+/** A site that redirects to https, where it has this certificate. */
 function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): StateDescription {
   const text = `The certificate of ${name} is looked at.`
   return {
@@ -18,7 +18,7 @@ function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): State
 const shows = (name: string, certificate: Kind, ssl: 'valid' | 'invalid', sentence: string): LabRow =>
   row(name, sentence, shown(name, certificate, ssl))
 
-/** A page over http, at a machine whose port 443 is odd. */
+/** A page over http on a machine with an unusual port 443. */
 function behind(address: string, ssl: 'valid' | 'nocert'): StateDescription {
   return {
     at: [address],

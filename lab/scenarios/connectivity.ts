@@ -1,4 +1,4 @@
-/** Where a domain answers: which port, which host, which family of addresses, or nowhere that we look. */
+/** Where a domain answers: which port, host and address family, or none that the crawler uses. */
 
 import {
   BANNER,
@@ -19,7 +19,7 @@ import { everywhere, page, type Site } from '../site.ts'
 const OPEN: Site = everywhere(page('The door is open.'))
 const text = 'The door is open.'
 
-/** Addresses that are recorded and never connected to. */
+/** Addresses that are recorded but never connected to. */
 const closed = (name: string, address: string, shows: string): LabRow => row(name, shows, { at: [address], web: null })
 
 const onlyWww = (bare: StateDescription): StateDescription => ({

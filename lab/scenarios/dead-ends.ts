@@ -1,4 +1,4 @@
-/** Redirects that lead nowhere: loops, addresses that are closed, and no address at all. */
+/** Redirects that lead nowhere: loops, forbidden addresses and hosts without an address. */
 
 import { HARBOUR, MEADOW, PLAIN_ONLY } from '../hosts.ts'
 import { type LabRow, NO_WEB, row } from '../lab-row.ts'

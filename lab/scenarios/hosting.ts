@@ -1,11 +1,11 @@
-/** What a hosting company has: many names parked alike, and customers who come, move and go. */
+/** The domains of a hosting company: many similar parked names, and customers that change. */
 
 import { DEAF, HARBOUR, MEADOW, ORCHARD, PARKING, PLAIN_ONLY, SIXTH, SUMMIT } from '../hosts.ts'
 import { type LabRow, NO_WEB, row, rows, SOA, type StateDescription } from '../lab-row.ts'
 import { encrypted, everywhere, html, page, redirectsTo, type Site } from '../site.ts'
 import { TARGET } from './redirects.ts'
 
-/** The page that every parked name has. */
+/** The page of every parked name. */
 const FOR_SALE = 'This domain is for sale. Inquire now.'
 
 const parked: StateDescription = {
@@ -34,7 +34,7 @@ const ABSENT: StateDescription = { fails: 'nxdomain', web: null }
 const BREAD = 'Bread and cake by the harbour since 1890.'
 const MAIL = [{ priority: 10, mail_server: 'mx1.harbour-post.example' }]
 
-/** A changing domain, told by its first state and its second. */
+/** A changing domain, described by its two states. */
 const changes = (
   name: string,
   shows: string,

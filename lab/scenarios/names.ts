@@ -1,4 +1,4 @@
-/** What name servers say: records of every kind, aliases, and every way to fail. */
+/** DNS scenarios: records of every type, aliases, and every kind of failure. */
 
 import type { DnsRecord } from '../dns-table.ts'
 import { HARBOUR, ORCHARD, SUMMIT } from '../hosts.ts'
@@ -8,7 +8,7 @@ import { everywhere, page, type Site } from '../site.ts'
 const HOME: Site = everywhere(page('Named and found.'))
 const text = 'Named and found.'
 
-/** A name with a website that has these records too. */
+/** A name with a website and these records. */
 const has = (
   records: NonNullable<StateDescription['records']>,
   dns: StateDescription['dns'] = {},
@@ -34,7 +34,7 @@ function soaGiven() {
   return rest
 }
 
-/** Where clouds keep their secrets. */
+/** The address of cloud metadata services. */
 const SECRETS = '169.254.169.254'
 const LONG = 'v=DKIM1; k=rsa; p='.padEnd(255, 'A')
 const ALIAS = { NS: [], SOA: [], CNAME: ['sites.hosting.example'] }
@@ -179,7 +179,7 @@ const RECORDS: readonly LabRow[] = [
   row('xn--mnchen-3ya.example', 'An internationalized domain.', { at: [HARBOUR], site: HOME, web: { text } }),
 ]
 
-/** One question a visit, so that the next visit gets another answer. */
+/** Rotating addresses, so that every probe gets another answer. */
 function turning(addresses: string[], first: string): Pick<StateDescription, 'records' | 'dns'> {
   return { records: { A: { rotation: addresses.map((address) => [address]) } }, dns: { A: [first] } }
 }

@@ -1,4 +1,4 @@
-/** Start pages that are too big, never end, are packed or written in every way. */
+/** Start pages that are too large, endless, compressed or encoded in every way. */
 
 import {
   bomb,
@@ -17,11 +17,11 @@ import { everywhere, html, page, type Reply, reply } from '../site.ts'
 
 const text = 'The first paragraph is read.'
 
-/** The start page is this; what is read of it is the text. */
+/** A row with this start page, of which the given text is read. */
 const reads = (name: string, shows: string, start: Reply, read: string | null = text): LabRow =>
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: { text: read } })
 
-/** A head that is not over in time or within bounds is no answer; the certificate is judged all the same. */
+/** A head that is too slow or too large is no answer. The certificate is still judged. */
 const noAnswer = (start: Reply): StateDescription => ({
   at: [MEADOW],
   site: everywhere(start),

@@ -1,4 +1,4 @@
-/** Servers that speak HTTP as old, careless or hostile ones do. */
+/** Servers that speak outdated, careless or hostile HTTP. */
 
 import { MEADOW, ORCHARD } from '../hosts.ts'
 import { type LabRow, row, type StateDescription } from '../lab-row.ts'
@@ -20,11 +20,11 @@ const text = 'Spoken and understood.'
 const START = html(text)
 const HEAD = ['HTTP/1.1 200 OK', `Content-Type: ${HTML}`, 'Connection: close']
 
-/** The start page goes over the wire like this, and its text is read, or there is no answer at all. */
+/** A row whose start page is sent like this. Its text is read, or there is no answer at all. */
 const spoken = (name: string, shows: string, start: Reply, isRead = true): LabRow =>
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: isRead ? { text } : { has_website: false } })
 
-/** Bytes and the end of the connection. */
+/** Sends bytes and closes the connection. */
 const wire = (...lines: string[]): Reply => ({
   wire: async function* () {
     yield lines.join('')
@@ -66,7 +66,7 @@ const SPEECH: readonly LabRow[] = [
   ),
 ]
 
-/** The page of https, where robots.txt says this. */
+/** A page over https with this robots.txt. */
 const asks = (
   name: string,
   shows: string,

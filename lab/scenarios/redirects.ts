@@ -1,4 +1,4 @@
-/** Redirects inside a domain and out of it, by every means, and those that lead nowhere. */
+/** Redirects within a domain and to other domains, of every kind, and redirects that lead nowhere. */
 
 import { HARBOUR, MEADOW, PLAIN_ONLY, SECURE_ONLY } from '../hosts.ts'
 import { type LabRow, row, type StateDescription } from '../lab-row.ts'
@@ -7,10 +7,10 @@ import { encrypted, everywhere, page, redirect, redirectsTo, refresh, type Site 
 export const HERE = page('You have arrived.')
 const text = 'You have arrived.'
 
-/** The domain that many others send their readers to. */
+/** The domain that many others redirect to. */
 export const TARGET = 'harbour-bakery.example'
 
-/** A site that sends everybody out of the domain. */
+/** A site that redirects to another domain. */
 export const leaves = (
   site: Site,
   redirects_to: string | null,
@@ -34,7 +34,7 @@ const twoSteps: Site = {
   secure: redirect('https://www.two-steps.example/'),
 }
 
-/** Path by path: `/` to `/1` and so on up to `/count`, where a page is. */
+/** Redirects from `/` to `/1` and so on up to `/count`, which is a page. */
 export const stairs = (count: number): Site =>
   everywhere((path) => {
     const step = Number(path.slice(1) || 0)

@@ -1,11 +1,11 @@
-/** Social accounts: one of every network, the ways to point to them, and links that only look like one. */
+/** Social accounts: one of every network, the ways to link to them, and links that only resemble one. */
 
 import { HARBOUR, ORCHARD } from '../hosts.ts'
 import { type ExpectedWeb, type LabRow, row } from '../lab-row.ts'
 import { everywhere, html, page, type Reply, redirectsTo, reply } from '../site.ts'
 
 type Account = ExpectedWeb['social_accounts'][number]
-/** Network, type, username, its address in one spelling, and as the site writes it. */
+/** Network, type, username, canonical URL, and the URL as the site writes it. */
 type Known = readonly [network: string, type: string, username: string, url: string, written: string]
 
 const KNOWN: readonly Known[] = [
@@ -132,7 +132,7 @@ const oneOf = (known: Known): LabRow =>
 const data = (value: object): string => `<script type="application/ld+json">${JSON.stringify(value)}</script>`
 const inHead = (tags: string): Reply => reply(200, html(text).replace('</head>', `${tags}</head>`))
 
-/** Links to networks that are nobody's account: shares, intents, posts, photos, help, and the maker of the site. */
+/** Links to networks that are not the site's account: shares, intents, posts, photos, help, and the site builder. */
 const NO_ACCOUNTS = [
   'https://www.facebook.com/sharer/sharer.php?u=https%3A%2F%2Fshares-only.example%2F',
   'https://twitter.com/intent/tweet?text=Bread',

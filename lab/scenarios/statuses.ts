@@ -1,4 +1,4 @@
-/** Statuses of the start page, and what each says about a website. */
+/** Statuses of the start page, and what each shows about a website. */
 
 import { MEADOW } from '../hosts.ts'
 import { type LabRow, row } from '../lab-row.ts'
@@ -6,7 +6,7 @@ import { everywhere, html, page, reply } from '../site.ts'
 
 const WORDS = html('A word from the server.')
 
-/** A page with this status; only a page of 2xx is read. */
+/** A page with this status. Only a 2xx page is read. */
 function status(code: number, has_website: boolean, shows: string): LabRow {
   return row(`status-${code}.example`, shows, {
     at: [MEADOW],

@@ -1,13 +1,12 @@
-/** What the two halves of an import tell each other: orders go to the reader, batches come back. */
+/** The messages between the two threads of an import: requests go to the reader, batches come back. */
 
 import type { Instant } from '../values/time.ts'
 import type { ImportFormatName } from './formats/import-formats.ts'
 import type { ObservationColumns } from './observation-columns.ts'
 
 /**
- * What the reader's thread begins with. `fd`: the open file; `path` as the user named it; `-` for standard input.
- * `format`:
- * null for observations; `observedAt`: the time of what carries none.
+ * What the reader's thread starts with. `fd`: the open file. `path`: as the user gave it, `-` for standard input.
+ * `format`: null for observations. `observedAt`: the time of entries that carry none.
  */
 export type ReaderTask = {
   fd: number
@@ -17,17 +16,17 @@ export type ReaderTask = {
   observedAt: Instant | null
 }
 
-/** An order for one batch. `latest`: what was observed later than this is refused. */
+/** A request for one batch. Lines observed later than `latest` are rejected. */
 export type BatchRequest = { latest: Instant }
 
-/** A refused line as `--rejects` keeps it. `length` in bytes, `text` its first 4 KiB. */
+/** A rejected line as `--rejects` writes it. `length` in bytes, `text` its first 4 KiB. */
 export type RejectedLine = { line: number; reason: string; length: number; text: string }
 
 /**
- * One batch. `line`: number of the last line that was looked at; `read`: lines that held something; `bytes`: how much
- * of the file, as it lies on disk, was read so far; `passedOver`: entries of another crawl that hold nothing that we
- * keep. `end` is null while more follows, then why it ended: `done`, `refused` (strict: the batch is empty but for the
- * reject), what is wrong with the file from this line on, or why nothing more of it can be applied (`unusable`).
+ * One batch. `line`: number of the last line that was read. `read`: number of lines that were not empty. `bytes`: how
+ * much of the file on disk was read so far. `passedOver`: entries of another crawl without usable data.
+ * `end` is null if more follows, else why it ended: `done`, `refused` (strict: the batch holds only the reject),
+ * `unusable` (nothing more can be applied), or what is wrong with the file from this line on.
  */
 export type ImportBatch = {
   observations: ObservationColumns

@@ -1,4 +1,4 @@
-/** Collects the lines of a file to batches: each is an observation, or is refused with a reason. */
+/** Collects the lines of a file into batches. Each line is an observation or is rejected with a reason. */
 
 import { prepareObservation } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
@@ -8,24 +8,24 @@ import type { ImportBatch, RejectedLine } from './batch.ts'
 import { createColumnBuffer } from './observation-columns.ts'
 import { type InputLine, isBlankLine, lineStart, lineText, lineTextProblem } from './stream/line-splitter.ts'
 
-/** What a batch holds at most. */
+/** Maximum number of observations in a batch. */
 export const MAX_BATCH_OBSERVATIONS = 10_000
 export const MAX_BATCH_BYTES = 8_388_608
 export const OBSERVED_IN_FUTURE = "observed_at: is more than 5 minutes ahead of the store's clock"
 
-/** Takes lines, and hands over batches. */
+/** Takes lines and returns batches. */
 export type BatchCollector = {
-  /** Takes the next line of the file; false where it is refused. What was observed later than `latest` is. */
+  /** Adds the next line of the file. Returns false if it is rejected. Rejects what was observed later than `latest`. */
   add(line: InputLine, latest: Instant): boolean
-  /** Takes what the last line left open. */
+  /** Adds what the last line left open. */
   addLast(latest: Instant): boolean
-  /** Puts what was kept for the end of the file into the batch, a piece a step. */
+  /** Adds what was held back for the end of the file to the batch, a part per step. */
   finish(): Iterable<void>
   isEmpty(): boolean
   isFull(): boolean
-  /** Leaves the rejects alone. */
+  /** Keeps only the rejects. */
   dropObservations(): void
-  /** Hands over what was collected and begins anew. */
+  /** Returns what was collected and starts a new batch. */
   takeBatch(): Omit<ImportBatch, 'bytes' | 'end'>
 }
 
@@ -63,7 +63,7 @@ export function collectObservations(): BatchCollector {
   }
 }
 
-/** The observation in a line, or why it is refused. */
+/** Returns the observation in a line, or why it is rejected. */
 function parseObservationLine(line: InputLine, number: number, latest: Instant): Observation | string {
   const text = lineText(line, number)
   if (text === null) return lineTextProblem(line)

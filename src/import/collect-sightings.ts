@@ -1,6 +1,5 @@
 /**
- * Collects the lines of another crawl: sightings are put in the order of name and time, then become batches of
- * observations.
+ * Collects the lines of another crawl: sorts sightings by name and time, then turns them into batches of observations.
  */
 
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
@@ -26,20 +25,22 @@ import { createExternalSorter, type ExternalSorter } from './stream/external-sor
 import { InputError } from './stream/input-error.ts'
 import { type InputLine, isBlankLine, lineStart, lineText, lineTextProblem } from './stream/line-splitter.ts'
 
-/** Separates name, time and the rest in a text that is sorted: it is in no name, and before all that are. */
+/**
+ * Separates name, time and the rest in the sorted text. No name contains it, and it sorts before all their characters.
+ */
 const SORT_SEPARATOR = '\t'
 const SORT_TIME_DIGITS = 12
 const EMPTY_COUNTS = { read: 0, skipped: 0, bytes: 0, size: 0 }
-/** What the end of the file is refused with. */
+/** The line of rejects at the end of the file. */
 const END_OF_FILE_LINE: InputLine = { bytes: Buffer.alloc(0), length: 0 }
 
 /**
- * What the next batch will hold beside its observations. `size` of these; `bytes` of them and of the lines since the
- * last batch.
+ * The next batch without its observations. `size`: number of observations. `bytes`: size of them and of the lines since
+ * the last batch.
  */
 type PendingBatch = Omit<ImportBatch, 'observations' | 'end'> & { size: number }
 
-/** `memory`: how many bytes of sightings are held before they go to a temporary file. */
+/** `memory`: bytes of sightings that are held before they go to a temporary file. */
 export function collectSightings(reader: LineParser, memory?: number): BatchCollector {
   const sightings = createExternalSorter(memory)
   const observations = createColumnBuffer(MAX_BATCH_OBSERVATIONS)
@@ -70,31 +71,31 @@ function lineIntake(
   sightings: ExternalSorter,
 ): Pick<BatchCollector, 'add' | 'addLast'> {
   let hasEntries = false
-  const refuse = (reason: string, given: InputLine): false => {
-    // A file that begins with an entry without a time has none at all.
+  const refuse = (reason: string, line: InputLine): false => {
+    // If the first entry has no time, no entry has one.
     if (reason === NO_TIME_PROBLEM && !hasEntries) throw new InputError(`line ${pending.line} ${NO_TIME_PROBLEM}`)
     hasEntries = true
-    pending.rejects.push({ line: pending.line, reason, length: given.length, text: lineStart(given) })
+    pending.rejects.push({ line: pending.line, reason, length: line.length, text: lineStart(line) })
     return false
   }
-  const keep = (parsed: ParsedLine, given: InputLine, latest: Instant): boolean => {
+  const keep = (parsed: ParsedLine, line: InputLine, latest: Instant): boolean => {
     if (parsed === null) return true
     const sightingsOrProblem = typeof parsed === 'string' ? parsed : (futureProblem(parsed, latest) ?? parsed)
-    if (typeof sightingsOrProblem === 'string') return refuse(sightingsOrProblem, given)
+    if (typeof sightingsOrProblem === 'string') return refuse(sightingsOrProblem, line)
     for (const sighting of sightingsOrProblem) sightings.add(sortableText(sighting))
     if (sightingsOrProblem.length === 0) pending.skipped++
     else hasEntries = true
     return true
   }
   return {
-    add(given, latest) {
+    add(line, latest) {
       pending.line++
-      pending.bytes += given.bytes.length
-      if (!isBlankLine(given)) pending.read++
-      const text = lineText(given, pending.line)
+      pending.bytes += line.bytes.length
+      if (!isBlankLine(line)) pending.read++
+      const text = lineText(line, pending.line)
       return text === null
-        ? refuse(lineTextProblem(given), given)
-        : keep(reader.parseLine(text.replace(/\r$/, '')), given, latest)
+        ? refuse(lineTextProblem(line), line)
+        : keep(reader.parseLine(text.replace(/\r$/, '')), line, latest)
     },
     addLast: (latest) => keep(reader.end(), END_OF_FILE_LINE, latest),
   }
@@ -111,7 +112,7 @@ function futureProblem(sightings: readonly Sighting[], latest: Instant): string 
   return sightings.some(isAhead) ? OBSERVED_IN_FUTURE : null
 }
 
-/** Sorts by name, then by time, then in some order that is the same however the lines of the file lie. */
+/** Sorts by name, then by time, then in an order that does not depend on the order of the lines. */
 function sortableText({ name, at, ...seen }: Sighting): string {
   return name + SORT_SEPARATOR + String(at).padStart(SORT_TIME_DIGITS, '0') + SORT_SEPARATOR + JSON.stringify(seen)
 }

@@ -1,4 +1,4 @@
-/** The file that is imported, opened before anything else is. */
+/** Opens the file to import before anything else is opened. */
 
 import { fstatSync, openSync, type Stats } from 'node:fs'
 import { CommandFault } from '../config/command-fault.ts'
@@ -6,7 +6,7 @@ import { errorCause } from './stream/input-error.ts'
 
 export type ImportSource = { fd: number; path: string; stats: Stats }
 
-/** `-` is standard input. Throws CommandFault for what cannot be read. */
+/** `-` is standard input. Throws CommandFault if the file cannot be read. */
 export function openImportSource(path: string): ImportSource {
   try {
     const fd = path === '-' ? 0 : openSync(path, 'r')

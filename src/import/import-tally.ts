@@ -1,10 +1,10 @@
-/** What an import has done so far, counted, and how that is said. */
+/** Counts the progress of an import and describes it. */
 
 import type { IngestOutcome } from '../store/ingest.ts'
 import type { ImportBatch } from './batch.ts'
 import type { ImportFormatName } from './formats/import-formats.ts'
 
-/** `line`: up to which line the file was applied. */
+/** `line`: the line up to which the file was applied. */
 export type ImportTally = {
   read: number
   applied: number
@@ -34,13 +34,13 @@ export function formatImportSummary(tally: ImportTally, seconds: number, format:
   return `${counts}${format === null ? '' : `, passed over ${passedOver}`} (${seconds.toFixed(1)} s, ${rate} lines/s)`
 }
 
-/** As --json prints it; `passed_over` is null for observations, of which no line is. */
+/** The format of `--json`. `passed_over` is null for observation files, whose lines are never skipped. */
 export function importSummaryJson(tally: ImportTally, seconds: number, format: ImportFormatName | null): object {
   const { read, applied, unchanged, stale, refused, skipped: passedOver } = tally
   return { read, applied, unchanged, stale, refused, passed_over: format === null ? null : passedOver, seconds }
 }
 
-/** How far it came: the lines of another crawl are applied in another order than theirs. */
+/** Describes how far the import got. The lines of another crawl are not applied in their own order. */
 export function describeImportPosition(tally: ImportTally, path: string, format: ImportFormatName | null): string {
   if (format === null) return `${path} is applied up to line ${tally.line}`
   const count = observationsMade(tally)

@@ -1,12 +1,9 @@
-/**
- * A batch of prepared observations as columns: between threads they pass far quicker than objects, and leave less to
- * collect.
- */
+/** Passes a batch of prepared observations between threads as columns, which is much faster than as objects. */
 
 import type { PreparedObservation } from '../apply/prepare.ts'
 import type { DomainName } from '../values/domain-name.ts'
 
-/** `numbers` has observed_at, asked, dnsPrint and webPrint of each in turn. */
+/** `numbers` has observed_at, asked, dnsFingerprint and webFingerprint of each observation in turn. */
 export type ObservationColumns = {
   names: DomainName[]
   dns: (string | null)[]
@@ -16,7 +13,7 @@ export type ObservationColumns = {
 
 const NUMBERS_PER_ROW = 4
 
-/** Gathers at most `most` observations. */
+/** Collects at most `maxRows` observations. */
 export function createColumnBuffer(maxRows: number) {
   const numbers = new Float64Array(maxRows * NUMBERS_PER_ROW)
   let names: DomainName[] = []
@@ -30,7 +27,7 @@ export function createColumnBuffer(maxRows: number) {
       dns.push(prepared.dns)
       web.push(prepared.web)
     },
-    /** Hands over what was gathered and begins anew. */
+    /** Returns what was collected and starts again. */
     takeColumns(): ObservationColumns {
       const full = { names, dns, web, numbers: numbers.slice(0, names.length * NUMBERS_PER_ROW) }
       names = []
@@ -41,7 +38,7 @@ export function createColumnBuffer(maxRows: number) {
   }
 }
 
-/** The observations again, in their order. */
+/** Returns the observations in their order. */
 export function preparedFromColumns({ names, dns, web, numbers }: ObservationColumns): PreparedObservation[] {
   return names.map((name, row) => {
     const at = row * NUMBERS_PER_ROW

@@ -1,4 +1,4 @@
-/** The reading half of an import, a thread of its own: the bytes of a file become batches of observations. */
+/** The reader thread of an import: turns the bytes of a file into batches of observations. */
 
 import { once } from 'node:events'
 import { read as readCallback } from 'node:fs'
@@ -14,7 +14,7 @@ import { InputError } from './stream/input-error.ts'
 import { createLineSplitter, type InputLine } from './stream/line-splitter.ts'
 
 const READ_CHUNK_BYTES = 262_144
-/** What came is handed over after this long, though it is no full batch: a pipe may be slow. */
+/** An incomplete batch is sent after this time, because a pipe may be slow. */
 const MAX_BATCH_DELAY_MS = 500
 
 type BatchSender = ReturnType<typeof createBatchSender>
@@ -24,14 +24,14 @@ const readAt = promisify(readCallback)
 
 if (parentPort) await readFileInBatches(parentPort, workerData as ReaderTask)
 
-/** Reads to the end, one batch an order at most. What came whole before the file breaks off is handed over. */
+/** Reads to the end and sends at most one batch per request. Sends everything complete before the file breaks off. */
 async function readFileInBatches(port: MessagePort, task: ReaderTask): Promise<void> {
   const batch =
     task.format === null ? collectObservations() : collectSightings(IMPORT_FORMATS[task.format](task.observedAt))
   const sender = createBatchSender(port, batch)
   try {
     const end = await collectLines(task, batch, sender)
-    if (end !== 'refused') await sendRest(batch, sender)
+    if (end !== 'refused') await sendRemaining(batch, sender)
     sender.end(end)
   } catch (error) {
     if (!(error instanceof InputError)) throw error
@@ -39,7 +39,7 @@ async function readFileInBatches(port: MessagePort, task: ReaderTask): Promise<v
   }
 }
 
-/** Why it ended. */
+/** Returns why it ended. */
 async function collectLines(
   { fd, path, strict }: ReaderTask,
   batch: BatchCollector,
@@ -59,7 +59,7 @@ async function collectLines(
   }
   const { latest } = sender.order() ?? (await sender.nextRequest())
   return !batch.addLast(latest) && strict ? 'refused' : ending
-  /** Takes a line; true where it is refused and that is the end. */
+  /** Adds a line. Returns true if it is rejected and the import is strict. */
   async function isLast(line: InputLine): Promise<boolean> {
     const { latest } = sender.order() ?? (await sender.nextRequest())
     const isAccepted = batch.add(line, latest)
@@ -69,15 +69,15 @@ async function collectLines(
   }
 }
 
-/** Hands over what was kept for the end of the file, which comes after all of it was read. */
-async function sendRest(batch: BatchCollector, sender: BatchSender): Promise<void> {
+/** Sends what was held back for the end of the file, after all of it was read. */
+async function sendRemaining(batch: BatchCollector, sender: BatchSender): Promise<void> {
   for (const _ of batch.finish()) {
     if (sender.order() === null) await sender.nextRequest()
     if (batch.isFull()) sender.send()
   }
 }
 
-/** Hands batches over, each against an order. */
+/** Sends batches, each in response to a request. */
 function createBatchSender(port: MessagePort, batch: BatchCollector) {
   let bytes = 0
   let request: BatchRequest | null = null
@@ -106,7 +106,7 @@ function createBatchSender(port: MessagePort, batch: BatchCollector) {
   }
 }
 
-/** The bytes of an open file from where it stands, each piece good until the next; `count` is told of each. */
+/** Yields the bytes of an open file from its position. Each chunk is valid until the next. Calls `count` for each. */
 async function* fileChunks(fd: number, count: (bytes: number) => void): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(READ_CHUNK_BYTES)
   for (;;) {
@@ -117,7 +117,7 @@ async function* fileChunks(fd: number, count: (bytes: number) => void): AsyncGen
   }
 }
 
-/** Waits where standard input is a pipe that somebody has set not to wait. */
+/** Waits if standard input is a non-blocking pipe without data. */
 async function readChunk(fd: number, buffer: Buffer): Promise<number> {
   for (;;) {
     try {

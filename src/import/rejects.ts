@@ -1,6 +1,4 @@
-/**
- * What becomes of refused lines: the first few are told on standard error, all are kept in a file where one is named.
- */
+/** Reports rejected lines: the first few on standard error, and all of them in a file if one is named. */
 
 import { closeSync, openSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { CommandFault } from '../config/command-fault.ts'
@@ -9,12 +7,12 @@ import { errorCause } from './stream/input-error.ts'
 
 const MAX_REPORTED = 10
 
-/** Opens the file, emptied. Throws CommandFault where it cannot be written, or is the file that is read. */
+/** Opens and empties the file. Throws CommandFault if it cannot be written or is the imported file. */
 export function openRejectsFile(path: string | null, source: Stats) {
   const fd = path === null ? null : openRejectsForWrite(path, source)
   let count = 0
   return {
-    /** One JSON object a line: line, reason, length, text. */
+    /** Writes one JSON object per line: line, reason, length, text. */
     write(rejects: readonly RejectedLine[]): void {
       for (const reject of rejects) {
         if (count++ < MAX_REPORTED) console.error(`line ${reject.line}: ${reject.reason}`)

@@ -1,27 +1,25 @@
-/** Brings names into the store: those that are not known become known, and known ones due where that is wanted. */
+/** Adds names to the store: inserts unknown names and, if requested, makes known names due. */
 
 import { postponedChange } from '../apply/apply.ts'
 import { ingest } from '../store/ingest.ts'
 import type { Store } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
 
-/** What names are brought into. */
+/** Where names are added. */
 export type AddNamesContext = {
   store: Pick<Store, 'observations' | 'now'>
   signal: AbortSignal
-  /** Told of each batch that is done, with how many of its names were not known before. */
+  /** Called after each batch with its number of names and how many of them were new. */
   onAdded(names: number, newNames: number): void
 }
 
-/**
- * `isNew`: unknown ones become known, and a name that was never visited is due. `isDue`: known ones become due at once.
- */
+/** `insertsUnknown`: unknown names are inserted and due. `makesDue`: known names become due at once. */
 export type AddNamesMode = { insertsUnknown: boolean; makesDue: boolean }
 
-/** Names of one transaction, as of an ingest. */
+/** Names per transaction, as in an import. */
 const ADD_NAMES_BATCH = 2_000
 
-/** Does so batch by batch; done again it changes nothing but the time at which names are due. */
+/** Adds the names batch by batch. If it runs again, it changes only the due times. */
 export async function addNames(
   batches: AsyncIterable<readonly DomainName[]>,
   { insertsUnknown: isNew, makesDue: isDue }: AddNamesMode,
@@ -29,11 +27,11 @@ export async function addNames(
 ): Promise<void> {
   for await (const names of batches) {
     context.signal.throwIfAborted()
-    const fresh = isNew ? await insertUnknown(context, names) : 0
+    const newNames = isNew ? await insertUnknown(context, names) : 0
     if (isDue)
       for (let at = 0; at < names.length; at += ADD_NAMES_BATCH)
         await makeDue(context, names.slice(at, at + ADD_NAMES_BATCH))
-    context.onAdded(names.length, fresh)
+    context.onAdded(names.length, newNames)
   }
 }
 
@@ -43,7 +41,7 @@ async function insertUnknown({ store }: AddNamesContext, names: readonly DomainN
   return (await ingest(store, seen)).filter((outcome) => outcome === 'applied').length
 }
 
-/** A name that another writer was faster with is looked at again: it may have been visited just now. */
+/** Reads a name again if another writer changed it, because it may just have been probed. */
 async function makeDue({ store }: AddNamesContext, names: readonly DomainName[]): Promise<void> {
   for (let todo = names; todo.length > 0; ) {
     const now = await store.now()

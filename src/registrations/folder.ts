@@ -1,6 +1,5 @@
 /**
- * Where registrations lie in their folder: the names of each zone and day, and what was registered and dropped on each
- * day.
+ * The layout of the registrations folder: the names of each zone and day, and the registrations and drops of each day.
  */
 
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -12,16 +11,16 @@ import type { Day } from '../values/time.ts'
 
 const LOCK_FILE_PREFIX = 'lock'
 
-/** The folder of the names of a zone; that of a day. */
+/** The folder with the names of a zone, and the folder of a day. */
 export const zoneFolderPath = (root: string, zone: string): string => join(root, 'zones', zone)
 export const dayFolderPath = (root: string, day: Day): string => join(root, 'days', day)
 
-/** The entries of a folder; none of one that is not there. */
+/** Returns the entries of a folder, or none if it does not exist. */
 export async function folderEntries(folder: string): Promise<string[]> {
   return (await readdir(folder).catch(nullIfMissing)) ?? []
 }
 
-/** What a small file says; null where there is none. */
+/** Returns the content of a small file, or null if it does not exist. */
 export async function readJsonFile<Value>(path: string): Promise<Value | null> {
   const text = await readFile(path, 'utf8').catch(nullIfMissing)
   if (text === null) return null
@@ -32,9 +31,7 @@ export async function readJsonFile<Value>(path: string): Promise<Value | null> {
   }
 }
 
-/**
- * Puts a small file in the place of the former one, at once and durably; `beside` is the folder of what it speaks of.
- */
+/** Replaces a small file atomically and durably. `dataFolder` is the folder of the data that it describes. */
 export async function replaceJsonFile(
   folder: string,
   name: string,
@@ -44,7 +41,7 @@ export async function replaceJsonFile(
   const fresh = newWriterName(name)
   try {
     await writeDurably(join(dataFolder, fresh), jsonLine(JSON.stringify(value)))
-    await syncFolder(dataFolder) // what it speaks of is on the disk before it is
+    await syncFolder(dataFolder) // the data must be on disk before the file that describes it
     await rename(join(dataFolder, fresh), join(folder, name))
     await syncFolder(folder)
   } finally {
@@ -56,7 +53,7 @@ async function* jsonLine(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${text}\n`)
 }
 
-/** Makes a folder, or removes from it what killed imports left, but not what `manifests` speak of. */
+/** Creates a folder, or removes what interrupted imports left in it, but not what `manifests` name. */
 export async function prepareFolder(folder: string, manifests: () => Promise<readonly string[]>): Promise<void> {
   await mkdir(folder, { recursive: true })
   await removeLeftovers(folder, async () => {
@@ -66,9 +63,9 @@ export async function prepareFolder(folder: string, manifests: () => Promise<rea
 }
 
 /**
- * Works while no other process does: each leaves a file of its own name, and of two that begin at once both may be
- * refused.
- * Throws PlaceFault where another one is at it.
+ * Runs while no other process works on the folder. Each process leaves a file of its own name. If two start at once,
+ * both may be rejected.
+ * Throws StorageError if another process is at work.
  */
 export async function withFolderLock<Result>(root: string, work: () => Promise<Result>): Promise<Result> {
   await mkdir(root, { recursive: true })

@@ -1,32 +1,32 @@
-/** What importing a zone or a list is told, and what it comes to. */
+/** The options and the result of importing a zone or a list. */
 
 import type { Day } from '../values/time.ts'
 import type { AddNamesContext } from './add-names.ts'
 
-/** What cannot be used of a file. `length` of the line or owner in bytes, `text` its first 4 KiB. */
+/** An unusable entry of a file. `length`: bytes of the line or owner. `text`: its first 4 KiB. */
 export type RejectedEntry = { line: number; reason: string; length: number; text: string }
 
 export type RegistrationImportOptions = Omit<AddNamesContext, 'onAdded'> & {
   /** The folder of registrations. */
   root: string
-  /** The first thing that cannot be used ends it, and nothing is taken. */
+  /** The first unusable entry ends the import, and nothing is stored. */
   isStrict: boolean
-  /** Takes a zone that has lost more than half of its names. */
+  /** Accepts a zone that has lost more than half of its names. */
   acceptsLoss: boolean
   onReject(reject: RejectedEntry): void
-  /** Lines that were read so far. */
+  /** Called with the number of lines read so far. */
   onLines(lines: number): void
-  /** Names that were brought into the store so far. */
+  /** Called with the number of names stored so far. */
   onNames(names: number): void
 }
 
-/** The bytes of a file, inflated; its path, of which the name may say the day. */
+/** The decompressed bytes of a file, and its path, whose name may contain the day. */
 export type RegistrationInput = { path: string; bytes: AsyncIterable<Uint8Array>; day: Day | null }
 
 /**
- * What it came to. `against`: the day of the zone that it was compared with, null for none. `isFirst`: there was none
- * within a week, so nothing counts as registered. `fresh`: names that were not known to the store. `remade`: the later
- * day that was made anew with it. `isSame`: all of it was there before, and nothing has changed.
+ * The result. `against`: the day of the zone that it was compared with, or null. `isFirst`: there was no zone within a
+ * week before, so nothing counts as registered. `newNames`: names that the store did not have. `remade`: the later day
+ * that was computed again. `isSame`: everything was already stored, and nothing has changed.
  */
 export type RegistrationImportResult = {
   source: string
@@ -42,10 +42,10 @@ export type RegistrationImportResult = {
   isSame: boolean
 }
 
-/** Ends a strict import; its message says at which line. */
+/** Ends a strict import. The message names the line. */
 export class StrictImportError extends Error {}
 
-/** Throws RefusedLine where that is wanted. */
+/** Throws StrictImportError in a strict import. */
 export function rejectLine(
   { onReject, isStrict }: Pick<RegistrationImportOptions, 'onReject' | 'isStrict'>,
   reject: RejectedEntry,

@@ -1,4 +1,4 @@
-/** The inbox: a folder in which zones and lists are put, each picked up once and put away with a report. */
+/** The inbox: a folder of zones and lists. Each file is imported once and archived with a report. */
 
 import { randomUUID } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
@@ -15,46 +15,46 @@ import { importList, LIST_NAME_PATTERN } from './list/import-list.ts'
 import { importZone } from './zone/import-zone.ts'
 import { parseZoneName } from './zone/parse-zone.ts'
 
-/** What became of a file: `left` is still in the inbox, for the reason given. */
+/** The result of a file. `left`: it is still in the inbox, for the given reason. */
 export type InboxReport = { file: string } & (
   | { outcome: 'done'; taken: RegistrationImportResult; rejects: readonly RejectedEntry[] }
   | { outcome: 'failed' | 'left'; reason: string; rejects: readonly RejectedEntry[] }
 )
 
-/** What was seen of a file that was left because it may be written still; `at` as `ticks` tells it. */
+/** What was recorded about a file that may still be written. `seenAt` is a time of `monotonicMs`. */
 type SeenFile = Pick<Stats, 'size' | 'mtimeMs'> & { seenAt: number }
 
-/** `onReport` is told of each file. */
+/** `onReport` is called for each file. */
 export type Inbox = Pick<RegistrationImportOptions, 'root' | 'store' | 'signal'> & {
   folder: string
-  /** The time by the clock of the file system, which gives files theirs: milliseconds. */
+  /** The time of the file system's clock in milliseconds, which also dates the files. */
   now: () => Promise<number>
-  /** Milliseconds of a clock that is never set. */
+  /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number
   /**
-   * The files that were left, from one look of a process to its next: one that is then unchanged is taken, whatever its
-   * time.
+   * Files that were left, kept between the runs of a process. A file that has not changed by the next run is imported,
+   * whatever its time.
    */
   seenFiles: Map<string, SeenFile>
   onReport(report: InboxReport): void
 }
 
-/** What the name of a file says: `com-2026-11-19.zone.gz`, `2026-11-19.names.gz`, `NAME-2026-11-19.names`. */
+/** What a file's name contains: `com-2026-11-19.zone.gz`, `2026-11-19.names.gz`, `NAME-2026-11-19.names`. */
 type LabelledFile = { file: string; kind: 'zone' | 'names'; name: string | null; day: Day }
 
-/** Milliseconds for which a file has to lie still, by its time or between two looks, since it may be written yet. */
+/** Milliseconds for which a file must not change, by its time or between two runs, because it may still be written. */
 const UNCHANGED_MS = 10_000
-/** Rejects that a report keeps. */
+/** Maximum number of rejects in a report. */
 const MAX_REPORTED_REJECTS = 100
 const INBOX_CHUNK_BYTES = 262_144
 const INBOX_FILE_PATTERN = /^(?:(.+)-)?(\d{4}-\d{2}-\d{2})\.(zone|names)(?:\.gz|\.zst)?$/
-/** The folders within the inbox: files that are being taken, and those that were. */
+/** The folders within the inbox: files being imported, and imported files. */
 const TAKING_FOLDER = 'taking'
 
 /**
- * Takes all that lies there, the oldest day first, one after another; what fails is put away too, and the rest goes on.
- * Several processes may look at one inbox. Throws PlaceFault, and what the store throws, with the file back in the
- * inbox.
+ * Imports every file, the oldest day first, one after another. A file that fails is archived too, and the next one
+ * follows. Several processes may share an inbox. On a StorageError or an error of the store, it returns the file to the
+ * inbox and throws.
  */
 export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
   const { folder, signal, onReport, seenFiles: glimpses } = inbox
@@ -72,13 +72,13 @@ export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
   return reports
 }
 
-/** The files whose names say what they are, the oldest day first. */
+/** Returns the files whose names are valid, the oldest day first. */
 async function labelledFiles(folder: string): Promise<LabelledFile[]> {
   const labelled = (await folderEntries(folder)).flatMap((file) => labelOfFile(file) ?? [])
   return labelled.sort((a, b) => (a.day === b.day ? (a.file < b.file ? -1 : 1) : a.day < b.day ? -1 : 1))
 }
 
-/** What a file's name says; null for one that is none of ours. */
+/** Parses a file's name. Returns null if it is not in one of the forms. */
 export function labelOfFile(file: string): LabelledFile | null {
   const [, name, date = '', kind] = INBOX_FILE_PATTERN.exec(file) ?? []
   const day = parseDay(date)
@@ -86,9 +86,7 @@ export function labelOfFile(file: string): LabelledFile | null {
   return { file, kind: kind as LabelledFile['kind'], name: name?.toLowerCase() ?? null, day }
 }
 
-/**
- * The time of the file system that a folder lies on: milliseconds. This machine's clock may be minutes away from it.
- */
+/** Returns the time of the file system of a folder, in milliseconds. This machine's clock may differ by minutes. */
 async function fileSystemTime(folder: string): Promise<number> {
   const place = join(folder, TAKING_FOLDER)
   await mkdir(place, { recursive: true })
@@ -101,12 +99,12 @@ async function fileSystemTime(folder: string): Promise<number> {
   }
 }
 
-/** The inbox in a folder, by real clocks, of which nothing was seen yet. */
+/** Opens the inbox in a folder with real clocks. */
 export function openInbox(folder: string): Pick<Inbox, 'folder' | 'now' | 'monotonicMs' | 'seenFiles'> {
   return { folder, now: () => fileSystemTime(folder), monotonicMs: () => performance.now(), seenFiles: new Map() }
 }
 
-/** Why a file is to be left for now; null if it has lain still. */
+/** Returns why a file must wait, or null if it has not changed for long enough. */
 async function reasonToLeave(
   { now, monotonicMs: ticks, seenFiles: glimpses }: Inbox,
   file: string,
@@ -124,7 +122,7 @@ async function reasonToLeave(
   return age < 0 ? 'its time lies ahead' : 'it is being written'
 }
 
-/** Null where another process has it. */
+/** Returns null if another process has claimed the file. */
 async function importInboxFile(inbox: Inbox, labelled: LabelledFile): Promise<InboxReport | null> {
   const { folder } = inbox
   const { file } = labelled
@@ -193,7 +191,7 @@ async function importLabelledFile(
   }
 }
 
-/** The report is there before the file is. */
+/** Writes the report before it moves the file. */
 async function archiveFile(folder: string, claimed: string, report: InboxReport): Promise<void> {
   const place = join(folder, report.outcome)
   await mkdir(place, { recursive: true })
@@ -201,7 +199,7 @@ async function archiveFile(folder: string, claimed: string, report: InboxReport)
   await rename(join(folder, claimed), join(place, report.file))
 }
 
-/** Puts files back that a process was taking which is no more. */
+/** Returns files that a process claimed and that no longer runs. */
 async function returnAbandonedFiles(folder: string): Promise<void> {
   const place = join(folder, TAKING_FOLDER)
   for (const entry of await folderEntries(place)) {
@@ -210,7 +208,9 @@ async function returnAbandonedFiles(folder: string): Promise<void> {
   }
 }
 
-/** Puts a file back, unless a newer one has its name by now: that one is taken in its stead. */
+/**
+ * Returns a file to the inbox, unless a newer file has the same name by now. Then the newer one is imported instead.
+ */
 async function returnFile(folder: string, claimed: string, file: string): Promise<void> {
   const reason = 'a newer file of its name has come'
   const isReplaced = (await lstat(join(folder, file)).catch(nullIfMissing)) !== null

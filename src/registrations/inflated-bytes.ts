@@ -1,11 +1,11 @@
-/** The bytes of a zone or list: from a file or a stream, inflated, and counted as they lie there. */
+/** Reads the bytes of a zone or list from a file or a stream: decompresses and counts them. */
 
 import { decompress } from '../import/stream/decompress.ts'
 import { errorCause, InputError } from '../import/stream/input-error.ts'
 
 /**
- * What `stream` inflates to; `path` tells what it is where it is too short to tell by itself. `onBytes` is told of each
- * piece as it lies there. Throws InputFault where it cannot be read, is cut off or damaged.
+ * Yields the decompressed stream. `path` shows the compression if the data is too short to show it. `onBytes` is called
+ * for each compressed chunk. Throws InputError if the stream is unreadable, truncated or corrupt.
  */
 export async function* inflatedBytes(
   stream: AsyncIterable<Buffer>,
@@ -24,8 +24,8 @@ export async function* inflatedBytes(
 }
 
 async function* countedBytes(stream: AsyncIterable<Buffer>, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
-  for await (const piece of stream) {
-    onBytes(piece.length)
-    yield piece
+  for await (const chunk of stream) {
+    onBytes(chunk.length)
+    yield chunk
   }
 }

@@ -1,4 +1,4 @@
-/** What was registered and dropped on each day, over all zones and lists: for whoever makes the files of the day. */
+/** Reads what was registered and dropped on each day, over all zones and lists. The jobs build files from it. */
 
 import { createHash } from 'node:crypto'
 import { createExternalSorter } from '../import/stream/external-sort.ts'
@@ -13,30 +13,27 @@ import {
   readSources,
 } from './sources.ts'
 
-/** Names rise bytewise, each once, some thousands at a time. A reader may give them up at any moment. */
+/** Names in ascending byte order, each once, in batches of some thousands. A reader may stop at any time. */
 export type RegisteredNames = AsyncGenerator<DomainName[]>
 
 export interface Registrations {
-  /** The days that any zone or list speaks of, ascending, and when what is said of each last changed. */
+  /** Returns the days with data of any zone or list, ascending, and when the data of each last changed. */
   days(): Promise<{ day: Day; changed: Instant }[]>
-  /**
-   * The zones (`zone:gov`) and lists (`list:NAME`) that speak of a day, by name; none for a day of which nothing is
-   * known.
-   */
+  /** Returns the zones (`zone:gov`) and lists (`list:NAME`) with data of a day, by name, or none for an unknown day. */
   sources(day: Day): Promise<RegistrationSource[]>
-  /** Changes exactly when what the day's sources say changes, or there is another one; null for a day without any. */
+  /** Changes exactly when the data or the set of the day's sources changes. Null for a day without sources. */
   digest(day: Day): Promise<string | null>
   registered(day: Day): RegisteredNames
   dropped(day: Day): RegisteredNames
 }
 
-/** Names that are handed over at once, and bytes of them that are held. */
+/** Names per batch, and bytes of names held in memory. */
 const REGISTRATION_BATCH_NAMES = 5_000
 const REGISTRATION_SORT_BYTES = 33_554_432
-/** How often a source may be made anew while it is being opened. */
+/** How often a source may be replaced while it is being opened. */
 const MAX_OPEN_TRIES = 10
 
-/** The registrations in a folder, which need not be there yet. */
+/** Opens the registrations in a folder, which may not exist yet. */
 export function openRegistrations(root: string): Registrations {
   const seen: DaysCache = new Map()
   return {
@@ -52,12 +49,14 @@ export function openRegistrations(root: string): Registrations {
   }
 }
 
-/** All names of one kind: sorted anew, since there may be more lists than can be open at once. */
-async function* mergedNames(root: string, day: Day, place: 0 | 1): RegisteredNames {
+/**
+ * Yields all names of one kind. It sorts them again, because there may be more lists than files can be open at once.
+ */
+async function* mergedNames(root: string, day: Day, list: 0 | 1): RegisteredNames {
   const names = createExternalSorter(REGISTRATION_SORT_BYTES)
   for (const { source, registered, dropped } of await readSources(root, day)) {
-    if ([registered, dropped][place] === 0) continue
-    for await (const batch of await openSourceList(root, day, source, place)) for (const name of batch) names.add(name)
+    if ([registered, dropped][list] === 0) continue
+    for await (const batch of await openSourceList(root, day, source, list)) for (const name of batch) names.add(name)
   }
   let batch: DomainName[] = []
   let last = ''
@@ -71,12 +70,12 @@ async function* mergedNames(root: string, day: Day, place: 0 | 1): RegisteredNam
   if (batch.length > 0) yield batch
 }
 
-/** Opens a list of a source, also where that is made anew meanwhile. */
-async function openSourceList(root: string, day: Day, source: string, place: 0 | 1): Promise<RegisteredNames> {
+/** Opens a list of a source, even if the source is replaced meanwhile. */
+async function openSourceList(root: string, day: Day, source: string, list: 0 | 1): Promise<RegisteredNames> {
   for (let tries = 0; tries < MAX_OPEN_TRIES; tries++) {
     const kept = await readSource(root, day, source)
     if (kept === null) break
-    const names = await openDraftList(root, { source, day, file: kept.data[place] })
+    const names = await openDraftList(root, { source, day, file: kept.data[list] })
     if (names !== null) return names
   }
   throw new Error(`the names of ${source} of ${day} are missing, though its manifest speaks of them`)

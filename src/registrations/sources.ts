@@ -1,6 +1,4 @@
-/**
- * What a zone or a list says of a day: the names that were registered and those that were dropped, each list sorted.
- */
+/** The data of a zone or list for a day: sorted lists of the names that were registered and dropped. */
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -16,8 +14,8 @@ import { type Day, type Instant, parseDay } from '../values/time.ts'
 import { dayFolderPath, folderEntries, prepareFolder, readJsonFile, replaceJsonFile } from './folder.ts'
 
 /**
- * `source`: `zone:gov`, `list:NAME`. `digest`: of both lists; it changes with them alone. `registered`, `dropped`: how
- * many names.
+ * `source`: `zone:gov` or `list:NAME`. `digest`: of both lists, and of nothing else. `registered`, `dropped`: numbers
+ * of names.
  */
 export type RegistrationSource = {
   source: string
@@ -27,20 +25,20 @@ export type RegistrationSource = {
   imported: Instant
 }
 
-/** A source as it is kept. `basis`: what its lists were made of. `data`: the files of both lists. */
+/** A stored source. `basis`: what its lists were computed from. `data`: the files of both lists. */
 export type StoredSource = RegistrationSource & { basis: string; data: [registered: string, dropped: string] }
 
-/** What was read of each day, as long as its folder does not change: every manifest of it lies there. */
+/** The manifests of each day, valid until its folder changes. */
 export type DaysCache = Map<Day, { mtimeMs: number; changed: Instant | null }>
 
-/** A list that was written, and that nobody sees yet. `sha256`: of its names, one a line. */
+/** A list that was written but not yet published. `sha256`: of its names, one per line. */
 export type DraftList = { source: string; day: Day; file: string; count: number; sha256: string }
 
-/** Names that are handed over at once. */
+/** Names per batch. */
 const SOURCE_BATCH_NAMES = 10_000
 const FAST_GZIP = { level: 1 }
 
-/** The sources of a day, by name. */
+/** Returns the sources of a day, by name. */
 export async function readSources(root: string, day: Day): Promise<StoredSource[]> {
   const folder = dayFolderPath(root, day)
   const names = (await folderEntries(folder)).filter((entry) => entry.endsWith('.json'))
@@ -53,8 +51,8 @@ export function readSource(root: string, day: Day, source: string): Promise<Stor
 }
 
 /**
- * Days that any source speaks of, ascending, and when what is said of each last changed; `seen` spares reading what
- * stayed.
+ * Returns the days of all sources, ascending, and when the data of each last changed. `cache` avoids reading unchanged
+ * days.
  */
 export async function daysWithSources(root: string, cache: DaysCache): Promise<{ day: Day; changed: Instant }[]> {
   const days = (await folderEntries(join(root, 'days'))).flatMap((entry) => parseDay(entry) ?? []).sort()
@@ -86,7 +84,7 @@ export async function draftList(root: string, day: Day, source: string, names: I
   const draft: DraftList = { source, day, file: newWriterName('names.gz'), count: 0, sha256: '' }
   const digest = createHash('sha256')
   const gzip = createGzip(FAST_GZIP)
-  pipeline(Readable.from(nameTexts(names, draft, digest)), gzip, () => {}) // whoever reads is told of a fault
+  pipeline(Readable.from(nameTexts(names, draft, digest)), gzip, () => {}) // the reader reports errors
   try {
     await writeDurably(join(folder, draft.file), gzip)
   } catch (error) {
@@ -116,7 +114,7 @@ function* nameTexts(
   if (batch.length > 0) yield text()
 }
 
-/** Makes two lists of a source and day what it says of that day; where they are the same, `imported` stays. */
+/** Publishes two lists as the data of a source and day. If they equal the present ones, `imported` stays. */
 export async function publishSource(
   root: string,
   { basis, imported }: Pick<StoredSource, 'basis' | 'imported'>,
@@ -147,7 +145,7 @@ export async function discardList(root: string, { source, day, file }: DraftList
   endWriter(file)
 }
 
-/** The names of a list in their order, some thousands at a time; null for one that is not there. */
+/** Yields the names of a list in order, in batches of some thousands. Returns null if the list does not exist. */
 export async function openDraftList(
   root: string,
   { source, day, file }: Pick<DraftList, 'source' | 'day' | 'file'>,

@@ -1,7 +1,4 @@
-/**
- * Lines of passive DNS in the Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): records, and from when to
- * when they were seen.
- */
+/** Reads passive DNS in the Common Output Format (draft-dulaunoy-dnsop-passive-dns-cof): records with time ranges. */
 
 import { domainProblem, parseJsonObject } from '../../observe/json.ts'
 import type { ObservedRecord } from '../../probe/probe-result.ts'
@@ -15,8 +12,8 @@ type CofEntry = Record<string, unknown>
 type TimeRange = { from: Instant; until: Instant }
 
 /**
- * Where a line says when: seen by sensors, in zone files, and by sensors in milliseconds. A number is in such a part of
- * a second.
+ * The time fields of a line: seen by sensors, seen in zone files, and seen by sensors in milliseconds. `unitsPerSecond`
+ * is the unit of a number.
  */
 const TIME_FIELDS = [
   { first: 'time_first', last: 'time_last', unitsPerSecond: 1 },
@@ -25,13 +22,13 @@ const TIME_FIELDS = [
 ] as const
 const MAX_INSTANT = parseInstant('9999-12-31T23:59:59Z')!
 
-/** `count`, `bailiwick`, `rdata_raw` and whatever else there is are not read. */
+/** Ignores `count`, `bailiwick`, `rdata_raw` and other fields. */
 export const cofFormat: ImportFormat = (observedAt) => lineByLine((line) => parseCofLine(line, observedAt))
 
 function parseCofLine(line: string, observedAt: Instant | null): ParsedLine {
-  const given = parseJsonObject(line)
-  if (typeof given === 'string') return given
-  const { rrname, rrtype, rdata } = given
+  const value = parseJsonObject(line)
+  if (typeof value === 'string') return value
+  const { rrname, rrtype, rdata } = value
   if (typeof rrtype !== 'string' && typeof rrtype !== 'number') return 'rrtype: must be a text or a number'
   const type = RECORD_TYPES.find((each) => each === String(rrtype).toUpperCase())
   if (type === undefined) return []
@@ -43,18 +40,18 @@ function parseCofLine(line: string, observedAt: Instant | null): ParsedLine {
   const records = list.map((each) => parsePresentation(type, each))
   const set = canonicalRecordSet(type, records)
   if (typeof set === 'string') return `rdata: ${set}`
-  const times = parseCofTimes(given, observedAt)
+  const times = parseCofTimes(value, observedAt)
   if (typeof times === 'string') return times
   const kept = records as ObservedRecord[]
   return times.map(({ from, until }) => ({ name, at: from, kind: 'observed', type, records: kept, until }))
 }
 
-/** One or several; a text where there is none, or one that cannot be read. */
-function parseCofTimes(given: CofEntry, observedAt: Instant | null): TimeRange[] | string {
+/** Returns one or more time ranges, or the problem if there is none or one is invalid. */
+function parseCofTimes(value: CofEntry, observedAt: Instant | null): TimeRange[] | string {
   const times: TimeRange[] = []
   for (const { first, last, unitsPerSecond: unit } of TIME_FIELDS) {
-    if (given[first] === undefined && given[last] === undefined) continue
-    const [from, until] = [parseCofTime(given[first], unit), parseCofTime(given[last], unit)]
+    if (value[first] === undefined && value[last] === undefined) continue
+    const [from, until] = [parseCofTime(value[first], unit), parseCofTime(value[last], unit)]
     if (from === null) return `${first}: must be a Unix time or an RFC 3339 time`
     if (until === null) return `${last}: must be a Unix time or an RFC 3339 time`
     if (until < from) return `${last}: is before ${first}`
@@ -64,9 +61,9 @@ function parseCofTimes(given: CofEntry, observedAt: Instant | null): TimeRange[]
   return observedAt === null ? NO_TIME_PROBLEM : [{ from: observedAt, until: observedAt }]
 }
 
-function parseCofTime(given: unknown, unitsPerSecond: number): Instant | null {
-  if (typeof given === 'string') return parseInstant(given)
-  if (typeof given !== 'number') return null
-  const seconds = Math.floor(given / unitsPerSecond)
+function parseCofTime(value: unknown, unitsPerSecond: number): Instant | null {
+  if (typeof value === 'string') return parseInstant(value)
+  if (typeof value !== 'number') return null
+  const seconds = Math.floor(value / unitsPerSecond)
   return seconds >= 0 && seconds <= MAX_INSTANT ? seconds : null
 }

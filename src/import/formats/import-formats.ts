@@ -1,4 +1,4 @@
-/** Which formats of other crawls there are. */
+/** The import formats of other crawls. */
 
 import { cofFormat } from './cof.ts'
 import { massdnsFormat } from './massdns.ts'

@@ -1,4 +1,4 @@
-/** Full text of massdns (-o F): messages as dig prints them, each behind the server that sent it and the time. */
+/** Reads the full text of massdns (-o F): messages as dig prints them, each after its server and time. */
 
 import { domainProblem } from '../../observe/json.ts'
 import { RECORD_TYPES } from '../../values/dns-record.ts'
@@ -8,9 +8,7 @@ import { printedRecord } from './presentation.ts'
 import { answerFromMessage, type PrintedMessage, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
-/**
- * A message as far as it was read. `question`: null until it was read; `section`: the one that its next records are in.
- */
+/** A message as far as it was read. `question`: null before it was read. `section`: the section of the next records. */
 type FullTextEntry = {
   at: Instant | null
   status: string
@@ -22,7 +20,7 @@ type FullTextEntry = {
   wasBlank: boolean
 }
 
-/** What every entry begins with. */
+/** The start of every entry. */
 export const FULL_TEXT_START = ';; Server: '
 const UNIX_TIME_LINE = /^;; Unix time: (\d{1,11})$/
 const STATUS_LINE = /^;; ->>HEADER<<- opcode: \w+, status: (\w+),/
@@ -32,9 +30,7 @@ const QUESTION_LINE = /^(\S+) (\S+) (\S+)$/
 const RECORD_LINE = /^(\S+) (\d+) (\S+) (\S+) (.*)$/
 const MAX_ENTRY_RECORDS = 2000
 
-/**
- * An entry ends with two empty lines, or where the next one begins. What is left of one that was refused is passed by.
- */
+/** An entry ends with two empty lines or at the start of the next one. The rest of a rejected entry is skipped. */
 export function massdnsFullText(observedAt: Instant | null): LineParser {
   let entry: FullTextEntry | 'refused' | null = null
   const finish = (): ParsedLine => {
@@ -54,9 +50,9 @@ export function massdnsFullText(observedAt: Instant | null): LineParser {
       if (entry === null) return `must be in an entry, which begins with ${FULL_TEXT_START}`
       if (isBlank && entry.wasBlank) return finish()
       entry.wasBlank = isBlank
-      const wrong = isBlank ? null : parseEntryLine(entry, line)
-      if (wrong !== null) entry = 'refused'
-      return wrong
+      const problem = isBlank ? null : parseEntryLine(entry, line)
+      if (problem !== null) entry = 'refused'
+      return problem
     },
     end: finish,
   }
@@ -66,7 +62,7 @@ function newEntry(at: Instant | null): FullTextEntry {
   return { at, status: '', flags: [], question: null, section: '', answers: [], authorities: [], wasBlank: false }
 }
 
-/** Takes one line of an entry; a text: what is wrong with it. */
+/** Adds one line to an entry. Returns a problem as text. */
 function parseEntryLine(entry: FullTextEntry, line: string): string | null {
   if (!line.startsWith(';;'))
     return entry.section === 'QUESTION' ? parseQuestionLine(entry, line) : parseRecordLine(entry, line)
@@ -99,7 +95,7 @@ function parseRecordLine(entry: FullTextEntry, line: string): string | null {
   return null
 }
 
-/** An entry that breaks off before its question says nothing. */
+/** An entry that ends before its question yields nothing. */
 function sightingsOfEntry({ at, question, ...message }: FullTextEntry & PrintedMessage): ParsedLine {
   if (question === null || at === null) return 'question: is missing'
   const type = RECORD_TYPES.find((each) => each === question.type)

@@ -1,4 +1,4 @@
-/** Simple text of massdns (-o S): records a line, and with its flags q and r the question in front of them. */
+/** Reads the simple text of massdns (-o S): one record per line and, with the flags q and r, the question first. */
 
 import { domainProblem } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
@@ -10,8 +10,8 @@ import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine, type Sighting } from './sighting.ts'
 
 /**
- * The answer to one question. `type`: the one that was asked, null where that was not printed. `status`: null where it
- * was not. `end`: the host at which the aliases have arrived.
+ * The answer to one query. `type`: the queried type, null if it was not printed. `status`: null if it was not printed.
+ * `end`: the host at the end of the aliases so far.
  */
 type SimpleTextEntry = {
   name: DomainName
@@ -23,17 +23,17 @@ type SimpleTextEntry = {
   end: string
 }
 
-/** With the flag r: resolver, time, status, name, class (not with every choice of flags), type. */
+/** With flag r: resolver, time, status, name, class (only with some flags), type. */
 const QUERY_META_LINE = /^\S+ (\d{1,11}) ([A-Z0-9]{1,20}) (\S+) (?:[A-Z0-9]{1,20})? ?([A-Z0-9]{1,20})$/
-/** With the flag q: name, class, type. */
+/** With flag q: name, class, type. */
 const QUERY_LINE = /^(\S+) (?:IN|CH|HS|ANY)? ?([A-Z0-9]{1,20})$/
-/** With the flag t it has class and time to live. */
+/** With flag t, a record has its class and TTL. */
 const SIMPLE_RECORD_LINE = /^\t?(\S+) (?:(\S+) \d+ )?([A-Z][A-Z0-9]*) (.*)$/
 const MAX_ENTRY_RECORDS = 2000
 
 /**
- * Without questions an answer ends with an empty line, or with a record that cannot be of it: its owner is not where
- * the aliases have arrived, or it is there already.
+ * Without questions, an answer ends with an empty line or with a record that does not belong to it. Such a record has
+ * an owner other than the end of the aliases, or repeats one.
  */
 export function massdnsSimpleText(observedAt: Instant | null): LineParser {
   let entry: SimpleTextEntry | null = null
@@ -61,7 +61,7 @@ export function massdnsSimpleText(observedAt: Instant | null): LineParser {
   }
 }
 
-/** Null where the line is no question; a text: what is wrong with it. */
+/** Returns null if the line is not a question, and a problem as text. */
 function parseQueryLine(line: string, observedAt: Instant | null): SimpleTextEntry | string | null {
   const [, time, status = null, domainName, type = null] = QUERY_META_LINE.exec(line) ?? []
   if (domainName !== undefined) return newSimpleEntry(domainName, type, status, Number(time))
@@ -93,7 +93,7 @@ function addRecord(entry: SimpleTextEntry, record: PrintedRecord, line: string):
   return null
 }
 
-/** A question whose status was not printed, and that has no records, was answered in a way that nobody knows. */
+/** A query without a status and without records had an unknown outcome. */
 function sightingsOfSimpleEntry({ name, at, type, status, answers }: SimpleTextEntry): ParsedLine {
   if (status === null && answers.length === 0) return []
   const sightings: Sighting[] = []
@@ -110,7 +110,7 @@ function sightingsOfSimpleEntry({ name, at, type, status, answers }: SimpleTextE
   return sightings
 }
 
-/** The types that were found; the alias alone only where nothing else was. */
+/** Returns the types that were found, or the alias type if nothing else was. */
 function answeredTypes(answers: readonly PrintedRecord[]): RecordType[] {
   const types = RECORD_TYPES.filter((type) => answers.some((each) => each.type === type))
   return types.length > 1 ? types.filter((type) => type !== 'CNAME') : types

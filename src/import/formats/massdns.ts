@@ -1,6 +1,6 @@
 /**
- * Output of massdns (https://github.com/blechschmidt/massdns): full text (-o F), JSON (-o J) and simple text (-o S),
- * told by their lines.
+ * Reads massdns output (https://github.com/blechschmidt/massdns): full text (-o F), JSON (-o J) and simple text (-o S).
+ * It recognizes the form by its lines.
  */
 
 import { FULL_TEXT_START, massdnsFullText } from './massdns-full.ts'

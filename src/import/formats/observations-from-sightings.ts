@@ -1,4 +1,4 @@
-/** Makes observations of the sightings of each name, once they stand together in the order of time. */
+/** Builds observations from sightings that are sorted by name and time. */
 
 import { toDnsPart } from '../../observe/dns-part.ts'
 import type { Observation } from '../../observe/observation.ts'
@@ -10,9 +10,9 @@ import type { Sighting } from './sighting.ts'
 import { createValidityTimeline, type RecordSnapshot, type ValidityTimeline } from './validity-timeline.ts'
 
 type QuerySighting = Extract<Sighting, { kind: 'queried' }>
-/** Answers that belong together. `times`: when each came. */
+/** Answers that belong together. `answeredAt`: the time of each. */
 type ObservedQueries = { at: Instant; answers: DnsProbeResult; answeredAt: Map<RecordType, Instant> }
-/** What is under way for one name. `moments`: record sets by their time. */
+/** The state of one name. `snapshots`: record sets by time. */
 type NameGathering = {
   name: DomainName
   queries: ObservedQueries | null
@@ -20,14 +20,16 @@ type NameGathering = {
   snapshots: Map<Instant, Partial<RecordsByType>>
 }
 
-/** Questions for one name within this many seconds are one visit, as long as one of our own may take. */
+/** Queries for one name within this many seconds count as one probe. A probe of domaindex takes up to this long. */
 const QUERY_GROUP_SECONDS = 60
-/** Kept before they are handed on; types have clocks of their own, so that they need not come in one order. */
+/**
+ * Snapshots held before they are emitted. Types have their own clocks, so that their snapshots need no common order.
+ */
 const MAX_SNAPSHOTS = 1000
 
 /**
- * The observations of sightings that come name by name, those of each in the order of time. Null stands for a visit
- * that says nothing of its name, such as an A that failed alone. Holds no more than a bounded part of one name.
+ * Yields the observations of sightings that are sorted by name, then by time. Null stands for a group of queries that
+ * says nothing about its name, such as a single failed A query. Holds a bounded part of one name in memory.
  */
 export function* observationsOf(sightings: Iterable<Sighting>): Generator<Observation | null> {
   let gathering: NameGathering | null = null
@@ -48,7 +50,7 @@ export function* observationsOf(sightings: Iterable<Sighting>): Generator<Observ
   if (gathering !== null) yield* finishName(gathering)
 }
 
-/** Within a visit an answer is better than none, and of two that came in the same second the first counts. */
+/** Within a group, an answer replaces a missing one. Of two answers in the same second, the first counts. */
 function* addQuery(gathering: NameGathering, { type, at, answer }: QuerySighting): Generator<Observation | null> {
   const { queries } = gathering
   const known = queries?.answers[type]
@@ -77,7 +79,7 @@ function addSnapshots({ snapshots }: NameGathering, added: readonly RecordSnapsh
   }
 }
 
-/** Whoever has records is there. */
+/** A name with records exists. */
 function* emitSnapshots({ name, snapshots }: NameGathering): Generator<Observation> {
   for (const [at, records] of [...snapshots].sort(([a], [b]) => a - b))
     yield { domain: name, observed_at: at, dns: { status: 'ok', records }, web: null }

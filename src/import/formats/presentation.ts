@@ -1,4 +1,4 @@
-/** Records as tools print them (presentation form, RFC 1035, chapter 5), brought into the form of observation files. */
+/** Converts records in presentation form (RFC 1035, chapter 5) to the form of observation files. */
 
 import { adminEmail, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import type { PrintedRecord } from './printed-message.ts'
@@ -7,9 +7,8 @@ const MAX_TXT_PART_BYTES = 255
 const BACKSLASH = '\\'
 
 /**
- * What canonicalRecords reads, or refuses with a reason, for the data of one record: `10 mx.example.` or `"v=spf1
- * -all"`.
- * `\xHH`, as massdns writes a byte, is read too.
+ * Converts the data of one record, such as `10 mx.example.` or `"v=spf1 -all"`, for canonicalRecordSet to validate.
+ * Also reads `\xHH`, as massdns writes a byte.
  */
 export function parsePresentation(type: RecordType, data: string): unknown {
   const text = decimalEscapes(data)
@@ -31,7 +30,7 @@ export function parsePresentation(type: RecordType, data: string): unknown {
   }
 }
 
-/** One printed record; of a type that is not ours without its data. */
+/** Returns one printed record. The data of an unsupported type is left out. */
 export function printedRecord(owner: string, type: string, data: string): PrintedRecord {
   const known = RECORD_TYPES.find((each) => each === type)
   return { owner: decimalEscapes(owner), type, record: known === undefined ? null : parsePresentation(known, data) }
@@ -41,31 +40,31 @@ function decimalEscapes(text: string): string {
   return text.replace(/\\x([0-9a-f]{2})/gi, (_, hex) => `\\${String(Number.parseInt(hex, 16)).padStart(3, '0')}`)
 }
 
-/** Digits alone; NaN for anything else. */
+/** Parses decimal digits. Returns NaN for anything else. */
 function parseDigits(text: string | undefined): number {
   return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** The parts of a TXT record that were printed joined and without quotes, whatever characters are in them. */
+/** Splits a TXT record whose strings were printed joined and without quotes, whatever they contain. */
 export function splitJoinedTxt(data: string): string[] {
   return splitTxtParts(unescapeOptional(decimalEscapes(data)))
 }
 
-/** The character strings of a TXT record, each in quotes. */
+/** Returns the character strings of a TXT record, each in quotes. */
 function quotedParts(text: string): string[] {
-  const parts: string[] = []
+  const strings: string[] = []
   for (let at = 0; at < text.length; ) {
     const end = closingQuote(text, at + 1)
-    parts.push(unescapeOptional(text.slice(at + 1, end)))
+    strings.push(unescapeOptional(text.slice(at + 1, end)))
     at = end + 1
     while (text[at] === ' ' || text[at] === '\t') at++
   }
-  return parts
+  return strings
 }
 
 /**
- * Index of the quote that ends a string: one that white space and another string, or nothing, follows. massdns escapes
- * none.
+ * Returns the index of the quote that ends a string: white space and another string, or nothing, follows it. massdns
+ * does not escape quotes.
  */
 function closingQuote(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
@@ -75,26 +74,29 @@ function closingQuote(text: string, from: number): number {
   return text.length
 }
 
-/** Takes the backslash off what needs none in an observation file: `\"` is a quote there. `\DDD` and `\\` stay. */
+/**
+ * Removes the backslash from characters that need none in an observation file: `\"` becomes a quote. `\DDD` and `\\`
+ * stay.
+ */
 export function unescapeOptional(text: string): string {
   return text.includes(BACKSLASH)
     ? text.replace(/\\(\d{3}|.)/gs, (whole, it) => (/^[\d\\]/.test(it) ? whole : it))
     : text
 }
 
-/** A text whose parts were joined, cut again as nearly everybody cuts: after every 255 bytes. */
+/** Splits a joined text after every 255 bytes, as almost all software does. */
 function splitTxtParts(text: string): string[] {
   if (Buffer.byteLength(text) <= MAX_TXT_PART_BYTES) return [text]
-  const parts: string[] = []
+  const strings: string[] = []
   let bytes = MAX_TXT_PART_BYTES
   for (const [unit] of text.matchAll(/\\\d{3}|\\\\|./gsu)) {
     const size = unit.length > 1 && unit[0] === BACKSLASH ? 1 : Buffer.byteLength(unit)
     if (bytes + size > MAX_TXT_PART_BYTES) {
-      parts.push('')
+      strings.push('')
       bytes = 0
     }
-    parts[parts.length - 1] += unit
+    strings[strings.length - 1] += unit
     bytes += size
   }
-  return parts
+  return strings
 }

@@ -1,4 +1,4 @@
-/** What a tool printed of a DNS message, judged as the crawler judges the message itself. */
+/** Interprets a printed DNS message in the way the crawler interprets the message itself. */
 
 import type { DnsAnswer, DnsFailure, ObservedRecord } from '../../probe/probe-result.ts'
 import { followCnames, MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
@@ -8,8 +8,8 @@ import { canonicalRecordSet, parseHost, type RecordType } from '../../values/dns
 export type PrintedRecord = { owner: string; type: string; record: unknown }
 
 /**
- * `status`: the response code, or the tool's own word for what went wrong. `authorities`: the types in that section.
- * `flags` by their short names (`aa`, `ra`, `tc`); null where they were not printed.
+ * `status`: the response code, or the tool's own error. `authorities`: the types in the authority section. `flags` by
+ * their short names (`aa`, `ra`, `tc`), null if they were not printed.
  */
 export type PrintedMessage = {
   status: string
@@ -19,8 +19,8 @@ export type PrintedMessage = {
 }
 
 /**
- * Words for a question that a name's servers left without an answer. Anything else, such as an input that is no name or
- * a message that was cut off, is the tool's own trouble and says nothing of the name.
+ * Statuses that mean the name servers left a query unanswered. Other errors, such as an invalid input or a truncated
+ * message, come from the tool and say nothing about the name.
  */
 const FAILURE_BY_STATUS: ReadonlyMap<string, DnsFailure> = new Map([
   ['SERVFAIL', 'servfail'],
@@ -30,12 +30,12 @@ const FAILURE_BY_STATUS: ReadonlyMap<string, DnsFailure> = new Map([
   ['TIMEOUT', 'timeout'],
   ['ITERATIVE_TIMEOUT', 'timeout'],
   ['ITER_TIMEOUT', 'timeout'],
-  ['MAXRETRIES', 'servfail'], // of massdns: every answer was one that it does not accept
+  ['MAXRETRIES', 'servfail'], // of massdns: it accepted none of the answers
 ])
 
 /**
- * The answer where the status alone says it; null where it says nothing of the name; undefined where the records say
- * it.
+ * Returns the answer if the status alone decides, null if it says nothing about the name, and undefined if the records
+ * decide.
  */
 export function answerByStatus(status: string): DnsAnswer | null | undefined {
   if (status === 'NOERROR' || status === 'NXDOMAIN') return undefined
@@ -44,8 +44,8 @@ export function answerByStatus(status: string): DnsAnswer | null | undefined {
 }
 
 /**
- * The answer to the question for one type at a host. Null where it was not answered for a reason that is not the
- * name's, or was cut off; a text where one of its records is refused, naming it.
+ * Returns the answer to the query for one type at a host. Returns null if a missing or truncated answer is not the
+ * name's fault, and a text that names the record if one is rejected.
  */
 export function answerFromMessage(host: string, type: RecordType, message: PrintedMessage): DnsAnswer | string | null {
   const byStatus = answerByStatus(message.status)
@@ -70,7 +70,7 @@ export function answerFromMessage(host: string, type: RecordType, message: Print
   return answerWithRecords(type, records, end.aliases)
 }
 
-/** An answer with these records; a text where they are refused. */
+/** Returns an answer with these records, or a problem as text. */
 export function answerWithRecords(
   type: RecordType,
   records: readonly unknown[],
@@ -81,8 +81,9 @@ export function answerWithRecords(
 }
 
 /**
- * No record (RFC 2308, chapter 2): an alias whose target is not there has none; one at which the server just stopped
- * says nothing of its target. Name servers alone, and nothing that nobody stands for, are a referral.
+ * Interprets an answer without records (RFC 2308, chapter 2). An alias whose target does not exist has none. An alias
+ * at which the server stopped says nothing about its target. Name servers alone, or an empty answer without authority,
+ * are a referral.
  */
 function emptyAnswerOf({ status, authorities, flags }: PrintedMessage, aliases: string[]): DnsAnswer | null {
   const hasSoa = authorities.includes('SOA')

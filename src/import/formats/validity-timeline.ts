@@ -1,30 +1,26 @@
-/**
- * What was seen from when to when becomes a sequence of record sets: of one type, the records that hold at the same
- * time.
- */
+/** Turns time ranges of records of one type into a sequence of record sets. */
 
 import type { ObservedRecord } from '../../probe/probe-result.ts'
 import { type AnyRecord, type RecordType, usableRecords } from '../../values/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 
-/** `from`: when it began to be seen without a break. */
+/** `from`: the start of the uninterrupted range. */
 type ValidRecord = { record: ObservedRecord; from: Instant; until: Instant }
 
-/** A record set and a time at which it was the whole one that was seen. */
+/** A complete record set, and a time at which it was valid. */
 export type RecordSnapshot = { type: RecordType; at: Instant; records: readonly AnyRecord[] }
 
-/** A name has one of these at a time (RFC 1034, chapter 3.6.2; RFC 1035, chapter 3.3.13). */
+/** A name has at most one record of these types at a time (RFC 1034, chapter 3.6.2; RFC 1035, chapter 3.3.13). */
 const SINGLETON_TYPES: readonly RecordType[] = ['CNAME', 'SOA']
-/** Records that hold at once; where there are more, those that end first are forgotten. */
+/** Maximum number of records that are valid at once. Beyond it, those that end first are dropped. */
 const MAX_VALID_RECORDS = 1000
 
 export type ValidityTimeline = ReturnType<typeof createValidityTimeline>
 
 /**
- * Takes the rows of one name and type in the order of their beginnings. Each stretch of time in which the same records
- * hold gives two moments, its first second and its last (one where they are the same). The second after a record was
- * seen for the last time begins a stretch without it, where others still hold; nothing is said of a time in which none
- * holds.
+ * Takes the ranges of one name and type in the order of their starts. Each period in which the same records are valid
+ * yields two snapshots, at its first and its last second, or one if they are equal. The second after a record was last
+ * seen starts a period without it, if other records are still valid. A time without any valid record yields nothing.
  */
 export function createValidityTimeline(type: RecordType) {
   const valid = new Map<string, ValidRecord>()
@@ -34,7 +30,7 @@ export function createValidityTimeline(type: RecordType) {
     const first = { type, at: start, records }
     return last > start ? [first, { type, at: last, records }] : [first]
   }
-  /** What ended before a time. */
+  /** Returns the snapshots of periods that ended before a time. */
   const advanceTo = (time: Instant): RecordSnapshot[] => {
     const moments: RecordSnapshot[] = []
     while (valid.size > 0) {
@@ -60,12 +56,15 @@ export function createValidityTimeline(type: RecordType) {
       dropEarliestEnding(valid)
       return moments
     },
-    /** What is left. */
+    /** Returns the remaining snapshots. */
     end: (): RecordSnapshot[] => advanceTo(Number.POSITIVE_INFINITY),
   }
 }
 
-/** The whole set, in canonical order and within its bounds; of what stands alone, the one that began last. */
+/**
+ * Returns the complete set in canonical order and within its limits. Of a singleton type, the record that started last
+ * counts.
+ */
 function validRecordSet(type: RecordType, valid: readonly ValidRecord[]): readonly AnyRecord[] {
   const latest = Math.max(...valid.map(({ from }) => from))
   const kept = SINGLETON_TYPES.includes(type) ? valid.filter(({ from }) => from === latest) : valid

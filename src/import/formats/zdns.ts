@@ -1,7 +1,4 @@
-/**
- * Lines of zdns (https://github.com/zmap/zdns): the results of one or several modules for one name, in the old layout
- * and the new.
- */
+/** Reads lines of zdns (https://github.com/zmap/zdns): results of one or more modules for one name, in both layouts. */
 
 import { domainProblem, isObject, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
@@ -14,7 +11,7 @@ import { type ImportFormat, lineByLine, NO_TIME_PROBLEM, type ParsedLine, type S
 
 type ZdnsEntry = Record<string, unknown>
 type TypedAnswer = { type: RecordType; answer: DnsAnswer }
-/** What a module's status and data say of the name; a text: what is wrong with it. */
+/** Interprets the status and data of a module. Returns a problem as text. */
 type ModuleParser = (name: DomainName, status: string, data: ZdnsEntry) => TypedAnswer[] | string
 
 const LOOKUP_MODULES: Record<string, ModuleParser> = {
@@ -23,7 +20,7 @@ const LOOKUP_MODULES: Record<string, ModuleParser> = {
   NSLOOKUP: (_, status, { servers }) => parseListedRecords('NS', status, servers, ({ name }) => name),
 }
 const MODULE_PARSERS: [string, ModuleParser][] = [
-  ...RECORD_TYPES.map((type): [string, ModuleParser] => [type, (...given) => parseAnswers(type, ...given)]),
+  ...RECORD_TYPES.map((type): [string, ModuleParser] => [type, (...rest) => parseAnswers(type, ...rest)]),
   ...Object.entries(LOOKUP_MODULES),
 ]
 
@@ -33,21 +30,21 @@ const FLAG_NAMES = [
   ['truncated', 'tc'],
 ] as const
 
-/** Modules that are not for one of our types, or give a part of its records (SPF, DMARC), are passed over. */
+/** Skips modules for other types, and modules that return a part of a type's records (SPF, DMARC). */
 export const zdnsFormat: ImportFormat = (observedAt) => lineByLine((line) => parseZdnsLine(line, observedAt))
 
 function parseZdnsLine(line: string, observedAt: Instant | null): ParsedLine {
-  const given = parseJsonObject(line)
-  if (typeof given === 'string') return given
-  const key = given.altered_name ? 'altered_name' : 'name'
-  const domain = given[key]
+  const value = parseJsonObject(line)
+  if (typeof value === 'string') return value
+  const key = value.altered_name ? 'altered_name' : 'name'
+  const domain = value[key]
   const name = typeof domain === 'string' ? parseName(domain) : null
   if (name === null) return `${key}: ${domainProblem(domain)}`
-  if (given.results === undefined) return parseModuleResult(name, moduleOfOldLayout(given), given, '', observedAt)
-  if (!isObject(given.results)) return 'results: must be an object'
+  if (value.results === undefined) return parseModuleResult(name, moduleOfOldLayout(value), value, '', observedAt)
+  if (!isObject(value.results)) return 'results: must be an object'
   const sightings: Sighting[] = []
   for (const [module, read] of MODULE_PARSERS) {
-    const result = given.results[module]
+    const result = value.results[module]
     if (result === undefined) continue
     if (!isObject(result)) return `results.${module}: must be an object`
     const made = parseModuleResult(name, read, result, `results.${module}.`, observedAt)
@@ -57,7 +54,7 @@ function parseZdnsLine(line: string, observedAt: Instant | null): ParsedLine {
   return sightings
 }
 
-/** `path` is put before the field that a reason names. */
+/** `path` precedes the field in the message of a problem. */
 function parseModuleResult(
   name: DomainName,
   read: ModuleParser,
@@ -74,7 +71,7 @@ function parseModuleResult(
   return answered.map(({ type, answer }): Sighting => ({ name, at, kind: 'queried', type, answer }))
 }
 
-/** The old layout does not name its module: what it found tells it. */
+/** The old layout does not name its module, so the results identify it. */
 function moduleOfOldLayout({ data }: ZdnsEntry): ModuleParser {
   if (!isObject(data)) return parseUnknownModule
   if (Array.isArray(data.exchanges)) return LOOKUP_MODULES.MXLOOKUP!
@@ -83,16 +80,14 @@ function moduleOfOldLayout({ data }: ZdnsEntry): ModuleParser {
   return isNames ? LOOKUP_MODULES.NSLOOKUP! : parseUnknownModule
 }
 
-/**
- * The type that was asked is the one at the end of the chain. Of a name that is not there, the type does not matter.
- */
+/** The queried type is that of the last record in the chain. For NXDOMAIN, the type does not matter. */
 function parseUnknownModule(name: DomainName, status: string, data: ZdnsEntry): TypedAnswer[] | string {
   const last = objectsIn(data.answers).at(-1)?.type ?? (status === 'NXDOMAIN' ? 'A' : undefined)
   const type = RECORD_TYPES.find((each) => each === last)
   return type === undefined ? [] : parseAnswers(type, name, status, data)
 }
 
-/** Without a list of answers nothing is told, but by a status that needs none. */
+/** Without a list of answers, only a status that needs none yields an answer. */
 function parseAnswers(type: RecordType, name: DomainName, status: string, data: ZdnsEntry): TypedAnswer[] | string {
   if (status === 'NOERROR' && !Array.isArray(data.answers)) return []
   const { flags } = data
@@ -107,7 +102,7 @@ function parseAnswers(type: RecordType, name: DomainName, status: string, data: 
   )
 }
 
-/** Which families were asked for is seen from what came; that one has no address is not told. */
+/** The results show which families were queried. They cannot show that a family has no address. */
 function parseAddressLookup(_: DomainName, status: string, data: ZdnsEntry): TypedAnswer[] | string {
   if (status === 'NXDOMAIN') return [{ type: 'A', answer: { outcome: 'nxdomain' } }]
   if (status !== 'NOERROR') return []
@@ -121,8 +116,8 @@ function parseAddressLookup(_: DomainName, status: string, data: ZdnsEntry): Typ
   return answered
 }
 
-/** A list of records without owners: zdns has followed aliases and does not say so. */
-function parseListedRecords(type: RecordType, status: string, list: unknown, recordOf: (given: ZdnsEntry) => unknown) {
+/** Reads a list of records without owners. zdns followed aliases without reporting them. */
+function parseListedRecords(type: RecordType, status: string, list: unknown, recordOf: (value: ZdnsEntry) => unknown) {
   const byStatus = answerByStatus(status)
   if (byStatus !== undefined) return typedAnswers(type, byStatus)
   if (status === 'NXDOMAIN') return typedAnswers(type, { outcome: 'nxdomain' })
@@ -134,18 +129,18 @@ function typedAnswers(type: RecordType, answer: DnsAnswer | string | null): Type
   return answer === null ? [] : [{ type, answer }]
 }
 
-/** One record of an answer section; one of another class than IN is of no type of ours. */
-function printedFromZdns(given: ZdnsEntry): PrintedRecord {
-  const type = RECORD_TYPES.find((each) => each === given.type) ?? ''
-  const isOurs = type !== '' && (given.class === undefined || given.class === 'IN')
+/** Returns one record of an answer section. A record of a class other than IN is of no supported type. */
+function printedFromZdns(value: ZdnsEntry): PrintedRecord {
+  const type = RECORD_TYPES.find((each) => each === value.type) ?? ''
+  const isSupported = type !== '' && (value.class === undefined || value.class === 'IN')
   return {
-    owner: stringOrEmpty(given.name),
-    type: isOurs ? type : '',
-    record: isOurs ? (RECORD_PARSERS[type] ?? plainAnswer)(given) : null,
+    owner: stringOrEmpty(value.name),
+    type: isSupported ? type : '',
+    record: isSupported ? (RECORD_PARSERS[type] ?? plainAnswer)(value) : null,
   }
 }
 
-const RECORD_PARSERS: Partial<Record<RecordType, (given: ZdnsEntry) => unknown>> = {
+const RECORD_PARSERS: Partial<Record<RecordType, (value: ZdnsEntry) => unknown>> = {
   MX: ({ preference, answer }) => ({ priority: preference, mail_server: answer }),
   TXT: ({ answer }) => (typeof answer === 'string' ? answer.split('\n').map(unescapeOptional) : answer),
   SOA: ({ ns, mbox, serial, refresh, retry, expire, min_ttl }) => ({

@@ -1,11 +1,13 @@
-/** Inflates a stream of bytes where its first bytes say that it is gzip or zstd, and hands over all that came whole. */
+/** Decompresses a stream if its first bytes identify gzip or zstd, and yields everything that is complete. */
 
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 
 type ByteStream = AsyncIterable<Buffer>
 type CompressionFormat = { name: string; ending: string; magic: RegExp; open: () => StreamDecoder }
 type StreamDecoder = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>
-/** A decoder that is fed by hand, because an error of a stream takes back what was inflated and not yet read. */
+/**
+ * A decoder that is fed directly, because an error of a Node stream discards decompressed data that was not yet read.
+ */
 type DecoderStage = { decoder: StreamDecoder; outcome: Error | 'end' | null; isConsumed: boolean; wakeUp: () => void }
 
 const CHUNK_BYTES = 262_144
@@ -16,7 +18,7 @@ const COMPRESSION_FORMATS: CompressionFormat[] = [
   {
     name: 'zstd',
     ending: '.zst',
-    magic: /^(28b52ffd|5.2a4d18)/, // a frame, or one that may be skipped (RFC 8878, chapter 3.1)
+    magic: /^(28b52ffd|5.2a4d18)/, // a frame or a skippable frame (RFC 8878, chapter 3.1)
     open: () =>
       createZstdDecompress({
         chunkSize: CHUNK_BYTES,
@@ -26,8 +28,8 @@ const COMPRESSION_FORMATS: CompressionFormat[] = [
 ]
 
 /**
- * The plain bytes of a stream: compressed ones are told by their first bytes, too short a file by the end of its name.
- * Throws at the end of what could be inflated, saying what is wrong.
+ * Yields the plain bytes of a stream. The first bytes identify the compression, or the file extension if there are too
+ * few. Throws at the end of what could be decompressed, and says what is wrong.
  */
 export async function* decompress(bytes: ByteStream, path: string): AsyncGenerator<Buffer> {
   const iterator = bytes[Symbol.asyncIterator]()
@@ -49,7 +51,7 @@ async function* prependHead(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGen
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-/** One decoder after another, because Node's zstd ends with its first frame. */
+/** Runs one decoder after another, because Node's zstd ends with its first frame. */
 async function* decodeStream(bytes: ByteStream, { name, open }: CompressionFormat): AsyncGenerator<Buffer> {
   let stage = createStage(open())
   for await (const chunk of bytes) {
@@ -65,7 +67,9 @@ async function* decodeStream(bytes: ByteStream, { name, open }: CompressionForma
   yield* drainDecoder(stage, name)
 }
 
-/** Yields what a chunk inflates to; returns how many of its bytes were used, fewer where the data ends within. */
+/**
+ * Yields the decompressed chunk. Returns how many bytes were used, which are fewer if the data ends within the chunk.
+ */
 async function* decodeChunk(stage: DecoderStage, chunk: Buffer, format: string): AsyncGenerator<Buffer, number> {
   const before = stage.decoder.bytesWritten
   stage.isConsumed = false
@@ -90,7 +94,7 @@ function createStage(decoder: StreamDecoder): DecoderStage {
   return stage
 }
 
-/** What the decoder makes of what it was given, until it has taken all of it. Throws where it is cut off or damaged. */
+/** Yields the decoder's output until it has consumed its input. Throws if the data is truncated or corrupt. */
 async function* drainDecoder(stage: DecoderStage, format: string): AsyncGenerator<Buffer> {
   for (;;) {
     const piece = stage.decoder.read() as Buffer | null

@@ -1,20 +1,17 @@
-/**
- * Sorts more texts than memory holds: sorted runs of them go to a temporary file without a name, and are merged from
- * there.
- */
+/** Sorts more texts than fit in memory: writes sorted runs to an unnamed temporary file and merges them. */
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCause, StorageError } from './input-error.ts'
 
-/** Where a run lies in the file: its first byte, and the one behind its last. */
+/** The position of a run in the file: its first byte, and the byte after its last. */
 type SortedRun = { from: number; to: number }
 
 const MAX_MEMORY_BYTES = 67_108_864
-const TEXT_OVERHEAD_BYTES = 64 // what a text takes beside its characters
+const TEXT_OVERHEAD_BYTES = 64 // memory of a text beyond its characters
 const TEXTS_PER_WRITE = 10_000
-/** All runs are read at once, each through a buffer of its own. */
+/** All runs are read at once, each through its own buffer. */
 const READ_BUFFER_BYTES = 33_554_432
 const MIN_RUN_BUFFER_BYTES = 4_096
 const MAX_RUN_BUFFER_BYTES = 262_144
@@ -22,10 +19,7 @@ const NEWLINE_BYTE = 10
 
 export type ExternalSorter = ReturnType<typeof createExternalSorter>
 
-/**
- * Texts in the order of their UTF-16 units, none with a line end in it. Throws PlaceFault where there is no room for
- * them.
- */
+/** Sorts texts by their UTF-16 units. No text may contain a line end. Throws StorageError if the disk is full. */
 export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
   const runs: SortedRun[] = []
   let buffered: string[] = []
@@ -44,22 +38,22 @@ export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
       bytes += text.length + TEXT_OVERHEAD_BYTES
       if (bytes >= memory) spill()
     },
-    /** Everything that was added, in order; the file goes with the last of it. */
+    /** Yields all added texts in order. The file is removed at the end. */
     *sorted(): Generator<string> {
       const size = Math.min(
         Math.max(Math.floor(READ_BUFFER_BYTES / (runs.length || 1)), MIN_RUN_BUFFER_BYTES),
         MAX_RUN_BUFFER_BYTES,
       )
       const inFile = fd
-      const parts = inFile === null ? [] : runs.map((run) => linesOfRun(inFile, run, size))
-      yield* mergeSorted([...parts, buffered.sort().values()])
+      const sequences = inFile === null ? [] : runs.map((run) => linesOfRun(inFile, run, size))
+      yield* mergeSorted([...sequences, buffered.sort().values()])
       if (inFile !== null) closeSync(inFile)
       fd = null
     },
   }
 }
 
-/** A file for its owner alone that is gone with this process, however that ends. */
+/** Opens a file, readable by its owner only, that disappears with this process however it ends. */
 function openUnlinkedFile(): number {
   return withTemporaryFolder(() => {
     const folder = mkdtempSync(join(tmpdir(), 'domaindex-runs-'))
@@ -71,7 +65,7 @@ function openUnlinkedFile(): number {
   })
 }
 
-/** Writes the texts as lines; where they end. */
+/** Writes the texts as lines. Returns the position of their end. */
 function writeRun(fd: number, from: number, texts: readonly string[]): number {
   let at = from
   for (let index = 0; index < texts.length; index += TEXTS_PER_WRITE) {
@@ -100,11 +94,11 @@ function* linesOfRun(fd: number, { from, to }: SortedRun, size: number): Generat
   }
 }
 
-/** Merges sorted sequences two by two. */
-function mergeSorted(parts: IterableIterator<string>[]): Iterable<string> {
-  if (parts.length <= 1) return parts[0] ?? []
-  const middle = parts.length >> 1
-  return mergeTwo(mergeSorted(parts.slice(0, middle)), mergeSorted(parts.slice(middle)))
+/** Merges sorted sequences in pairs. */
+function mergeSorted(sequences: IterableIterator<string>[]): Iterable<string> {
+  if (sequences.length <= 1) return sequences[0] ?? []
+  const middle = sequences.length >> 1
+  return mergeTwo(mergeSorted(sequences.slice(0, middle)), mergeSorted(sequences.slice(middle)))
 }
 
 function* mergeTwo(first: Iterable<string>, second: Iterable<string>): Generator<string> {

@@ -1,14 +1,14 @@
-/** What is wrong with a file or folder, in words for the person who can mend it. */
+/** Errors in a file or folder, with a message for the person who can correct them. */
 
-/** Names the thing and says what to do; shown without a stack. */
+/** The message names the file or setting and says what to do. It is shown without a stack. */
 export class InputError extends Error {
   override name = 'InputFault'
 }
 
-/** What is wrong with the machine or its folders, and not with what was given: that may be taken another time. */
+/** A problem of the machine or its folders, not of the input. The same input may succeed later. */
 export class StorageError extends InputError {}
 
-/** The words of an error without the code and the call that Node puts around them: `no such file or directory`. */
+/** Returns the message of a Node error without its code and system call: `no such file or directory`. */
 export function errorCause(error: unknown): string {
   return (error as Error).message.replace(/^E[A-Z]+: |, [a-z]+( '.*)?$/g, '')
 }

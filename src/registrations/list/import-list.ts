@@ -1,4 +1,4 @@
-/** Takes a list of names, one a line: every usable one of it was registered on its day. */
+/** Imports a list of names, one per line: every valid name was registered on the day of the list. */
 
 import { addNames } from '../add-names.ts'
 import { dayInName, dayOfFile } from '../dates.ts'
@@ -7,16 +7,15 @@ import type { RegistrationImportOptions, RegistrationImportResult, RegistrationI
 import { type DraftList, discardList, draftList, openDraftList, publishSource, readSource } from '../sources.ts'
 import { parseNameList } from './parse-list.ts'
 
-/** Digits of a digest that name a list. */
+/** Digits of the digest that names a list. */
 const LIST_DIGEST_DIGITS = 16
 
-/** What a list may be called. */
+/** The pattern of a list's name. */
 export const LIST_NAME_PATTERN = /^[a-z0-9_-][a-z0-9._-]{0,63}$/
 
 /**
- * Takes a list whole or not at all: its names become known to the store and due, and then the day's. `name`: what it is
- * called, so that a later one of that name takes its place; null for one that goes by its content and adds to the
- * others.
+ * Imports a list completely or not at all: stores its names, makes them due, and then publishes the day. `name`: a
+ * later list of that name replaces this one. Null: the content identifies the list, which is added to the others.
  */
 export function importList(
   options: RegistrationImportOptions,
@@ -40,13 +39,13 @@ export function importList(
       comparedDay: null,
     }
     const isSame = (await readSource(root, day, source))?.basis === listed.sha256
-    let fresh = 0
+    let newNames = 0
     try {
-      if (isSame) return { ...taken, newNames: fresh, isFirst: false, rebuiltDay: null, isSame }
-      fresh = await addListNames(options, listed)
+      if (isSame) return { ...taken, newNames, isFirst: false, rebuiltDay: null, isSame }
+      newNames = await addListNames(options, listed)
       await publishSource(root, { basis: listed.sha256, imported: await store.now() }, [listed, none])
       drafts.length = 0
-      return { ...taken, newNames: fresh, isFirst: false, rebuiltDay: null, isSame }
+      return { ...taken, newNames, isFirst: false, rebuiltDay: null, isSame }
     } finally {
       for (const draft of drafts) await discardList(root, draft)
     }
@@ -54,10 +53,10 @@ export function importList(
 }
 
 async function addListNames(options: RegistrationImportOptions, listed: DraftList): Promise<number> {
-  let [done, fresh] = [0, 0]
+  let [done, newNames] = [0, 0]
   const onKnown = (names: number, more: number): void => {
     done += names
-    fresh += more
+    newNames += more
     options.onNames(done)
   }
   await addNames(
@@ -65,5 +64,5 @@ async function addListNames(options: RegistrationImportOptions, listed: DraftLis
     { insertsUnknown: true, makesDue: true },
     { ...options, onAdded: onKnown },
   )
-  return fresh
+  return newNames
 }

@@ -1,29 +1,29 @@
-/** Makes the names of a list known without registering them on a day. */
+/** Stores the names of a list without registering them on a day. */
 
 import { addNames } from '../add-names.ts'
 import type { RegistrationImportOptions, RegistrationImportResult } from '../import-options.ts'
 import { parseNameList } from './parse-list.ts'
 
-/** Names that are handed to the store at once. */
+/** Names passed to the store at once. */
 const LIST_BATCH_NAMES = 10_000
 
 /**
- * Reads a list whole, then makes its names known: unknown ones are due for a visit, known ones stay as they are. The
- * folder of registrations is neither read nor written. Throws InputFault and RefusedLine before the store is touched.
+ * Reads a complete list, then stores its names. New names are due, and known names stay as they are. It does not use
+ * the folder of registrations. Throws InputError and StrictImportError before it writes to the store.
  */
 export async function importNames(
   options: Omit<RegistrationImportOptions, 'root' | 'acceptsLoss'>,
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<Pick<RegistrationImportResult, 'names' | 'unusable' | 'newNames'>> {
   const { names: listed, unusable } = await parseNameList(options, bytes)
-  let [names, fresh] = [0, 0]
+  let [names, newNames] = [0, 0]
   const onKnown = (count: number, more: number): void => {
     names += count
-    fresh += more
+    newNames += more
     options.onNames(names)
   }
   await addNames(inBatches(listed), { insertsUnknown: true, makesDue: false }, { ...options, onAdded: onKnown })
-  return { names, unusable, newNames: fresh }
+  return { names, unusable, newNames }
 }
 
 async function* inBatches<Item>(items: Iterable<Item>): AsyncGenerator<Item[]> {

@@ -1,6 +1,4 @@
-/**
- * Reads a list of names, one a line, in any order: comments and ranks are passed over, and what is no name is refused.
- */
+/** Reads a list of names, one per line, in any order. It skips comments and ranks, and rejects invalid names. */
 
 import { createHash } from 'node:crypto'
 import { createExternalSorter } from '../../import/stream/external-sort.ts'
@@ -19,14 +17,12 @@ import { type RegistrationImportOptions, rejectLine } from '../import-options.ts
 type ReadListOptions = Pick<RegistrationImportOptions, 'signal' | 'isStrict' | 'onReject' | 'onLines'>
 
 /**
- * `names`: rising bytewise, each once, to be read once. `unusable`: lines that are no names. `sha256`: of the bytes.
+ * `names`: in ascending byte order, each once. They can be read once. `unusable`: number of lines without a valid name.
+ * `sha256`: digest of the bytes.
  */
 type ParsedList = { names: Iterable<DomainName>; unusable: number; sha256: string }
 
-/**
- * Reads a list to its end. Throws InputFault if it has lines and none of them is a name, RefusedLine if `taking` is
- * strict.
- */
+/** Reads a list to its end. Throws InputError if no line is a name, and StrictImportError if the import is strict. */
 export async function parseNameList(options: ReadListOptions, bytes: AsyncIterable<Uint8Array>): Promise<ParsedList> {
   const cutter = createLineSplitter()
   const digest = createHash('sha256')

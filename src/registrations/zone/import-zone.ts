@@ -1,4 +1,6 @@
-/** Takes a zone: its names against those of the newest earlier one give what was registered and dropped on its day. */
+/**
+ * Imports a zone: compares its names with those of the newest earlier zone to find registrations and drops of its day.
+ */
 
 import { createExternalSorter, type ExternalSorter } from '../../import/stream/external-sort.ts'
 import { InputError } from '../../import/stream/input-error.ts'
@@ -24,16 +26,16 @@ import {
   type ZoneSet,
 } from './zone-sets.ts'
 
-/** A zone registers against one that is so many days older, at most (contract, Files). */
+/** A zone is compared with one that is at most this many days older (contract, Files). */
 const MAX_DAYS_APART = 7
 const DIFFERENCE_SORT_BYTES = 16_777_216
-/** What a zone may lose without being asked about it. */
+/** A loss of up to this many names needs no confirmation. */
 const LOSS_THRESHOLD_NAMES = 1_000
 
-/** What differs between a set and the newest earlier one. */
+/** The differences between a set and the newest earlier one. */
 type ZoneDifference = { added: ExternalSorter; removed: ExternalSorter }
 type DraftLists = { added: DraftList; removed: DraftList }
-/** All that was found out of a zone, before anybody sees it. */
+/** Everything computed from a zone before it is published. */
 type ComparedZone = NeighbourSets & {
   read: ParsedZone
   set: ZoneSet
@@ -42,8 +44,8 @@ type ComparedZone = NeighbourSets & {
 }
 
 /**
- * Takes a zone whole or not at all. What it adds becomes known to the store and due, and what it lacks due, before the
- * day is seen; the set of its names comes last, so that an import that was killed is simply run again.
+ * Imports a zone completely or not at all. New names are stored and due, and missing names become due, before the day
+ * is published. The set of its names is published last, so that an interrupted import can simply run again.
  */
 export function importZone(
   options: RegistrationImportOptions,
@@ -63,7 +65,7 @@ export function importZone(
   })
 }
 
-/** Compares it with its neighbours, and writes its set. */
+/** Compares the zone with its neighbours and writes its set. */
 async function compareWithNeighbours(
   { root, signal }: RegistrationImportOptions,
   read: ParsedZone,
@@ -105,12 +107,12 @@ function newDifference(): ZoneDifference {
   return { added: createExternalSorter(DIFFERENCE_SORT_BYTES), removed: createExternalSorter(DIFFERENCE_SORT_BYTES) }
 }
 
-/** What a source's lists were made of: from the same they need not be made again. */
+/** Returns what the lists of a source are computed from. If it is equal, they need not be computed again. */
 function sourceBasis(set: ZoneSet, earlier: ZoneSet | null): string {
   return earlier === null ? set.sha256 : `${set.sha256} ${earlier.day} ${earlier.sha256}`
 }
 
-/** Whether there is no zone within a week before. */
+/** Returns whether there is no zone within a week before. */
 function isFirst(day: Day, earlier: ZoneSet | null): boolean {
   return earlier === null || earlier.day < addDays(day, -MAX_DAYS_APART)
 }
@@ -148,7 +150,7 @@ async function isPruned(root: string, zone: string, day: Day): Promise<boolean> 
   return until !== null && addDays(day, -MAX_DAYS_APART) <= until
 }
 
-/** Brings the names into the store, and makes the day, the later day and the set seen, in this order. */
+/** Stores the names, then publishes the day, the later day and the set, in this order. */
 async function publishZone(
   options: RegistrationImportOptions,
   { read, set, earlier, later, ownDifference: mine, laterDifference: theirs }: ComparedZone,
@@ -162,7 +164,7 @@ async function publishZone(
     const imported = await options.store.now()
     return {
       ...(await publishDay(root, drafts, { basis: sourceBasis(set, earlier), imported, first })),
-      newNames: newNames,
+      newNames,
     }
   })
   if (later !== null)
@@ -174,7 +176,7 @@ async function publishZone(
   return made
 }
 
-/** Writes what differs as lists, which are gone where the work fails. */
+/** Writes the differences as lists, and removes them if the work fails. */
 async function withDraftLists<Result>(
   root: string,
   { day, source }: { day: Day; source: string },
@@ -191,7 +193,7 @@ async function withDraftLists<Result>(
   }
 }
 
-/** A zone counts as whole by its form alone; one that has lost most of its names hardly is. */
+/** The form of a zone shows whether it is complete. But a zone that has lost most of its names probably is not. */
 function requireNoLoss(
   { acceptsLoss }: RegistrationImportOptions,
   { removed }: DraftLists,
@@ -204,16 +206,16 @@ function requireNoLoss(
   )
 }
 
-/** Of a zone that is compared with none, all names become known. */
+/** If the zone is compared with none, all its names are stored. */
 async function addZoneNames(
   options: RegistrationImportOptions,
   { set, earlier, drafts }: { set: ZoneSet; earlier: ZoneSet | null; drafts: DraftLists },
 ): Promise<number> {
   const { root } = options
-  let [done, fresh] = [0, 0]
+  let [done, newNames] = [0, 0]
   const onAdded = (names: number, more: number): void => {
     done += names
-    fresh += more
+    newNames += more
     options.onNames(done)
   }
   const knowing = { ...options, onAdded: onAdded }
@@ -222,7 +224,7 @@ async function addZoneNames(
     await addNames((await openDraftList(root, drafts.added))!, { insertsUnknown: true, makesDue: true }, knowing)
     await addNames((await openDraftList(root, drafts.removed))!, { insertsUnknown: false, makesDue: true }, knowing)
   }
-  return fresh
+  return newNames
 }
 
 /** The lists of a first zone are empty, whatever it was compared with. */

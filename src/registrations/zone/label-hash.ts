@@ -1,14 +1,13 @@
 /**
- * The order in which the names of a zone are kept: that of the store's slots, so that they are written where they lie
- * together.
+ * The order in which the names of a zone are stored: the order of the store's slots, so that writes are close together.
  */
 
-/** The parts that a zone's names are kept in, one for each range of slots (words/name.ts). */
+/** Number of parts of a zone's names, one for each range of slots (`values/domain-name.ts`). */
 export const ZONE_PARTS = 256
 
 /**
- * The hash of a name of which `bytes` has the label and `suffix` the rest, from its dot on: its upper half is the
- * name's slot.
+ * Returns the hash of a name: `bytes` holds the label, and `suffix` the rest from its dot on. The upper half is the
+ * slot.
  */
 export function labelHash(bytes: Uint8Array, from: number, length: number, suffix: Uint8Array): number {
   let hash = 0x811c9dc5
@@ -19,12 +18,12 @@ export function labelHash(bytes: Uint8Array, from: number, length: number, suffi
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** The first of the PARTS that a hash belongs to is 0. */
+/** Returns the part of a hash. The first is 0. */
 export function partOfHash(hash: number): number {
   return hash >>> 24
 }
 
-/** `.gov`, as hashOf takes it. */
+/** Returns the suffix of an apex as labelHash takes it, such as `.gov`. */
 export function zoneSuffix(apex: string): Uint8Array {
   return Buffer.from(`.${apex}`, 'latin1')
 }

@@ -1,7 +1,4 @@
-/**
- * Gathers the labels of a zone by part, in memory where they are few, else in a file without a name that goes with the
- * process.
- */
+/** Collects the labels of a zone by part: in memory, and in an unnamed temporary file if there are many. */
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,12 +7,12 @@ import { endWriter, newWriterName } from '../../jobs/file-store/leftovers.ts'
 import { labelHash, partOfHash, ZONE_PARTS } from './label-hash.ts'
 import { MAX_PART_BYTES } from './sorted-labels.ts'
 
-/** Bytes of a part that are held, before they go to the file. */
+/** Bytes of a part held in memory before they go to the file. */
 const MAX_PART_BUFFER_BYTES = 65_536
 const FIRST_PART_BUFFER_BYTES = 512
 const MAX_LABEL_BYTES = 64
 
-/** What is held of a part, and where in the file the rest lies: place and length of each piece. */
+/** The bytes of a part in memory, and the position and length of its pieces in the file. */
 type LabelPart = { buffer: Uint8Array; length: number; pieces: [at: number, length: number][]; written: number }
 
 export class LabelParts {
@@ -37,7 +34,7 @@ export class LabelParts {
     this.#parts = Array.from({ length: ZONE_PARTS }, part)
   }
 
-  /** Takes the first `length` of `bytes` as a label. */
+  /** Adds the first `length` of `bytes` as a label. */
   add(bytes: Uint8Array, length: number): void {
     const part = this.#parts[partOfHash(labelHash(bytes, 0, length, this.#suffix))]!
     if (part.length + MAX_LABEL_BYTES > part.buffer.length) this.#growOrSpill(part)
@@ -46,7 +43,7 @@ export class LabelParts {
     for (let at = 0; at < length; at++) held[part.length++] = bytes[at]!
   }
 
-  /** All labels of a part, in the order in which they came. */
+  /** Returns all labels of a part in the order in which they were added. */
   read(number: number): Uint8Array {
     const { buffer: held, length, pieces, written } = this.#parts[number]!
     if (written + length > MAX_PART_BYTES) throw new InputError('the zone has more names than can be compared')

@@ -1,8 +1,10 @@
-/** The owner of the records of a zone: a name as it is written becomes bytes, and its place under the apex. */
+/**
+ * Parses the owner of a zone's record: converts a written name to bytes, and finds its position relative to the apex.
+ */
 
 import { BACKSLASH_BYTE, QUOTE_BYTE, zoneFault } from './tokenizer.ts'
 
-/** Where an owner stands: `CHILD` directly under the apex. */
+/** The position of an owner. `CHILD`: directly below the apex. */
 export const OUTSIDE_ZONE = 0
 export const APEX = 1
 export const CHILD = 2
@@ -10,35 +12,35 @@ export const CHILD = 2
 const AT_SIGN_BYTE = 64
 const DOT_BYTE = 46
 const ZERO_DIGIT_BYTE = 48
-/** Stands for a dot within a label, and is in no name that is used. */
+/** Stands for a dot within a label. No usable name contains it. */
 const INNER_DOT = 0
 const MAX_OWNER_LABEL_BYTES = 63 // RFC 1035, chapter 2.3.4
 const MAX_OWNER_NAME_BYTES = 253 // the same chapter: 255 with the length of the first label and the root
-/** A name as it is written is no longer: four bytes for each. */
+/** The maximum length of a written name: four bytes for each byte. */
 const MAX_WRITTEN_NAME_BYTES = 4 * (MAX_OWNER_NAME_BYTES + 1)
 
 const LOWER_CASE_TABLE = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte))
-/** The bytes of names that are used (words/name.ts). */
+/** The bytes that usable names consist of (`values/domain-name.ts`). */
 const USABLE_BYTES = new Uint8Array(256)
 for (const char of 'abcdefghijklmnopqrstuvwxyz0123456789-_') USABLE_BYTES[char.charCodeAt(0)] = 1
 
-/** A name in lower case, its labels separated by dots, without one at its end. */
+/** A name in lower case, with dots between its labels and without a final dot. */
 export type NameBytes = Uint8Array
 
 export class ZoneOwner {
-  /** The name's bytes, `length` of them; the first `label` are its first label, where it is a CHILD. */
+  /** The name's bytes, `length` of them. The first `label` bytes are its first label if it is a CHILD. */
   readonly bytes = new Uint8Array(MAX_OWNER_NAME_BYTES + 1)
   length = -1
   label = 0
   place = OUTSIDE_ZONE
-  /** Whether it was told of as a delegation already. */
+  /** Whether it was already reported as a delegation. */
   isReported = false
   #apex: NameBytes | null
   #origin: NameBytes | null
   readonly #written = new Uint8Array(MAX_WRITTEN_NAME_BYTES)
   #size = -1
 
-  /** `apex`: null where the SOA is to say it. */
+  /** `apex`: null if the SOA provides it. */
   constructor(apex: NameBytes | null) {
     this.#apex = apex
     this.#origin = apex
@@ -49,7 +51,7 @@ export class ZoneOwner {
   }
 
   /**
-   * Takes the owner as it is written in `bytes`; cheap where it is the one before. Throws InputFault for what is no
+   * Parses the owner in `bytes`. It is fast if the owner equals the previous one. Throws InputError for an invalid
    * name.
    */
   set(bytes: Uint8Array, from: number, to: number, line: number): void {
@@ -63,7 +65,7 @@ export class ZoneOwner {
     this.#updatePlace()
   }
 
-  /** What stands behind $ORIGIN. */
+  /** Parses the argument of $ORIGIN. */
   setOrigin(bytes: Uint8Array, from: number, to: number, line: number): void {
     const out = new Uint8Array(MAX_OWNER_NAME_BYTES + 1)
     this.#origin = out.slice(0, parseOwnerName(bytes, from, to, { origin: this.#origin, out, line }))
@@ -77,7 +79,7 @@ export class ZoneOwner {
     this.#updatePlace()
   }
 
-  /** Whether its first label may stand in a name that is used. */
+  /** Returns whether its first label may be part of a usable name. */
   isUsable(): boolean {
     for (let at = 0; at < this.label; at++) if (USABLE_BYTES[this.bytes[at]!] === 0) return false
     return this.length <= MAX_OWNER_NAME_BYTES
@@ -102,7 +104,7 @@ export class ZoneOwner {
 
 type NameContext = { origin: NameBytes | null; out: Uint8Array; line: number }
 
-/** Reads a name as it is written into `out`; returns its length. Throws InputFault for what is no name. */
+/** Parses a written name into `out` and returns its length. Throws InputError for an invalid name. */
 function parseOwnerName(bytes: Uint8Array, from: number, to: number, { origin, out, line }: NameContext): number {
   const isOrigin = to - from === 1 && bytes[from] === AT_SIGN_BYTE
   if (to - from === 1 && bytes[from] === DOT_BYTE) return 0

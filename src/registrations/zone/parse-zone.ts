@@ -1,4 +1,4 @@
-/** Reads a zone's file to its end: its names by part, whose zone it is, and of which day. */
+/** Reads a zone file to its end: its names by part, its apex and its day. */
 
 import { InputError } from '../../import/stream/input-error.ts'
 import { parseName } from '../../values/domain-name.ts'
@@ -9,12 +9,14 @@ import { zoneSuffix } from './label-hash.ts'
 import { LabelParts } from './label-parts.ts'
 import { ZoneReader } from './zone-reader.ts'
 
-/** A zone that was read. `unusable`: delegations whose owners are no names. */
+/** A parsed zone. `unusable`: number of delegations whose owners are not valid names. */
 export type ParsedZone = { zone: string; day: Day; parts: LabelParts; unusable: number }
 
 const MAX_REJECT_TEXT_BYTES = 4_096
 
-/** The name of a zone in lower case, without a dot at its end. Throws InputFault for what is none, and for the root. */
+/**
+ * Parses the name of a zone: lower case, without a final dot. Throws InputError for an invalid name and for the root.
+ */
 export function parseZoneName(text: string): string {
   const name = parseName(`name.${text.replace(/^\./, '')}`)
   if (name === null)
@@ -22,10 +24,7 @@ export function parseZoneName(text: string): string {
   return name.slice('name.'.length)
 }
 
-/**
- * `zone`: null where the SOA says it. The parts have to be closed. Throws InputFault for a file that is not a whole
- * zone.
- */
+/** `zone`: null if the SOA provides it. The caller closes the parts. Throws InputError for an incomplete zone file. */
 export async function parseZoneFile(
   options: RegistrationImportOptions,
   { path, bytes, day, zone }: RegistrationInput & { zone: string | null },

@@ -1,19 +1,19 @@
 /**
- * Sorted parts: the labels of some names of one zone, each once, in the order of their hashes, and of their bytes where
- * these are equal. A label is a byte that says its length, and its bytes. Pure.
+ * Sorted parts: the labels of some names of one zone, each once, in the order of their hashes and then of their bytes.
+ * A label is a length byte followed by its bytes. Pure.
  */
 
 import { labelHash } from './label-hash.ts'
 
-/** A part may have no more bytes: a set is packed part by part. */
+/** Maximum bytes of a part, because a set is packed part by part. */
 export const MAX_PART_BYTES = 2 ** 29
 
-/** The bits of a hash that differ within a part, sorted by half of them at a time. */
+/** The bits of a hash that differ within a part. The sort handles half of them at a time. */
 const HASH_BITS = 24
 const DIGIT_BITS = 12
 const RADIX = 2 ** DIGIT_BITS
 
-/** Sorts the labels of a part, in whatever order they lie and however often; the same labels give the same bytes. */
+/** Sorts the labels of a part and removes duplicates. The same labels always give the same bytes. */
 export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8Array; count: number } {
   const { places, hashes } = sortByHash(bytes, suffix)
   const sorted = new Uint8Array(bytes.length)
@@ -34,8 +34,8 @@ export function sortPart(bytes: Uint8Array, suffix: Uint8Array): { bytes: Uint8A
 }
 
 /**
- * The places of labels in their bytes, and their hashes, by hash: a radix sort, several times as fast as one that
- * compares.
+ * Returns the positions of labels in their bytes, and their hashes, by hash. A radix sort is several times as fast as a
+ * comparison sort.
  */
 function sortByHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Array; hashes: Uint32Array } {
   let count = 0
@@ -58,7 +58,7 @@ function sortByHash(bytes: Uint8Array, suffix: Uint8Array): { places: Uint32Arra
   return { places, hashes }
 }
 
-/** Where those of each digit begin, once they are sorted by it. */
+/** Returns where the entries of each digit start after the sort. */
 function bucketStarts(hashes: Uint32Array, shift: number): Uint32Array {
   const starts = new Uint32Array(RADIX + 1)
   for (const hash of hashes) starts[((hash >>> shift) % RADIX) + 1]!++
@@ -66,16 +66,16 @@ function bucketStarts(hashes: Uint32Array, shift: number): Uint32Array {
   return starts
 }
 
-/** The places of labels of one hash, each label once, bytewise. */
+/** Returns the positions of labels with one hash, each label once, in byte order. */
 function distinctLabels(bytes: Uint8Array, places: Uint32Array): number[] {
   const sorted = Array.from(places).sort((a, b) => compareLabels(bytes, a, bytes, b))
   return sorted.filter((at, index) => index === 0 || compareLabels(bytes, sorted[index - 1]!, bytes, at) !== 0)
 }
 
-/** Told of a label: it is the `length` bytes from `from` on. */
+/** Called with a label: the `length` bytes from `from` on. */
 export type OnLabel = (bytes: Uint8Array, from: number, length: number) => void
 
-/** Tells what is only in the one and what is only in the other of two sorted parts of one zone, both in order. */
+/** Reports labels that only one of two sorted parts of a zone contains, in order. */
 export function comparePart(
   first: Uint8Array,
   second: Uint8Array,
@@ -109,12 +109,12 @@ function compareInZone(first: Uint8Array, a: number, second: Uint8Array, b: numb
   return hashes !== 0 ? hashes : compareLabels(first, a, second, b)
 }
 
-/** What the hash of a label is within its part. */
+/** Returns the hash of a label within its part. */
 function hashWithinPart(bytes: Uint8Array, at: number, suffix: Uint8Array): number {
   return labelHash(bytes, at + 1, bytes[at]!, suffix) % 2 ** HASH_BITS
 }
 
-/** Negative, 0 or positive as the label at `a` comes before, equals or comes after that at `b`. */
+/** Returns a negative number, 0 or a positive number if the label at `a` is below, equal to or above the one at `b`. */
 function compareLabels(first: Uint8Array, a: number, second: Uint8Array, b: number): number {
   const shorter = Math.min(first[a]!, second[b]!)
   for (let at = 1; at <= shorter; at++) {
@@ -124,7 +124,7 @@ function compareLabels(first: Uint8Array, a: number, second: Uint8Array, b: numb
   return first[a]! - second[b]!
 }
 
-/** Tells each label of a part. */
+/** Calls `onLabel` for each label of a part. */
 export function eachLabel(bytes: Uint8Array, onLabel: OnLabel): void {
   for (let at = 0; at < bytes.length; at += bytes[at]! + 1) onLabel(bytes, at + 1, bytes[at]!)
 }

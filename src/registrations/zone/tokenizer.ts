@@ -1,18 +1,16 @@
 /**
- * Cuts the bytes of a master file (RFC 1035, chapter 5.1) into entries, each without comments, parentheses and line
- * ends.
+ * Splits the bytes of a master file (RFC 1035, chapter 5.1) into entries without comments, parentheses and line ends.
  */
 
 import { InputError } from '../../import/stream/input-error.ts'
 
 /**
- * Told of each entry: `bytes` from `from` to before `to`, good until it returns, and the line that it begins in.
- * Escapes are left as `\DDD`, whichever form they had; a quoted string is one `"`, since nothing that is kept is in
- * one.
+ * Called for each entry with the bytes from `from` to before `to`, valid until it returns, and the entry's first line.
+ * Escapes become `\DDD` in any case. A quoted string becomes one `"`, because no used field is quoted.
  */
 type OnZoneEntry = (bytes: Uint8Array, from: number, to: number, line: number) => void
 
-/** The bound of an entry, its comments and line ends included. */
+/** Maximum size of an entry with its comments and line ends. */
 export const MAX_RECORD_BYTES = 65_536
 
 const NEWLINE_BYTE = 10
@@ -30,7 +28,7 @@ const IS_ORDINARY = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === NEWLINE_BYTE || SPECIAL_BYTES.includes(byte) ? 0 : 1,
 )
 
-/** What stands in the way of reading a zone, with its line. */
+/** Returns an error about the zone that names the line. */
 export function zoneFault(line: number, message: string): InputError {
   return new InputError(`line ${line}: ${message}`)
 }
@@ -39,21 +37,19 @@ export class ZoneTokenizer {
   readonly #onEntry: OnZoneEntry
   readonly #scratch = new Uint8Array(2 * MAX_RECORD_BYTES + 4)
   #rest: Uint8Array = new Uint8Array(0)
-  /** The line that the next entry begins in. */
+  /** The first line of the next entry. */
   #line = 1
 
   constructor(onEntry: OnZoneEntry) {
     this.#onEntry = onEntry
   }
 
-  /** The number of lines that were read whole. */
+  /** The number of complete lines read. */
   get lines(): number {
     return this.#line - 1
   }
 
-  /**
-   * Takes the next bytes, which it does not hold on to. Throws InputFault where they are not those of a master file.
-   */
+  /** Reads the next bytes and keeps no reference to them. Throws InputError if they are not valid in a master file. */
   push(chunk: Uint8Array): void {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     const nextSpecial = specialByteFinder(bytes)
@@ -72,13 +68,13 @@ export class ZoneTokenizer {
     this.#rest = bytes.slice(from)
   }
 
-  /** Throws InputFault where the file ends within an entry: every one has a line end. */
+  /** Throws InputError if the file ends within an entry, because every entry needs a line end. */
   end(): void {
     if (this.#rest.some((byte) => byte > SPACE_BYTE))
       throw zoneFault(this.#line, 'the file ends before the line does: it is cut off')
   }
 
-  /** Reads an entry with something special in it; the index of the line end behind it, -1 where it is not there yet. */
+  /** Reads an entry with special characters. Returns the index of its line end, or -1 if that has not arrived yet. */
   #special(bytes: Uint8Array, from: number): number {
     const most = Math.min(bytes.length, from + MAX_RECORD_BYTES + 1)
     let line = this.#line
@@ -127,7 +123,7 @@ export class ZoneTokenizer {
   }
 }
 
-/** Finds the next byte that is special; a search for each of them is much faster than a look at every byte. */
+/** Finds the next special byte. One search per special character is much faster than a loop over all bytes. */
 function specialByteFinder(bytes: Uint8Array): (from: number) => number {
   const next = SPECIAL_BYTES.map(() => -1)
   return (from) => {
@@ -140,7 +136,7 @@ function specialByteFinder(bytes: Uint8Array): (from: number) => number {
   }
 }
 
-/** The byte that an escape stands for; -1 where it is not there whole. */
+/** Returns the byte of an escape, or -1 if the escape is incomplete. */
 function escapedByte(bytes: Uint8Array, at: number, line: number): number {
   const next = bytes[at + 1] ?? -1
   if (next === NEWLINE_BYTE || next === CARRIAGE_RETURN_BYTE) throw zoneFault(line, 'a backslash stands at the end')
@@ -160,7 +156,7 @@ function writeEscape(out: Uint8Array, at: number, value: number): number {
   return at + 4
 }
 
-/** The index of the closing quote; -1 where it is not there yet. */
+/** Returns the index of the closing quote, or -1 if it has not arrived yet. */
 function endOfQuoted(bytes: Uint8Array, from: number, line: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     const byte = bytes[at]!

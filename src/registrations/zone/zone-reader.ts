@@ -1,17 +1,15 @@
-/**
- * Reads a zone (RFC 1035, chapter 5: a master file) for its names: the owners of NS records directly under its apex.
- */
+/** Reads the names of a zone (a master file, RFC 1035, chapter 5): the owners of NS records directly below its apex. */
 
 import { APEX, CHILD, ZoneOwner } from './owner.ts'
 import { SPACE_BYTE, ZoneTokenizer, zoneFault } from './tokenizer.ts'
 
 export type ZoneEvents = {
   /**
-   * The first `length` of `bytes` are a name's label under the apex, in lower case; good until it returns. One name may
-   * come again.
+   * The first `length` of `bytes` are a label below the apex, in lower case, valid until the call returns. A name may
+   * repeat.
    */
   onName(bytes: Uint8Array, length: number): void
-  /** An owner that is a delegation, and no name that is used. */
+  /** A delegation whose owner is not a usable name. */
   onUnusable(line: number, owner: Uint8Array): void
 }
 
@@ -20,7 +18,7 @@ const TYPE_PATTERN = /^[a-z][a-z0-9-]*$/i
 const TTL_PATTERN = /^\d+$|^(\d+[smhdw])+$/i
 const OTHER_CLASS_PATTERN = /^(CH|HS|CS|ANY|CLASS\d+)$/i
 
-/** What is known of an owner's line: it has said how long, or which class. */
+/** Whether the line already had its TTL or its class. */
 const TTL_SEEN = 1
 const CLASS_SEEN = 2
 
@@ -30,30 +28,30 @@ export class ZoneReader {
   readonly tokenizer: ZoneTokenizer
   #serial: number | null = null
 
-  /** `apex`: the name of the zone in lower case, such as `gov`; null where its first record, the SOA, is to say it. */
+  /** `apex`: the zone's name in lower case, such as `gov`, or null if the SOA, its first record, provides it. */
   constructor(apex: string | null, events: ZoneEvents) {
     this.#events = events
     this.#owner = new ZoneOwner(apex === null ? null : Buffer.from(apex, 'latin1'))
     this.tokenizer = new ZoneTokenizer((bytes, from, to, line) => this.onEntry(bytes, from, to, line))
   }
 
-  /** Lines that were read whole. */
+  /** The number of complete lines read. */
   get lines(): number {
     return this.tokenizer.lines
   }
 
-  /** The name of the zone; null until it is known. */
+  /** The zone's name, or null if it is not yet known. */
   get apex(): string | null {
     const { apex } = this.#owner
     return apex === null ? null : latin1Text(apex)
   }
 
-  /** Takes the next bytes, which it does not hold on to. Throws InputFault at what is not a master file's. */
+  /** Reads the next bytes and keeps no reference to them. Throws InputError for an invalid master file. */
   push(chunk: Uint8Array): void {
     this.tokenizer.push(chunk)
   }
 
-  /** What the zone says of itself. Throws InputFault where it is not whole, as far as that can be told. */
+  /** Returns the zone's apex and serial. Throws InputError if the zone is detectably incomplete. */
   end(): { apex: string; serial: number } {
     this.tokenizer.end()
     const { apex } = this
@@ -78,7 +76,7 @@ export class ZoneReader {
     } else if (isNamed) throw zoneFault(line, 'an owner stands there without a record')
   }
 
-  /** What stands behind the owner: `[TTL] [class] type data`, the first two in either order. */
+  /** Parses what follows the owner: `[TTL] [class] type data`, the first two in either order. */
   #record(bytes: Uint8Array, from: number, to: number, line: number): void {
     let seen = 0
     for (let at = from; ; ) {
@@ -118,7 +116,7 @@ export class ZoneReader {
     if (!TYPE_PATTERN.test(type)) throw zoneFault(rest.line, `${JSON.stringify(type)} is no type of record`)
   }
 
-  /** The SOA: it may come again at the end, as in a transfer. */
+  /** Parses the SOA, which may be repeated at the end, as in a zone transfer. */
   #authority(bytes: Uint8Array, { next, to, line }: { next: number; to: number; line: number }): void {
     const owner = this.#owner
     if (owner.apex === null) owner.makeApex()
@@ -155,7 +153,7 @@ function tokenEnd(bytes: Uint8Array, from: number, to: number): number {
   return at
 }
 
-/** Whether the bytes spell a word of lower-case letters, in any letter case. */
+/** Returns whether the bytes equal a lower-case word, ignoring case. */
 function equalsIgnoreCase(bytes: Uint8Array, from: number, to: number, word: string): boolean {
   if (to - from !== word.length) return false
   for (let at = 0; at < word.length; at++) if ((bytes[from + at]! | 32) !== word.charCodeAt(at)) return false

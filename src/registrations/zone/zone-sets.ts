@@ -1,7 +1,4 @@
-/**
- * The names of a zone as of a day: parts in the order of slots, packed one by one into a file with a manifest beside
- * it.
- */
+/** The names of a zone on a day: parts in the order of slots, packed one by one into a file, with a manifest. */
 
 import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
@@ -16,32 +13,32 @@ import { folderEntries, prepareFolder, readJsonFile, replaceJsonFile, zoneFolder
 import { ZONE_PARTS } from './label-hash.ts'
 import { eachLabel, MAX_PART_BYTES } from './sorted-labels.ts'
 
-/** `sha256`: of all parts unpacked; `sizes`: of each part as it is packed. `data`: the file. */
+/** `sha256`: of all parts unpacked. `sizes`: packed size of each part. `data`: the file. */
 export type ZoneSet = { zone: string; day: Day; names: number; sha256: string; sizes: number[]; data: [string] }
 
-/** What is left of sets that are kept no more: the day of the newest one. */
+/** What remains of removed sets: the day of the newest one. */
 type PrunedMarker = { until: Day }
 
-/** A set's parts, each read when it is asked for. */
+/** The parts of a set, each read on request. */
 type OpenSet = { part(number: number): Promise<Uint8Array>; close(): Promise<void> }
 
 /**
- * Days for which sets are kept, before the newest one: zones may come a week late, and are compared with one of the
- * week before.
+ * Days before the newest set for which sets are kept. A zone may come a week late and is compared with one of the week
+ * before.
  */
 const KEPT_SET_DAYS = 14
-/** Names of a set that are handed over at once. */
+/** Names per batch. */
 const ZONE_BATCH_NAMES = 10_000
 const PRUNED_FILE = 'pruned.json'
 const FAST_ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** The days of which a zone's names are kept, ascending. */
+/** Returns the days with stored sets of a zone, ascending. */
 async function daysKept(root: string, zone: string): Promise<Day[]> {
   const entries = await folderEntries(zoneFolderPath(root, zone))
   return entries.flatMap((entry) => (entry.endsWith('.json') ? (parseDay(entry.slice(0, -5)) ?? []) : [])).sort()
 }
 
-/** The newest day whose names are no longer kept; null while all are. */
+/** Returns the newest day whose set was removed, or null if none was. */
 export async function prunedUntil(root: string, zone: string): Promise<Day | null> {
   return (await readJsonFile<PrunedMarker>(join(zoneFolderPath(root, zone), PRUNED_FILE)))?.until ?? null
 }
@@ -66,10 +63,10 @@ async function openSet(root: string, { zone, sizes, data }: ZoneSet): Promise<Op
   }
 }
 
-/** The sets next to that of a day. */
+/** The sets before and after a day. */
 export type NeighbourSets = { earlier: ZoneSet | null; later: ZoneSet | null }
 
-/** Reads the sets of the days kept next to a day. */
+/** Reads the sets of the stored days before and after a day. */
 export async function neighbourSets(root: string, zone: string, day: Day): Promise<NeighbourSets> {
   const days = await daysKept(root, zone)
   const [before, after] = [days.findLast((each) => each < day), days.find((each) => each > day)]
@@ -81,7 +78,7 @@ export async function openSetIfAny(root: string, set: ZoneSet | null): Promise<O
   return set === null ? null : openSet(root, set)
 }
 
-/** All names of a set, in its order. */
+/** Yields all names of a set in its order. */
 export async function* namesOfSet(root: string, set: ZoneSet): AsyncGenerator<DomainName[]> {
   const open = await openSet(root, set)
   try {
@@ -99,12 +96,12 @@ export async function* namesOfSet(root: string, set: ZoneSet): AsyncGenerator<Do
   }
 }
 
-/** The name whose label stands at `from` in `bytes`. */
+/** Returns the name whose label starts at `from` in `bytes`. */
 export function nameFromLabel(bytes: Uint8Array, from: number, length: number, zone: string): DomainName {
   return `${Buffer.from(bytes.buffer, bytes.byteOffset + from, length).toString('latin1')}.${zone}` as DomainName
 }
 
-/** Writes sorted parts as the set of a day, which nobody sees until it is published. */
+/** Writes sorted parts as the set of a day, which is not visible before it is published. */
 export async function writeSet(
   root: string,
   { zone, day }: { zone: string; day: Day },
@@ -134,7 +131,7 @@ export async function writeSet(
   return { ...set, sha256: digest.digest('hex') }
 }
 
-/** Makes a set that of its day, and lets those go that are too old. */
+/** Publishes a set for its day and removes sets that are too old. */
 export async function publishSet(root: string, set: ZoneSet): Promise<void> {
   const folder = zoneFolderPath(root, set.zone)
   const former = await readSet(root, set.zone, set.day)
