@@ -12,18 +12,8 @@ import { lists } from './conformance/lists.ts'
 import { openedAt } from './conformance/opened-store.ts'
 import { conformance } from './conformance/suite.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './postgres-server.ts'
+import { FACT_TABLES } from './tables.ts'
 
-const FACTS = [
-  'crawl_state',
-  'facts',
-  'dns_state',
-  'address_first_seen',
-  'presence',
-  'address_count',
-  'redirect',
-  'redirect_count',
-  'pending_page',
-]
 const SIMILAR = [
   'page_document',
   'document',
@@ -34,7 +24,7 @@ const SIMILAR = [
   'document_frequency',
 ]
 const TABLES = [
-  ...FACTS,
+  ...FACT_TABLES,
   ...['crawler', 'probe_outcome', 'job_run', 'crawl_request', 'lookup_request_count', 'account'],
   ...SIMILAR,
 ]

@@ -95,6 +95,27 @@ async function sweepAll({ similarIndex: indexing }: Store, hold: LockHold, limit
   return calls
 }
 
+/** `npm run bench:histories` tries thousands. */
+export const SEGMENT_PROPERTY = {
+  sentence: 'a read has rows of every segment by its share of the wordings, in their order',
+  on(store: Store, hold: LockHold) {
+    const world = fc.record({
+      parts: fc.array(part, { minLength: 1, maxLength: 4 }),
+      wanted: fc.array(read, { maxLength: 5 }),
+    })
+    return fc.asyncProperty(world, async ({ parts, wanted }) => {
+      const written = writtenOf(parts)
+      for (const each of written.toReversed()) await add(store, hold, each)
+      assert.deepEqual(
+        await bytesOf(store, wanted),
+        wanted.map((one) => joined(expected(written, one))),
+      )
+      await add(store, hold, { first: 0, last: 10_000, wordings: 0, rows: [] })
+      await sweepAll(store, hold)
+    })
+  },
+}
+
 export function segments(engine: Engine): void {
   testWithStore(engine, 'a segment answers from when it is published, whole', async (store, opened) => {
     const [hold, other] = [await holdOf(store), await opened.another()]
@@ -200,28 +221,9 @@ export function segments(engine: Engine): void {
     assert.deepEqual([await lastsOf(store, segment, 200), await lastsOf(store, segment + 1)], [[], []])
   })
 
-  testWithStore(
-    engine,
-    'a read has rows of every segment by its share of the wordings, in their order',
-    async (store) => {
-      const hold = await holdOf(store)
-      const world = fc.record({
-        parts: fc.array(part, { minLength: 1, maxLength: 4 }),
-        wanted: fc.array(read, { maxLength: 5 }),
-      })
-      const property = fc.asyncProperty(world, async ({ parts, wanted }) => {
-        const written = writtenOf(parts)
-        for (const each of written.toReversed()) await add(store, hold, each)
-        assert.deepEqual(
-          await bytesOf(store, wanted),
-          wanted.map((one) => joined(expected(written, one))),
-        )
-        await add(store, hold, { first: 0, last: 10_000, wordings: 0, rows: [] })
-        await sweepAll(store, hold)
-      })
-      await fc.assert(property, { numRuns: RUNS })
-    },
-  )
+  testWithStore(engine, SEGMENT_PROPERTY.sentence, async (store) => {
+    await fc.assert(SEGMENT_PROPERTY.on(store, await holdOf(store)), { numRuns: RUNS })
+  })
 
   testWithStore(
     engine,

@@ -58,35 +58,39 @@ const peaceful = fc.oneof(
   { weight: 2, arbitrary: outage },
 )
 
-export function interleavings(engine: LedgerEngine): void {
-  let account = 0
-  const play = (world: Clocked, limit: number, deeds: readonly Deed[]) =>
-    new Run(world, { account: ++account, limit }).play(deeds)
-
-  on(engine, 'whatever is killed and however the clock jumps, no call over the limit is answered', async (world) => {
-    const property = fc.asyncProperty(
-      fc.integer({ min: 0, max: 1_200 }),
-      fc.array(deed, { maxLength: 25 }),
-      async (limit, deeds) => {
-        assert.ok((await play(world, limit, deeds)) <= limit)
-      },
-    )
-    await fc.assert(property, { numRuns: engine.runs })
-  })
-
-  on(engine, 'while nothing is killed, exactly the limit is answered, whatever the outages', async (world) => {
-    const property = fc.asyncProperty(
-      fc.integer({ min: 0, max: 1_200 }),
-      fc.array(peaceful, { maxLength: 15 }),
-      async (limit, deeds) => {
-        assert.equal(await play(world, limit, deeds), limit)
-      },
-    )
-    await fc.assert(property, { numRuns: engine.runs })
-  })
-}
-
 type Clocked = { ledger: Ledger; clock: Clock }
+
+/** What holds for a ledger of any engine, whatever its processes do. */
+type LedgerProperty = { sentence: string; on: (world: Clocked) => fc.IAsyncPropertyWithHooks<unknown[]> }
+
+/** The number of the last account: each history has an account of its own. */
+let account = 0
+const play = (world: Clocked, limit: number, deeds: readonly Deed[]) =>
+  new Run(world, { account: ++account, limit }).play(deeds)
+const limit = fc.integer({ min: 0, max: 1_200 })
+
+export const LEDGER_PROPERTIES: readonly LedgerProperty[] = [
+  {
+    sentence: 'whatever is killed and however the clock jumps, no call over the limit is answered',
+    on: (world) =>
+      fc.asyncProperty(limit, fc.array(deed, { maxLength: 25 }), async (limit, deeds) => {
+        assert.ok((await play(world, limit, deeds)) <= limit)
+      }) as fc.IAsyncPropertyWithHooks<unknown[]>,
+  },
+  {
+    sentence: 'while nothing is killed, exactly the limit is answered, whatever the outages',
+    on: (world) =>
+      fc.asyncProperty(limit, fc.array(peaceful, { maxLength: 15 }), async (limit, deeds) => {
+        assert.equal(await play(world, limit, deeds), limit)
+      }) as fc.IAsyncPropertyWithHooks<unknown[]>,
+  },
+]
+
+/** `npm run bench:histories` tries thousands. */
+export function interleavings(engine: LedgerEngine): void {
+  for (const { sentence, on: holds } of LEDGER_PROPERTIES)
+    on(engine, sentence, (world) => fc.assert(holds(world), { numRuns: engine.runs }))
+}
 
 /** One history of an account's day. */
 class Run {

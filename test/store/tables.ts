@@ -1,0 +1,14 @@
+/** The tables of a store, for tests and benches that empty them. */
+
+/** The tables that observations fill, on every engine. */
+export const FACT_TABLES = [
+  'crawl_state',
+  'facts',
+  'dns_state',
+  'address_first_seen',
+  'presence',
+  'address_count',
+  'redirect',
+  'redirect_count',
+  'pending_page',
+] as const
