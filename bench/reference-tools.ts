@@ -18,8 +18,8 @@ import { atMost, figure, report } from './measure/report.ts'
 import { hopText, openssl, type Where, walk } from './reference-tools/curl.ts'
 import { dig } from './reference-tools/dig.ts'
 
-/** `witness` and we disagree on one thing about a name. */
-type Disagreement = { state: number; name: string; witness: string; what: string; ours: string; theirs: string }
+/** One difference between a reference tool and domaindex about a name. */
+type Disagreement = { state: number; name: string; tool: string; what: string; ours: string; theirs: string }
 type Count = { asked: number; disagreements: Disagreement[] }
 
 const VISITS = 1000
@@ -47,7 +47,7 @@ if (present.size > 0) await compareAll()
 
 async function compareAll(): Promise<void> {
   const lab = await startLab()
-  const folder = mkdtempSync(join(tmpdir(), 'domaindex-witnesses-'))
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-reference-tools-'))
   const roots = join(folder, 'root.pem')
   writeFileSync(roots, lab.root)
   const resolver = await openResolver({ servers: [lab.resolver] })
@@ -74,7 +74,7 @@ async function crawlerOf(lab: Lab): Promise<Prober> {
     resolver,
     guard: makeGuard({ portMappings: lab.portMappings }),
     roots: [lab.root],
-    userAgent: 'domaindex/witnesses',
+    userAgent: 'domaindex/reference-tools',
     limits: { handshakeMs: 3000, headMs: 4000, bodyMs: 4000, robotsMs: 3000 },
   })
   return createProber({ resolver, web, now: () => Math.floor(Date.now() / 1000) })
@@ -97,10 +97,10 @@ async function compareNames(
         ...(await compareWeb(world, visit)),
         ...(await compareCertificate(world, visit, observation)),
       ]
-      for (const { witness, ...each } of found) {
-        const count = counts.get(witness)!
+      for (const { tool, ...each } of found) {
+        const count = counts.get(tool)!
         count.asked++
-        if (each.ours !== each.theirs) count.disagreements.push({ state, name, witness, ...each })
+        if (each.ours !== each.theirs) count.disagreements.push({ state, name, tool, ...each })
       }
       if (left.length > 0 && left.length % 100 === 0) console.error(`  state ${state}: ${left.length} left`)
     }
@@ -113,10 +113,10 @@ type Compared = Omit<Disagreement, 'state' | 'name'>
 async function compareDns({ lab }: World, { domain, dns }: Observation): Promise<Compared[]> {
   if (!present.has('dig')) return []
   const dug = await dig(lab.resolver, domain)
-  const status = { witness: 'dig', what: 'status', ours: dns?.status ?? 'unseen', theirs: dug.status }
+  const status = { tool: 'dig', what: 'status', ours: dns?.status ?? 'unseen', theirs: dug.status }
   if (dns?.status !== 'ok' || dug.status !== 'ok') return [status]
   const types = RECORD_TYPES.map((what) => ({
-    witness: 'dig',
+    tool: 'dig',
     what,
     ours: dns.records[what] === undefined ? 'no answer' : JSON.stringify(dns.records[what]),
     theirs: dug.records[what] ?? 'no answer',
@@ -136,7 +136,7 @@ async function compareWeb(world: World, { domain, web }: ProbeResult): Promise<C
     const starts = chain.hops.slice(0, 1).map(({ url }) => url)
     if (starts.length === 0) starts.push(`http://${host}/`, `https://${host}/`)
     const theirs = (await Promise.all(starts.map((start) => walk(world, start, chain.hops)))).flat()
-    compared.push({ witness: 'curl', what: `chain of ${what}`, ours: ours(chain), theirs: theirs.join(', ') })
+    compared.push({ tool: 'curl', what: `chain of ${what}`, ours: ours(chain), theirs: theirs.join(', ') })
   }
   return compared
 }
@@ -149,16 +149,16 @@ async function compareCertificate(world: World, { domain }: ProbeResult, { web }
   if (!present.has('openssl') || web === null) return []
   const theirs = await openssl(world, web.only_with_www ? `www.${domain}` : domain)
   const isSame = theirs.startsWith(web.ssl)
-  return [{ witness: 'openssl', what: 'certificate', ours: isSame ? theirs : web.ssl, theirs }]
+  return [{ tool: 'openssl', what: 'certificate', ours: isSame ? theirs : web.ssl, theirs }]
 }
 
 function conclude(counts: Map<string, Count>): void {
   const all = [...counts.values()].flatMap(({ disagreements }) => disagreements)
   const cut = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text).replaceAll('|', '\\|')
-  console.log('\n| state | name | witness | what | domaindex | the witness | why |\n|---|---|---|---|---|---|---|')
-  for (const { state, name, witness, what, ours, theirs } of all) {
+  console.log('\n| state | name | tool | what | domaindex | the tool | why |\n|---|---|---|---|---|---|---|')
+  for (const { state, name, tool, what, ours, theirs } of all) {
     console.log(
-      `| ${state} | ${name} | ${witness} | ${what} | ${cut(ours)} | ${cut(theirs)} | ${EXPLAINED[name] ?? 'NOT EXPLAINED'} |`,
+      `| ${state} | ${name} | ${tool} | ${what} | ${cut(ours)} | ${cut(theirs)} | ${EXPLAINED[name] ?? 'NOT EXPLAINED'} |`,
     )
   }
   const lines = [...counts].flatMap(([program, { asked, disagreements }]) => [

@@ -106,7 +106,7 @@ async function visits(name: string, order: Order): Promise<Taken> {
 }
 
 async function answers(server: Server, said: () => string): Promise<void> {
-  const resolver = await openResolver({ servers: [server], timeout: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
+  const resolver = await openResolver({ servers: [server], timeoutMs: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
   try {
     for (let tries = 0; tries < TRIES; tries++) {
       if ((await resolver.resolve(nameAt(0, 50), 'A'))?.outcome === 'records') return

@@ -52,7 +52,7 @@ export async function startNsd(
   const close = async () => {
     await end(started)
   }
-  const resolver = await openResolver({ servers: [server], timeout: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
+  const resolver = await openResolver({ servers: [server], timeoutMs: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
   try {
     for (let tries = 0; tries < TRIES && started.child.exitCode === null; tries++) {
       const answer = await resolver.resolve(nameAt(1, names), 'A')

@@ -49,7 +49,7 @@ async function ask({ who, flight, seconds, names, server }: Order): Promise<Aske
 type Look = (name: string) => Promise<string | null>
 
 async function ours(server: Server): Promise<Look> {
-  const resolver = await openResolver({ servers: [server], timeout: TIMEOUT_MILLISECONDS, attempts: ATTEMPTS })
+  const resolver = await openResolver({ servers: [server], timeoutMs: TIMEOUT_MILLISECONDS, attempts: ATTEMPTS })
   return async (name) => {
     const answer = await resolver.resolve(name, 'A')
     return answer?.outcome === 'records' && answer.records.length === 1 ? (answer.records[0] as string) : null

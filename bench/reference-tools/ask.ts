@@ -1,4 +1,4 @@
-/** Runs a witness, a program that sees the same names without us, and hands over what it printed. */
+/** Runs a reference tool: a program that examines the same names independently. Returns its output. */
 
 import { execFile } from 'node:child_process'
 

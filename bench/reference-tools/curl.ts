@@ -1,4 +1,4 @@
-/** curl and openssl as witnesses: what each address of the web answers, and what port 443 shows. */
+/** curl and openssl as reference tools: what each address of the web answers, and what port 443 shows. */
 
 import type { Resolver } from '../../src/probe/dns/resolver.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'

@@ -1,4 +1,4 @@
-/** dig as a witness: the seven types of a name, in the form of observations. */
+/** dig as a reference tool: the seven types of a name, in the form of observations. */
 
 import type { Server } from '../../src/probe/dns/resolver.ts'
 import {

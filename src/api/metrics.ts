@@ -19,7 +19,9 @@ export class ApiMetrics {
 
   readonly #rejections = new Counter({
     name: 'domaindex_requests_rejected_total',
-    help: 'Requests rejected with 500 and Retry-After: too many of a client address, too many failed authentications, or waited too long.',
+    help:
+      'Requests rejected with 500 and Retry-After: too many of a client address, too many failed ' +
+      'authentications, or waited too long.',
     labelNames: ['reason'],
     registers: [this.registry],
   })

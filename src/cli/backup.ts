@@ -9,9 +9,9 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const BACKUP_HELP = `
-The folder must not exist. It appears when the copy is complete, verified and on disk. It holds the secrets of the
-installation and the digests of its tokens: protect it as you protect the store. The backup does not include the finished
-files (DOMAINDEX_FILES).`
+The folder must not exist. It appears when the copy is complete, verified and on disk. It holds the
+secrets of the installation and the digests of its tokens: protect it as you protect the store. The
+backup does not include the finished files (DOMAINDEX_FILES).`
 
 export function defineBackup(command: Command): void {
   command

@@ -13,7 +13,8 @@ export function defineCheck(command: Command): void {
     .option('--json', 'print one JSON object: checked (rows), faults (table, key, problem)')
     .addHelpText(
       'after',
-      '\nThe store may be in use. SQLite has more tables than PostgreSQL: compare the number of rows only within one engine.\n\n' +
+      '\nThe store may be in use. ' +
+        'SQLite has more tables than PostgreSQL: compare the number of rows only within one engine.\n\n' +
         'Exit codes: 0 no faults, 1 faults were found, or the check failed.',
     )
     .action(async ({ json = false }: { json?: boolean }) => {

@@ -13,10 +13,11 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const COPY_HELP = `
-This copies the store DOMAINDEX_STORE to the store DOMAINDEX_STORE_TO, and creates that one if it does not exist. First stop
-every process that writes to either store. If the copy is stopped, run it again to continue. No other command opens the new
-store until the copy is complete. At the end, the rows of every table are counted and compared. The copy does not include the
-/similar index: the server of the new store, or domaindex index, builds it.
+This copies the store DOMAINDEX_STORE to the store DOMAINDEX_STORE_TO, and creates that one if it
+does not exist. First stop every process that writes to either store. If the copy is stopped, run it
+again to continue. No other command opens the new store until the copy is complete. At the end, the
+rows of every table are counted and compared. The copy does not include the /similar index: the
+server of the new store, or domaindex index, builds it.
 
 Exit codes: 0 both stores are equal, 1 they differ, or the copy failed.`
 

@@ -37,22 +37,25 @@ type Options = {
 }
 
 const CRAWL_HELP = `
-LIST holds one name per line, plain or compressed by gzip or zstd. Empty lines and comments that start with # are
-ignored. A probe queries the seven record types and requests http and https of the name, and of www. if the name does
-not respond.
+LIST holds one name per line, plain or compressed by gzip or zstd. Empty lines and comments that
+start with # are ignored. A probe queries the seven record types and requests http and https of the
+name, and of www. if the name does not respond.
 
-DOMAINDEX_CRAWL_CONTACT identifies you in every request. Without it, the crawler connects only to ranges of --allow.
---allow permits a range of your own, as in --allow 127.0.0.0/8, on ports 80 and 443, for this crawl only. Link-local
-addresses, cloud metadata, the resolvers and domaindex's own listeners stay blocked.
+DOMAINDEX_CRAWL_CONTACT identifies you in every request. Without it, the crawler connects only to
+ranges of --allow. --allow permits a range of your own, as in --allow 127.0.0.0/8, on ports 80 and
+443, for this crawl only. Link-local addresses, cloud metadata, the resolvers and domaindex's own
+listeners stay blocked.
 
-Ctrl-C finishes the probes in flight within 15 seconds. LIST.progress stores the position in LIST: the same command
-resumes there, and deletes the file at the end. --out appends, and removes a partial last line.
+Ctrl-C finishes the probes in flight within 15 seconds. LIST.progress stores the position in LIST:
+the same command resumes there, and deletes the file at the end. --out appends, and removes a
+partial last line.
 
---loop probes the due names of the store until Ctrl-C and logs JSON lines to standard error. Settings such as
-DOMAINDEX_CRAWL_RATE control it, and DOMAINDEX_CRAWL_ADMIN serves its metrics. Several crawlers can use one store.
+--loop probes the due names of the store until Ctrl-C and logs JSON lines to standard error.
+Settings such as DOMAINDEX_CRAWL_RATE control it, and DOMAINDEX_CRAWL_ADMIN serves its metrics.
+Several crawlers can use one store.
 
-Exit codes: 0 every name was probed; 1 the crawl failed, or names could not be probed or were rate limited; 2 wrong
-usage; 3 invalid lines.`
+Exit codes: 0 every name was probed; 1 the crawl failed, or names could not be probed or were rate
+limited; 2 wrong usage; 3 invalid lines.`
 
 export function defineCrawl(command: Command): void {
   command

@@ -17,9 +17,9 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const FETCH_HELP = `
-czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name the account. The command
-downloads the named zones, or all zones approved for the account, into the folder DOMAINDEX_INBOX. It skips zones that are
-already there, and continues interrupted downloads.
+czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name
+the account. The command downloads the named zones, or all zones approved for the account, into the
+folder DOMAINDEX_INBOX. It skips zones that are already there, and continues interrupted downloads.
 
 Exit codes: 0 every zone is there, 1 some zones could not be fetched.`
 

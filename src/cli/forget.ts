@@ -12,10 +12,12 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const FORGET_HELP = `
---opted-out reads the whole store and forgets the names and suffixes in the opt-out list (DOMAINDEX_CRAWL_OPT_OUT). Names on
-addresses of its ranges stay. Ctrl-C stops it; run it again to continue.
+--opted-out reads the whole store and forgets the names and suffixes in the opt-out list
+(DOMAINDEX_CRAWL_OPT_OUT). Names on addresses of its ranges stay. Ctrl-C stops it; run it again to
+continue.
 
-Later imports and crawls drop observations of a forgotten name. Earlier backups still contain the name.`
+Later imports and crawls drop observations of a forgotten name. Earlier backups still contain the
+name.`
 
 /** Names read at once. */
 const FORGET_BATCH_NAMES = 5_000

@@ -46,19 +46,22 @@ const OBSERVATIONS_FORMAT = 'observations'
 /** Batches outlive a young generation of any size. One that does not grow uses half the memory at the same speed. */
 const V8_SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
 const IMPORT_HELP = `
-FILE has one observation per line (JSON Lines, UTF-8), plain or compressed with gzip or zstd. - is standard input.
+FILE has one observation per line (JSON Lines, UTF-8), plain or compressed with gzip or zstd. - is
+standard input.
 
-Formats of other tools: zdns (JSON), massdns (-o J, F or S) and cof (passive DNS, Common Output Format). The import first
-sorts the lines of such a file by name and time. It sorts large files in a temporary file in the folder TMPDIR.
+Formats of other tools: zdns (JSON), massdns (-o J, F or S) and cof (passive DNS, Common Output
+Format). The import first sorts the lines of such a file by name and time. It sorts large files in a
+temporary file in the folder TMPDIR.
 
-Formats of registrations: zone (a master file, RFC 1035) and names (one name per line, or RANK,NAME; # starts a comment).
---date, the file's name or the zone's serial gives the day. With --no-registrations, names are added without a registration
-day. With --inbox, all files in the folder DOMAINDEX_INBOX are imported.
+Formats of registrations: zone (a master file, RFC 1035) and names (one name per line, or RANK,NAME;
+# starts a comment). --date, the file's name or the zone's serial gives the day. With
+--no-registrations, names are added without a registration day. With --inbox, all files in the
+folder DOMAINDEX_INBOX are imported.
 
 Importing a file twice changes nothing. If an import was stopped, run it again.
 
-Exit codes: 0 everything was applied, 1 the import failed or the file is truncated (nothing of a truncated zone or list is
-imported), 2 wrong usage, 3 some lines were rejected.`
+Exit codes: 0 everything was applied, 1 the import failed or the file is truncated (nothing of a
+truncated zone or list is imported), 2 wrong usage, 3 some lines were rejected.`
 
 export function defineImport(command: Command): void {
   command

@@ -8,8 +8,8 @@ import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'
 
 const RESTORE_HELP = `
-This creates the store DOMAINDEX_STORE. It never overwrites an existing store. A backup of an older version is restored
-unchanged: run domaindex migrate afterwards.`
+This creates the store DOMAINDEX_STORE. It never overwrites an existing store. A backup of an older
+version is restored unchanged: run domaindex migrate afterwards.`
 
 export function defineRestore(command: Command): void {
   command

@@ -8,9 +8,10 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const RETARGET_HELP = `
-The store keeps the host where each redirect ended. The redirect target is the registrable domain of that host, by the public
-suffix list of the version that stored it. After an upgrade, this command recomputes all targets and their counters. Names
-whose target changes become due at once. The store may be in use. Ctrl-C stops it; run it again to continue.
+The store keeps the host where each redirect ended. The redirect target is the registrable domain of
+that host, by the public suffix list of the version that stored it. After an upgrade, this command
+recomputes all targets and their counters. Names whose target changes become due at once. The store
+may be in use. Ctrl-C stops it; run it again to continue.
 
 Exit codes: 0 all names were checked, 1 it failed or was stopped, 2 wrong usage.`
 

@@ -14,8 +14,9 @@ import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
 
 const INDEX_HELP = `
-domaindex serve updates the index within seconds of new observations (DOMAINDEX_INDEX). This command updates it once, for a
-store without a running server. The store may be in use. Ctrl-C stops it; run it again to continue.
+domaindex serve updates the index within seconds of new observations (DOMAINDEX_INDEX). This command
+updates it once, for a store without a running server. The store may be in use. Ctrl-C stops it; run
+it again to continue.
 
 Exit codes: 0 the index is complete, 1 it failed, or another process maintains the index.`
 

@@ -35,16 +35,19 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_CONTACT',
     defaultText: '',
     meaning:
-      'How owners of sites can contact the operator of the crawler. It is part of the User-Agent of every request. If it is unset, nothing public is crawled.',
+      'How owners of sites can contact the operator of the crawler. ' +
+      'It is part of the User-Agent of every request. If it is unset, nothing public is crawled.',
     allowed:
-      'the URL of a page (https://example.com/crawler) without user and password, or a mailbox (crawler@example.com): 3 to 200 printable ASCII characters without blanks, ( ) and \\',
+      'the URL of a page (https://example.com/crawler) without user and password, or a mailbox ' +
+      '(crawler@example.com): 3 to 200 printable ASCII characters without blanks, ( ) and \\',
     parse: (text) => (text === '' ? null : isContact(text) ? text : undefined),
   },
   crawlOptOut: {
     name: 'DOMAINDEX_CRAWL_OPT_OUT',
     defaultText: '',
     meaning:
-      'The list of names and addresses that are never probed: a text file with one name, suffix or range per line. It is reloaded when it changes.',
+      'The list of names and addresses that are never probed: a text file with one name, suffix or range per ' +
+      'line. It is reloaded when it changes.',
     allowed: 'a file path',
     parse: (text) => (text === '' ? null : text),
   },
@@ -52,9 +55,15 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_SELF_CHECK',
     defaultText: '',
     meaning:
-      'The control questions of the self-check: zones whose SOA every resolver must return, a suffix under which made-up names must not exist, a name without IPv6 addresses, and addresses that must accept a TCP connection. A part that is left out has its default: the root and five top-level domains, com, ipv4only.arpa, the root servers.',
+      'The control questions of the self-check: zones whose SOA every resolver must return, a suffix under ' +
+      'which made-up names must not exist, a name without IPv6 addresses, and addresses that must accept a TCP ' +
+      'connection. ' +
+      'A part that is left out has its default: the root and five top-level domains, com, ipv4only.arpa, the ' +
+      'root servers.',
     allowed:
-      'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53; the value none turns a part off; zones and addresses: 32 at most each',
+      'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa ' +
+      'addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53; the value none turns a part off; ' +
+      'zones and addresses: 32 at most each',
     parse: parseSelfCheckPlan,
   },
   crawlRate: {
@@ -68,9 +77,12 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_SHARES',
     defaultText: 'lookup=10,new=30,followup=20,due=40',
     meaning:
-      'How the rate is divided: names from lookups of unknown names, names that were never probed, names that a follow-up file needs, and names that are due again. If one kind uses less than its share, the others get the rest.',
+      'How the rate is divided: names from lookups of unknown names, names that were never probed, names that a ' +
+      'follow-up file needs, and names that are due again. ' +
+      'If one kind uses less than its share, the others get the rest.',
     allowed:
-      'lookup, new, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, not all 0',
+      'lookup, new, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, ' +
+      'not all 0',
     parse: readShares,
   },
   crawlMinInterval: {
@@ -84,7 +96,9 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_MAX_INTERVAL',
     defaultText: '30d',
     meaning:
-      'The maximum time between two probes of a name, also after an import. It must be at least DOMAINDEX_CRAWL_MIN_INTERVAL. A change applies to each name from its next probe or import on. Times that are already set stay.',
+      'The maximum time between two probes of a name, also after an import. ' +
+      'It must be at least DOMAINDEX_CRAWL_MIN_INTERVAL. ' +
+      'A change applies to each name from its next probe or import on. Times that are already set stay.',
     allowed: 'a whole number of minutes, hours or days (3650d at most), such as 12h or 30d',
     parse: parseDuration,
   },
@@ -99,7 +113,8 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_ADMIN',
     defaultText: '127.0.0.1:9091',
     meaning:
-      'The address of the admin listener (metrics, readiness) of a continuous crawl. It requires no token, so keep it off the internet.',
+      'The address of the admin listener (metrics, readiness) of a continuous crawl. ' +
+      'It requires no token, so keep it off the internet.',
     allowed: 'HOST:PORT, [IPV6]:PORT, or off',
     parse: (text) => (text === 'off' ? null : parseListener(text)),
   },

@@ -6,7 +6,7 @@ import { parseDuration, parseWholeNumber, type Setting } from './parse.ts'
 export type JobSettings = {
   /** The times at which jobs start: seconds after UTC midnight, ascending. Null: `serve` runs no jobs. */
   jobTimes: readonly number[] | null
-  /** Null: no quality gate. */
+  /** Null: no quality check. */
   dailyBounds: Omit<QualityBounds, 'minDifference'> | null
   dailyFloor: number
   /** Seconds. */
@@ -18,7 +18,8 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     name: 'DOMAINDEX_JOB_TIMES',
     defaultText: '01:00',
     meaning:
-      'When `serve` imports the inbox and builds missing files: daily files, follow-up files and, at the first of the times, snapshots. Missed jobs run at the next start.',
+      'When `serve` imports the inbox and builds missing files: daily files, follow-up files and, at the first ' +
+      'of the times, snapshots. Missed jobs run at the next start.',
     allowed: 'times of day in UTC, separated by commas, such as 01:00 or 01:00,13:00, or off',
     parse: (text) => (text === 'off' ? null : parseTimes(text)),
   },
@@ -26,7 +27,10 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     name: 'DOMAINDEX_DAILY_BOUNDS',
     defaultText: '0.2-5',
     meaning:
-      'The bounds for the number of names of a day, as factors of the median of the same weekday in the previous 8 weeks. A daily file is held until it is released if it is outside these bounds and differs from the median by more than DOMAINDEX_DAILY_MIN_DIFFERENCE. The check starts when 14 earlier files exist.',
+      'The bounds for the number of names of a day, as factors of the median of the same weekday in the ' +
+      'previous 8 weeks. ' +
+      'A daily file is held until it is released if it is outside these bounds and differs from the median by ' +
+      'more than DOMAINDEX_DAILY_MIN_DIFFERENCE. The check starts when 14 earlier files exist.',
     allowed: 'two numbers, such as 0.2-5, or off',
     parse: (text) => (text === 'off' ? null : parseBounds(text)),
   },
@@ -41,7 +45,8 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     name: 'DOMAINDEX_FOLLOWUP_WAIT',
     defaultText: '12h',
     meaning:
-      'The maximum time that a follow-up file waits for the crawler to probe its names. After that it is written from the stored facts.',
+      'The maximum time that a follow-up file waits for the crawler to probe its names. ' +
+      'After that it is written from the stored facts.',
     allowed: 'a whole number of minutes, hours or days (3650d at most), such as 90m, 12h or 1d',
     parse: parseDuration,
   },

@@ -29,7 +29,8 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
     name: 'DOMAINDEX_CLIENT_CONNECTIONS',
     defaultText: '1000',
     meaning:
-      'The maximum number of open connections of one client address (IPv6: a /64), over all workers. It does not apply to trusted proxies.',
+      'The maximum number of open connections of one client address (IPv6: a /64), over all workers. ' +
+      'It does not apply to trusted proxies.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
@@ -37,7 +38,8 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
     name: 'DOMAINDEX_CLIENT_REQUESTS',
     defaultText: '2000',
     meaning:
-      'The maximum number of requests per second from one client address (IPv6: a /64), including requests for documentation and rejected ones. Each worker counts separately.',
+      'The maximum number of requests per second from one client address (IPv6: a /64), including requests for ' +
+      'documentation and rejected ones. Each worker counts separately.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },
@@ -45,7 +47,8 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
     name: 'DOMAINDEX_CLIENT_FAILURES',
     defaultText: '100',
     meaning:
-      'The maximum number of 401 responses per minute to one client address (IPv6: a /64). Above it, only tokens that were used recently are checked. Each worker counts separately.',
+      'The maximum number of 401 responses per minute to one client address (IPv6: a /64). ' +
+      'Above it, only tokens that were used recently are checked. Each worker counts separately.',
     allowed: COUNT_FORMAT,
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },

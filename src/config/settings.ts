@@ -59,7 +59,9 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     name: 'DOMAINDEX_POOL',
     defaultText: '8',
     meaning:
-      'The maximum number of PostgreSQL connections of a process. A server has one process per worker, one more, and one each for scheduled jobs, the index and the crawler.',
+      'The maximum number of PostgreSQL connections of a process. ' +
+      'A server has one process per worker, one more, and one each for scheduled jobs, the index and the ' +
+      'crawler.',
     allowed: 'a whole number from 2 to 1000',
     parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
@@ -146,7 +148,8 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     name: 'DOMAINDEX_INDEX',
     defaultText: 'on',
     meaning:
-      'Whether `serve` maintains the /similar index, in a child process. If several servers share a store, one maintains the index and the others are on standby.',
+      'Whether `serve` maintains the /similar index, in a child process. ' +
+      'If several servers share a store, one maintains the index and the others are on standby.',
     allowed: 'on or off',
     parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
   },

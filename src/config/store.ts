@@ -25,7 +25,9 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     name: 'DOMAINDEX_STORE',
     defaultText: 'sqlite:data/domaindex.db',
     meaning:
-      'The store. With SQLite, accounts and usage are in a second file next to it, `…-ledger.db`, or in the file that DOMAINDEX_LEDGER names.',
+      'The store. ' +
+      'With SQLite, accounts and usage are in a second file next to it, `…-ledger.db`, or in the file that ' +
+      'DOMAINDEX_LEDGER names.',
     allowed: STORE_URL_FORMAT,
     show: redactedStoreUrl,
     parse: parseStoreUrl,
@@ -42,7 +44,8 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     name: 'DOMAINDEX_LEDGER',
     defaultText: '',
     meaning:
-      'SQLite: the file of accounts, tokens and usage, so that it can have a disk of its own. By default it is next to the facts.',
+      'SQLite: the file of accounts, tokens and usage, so that it can have a disk of its own. ' +
+      'By default it is next to the facts.',
     allowed: 'a file path',
     parse: (text) => text || null,
   },
@@ -57,7 +60,9 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     name: 'DOMAINDEX_MIN_DISK_FREE',
     defaultText: '5%,1G',
     meaning:
-      'The free space that imports, crawls and builds leave on the disks they write to. Below it they pause, and resume when there is space again. If two values are given, the smaller one counts.',
+      'The free space that imports, crawls and builds leave on the disks they write to. ' +
+      'Below it they pause, and resume when there is space again. ' +
+      'If two values are given, the smaller one counts.',
     allowed: 'a share such as 5%, a size such as 500M, 1G or 1T, both separated by a comma, or off',
     parse: (text) => (text === 'off' ? null : parseFreeSpace(text)),
   },

@@ -46,9 +46,9 @@ type ProbeSystemOptions = CrawlAccess & {
   roots?: readonly string[]
   limits?: Partial<WebLimits>
   /** Milliseconds per attempt of a query of a probe. */
-  timeout?: number
+  timeoutMs?: number
   /** Milliseconds before a failed server is queried again. */
-  pause?: number
+  retryDelayMs?: number
   selfCheckTimeoutMs?: number
 }
 
@@ -60,9 +60,11 @@ const EDNS_ADVICE =
 const monotonicMs = (): number => performance.now()
 
 export async function openProbeSystem(options: ProbeSystemOptions): Promise<ProbeSystem> {
-  const { servers, plan, optOut, userAgent, now, roots, limits, timeout, pause, selfCheckTimeoutMs, log } = options
+  const { servers, plan, optOut, userAgent, now, roots, limits, timeoutMs, retryDelayMs, selfCheckTimeoutMs, log } =
+    options
   const paths = new DnsServerPaths()
-  const resolver = await openResolver({ servers, paths, ...(timeout && { timeout }), ...(pause && { pause }) })
+  const dnsTimes = { ...(timeoutMs && { timeoutMs }), ...(retryDelayMs && { retryDelayMs }) }
+  const resolver = await openResolver({ servers, paths, ...dnsTimes })
   const guard = makeFamilyGuard(options.guard)
   const selfCheckOptions = { servers, plan, resolver, guard, paths }
   const networkSelfCheck = openNetworkSelfCheck({

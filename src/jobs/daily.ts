@@ -69,7 +69,7 @@ export async function buildDaily(day: Day, build: DailyBuild, context: BuildCont
   }
 }
 
-/** A released file stays released. A held file is rebuilt if the quality gate no longer holds it. */
+/** A released file stays released. A held file is rebuilt if the quality check no longer holds it. */
 function mayKeepFormerDaily(former: FileManifest, now: FileDescription): boolean {
   return former.held === null || now.held !== null
 }

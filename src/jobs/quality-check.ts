@@ -1,4 +1,4 @@
-/** The quality gate: holds a daily file that has far fewer or far more names than earlier days of the same weekday. */
+/** The quality check: holds a daily file that has far fewer or far more names than earlier days of the same weekday. */
 
 import { addDays, type Day } from '../values/time.ts'
 import type { FileManifest } from './file-store/file-store.ts'
@@ -37,7 +37,10 @@ function holdReason(rows: number, median: number, { min, max, minDifference }: Q
   const isWithin = rows >= min * median && rows <= max * median
   if (isWithin || Math.abs(rows - median) <= minDifference) return null
   const bound = rows < median ? `below ${min} times that` : `above ${max} times that`
-  return `${rows} rows, and the median of the same weekday in the ${COMPARED_WEEKS} weeks before is ${median}: ${bound}, and more than ${minDifference} rows away`
+  return (
+    `${rows} rows, and the median of the same weekday in the ${COMPARED_WEEKS} weeks before is ${median}: ` +
+    `${bound}, and more than ${minDifference} rows away`
+  )
 }
 
 function sameWeekday<File extends Pick<FileManifest, 'date'>>(day: Day, files: readonly File[]): File[] {

@@ -77,7 +77,8 @@ export async function withFolderLock<Result>(root: string, work: () => Promise<R
       if (entry === mine || !entry.startsWith(`${LOCK_FILE_PREFIX}.`) || (await isLeftover(root, entry))) continue
       const [, host, process] = entry.split('.')
       throw new StorageError(
-        `another import of zones or lists is at it (process ${process} on ${host}): run this one again when it is done, or remove ${join(root, entry)} if there is none`,
+        `another import of zones or lists is running (process ${process} on ${host}): run this one again when it ends, ` +
+          `or remove ${join(root, entry)} if no import is running`,
       )
     }
     return await work()

@@ -51,7 +51,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
     optOut: { hasName: () => false },
     now: () => Math.floor(Date.now() / 1000),
     roots: [lab.root],
-    timeout: PATIENCE,
+    timeoutMs: PATIENCE,
     selfCheckTimeoutMs: PATIENCE,
   })
   const figures = new CrawlStats()

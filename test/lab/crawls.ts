@@ -62,7 +62,7 @@ async function open(lab: Lab, at: Instant, isBrief: boolean): Promise<Prober> {
   const servers = [lab.resolver]
   const { answer } = BRIEF
   const resolver = await openResolver(
-    isBrief ? { servers, timeout: BRIEF.dns, attempts: 2, pause: 100 } : { servers, pause: 100 },
+    isBrief ? { servers, timeoutMs: BRIEF.dns, attempts: 2, retryDelayMs: 100 } : { servers, retryDelayMs: 100 },
   )
   const web = createWebProber({
     resolver,

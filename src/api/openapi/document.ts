@@ -176,7 +176,8 @@ const OWN_PATHS = {
       operationId: 'file',
       summary: 'A file by its name, with the same rights as /daily and /snapshot',
       description:
-        'The whole file or ranges of it, with conditions. A file costs one call per day, even if it is downloaded several times.',
+        'The whole file or ranges of it, with conditions. ' +
+        'A file costs one call per day, even if it is downloaded several times.',
       tags: ['files'],
       security: [{ bearer: [] }],
       parameters: [FILENAME],

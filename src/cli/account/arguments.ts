@@ -21,7 +21,8 @@ export function parsePeriodArgument(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period
   throw new InvalidArgumentError(
-    'A period is PLAN:FIRST..LAST or PLAN:FIRST.. with the plan basic or premium and days such as 2026-01-31. The last day must not be before the first.',
+    'A period is PLAN:FIRST..LAST or PLAN:FIRST.. with the plan basic or premium and days such as 2026-01-31. ' +
+      'The last day must not be before the first.',
   )
 }
 

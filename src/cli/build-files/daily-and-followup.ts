@@ -15,15 +15,15 @@ import { startProgress } from '../program/progress.ts'
 import { runStepManually } from './run-manually.ts'
 
 const BUILD_DAILY_HELP = `
-A day with far fewer or far more names than earlier days of the same weekday is held (DOMAINDEX_DAILY_BOUNDS,
-DOMAINDEX_DAILY_MIN_DIFFERENCE): its file is built but not available for download. Check where its names come from. If they
-are correct, publish the file with --release.
+A day with far fewer or far more names than earlier days of the same weekday is held
+(DOMAINDEX_DAILY_BOUNDS, DOMAINDEX_DAILY_MIN_DIFFERENCE): its file is built but not available for
+download. Check where its names come from. If they are correct, publish the file with --release.
 
 Exit codes: 0 the file is published, 1 it could not be built, 2 wrong usage, 3 it is held.`
 
 const BUILD_FOLLOWUP_HELP = `
-Without --date, this builds the follow-up files that are due today. It does not request probes and does not wait for the
-crawler: the rows contain the current facts.
+Without --date, this builds the follow-up files that are due today. It does not request probes and
+does not wait for the crawler: the rows contain the current facts.
 
 Exit codes: 0 the files are published, 1 they could not be built.`
 

@@ -19,8 +19,9 @@ import { parseBuildDay } from './daily-and-followup.ts'
 import { runStepManually } from './run-manually.ts'
 
 const BUILD_SNAPSHOT_HELP = `
-This builds the list of all known names and the edition with columns, from the names known at the start. The store may be in
-use. DOMAINDEX_FILES keeps the newest DOMAINDEX_SNAPSHOTS_KEPT files of each edition.
+This builds the list of all known names and the edition with columns, from the names known at the
+start. The store may be in use. DOMAINDEX_FILES keeps the newest DOMAINDEX_SNAPSHOTS_KEPT files of
+each edition.
 
 Exit codes: 0 both are built, 1 they are not built, and the previous files are unchanged.`
 

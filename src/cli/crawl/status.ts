@@ -33,7 +33,8 @@ export function formatCrawlStatus(status: CrawlStatus): string[] {
   for (const { kind, probes, servfail, nxdomain, noWebsite } of lastDay) {
     const of = (part: number): string => `${((100 * part) / Math.max(probes, 1)).toFixed(1)} %`
     lines.push(
-      `${kind.padEnd(10)} ${formatCount(probes)} probes in 24 hours: servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(noWebsite)}`,
+      `${kind.padEnd(10)} ${formatCount(probes)} probes in 24 hours: ` +
+        `servfail ${of(servfail)}, nxdomain ${of(nxdomain)}, no website ${of(noWebsite)}`,
     )
   }
   if (crawlers.length === 0) lines.push('crawlers   none')

@@ -52,7 +52,9 @@ export async function buildDemoFiles(
   const built = await dependencies.fileStore.list('daily')
   const [snapshot] = await dependencies.fileStore.list('snapshot')
   const [daily, followup7, followup30] = [days.at(-1)!, addDays(today, -8), addDays(today, -31)]
-  const summary = `registrations of ${built.length} days up to ${daily}, their follow-ups after 7 and 30 days, and a snapshot of ${snapshot!.rows} names`
+  const summary =
+    `registrations of ${built.length} days up to ${daily}, their follow-ups after 7 and 30 days, ` +
+    `and a snapshot of ${snapshot!.rows} names`
   return { daily, followup7, followup30, summary }
 }
 
@@ -62,7 +64,7 @@ async function importDemoList(
   day: Day,
   names: readonly DomainName[],
 ): Promise<void> {
-  const silent = { onReject() {}, onLines() {}, onNames() {}, onKnown() {} }
+  const silent = { onReject() {}, onLines() {}, onNames() {} }
   const options = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
   const bytes = (async function* () {
     yield Buffer.from(names.map((name) => `${name}\n`).join(''))

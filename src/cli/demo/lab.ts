@@ -24,7 +24,7 @@ import { nextSecond } from './next-second.ts'
 
 /** Milliseconds to wait for the lab's servers that never answer. */
 const DEMO_WEB_LIMITS = { handshakeMs: 3000, headMs: 3000, bodyMs: 3000, robotsMs: 3000, probeMs: 8000 }
-const DEMO_DNS_LIMITS = { timeout: 1500, attempts: 2, pause: 100 }
+const DEMO_DNS_LIMITS = { timeoutMs: 1500, attempts: 2, retryDelayMs: 100 }
 const DEMO_PARALLEL_PROBES = 32
 
 const nowSeconds = (): Instant => Math.floor(Date.now() / 1000)

@@ -8,7 +8,11 @@ const ok: SocialNetwork = {
   username: /^(?!(?:album|app|game|photo|topic|video)s?\d)[a-z\d][\w.-]{1,60}$/i,
   tabs: /^(?:about|album|albums|friends|links|live|members|market|photos|pphotos|products|statuses|topics|video)$/i,
   reserved: wordSet(
-    'about album albums app apps cdk club company connect dialogs discover discovery dk education feed feeds game games gifts group groups guests hashtag help holidays hobby job jobs legal live login logout main mall market messages music news note notes notifications offer online payments photo photos poll posting press profile profiles promo regulations search services settings share shop soft statuses stickers team topic topics tv vacancies video videos videolive videos wall web-api widget',
+    'about album albums app apps cdk club company connect dialogs discover discovery dk education feed feeds ' +
+      'game games gifts group groups guests hashtag help holidays hobby job jobs legal live login logout main ' +
+      'mall market messages music news note notes notifications offer online payments photo photos poll posting ' +
+      'press profile profiles promo regulations search services settings share shop soft statuses stickers team ' +
+      'topic topics tv vacancies video videos videolive videos wall web-api widget',
   ),
   rules: [
     // a site of its own counts as a group here, because the network has no other kind for it
@@ -30,7 +34,13 @@ const tumblr: SocialNetwork = {
   username: /^[a-z\d][a-z\d-]{0,31}$/i,
   tabs: /^(?:about|archive|ask|likes|following|submit)$/i,
   reserved: wordSet(
-    'about abuse account activity ads advertising api app apps ask blog business changes communities create customize dashboard developers dmca docs domains download embed engineering events explore faq features follow followers following forgot_password help home iframe inbox jobs legal like likes live login logout marketplace mega-editor messages messaging new oauth oembed official policy post posts premium press privacy radar reblog recommended register safe-mode search security send settings share shop signup spotlight staff-picks support supported tagged terms themes tips trending tumblelog upload video widgets',
+    'about abuse account activity ads advertising api app apps ask blog business changes communities create ' +
+      'customize dashboard developers dmca docs domains download embed engineering events explore faq features ' +
+      'follow followers following forgot_password help home iframe inbox jobs legal like likes live login ' +
+      'logout marketplace mega-editor messages messaging new oauth oembed official policy post posts premium ' +
+      'press privacy radar reblog recommended register safe-mode search security send settings share shop ' +
+      'signup spotlight staff-picks support supported tagged terms themes tips trending tumblelog upload video ' +
+      'widgets',
   ),
   rules: [
     { type: 'tumblr', path: /^(?:blog\/(?:view\/)?|follow\/)@?([^/]+)$/i, url: 'https://www.tumblr.com/*' },
@@ -44,7 +54,11 @@ const soundcloud: SocialNetwork = {
   username: /^[a-z\d_][\w-]{1,49}$/i,
   tabs: /^(?:albums|comments|followers|following|likes|popular-tracks|reposts|sets|spotlight|toptracks|tracks)$/i,
   reserved: wordSet(
-    'about albums artists charts comments community-guidelines company connect creators dashboard developers discover download embed emails explore featured feed for for-artists forgot go groups help home imprint jobs legal library likes login logout me messages mobile music newsroom notifications oauth oembed pages passwords people playlists player popular press privacy pro search sets settings share signin signup stations stream tags terms terms-of-use tour tracks trending upload you',
+    'about albums artists charts comments community-guidelines company connect creators dashboard developers ' +
+      'discover download embed emails explore featured feed for for-artists forgot go groups help home imprint ' +
+      'jobs legal library likes login logout me messages mobile music newsroom notifications oauth oembed pages ' +
+      'passwords people playlists player popular press privacy pro search sets settings share signin signup ' +
+      'stations stream tags terms terms-of-use tour tracks trending upload you',
   ),
   rules: [{ type: 'soundcloud', path: /^([^/]+)$/, url: 'https://soundcloud.com/*' }],
 }
@@ -77,7 +91,8 @@ const flickr: SocialNetwork = {
   username: /^[a-z\d_@][\w@.-]{1,60}$/i,
   tabs: /^(?:albums|archives|collections|contacts|favorites|faves|galleries|map|sets|showcase|stats|tags|testimonials|with)$/i,
   reserved: wordSet(
-    'all collections explore favorites friends friend-list interestingness me organize popular recent search sets share tags unprotected upload world',
+    'all collections explore favorites friends friend-list interestingness me organize popular recent search ' +
+      'sets share tags unprotected upload world',
   ),
   rules: [{ type: 'flickr', path: /^(?:photos|people)\/([^/]+)$/i, url: 'https://www.flickr.com/photos/*' }],
 }
@@ -87,7 +102,8 @@ const linktree: SocialNetwork = {
   hosts: ['linktr.ee'],
   username: /^[\w.-]{1,40}$/,
   reserved: wordSet(
-    'admin api blog create discover explore help jobs login logout marketplace oauth password pricing privacy products profile register s search settings share signup templates terms upgrade',
+    'admin api blog create discover explore help jobs login logout marketplace oauth password pricing privacy ' +
+      'products profile register s search settings share signup templates terms upgrade',
   ),
   rules: [{ type: 'linktree', path: /^@?([^/]+)$/, url: 'https://linktr.ee/*' }],
 }
@@ -98,7 +114,11 @@ const patreon: SocialNetwork = {
   username: /^[\p{L}\p{N}_.-]{2,64}$/u,
   tabs: /^(?:about|chats|collections|community|creators|gift|home|membership|overview|posts|shop)$/i,
   reserved: wordSet(
-    'about account api apps become-creator bepatron blog brand c careers checkout collection community create creators cw dashboard developers discover en-us europe explore features gift help home join legal library login logout membership messages notifications oauth2 policy portal post posts press pricing privacy product products profile saved search security settings share shop signup support terms user users webhooks',
+    'about account api apps become-creator bepatron blog brand c careers checkout collection community create ' +
+      'creators cw dashboard developers discover en-us europe explore features gift help home join legal ' +
+      'library login logout membership messages notifications oauth2 policy portal post posts press pricing ' +
+      'privacy product products profile saved search security settings share shop signup support terms user ' +
+      'users webhooks',
   ),
   rules: [
     {
@@ -119,7 +139,10 @@ const behance: SocialNetwork = {
   username: /^[\w.-]{2,60}$/,
   tabs: /^(?:appreciated|assets|drafts|followers|following|info|insights|moodboards|projects|resume|services|stats)$/i,
   reserved: wordSet(
-    'about account activity admin assets blog careers collection collections creative dev discover explore features for_you galleries gallery help hire hiring home inbox jobs joblist learn legal live login logout misc moodboard moodboards onboarding portfolio premium privacy pro resources search settings share signup subscriptions team teams terms upload users videos wip',
+    'about account activity admin assets blog careers collection collections creative dev discover explore ' +
+      'features for_you galleries gallery help hire hiring home inbox jobs joblist learn legal live login ' +
+      'logout misc moodboard moodboards onboarding portfolio premium privacy pro resources search settings ' +
+      'share signup subscriptions team teams terms upload users videos wip',
   ),
   rules: [{ type: 'behance', path: /^([^/]+)$/, url: 'https://www.behance.net/*' }],
 }
@@ -155,7 +178,12 @@ const goodreads: SocialNetwork = {
   hosts: ['goodreads.com'],
   username: /^[a-z][\w-]{1,60}$/i,
   reserved: wordSet(
-    'about ads advertisers api author authors blog book books buttons characters choiceawards comment community_reviews contact discussions ebooks event events favorite_genres featured_groups find_friends friend games genres giveaway giveaways group groups help home interviews jobs librarian list lists login message messages news new_releases notes notifications oauth poll polls press privacy questions quizzes quotes reading_challenges readingchallenge recommendations review search series share shelf signin siteinfo sitemap story support terms topic trivia update user videos work year_in_books',
+    'about ads advertisers api author authors blog book books buttons characters choiceawards comment ' +
+      'community_reviews contact discussions ebooks event events favorite_genres featured_groups find_friends ' +
+      'friend games genres giveaway giveaways group groups help home interviews jobs librarian list lists login ' +
+      'message messages news new_releases notes notifications oauth poll polls press privacy questions quizzes ' +
+      'quotes reading_challenges readingchallenge recommendations review search series share shelf signin ' +
+      'siteinfo sitemap story support terms topic trivia update user videos work year_in_books',
   ),
   rules: [
     {

@@ -5,7 +5,15 @@ import { wordSet } from './account-rules.ts'
 
 /** Large servers whose names do not show that they run Mastodon. */
 const KNOWN_FEDIVERSE_SERVERS = wordSet(
-  'fosstodon.org hachyderm.io infosec.exchange chaos.social mas.to techhub.social mamot.fr norden.social social.tchncs.de universeodon.com toot.community toot.cafe ohai.social indieweb.social c.im aus.social piaille.fr ruhr.social troet.cafe climatejustice.social journa.host newsie.social sfba.social kolektiva.social mathstodon.xyz octodon.social scholar.social ioc.exchange phpc.social floss.social social.coop social.vivaldi.net det.social bonn.social pawoo.net wandering.shop home.social front-end.social astrodon.social eupolicy.social tooot.im disabled.social social.bund.de social.network.europa.eu bildung.social literatur.social openbiblio.social ruby.social mindly.social hostux.social masto.ai nrw.social muenchen.social graz.social dju.social swiss.social tkz.one vivaldi.net',
+  'fosstodon.org hachyderm.io infosec.exchange chaos.social mas.to techhub.social mamot.fr norden.social ' +
+    'social.tchncs.de universeodon.com toot.community toot.cafe ohai.social indieweb.social c.im aus.social ' +
+    'piaille.fr ruhr.social troet.cafe climatejustice.social journa.host newsie.social sfba.social ' +
+    'kolektiva.social mathstodon.xyz octodon.social scholar.social ioc.exchange phpc.social floss.social ' +
+    'social.coop social.vivaldi.net det.social bonn.social pawoo.net wandering.shop home.social ' +
+    'front-end.social astrodon.social eupolicy.social tooot.im disabled.social social.bund.de ' +
+    'social.network.europa.eu bildung.social literatur.social openbiblio.social ruby.social mindly.social ' +
+    'hostux.social masto.ai nrw.social muenchen.social graz.social dju.social swiss.social tkz.one ' +
+    'vivaldi.net',
 )
 const FEDIVERSE_HOST_NAME =
   /(?:^|[.-])(?:mastodon|mstdn|masto|mast|pixelfed|misskey|pleroma|akkoma|firefish|sharkey)[^.]*\./

@@ -3,7 +3,8 @@
 import { INVITE_CODE, NUMERIC_ID, type SocialNetwork, wordSet } from './account-rules.ts'
 
 const PINTEREST_SUFFIXES =
-  'com at be ca ch cl co.kr co.uk com.au com.mx cz de dk ec es fi fr gr hu id ie in info it jp nl no nz pe ph pl pt ru se th tw uk us vn'
+  'com at be ca ch cl co.kr co.uk com.au com.mx cz de dk ec es fi fr gr hu id ie in info it jp nl no nz pe ' +
+  'ph pl pt ru se th tw uk us vn'
 
 const facebook: SocialNetwork = {
   network: 'facebook',
@@ -11,7 +12,13 @@ const facebook: SocialNetwork = {
   username: /^(?!.*\.(?:php|html?|aspx?)$)[\p{L}\p{N}\p{M}._-]{2,200}$/iu,
   tabs: /^(?:about|about_\w+|c|community|followers|following|friends|home|inbox|info|likes|live_videos|map|mentions|menu|offers|photos|photos_\w+|posts|reels|reels_tab|reviews|reviews_\w+|services|shop|timeline|videos|videos_\w+)$/i,
   reserved: wordSet(
-    'a ads ajax app apps badges bookmarks business campaign careers checkpoint communitystandards connect cookie developers dialog directory embed events feed flx friends fundraisers games gaming group groups hashtag help home instantgames jobs l language legal lite live login logout marketplace me media messages messenger mobile notes notifications p page pages people pg photo photos places plugins policies policy post posts privacy profile public r recover reel reels reg rsrc safety saved search security settings share sharer signup stories story tag terms tr translate translations unsupportedbrowser video videos watch wifi',
+    'a ads ajax app apps badges bookmarks business campaign careers checkpoint communitystandards connect ' +
+      'cookie developers dialog directory embed events feed flx friends fundraisers games gaming group groups ' +
+      'hashtag help home instantgames jobs l language legal lite live login logout marketplace me media ' +
+      'messages messenger mobile notes notifications p page pages people pg photo photos places plugins ' +
+      'policies policy post posts privacy profile public r recover reel reels reg rsrc safety saved search ' +
+      'security settings share sharer signup stories story tag terms tr translate translations ' +
+      'unsupportedbrowser video videos watch wifi',
   ),
   rules: [
     {
@@ -56,7 +63,9 @@ const instagram: SocialNetwork = {
   username: /^(?!.*\.\.)\w[\w.]{0,28}\w$/,
   tabs: /^(?:channel|feed|followers|following|guides|igtv|reels|reposts|tagged)$/i,
   reserved: wordSet(
-    '_n _u about accounts api archive challenge create developer direct directory download emails embed.js explore graphql help hashtag legal lite locations login nametag oembed p popular press privacy reel reels session share sharer sharer.php static stories support tags terms threads tv upload web',
+    '_n _u about accounts api archive challenge create developer direct directory download emails embed.js ' +
+      'explore graphql help hashtag legal lite locations login nametag oembed p popular press privacy reel ' +
+      'reels session share sharer sharer.php static stories support tags terms threads tv upload web',
   ),
   rules: [{ type: 'instagram', path: /^(?:_u\/|m\/)?@?([^/]+)$/i, url: 'https://www.instagram.com/*' }],
 }
@@ -67,7 +76,11 @@ const x: SocialNetwork = {
   username: /^\w{1,15}$/,
   tabs: /^(?:articles|followers|following|highlights|likes|media|superfollows|verified_followers|with_replies)$/i,
   reserved: wordSet(
-    'about account accounts activity blog compose communities discover download explore favorites followers following goodies hashtag help home i import intent invitations jobs language lists login logout mentions messages newtwitter notifications oauth personalization photo privacy rules search sessions settings share signin signup statuses status support terms timeline tos trends url welcome who_to_follow widgets',
+    'about account accounts activity blog compose communities discover download explore favorites followers ' +
+      'following goodies hashtag help home i import intent invitations jobs language lists login logout ' +
+      'mentions messages newtwitter notifications oauth personalization photo privacy rules search sessions ' +
+      'settings share signin signup statuses status support terms timeline tos trends url welcome who_to_follow ' +
+      'widgets',
   ),
   rules: [
     { type: 'x', path: /^intent\/(?:follow|user)$/i, parameter: 'screen_name', url: 'https://x.com/*' },
@@ -108,7 +121,13 @@ const youtube: SocialNetwork = {
   username: /^(?!.*\.php$)[\p{L}\p{N}\p{M}._·-]{2,100}$/iu,
   tabs: /^(?:about|channels|community|discussion|featured|feed|live|playlists|podcasts|posts|releases|shorts|store|streams|videos)$/i,
   reserved: wordSet(
-    'about account ads attribution_link c channel channels clip copyright create creators embed feed feeds gaming getpremium hashtag help howyoutubeworks html5 iframe_api img intl index kids learning live live_chat login logout movies music my_videos news oembed oops opensearch player_api playlist playlists post premium press primetime privacy profile redirect reporthistory results shorts show sharing_services shows signin signup source sports static storefront subscribe_widget subscription_center subscription_manager supported_browsers t terms testtube timedtext topic trending trends tv upload user v verify video videos view_play_list watch yt',
+    'about account ads attribution_link c channel channels clip copyright create creators embed feed feeds ' +
+      'gaming getpremium hashtag help howyoutubeworks html5 iframe_api img intl index kids learning live ' +
+      'live_chat login logout movies music my_videos news oembed oops opensearch player_api playlist playlists ' +
+      'post premium press primetime privacy profile redirect reporthistory results shorts show sharing_services ' +
+      'shows signin signup source sports static storefront subscribe_widget subscription_center ' +
+      'subscription_manager supported_browsers t terms testtube timedtext topic trending trends tv upload user ' +
+      'v verify video videos view_play_list watch yt',
   ),
   rules: [
     {
@@ -144,7 +163,9 @@ const pinterest: SocialNetwork = {
   hosts: PINTEREST_SUFFIXES.split(' ').map((suffix) => `pinterest.${suffix}`),
   username: /^[\w.-]{2,60}$/,
   reserved: wordSet(
-    '_ about ads all blog board business categories convert discover explore following homefeed ideas join link login logout news_hub notifications offsite password pin pin-builder pinterest popular privacy search settings share shopping signup source terms today topics url videos widgets',
+    '_ about ads all blog board business categories convert discover explore following homefeed ideas join ' +
+      'link login logout news_hub notifications offsite password pin pin-builder pinterest popular privacy ' +
+      'search settings share shopping signup source terms today topics url videos widgets',
   ),
   rules: [{ type: 'pinterest', path: /^([^/]+)(?:\/[^/]+)?$/, url: 'https://www.pinterest.com/*' }],
 }

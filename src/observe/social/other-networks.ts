@@ -10,7 +10,9 @@ const telegram: SocialNetwork = {
   below: { type: 'telegram', path: /^([^.]+)$/, url: 'https://t.me/*' },
   username: /^[a-z]\w{3,31}$/i,
   reserved: wordSet(
-    'addemoji addlist addstickers addtheme apps auth blog boost confirmphone contact faq giftcode help install invoice joinchat legal login msg nft privacy proxy setlanguage share socks stickers support telegram web',
+    'addemoji addlist addstickers addtheme apps auth blog boost confirmphone contact faq giftcode help ' +
+      'install invoice joinchat legal login msg nft privacy proxy setlanguage share socks stickers support ' +
+      'telegram web',
   ),
   rules: [
     {
@@ -55,7 +57,11 @@ const github: SocialNetwork = {
   hosts: ['github.com'],
   username: /^[a-z\d](?:[a-z\d-]{0,37}[a-z\d])?$/i,
   reserved: wordSet(
-    'about account apps blog codespaces collections contact copilot customer-stories dashboard developer education enterprise events explore features gist github github-copilot help home integrations issues join login logout marketplace mobile new nonprofit notifications open-source organizations orgs pages premium-support pricing pulls readme resources search security sessions settings showcases signup site solutions sponsors stars status support team terms topics trending users watching why-github wiki',
+    'about account apps blog codespaces collections contact copilot customer-stories dashboard developer ' +
+      'education enterprise events explore features gist github github-copilot help home integrations issues ' +
+      'join login logout marketplace mobile new nonprofit notifications open-source organizations orgs pages ' +
+      'premium-support pricing pulls readme resources search security sessions settings showcases signup site ' +
+      'solutions sponsors stars status support team terms topics trending users watching why-github wiki',
   ),
   rules: [{ type: 'github', path: /^(?:orgs\/)?([^/]+)$/i, url: 'https://github.com/*' }],
 }
@@ -78,7 +84,11 @@ const vimeo: SocialNetwork = {
   username: /^(?!\d+$)[\w-]{2,60}$/,
   tabs: /^(?:videos|about|channels|albums|collections)$/i,
   reserved: wordSet(
-    'about album albums api apps blog business careers categories channels cookie_policy create creators customers documentary enterprise event experts explore features for-hire forgot_password groups help home hubspot import integrations jobs join live log_in log_out login looks manage marketplace music ondemand ott plus premium pricing privacy pro professionals professional sales search settings showcase site_map solutions staffpicks stats stock store terms upgrade upload video-school video watch',
+    'about album albums api apps blog business careers categories channels cookie_policy create creators ' +
+      'customers documentary enterprise event experts explore features for-hire forgot_password groups help ' +
+      'home hubspot import integrations jobs join live log_in log_out login looks manage marketplace music ' +
+      'ondemand ott plus premium pricing privacy pro professionals professional sales search settings showcase ' +
+      'site_map solutions staffpicks stats stock store terms upgrade upload video-school video watch',
   ),
   rules: [
     { type: 'vimeo_channel', path: /^channels\/([^/]+)$/i, url: 'https://vimeo.com/channels/*' },
@@ -92,7 +102,9 @@ const twitch: SocialNetwork = {
   username: /^\w{3,25}$/,
   tabs: /^(?:about|profile|schedule|videos)$/i,
   reserved: wordSet(
-    'bits broadcast clips collections communities dashboard directory downloads drops event friends inventory jobs login logout messages moderator p partner popout prime products search settings signup store subscriptions team teams turbo user videos wallet',
+    'bits broadcast clips collections communities dashboard directory downloads drops event friends inventory ' +
+      'jobs login logout messages moderator p partner popout prime products search settings signup store ' +
+      'subscriptions team teams turbo user videos wallet',
   ),
   rules: [{ type: 'twitch', path: /^([^/]+)$/, url: 'https://www.twitch.tv/*' }],
 }
@@ -104,7 +116,9 @@ const medium: SocialNetwork = {
   username: /^[\w.-]{2,60}$/,
   tabs: /^(?:about|followers|latest)$/i,
   reserved: wordSet(
-    'about browse business creators earn explore-topics feed gift help jobs-at-medium jobs m me medium membership mobile-gift-plan new new-story p partner-program plans policy press r search signin signup stories tag topic topics verified-authors write',
+    'about browse business creators earn explore-topics feed gift help jobs-at-medium jobs m me medium ' +
+      'membership mobile-gift-plan new new-story p partner-program plans policy press r search signin signup ' +
+      'stories tag topic topics verified-authors write',
   ),
   rules: [
     { type: 'medium_user', path: /^@([^/]+)$/, url: 'https://medium.com/@*' },
@@ -119,7 +133,11 @@ const vk: SocialNetwork = {
   username:
     /^(?!(?:album|app|article|audio|audios|board|clips?|doc|market|members|note|page|photo|photos|podcast|poll|product|story|topic|uslugi|video|videos|wall|write)-?\d)(?!.*\.(?:php|html?)$)[\w.]{2,50}$/i,
   reserved: wordSet(
-    'about ads al_im album albums app apps audio audios away badges blog board bookmarks bugs club clips dev developers doc docs edu event faq fave feed friends games gifts groups help id im images join jobs legal licence login mail market me mobile music notes page pages photo photos podcasts privacy public products restore search services settings share stickers stories story support terms topic video videos wall write',
+    'about ads al_im album albums app apps audio audios away badges blog board bookmarks bugs club clips dev ' +
+      'developers doc docs edu event faq fave feed friends games gifts groups help id im images join jobs legal ' +
+      'licence login mail market me mobile music notes page pages photo photos podcasts privacy public products ' +
+      'restore search services settings share stickers stories story support terms topic video videos wall ' +
+      'write',
   ),
   rules: [
     { type: 'vk_community', path: /^((?:club|public|event)\d+)$/i, url: 'https://vk.com/*' },
@@ -134,7 +152,8 @@ const weibo: SocialNetwork = {
   username: /^[\p{L}\p{N}_-]{3,40}$/u,
   tabs: /^(?:home|profile|info)$/i,
   reserved: wordSet(
-    'a about ajax d detail f help home login logout message n newlogin p page pub search settings share signup status tv u ttarticle video',
+    'a about ajax d detail f help home login logout message n newlogin p page pub search settings share ' +
+      'signup status tv u ttarticle video',
   ),
   rules: [
     { type: 'weibo', path: /^u\/(\d+)$/i, username: NUMERIC_ID, url: 'https://weibo.com/u/*' },

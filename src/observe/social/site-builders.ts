@@ -59,7 +59,8 @@ const SITE_BUILDERS: readonly { accounts: ReadonlySet<string>; own: ReadonlySet<
     'jekyllrb.com gohugo.io gatsbyjs.com vercel.com netlify.com docusaurus.io',
   ]),
   siteBuilder('hostinger ionos ovh ovhcloud namecheap bluehost hostgator siteground dreamhost', [
-    'hostinger.com ionos.com ovh.com ovhcloud.com namecheap.com bluehost.com hostgator.com siteground.com dreamhost.com',
+    'hostinger.com ionos.com ovh.com ovhcloud.com namecheap.com bluehost.com hostgator.com siteground.com ' +
+      'dreamhost.com',
   ]),
   siteBuilder('sedo dan_hq afternic hugedomains plesk cpanel', [
     'sedo.com dan.com afternic.com hugedomains.com plesk.com cpanel.net',

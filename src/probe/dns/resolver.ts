@@ -38,13 +38,13 @@ export type ResolverOptions = {
   /** Queries go to them in turn, and to the next one after a failure. */
   servers: readonly DnsServer[]
   /** Milliseconds after which an attempt times out. */
-  timeout?: number
+  timeoutMs?: number
   /** Attempts per query, at least two. */
   attempts?: number
   /** UDP sockets per server. */
   sockets?: number
-  /** Milliseconds before a failed server is queried again. Each later pause is three times as long. */
-  pause?: number
+  /** Milliseconds before a failed server is queried again. Each later delay is three times as long. */
+  retryDelayMs?: number
   /** The state of the paths to the servers. Self-checks that query the same servers share it. */
   paths?: DnsServerPaths
 }
@@ -57,9 +57,9 @@ const SOCKETS_PER_SERVER = 16
 
 /** Sockets open at their first use. */
 export async function openResolver(options: ResolverOptions): Promise<MultiServerResolver> {
-  const { servers, timeout = ATTEMPT_TIMEOUT_MS, attempts = MAX_ATTEMPTS, sockets = SOCKETS_PER_SERVER } = options
-  const { pause = RETRY_DELAY_MS, paths = new DnsServerPaths() } = options
-  const pool = new DnsServerPool(servers, { timeout, attempts, sockets, pause, paths })
+  const { servers, timeoutMs = ATTEMPT_TIMEOUT_MS, attempts = MAX_ATTEMPTS, sockets = SOCKETS_PER_SERVER } = options
+  const { retryDelayMs = RETRY_DELAY_MS, paths = new DnsServerPaths() } = options
+  const pool = new DnsServerPool(servers, { timeoutMs, attempts, sockets, retryDelayMs, paths })
   const state: ResolverState = {
     servers: pool,
     confirmation: new NxdomainConfirmation(pool),

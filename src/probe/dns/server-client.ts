@@ -37,8 +37,8 @@ export type ServerQueryResult = {
   ticket: QueryTicket | null
 }
 
-/** `timeout`: milliseconds per attempt; `isUrgent`: the queries precede those of others. */
-export type DnsServerClientOptions = { timeout: number; sockets: number; isUrgent: boolean }
+/** `timeoutMs`: milliseconds per attempt; `isUrgent`: the queries precede those of others. */
+export type DnsServerClientOptions = { timeoutMs: number; sockets: number; isUrgent: boolean }
 
 /** Failures that an overloaded server may cause. */
 const OVERLOAD_FAILURES: readonly DnsFailure[] = ['timeout', 'refused', 'servfail']
@@ -94,7 +94,7 @@ export class DnsServerClient {
 
   /** Queries the root, one query at a time, and ahead of others. Behind all waiting queries it would come too late. */
   async #queryRoot(): Promise<void> {
-    const deadline = performance.now() + 2 * this.#options.timeout
+    const deadline = performance.now() + 2 * this.#options.timeoutMs
     const root = {
       host: '.',
       type: 'NS',
@@ -140,7 +140,7 @@ export class DnsServerClient {
 
   /** The time at which an attempt that starts now times out. */
   #attemptDeadline(): number {
-    return performance.now() + this.#options.timeout
+    return performance.now() + this.#options.timeoutMs
   }
 }
 

@@ -32,13 +32,13 @@ type DnsQuestion = {
 
 export type DnsServerPoolOptions = {
   /** Milliseconds after which an attempt times out, counted from when it is sent. */
-  timeout: number
+  timeoutMs: number
   /** Attempts per query, at least two. Up to three more if overload may explain the failures. */
   attempts: number
   /** UDP sockets per server. */
   sockets: number
-  /** Milliseconds before a failed server is queried again. Each later pause is three times as long. */
-  pause?: number
+  /** Milliseconds before a failed server is queried again. Each later delay is three times as long. */
+  retryDelayMs?: number
   paths?: DnsServerPaths
   /** Self-check queries precede others, and a server that fails every query counts as evidence. */
   isSelfCheck?: boolean
@@ -66,11 +66,11 @@ export class DnsServerPool {
   #isClosed = false
 
   constructor(servers: readonly DnsServer[], options: DnsServerPoolOptions) {
-    this.#options = { pause: RETRY_DELAY_MS, isSelfCheck: false, paths: new DnsServerPaths(), ...options }
-    const { timeout, sockets, paths, isSelfCheck } = this.#options
+    this.#options = { retryDelayMs: RETRY_DELAY_MS, isSelfCheck: false, paths: new DnsServerPaths(), ...options }
+    const { timeoutMs, sockets, paths, isSelfCheck } = this.#options
     const distinct = new Map(servers.map((server) => [serverKey(server), server]))
     this.#servers = [...distinct.values()].map(
-      (server) => new DnsServerClient(server, paths.of(server), { timeout, sockets, isUrgent: isSelfCheck }),
+      (server) => new DnsServerClient(server, paths.of(server), { timeoutMs, sockets, isUrgent: isSelfCheck }),
     )
     this.#included = this.#servers
   }
@@ -81,8 +81,8 @@ export class DnsServerPool {
 
   /** The time of performance.now() at which a query that starts now times out. */
   deadline(): number {
-    const { isSelfCheck, attempts, timeout } = this.#options
-    return performance.now() + (isSelfCheck ? attempts * timeout : QUERY_TIMEOUT_MS)
+    const { isSelfCheck, attempts, timeoutMs } = this.#options
+    return performance.now() + (isSelfCheck ? attempts * timeoutMs : QUERY_TIMEOUT_MS)
   }
 
   exclude(servers: readonly DnsServer[]): void {
@@ -132,7 +132,7 @@ export class DnsServerPool {
   }
 
   /**
-   * Queries one server after another, then retries the failed ones after a pause, because overload may have caused the
+   * Queries one server after another, then retries the failed ones after a delay, because overload may have caused the
    * failures. Skips a server that is unreachable or failed explicitly often enough.
    */
   async #try(
@@ -229,7 +229,7 @@ export class DnsServerPool {
     if (failures.size > 0 && shouldRetry !== undefined && !(await shouldRetry())) return false
     if (last !== undefined && last.why !== 'timeout' && !this.#isClosed) {
       const spread = 0.8 + 0.4 * Math.random()
-      await this.#wait(this.#options.pause * (attempts.length === 1 ? 1 : LATER_RETRY_FACTOR) * spread)
+      await this.#wait(this.#options.retryDelayMs * (attempts.length === 1 ? 1 : LATER_RETRY_FACTOR) * spread)
     }
     return !this.#isClosed
   }

@@ -15,7 +15,8 @@ const MAX_NAME_UNITS = 128
 
 /** These elements do not interrupt a line of text. Every other element breaks it. */
 const INLINE_ELEMENTS = nameSet(
-  'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter nobr output picture q rb ruby s samp small source span strike strong sub sup time tt u var wbr',
+  'a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark meter nobr output ' +
+    'picture q rb ruby s samp small source span strike strong sub sup time tt u var wbr',
 )
 
 /** A browser with scripts does not show these elements, and ignores the links inside. */

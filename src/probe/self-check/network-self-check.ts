@@ -47,7 +47,10 @@ type CheckFindings = { faults: readonly (string | null)[]; reachable: Readonly<R
 
 const CONTROL_QUERY_TIMEOUT_MS = 1200
 const NO_FAMILY_REACHABLE =
-  'no control address of any family can be reached: allow TCP from this machine to port 53 of the root servers, or set DOMAINDEX_CRAWL_SELF_CHECK to addresses that always accept TCP connections, such as addresses=ADDRESS:443,[ADDRESS]:443, or to addresses=none to skip this check'
+  'no control address of any family can be reached: ' +
+  'allow TCP from this machine to port 53 of the root servers, or set DOMAINDEX_CRAWL_SELF_CHECK to ' +
+  'addresses that always accept TCP connections, such as addresses=ADDRESS:443,[ADDRESS]:443, or to ' +
+  'addresses=none to skip this check'
 
 export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfCheck {
   const { servers, plan, resolver, guard, timeoutMs = CONTROL_QUERY_TIMEOUT_MS, paths = new DnsServerPaths() } = options

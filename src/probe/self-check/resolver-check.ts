@@ -24,10 +24,10 @@ export class ResolverCheck {
     this.server = server
     this.#plan = plan
     this.#servers = new DnsServerPool([server], {
-      timeout: timeoutMs,
+      timeoutMs,
       attempts: CONTROL_QUERY_ATTEMPTS,
       sockets: 1,
-      pause: timeoutMs / 4,
+      retryDelayMs: timeoutMs / 4,
       paths,
       isSelfCheck: true,
     })

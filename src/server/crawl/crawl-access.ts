@@ -16,7 +16,8 @@ const SINGLE_RESOLVER_WARNING =
 /** Stands for every allowed address. */
 const UNSPECIFIED_ADDRESS = '0.0.0.0' as IpAddress
 const CONTACT_REQUIRED =
-  'set DOMAINDEX_CRAWL_CONTACT to a web page or mailbox where you can be reached: every request contains it, and without it the crawler probes nothing public'
+  'set DOMAINDEX_CRAWL_CONTACT to a web page or mailbox where you can be reached: ' +
+  'every request contains it, and without it the crawler probes nothing public'
 
 /**
  * `servers`: those in `named`, otherwise the system's. The guard blocks the resolvers and the own listeners even in

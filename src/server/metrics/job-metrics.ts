@@ -36,7 +36,7 @@ export function addJobMetrics(registry: Registry, store: Store, fileStore: FileS
   })
   new Gauge({
     name: 'domaindex_daily_files_held',
-    help: 'Daily files that the quality gate holds.',
+    help: 'Daily files that the quality check holds.',
     registers,
     async collect() {
       this.set((await figures()).held)

@@ -56,8 +56,8 @@ async function lookingAt(t: TestContext) {
     plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
     optOut: { hasName: () => false },
     now: () => Math.floor(Date.now() / 1000),
-    timeout: 150,
-    pause: 5,
+    timeoutMs: 150,
+    retryDelayMs: 5,
     selfCheckTimeoutMs: 150,
   })
   t.after(async () => {

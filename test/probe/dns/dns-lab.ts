@@ -24,7 +24,14 @@ export async function resolverOf(
   servers: readonly Server[],
   options: Partial<ResolverOptions> = {},
 ): Promise<MultiServerResolver> {
-  const resolver = await openResolver({ servers, timeout: PATIENCE, attempts: 1, sockets: 2, pause: 10, ...options })
+  const resolver = await openResolver({
+    servers,
+    timeoutMs: PATIENCE,
+    attempts: 1,
+    sockets: 2,
+    retryDelayMs: 10,
+    ...options,
+  })
   t.after(() => resolver.close())
   return resolver
 }

@@ -207,7 +207,7 @@ test('a connection that left a question without an answer is given no more', asy
   const server = await rawTcp(t, (socket, count) => {
     if (count > 1) socket.on('data', (piece) => socket.write(framed(answerTo(piece.subarray(2), '192.0.2.1'))))
   })
-  const resolver = await resolverOf(t, [server], { timeout: 500, attempts: 3 })
+  const resolver = await resolverOf(t, [server], { timeoutMs: 500, attempts: 3 })
   assert.equal((await resolver.resolve('stalled.test', 'A'))?.outcome, 'records')
 })
 

@@ -27,7 +27,7 @@ async function several(t: TestContext, count: number, table = TABLE) {
   const start = (_: unknown, by: number) => startDnsServer(table, (question) => heard.push({ ...question, by }))
   const servers = await Promise.all(Array.from({ length: count }, start))
   t.after(() => Promise.allSettled(servers.map((server) => server.close())))
-  const resolver = await resolverOf(t, servers, { timeout: 300, attempts: 3 })
+  const resolver = await resolverOf(t, servers, { timeoutMs: 300, attempts: 3 })
   return { resolver, servers: servers as [LabDnsServer, LabDnsServer, LabDnsServer], heard }
 }
 

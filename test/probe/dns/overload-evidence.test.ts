@@ -68,7 +68,7 @@ function expectTruth(seen: Map<number, Observation['dns']>): void {
 
 test('a resolver that refuses what is over 150 questions makes no name fail, and dead names are still seen to be', async (t) => {
   const count = 1_200
-  const resolver = await resolverOf(t, await started(t, count, [150]), { attempts: 4, pause: 20 })
+  const resolver = await resolverOf(t, await started(t, count, [150]), { attempts: 4, retryDelayMs: 20 })
   const seen = await visitAll(resolver, count)
   expectTruth(seen)
   const judged = [...seen.values()].filter((dns) => dns?.status === 'servfail').length
@@ -77,13 +77,13 @@ test('a resolver that refuses what is over 150 questions makes no name fail, and
 
 test('two resolvers of which one bears next to nothing make no name fail', async (t) => {
   const count = 600
-  const resolver = await resolverOf(t, await started(t, count, [12, 400]), { attempts: 4, pause: 20 })
+  const resolver = await resolverOf(t, await started(t, count, [12, 400]), { attempts: 4, retryDelayMs: 20 })
   expectTruth(await visitAll(resolver, count))
 })
 
 test('a resolver that fails at everything says nothing about any name', async (t) => {
   const [server] = (await started(t, 60, [1_000])) as [LabDnsServer]
-  const resolver = await resolverOf(t, [server], { attempts: 2, pause: 1 })
+  const resolver = await resolverOf(t, [server], { attempts: 2, retryDelayMs: 1 })
   for (const failure of ['servfail', 'refused'] as const) {
     server.override(() => failure)
     const seen = await visitAll(resolver, 60)

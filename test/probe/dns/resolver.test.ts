@@ -71,7 +71,7 @@ test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read a
   }
   assert.deepEqual(await resolver.resolve('mixed', 'A'), { outcome: 'failed', why: 'servfail' })
   assert.deepEqual(await resolver.resolve('mixed', 'AAAA'), recordsOf(['::1']))
-  const silent = await askLab(t, { e: 'silent' }, { timeout: 200, attempts: 3 })
+  const silent = await askLab(t, { e: 'silent' }, { timeoutMs: 200, attempts: 3 })
   assert.deepEqual(await silent.resolver.resolve('e', 'A'), { outcome: 'failed', why: 'timeout' })
   assert.deepEqual(
     silent.heard.map(({ host }) => host),
@@ -81,7 +81,11 @@ test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read a
 })
 
 test('the silence of a resolver that answers nothing at all says nothing of a name', async (t) => {
-  const { resolver, heard } = await askLab(t, { a: 'silent', b: 'silent', '.': 'silent' }, { timeout: 20, attempts: 2 })
+  const { resolver, heard } = await askLab(
+    t,
+    { a: 'silent', b: 'silent', '.': 'silent' },
+    { timeoutMs: 20, attempts: 2 },
+  )
   assert.deepEqual(await Promise.all([resolver.resolve('a', 'A'), resolver.resolve('b', 'A')]), [null, null])
   assert.ok(heard.some(({ host }) => host === '.'))
 })
@@ -158,7 +162,7 @@ test('the next server is asked where one fails, and what says most is kept', asy
   const bad = await askLab(t, { 'a.test': 'refused', 'b.test': 'silent' })
   const good = await askLab(t, { 'a.test': { A: ['192.0.2.1'] }, 'b.test': 'servfail' })
   const servers = [bad.server, good.server]
-  const resolver = await resolverOf(t, servers, { timeout: 500, attempts: 2 })
+  const resolver = await resolverOf(t, servers, { timeoutMs: 500, attempts: 2 })
   for (const _ of servers) assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
   for (const _ of servers)
     assert.deepEqual(await resolver.resolve('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
@@ -181,7 +185,7 @@ test('where the path drops questions with EDNS they are asked without it, from t
     heard.push(question[11] === 1)
     if (question[11] === 0) socket.send(answerTo(question, '192.0.2.1'), from.port, from.address)
   })
-  const resolver = await resolverOf(t, [server], { timeout: 100 })
+  const resolver = await resolverOf(t, [server], { timeoutMs: 100 })
   assert.deepEqual(resolver.withoutEdns(), [])
   assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
   assert.deepEqual(await resolver.resolve('b.test', 'A'), recordsOf(['192.0.2.1']))
@@ -199,7 +203,7 @@ test('where EDNS passes the last attempt is made without it all the same, and th
     const isDropped = question[13] === 98 && question[11] === 1 // b.test
     if (!isDropped) socket.send(answerTo(question, '192.0.2.1'), from.port, from.address)
   })
-  const resolver = await resolverOf(t, [server], { timeout: 100, attempts: 3 })
+  const resolver = await resolverOf(t, [server], { timeoutMs: 100, attempts: 3 })
   for (const host of ['a.test', 'b.test', 'c.test']) {
     assert.deepEqual(await resolver.resolve(host, 'A'), recordsOf(['192.0.2.1']))
   }

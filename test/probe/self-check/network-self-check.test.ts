@@ -240,7 +240,7 @@ test('by default root servers and zones of several operators are asked', () => {
 /** The crawl of the lab as the service has it, with controls that the lab can answer. */
 async function labWorld(t: TestContext, lab: Lab) {
   const servers = lab.resolvers.map(({ address, port }) => ({ address, port }))
-  const resolver = await openResolver({ servers, timeout: PATIENCE, pause: 20 })
+  const resolver = await openResolver({ servers, timeoutMs: PATIENCE, retryDelayMs: 20 })
   const guard = makeFamilyGuard(makeGuard({ portMappings: lab.portMappings }))
   const web = createWebProber({ resolver, guard, roots: [lab.root], userAgent: 'domaindex/test' })
   const crawler = createProber({ resolver, web, now: () => 0 })

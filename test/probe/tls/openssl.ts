@@ -1,4 +1,4 @@
-/** openssl as a witness: its verdict on what a server shows, by its default rules, in the words of Node. */
+/** openssl as a reference tool: its verdict on what a server shows, by its default rules, in the words of Node. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

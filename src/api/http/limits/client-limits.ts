@@ -62,7 +62,9 @@ export class ClientLimits {
     this.#onReject('client_failures')
     const seconds = Math.ceil(this.#failures.millisecondsLeft / 1_000)
     throw new ApiError('internal_error', {
-      msg: `There were ${max} failed authentications within a minute from this address: check the token, and try again in ${seconds} seconds.`,
+      msg:
+        `There were ${max} failed authentications within a minute from this address: ` +
+        `check the token, and try again in ${seconds} seconds.`,
       retryAfter: seconds,
     })
   }

@@ -10,13 +10,18 @@ export const VOID_ELEMENTS = nameSet(
   'area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr',
 )
 export const SPECIAL_ELEMENTS = nameSet(
-  'address applet area article aside base basefont bgsound blockquote body br button caption center col colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img input keygen li link listing main marquee menu meta nav noembed noframes noscript object ol p param plaintext pre script search section select source style summary table tbody td template textarea tfoot th thead title tr track ul wbr xmp',
+  'address applet area article aside base basefont bgsound blockquote body br button caption center col ' +
+    'colgroup dd details dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 ' +
+    'h4 h5 h6 head header hgroup hr html iframe img input keygen li link listing main marquee menu meta nav ' +
+    'noembed noframes noscript object ol p param plaintext pre script search section select source style ' +
+    'summary table tbody td template textarea tfoot th thead title tr track ul wbr xmp',
 )
 /** Elements that continue after the end tag of their parent (section 13.2.6.4.7, formatting elements). */
 export const FORMATTING_ELEMENTS = nameSet('a b big code em font i nobr s small strike strong tt u')
 /** Blocks that close an open paragraph and end with their own end tag. */
 export const BLOCK_ELEMENTS = nameSet(
-  'address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header hgroup main menu nav ol p search section summary ul pre listing',
+  'address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer ' +
+    'header hgroup main menu nav ol p search section summary ul pre listing',
 )
 export const HEADING_ELEMENTS = nameSet('h1 h2 h3 h4 h5 h6')
 export const IMPLIED_END_TAGS = nameSet('dd dt li optgroup option p rb rp rt rtc')
@@ -35,7 +40,8 @@ export const MARKER_ELEMENTS = nameSet('applet marquee object')
 export const RAW_TEXT_ELEMENTS = nameSet('title textarea style script xmp iframe noembed noframes noscript plaintext')
 /** HTML start tags that close all open elements of SVG and MathML. */
 export const BREAKOUT_TAGS = nameSet(
-  'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var',
+  'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing ' +
+    'menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var',
 )
 export const HTML_INTEGRATION_POINTS = nameSet('foreignobject desc title')
 export const MATHML_TEXT_INTEGRATION_POINTS = nameSet('mi mo mn ms mtext')

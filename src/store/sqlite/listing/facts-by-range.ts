@@ -98,6 +98,7 @@ export function requireTemporarySpace(path: string, names: number): void {
   const [free, needed] = [bavail * bsize, names * TEMPORARY_BYTES_PER_NAME]
   if (free >= needed) return
   throw new StoreFault(
-    `${dirname(path)}: ${Math.ceil(needed / MEBIBYTE)} MiB are needed beside the store to sort the facts, but ${Math.floor(free / MEBIBYTE)} MiB are free: free disk space`,
+    `${dirname(path)}: sorting the facts needs ${Math.ceil(needed / MEBIBYTE)} MiB next to the store, ` +
+      `but ${Math.floor(free / MEBIBYTE)} MiB are free: free disk space`,
   )
 }
