@@ -41,9 +41,9 @@ for (const folder of engineFolders) {
   })
 
   test(`the tests of a store's creation, upgrade, expansion and schema run on ${folder}`, () => {
-    for (const file of ['upgrade', 'expanded', 'check-schema']) {
+    for (const file of ['creation', 'upgrade', 'expanded', 'check-schema']) {
       const text = readFileSync(new URL(`${file}.test.ts`, import.meta.url), 'utf8')
-      assert.ok(text.includes(`/${folder}`) || text.includes(`${folder}:`), `test/store/${file}.test.ts`)
+      assert.ok(text.toLowerCase().includes(folder), `test/store/${file}.test.ts does not name ${folder}`)
     }
   })
 }

@@ -4,7 +4,13 @@ import { StoreFault } from '../port/fault.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
 import { type Database, openDatabase } from './database/database.ts'
-import { applyPostgresMigrations, pendingPostgresMigrations, SCHEMA_PARTS } from './database/migrate.ts'
+import {
+  createPostgresSchema,
+  missingSchemaParts,
+  pendingPostgresMigrations,
+  SCHEMA_PARTS,
+} from './database/migrate.ts'
+import type { TransactionWork } from './database/transaction.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'
@@ -33,8 +39,9 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
   const { secret, now, demo = false, pool = DEFAULT_POOL_SIZE, maxSilence } = options
   const database = await openDatabase(url, { pool, applicationName: 'domaindex', maxSilence })
   try {
-    if ((await createSchemaIfMissing(database, url)) && demo)
-      await database.transaction((session) => session.script(RECORD_DEMO))
+    await createSchemaIfMissing(database, url, async (session) => {
+      if (demo) await session.script(RECORD_DEMO)
+    })
     await checkStorePurpose(database, url, demo)
     const ledger = await openPostgresLedger(database, { secret, now })
     return {
@@ -62,23 +69,22 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
 }
 
 /**
- * Creates the tables if there are none; another process may do the same concurrently. Returns true if it created them.
- * Throws StoreFault.
+ * Creates the tables if there are none, and runs `complete` in the same transaction. Another process may do the same
+ * concurrently. Throws StoreFault.
  */
-export async function createSchemaIfMissing(database: Database, url: string): Promise<boolean> {
+export async function createSchemaIfMissing(
+  database: Database,
+  url: string,
+  complete: TransactionWork<void> = async () => {},
+): Promise<void> {
   const [server] = await database.read<ServerInfo>(READ_SERVER)
   const reason = unsupportedReason(server!)
   if (reason !== null) throw new StoreFault(`${redactPostgresUrl(url)} ${reason}`)
-  let isCreated = false
-  for (const [part, folder] of SCHEMA_PARTS) {
-    const pending = await pendingPostgresMigrations(database, part, folder)
-    if (pending.length === 0) continue
-    if (pending[0]!.number !== 1)
+  const missing = await missingSchemaParts(database)
+  for (const [part, folder] of SCHEMA_PARTS)
+    if (!missing.includes(part) && (await pendingPostgresMigrations(database, part, folder)).length > 0)
       throw new StoreFault(`${redactPostgresUrl(url)} is of an older release: run domaindex migrate`)
-    await applyPostgresMigrations(database, part, folder)
-    isCreated = true
-  }
-  return isCreated
+  if (missing.length > 0) await createPostgresSchema(database, complete)
 }
 
 type ServerInfo = { encoding: string; version: number }

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { connectSqlite } from './database/connection.ts'
-import { applySqliteMigrations, SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
+import { applySqliteMigrations, isEmptySqliteFile, SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
 import { SQLITE_LEDGER_SCHEMA } from './ledger/file.ts'
 import { requireLedger } from './ledger/ledger-location.ts'
 import type { StoreFiles } from './locations.ts'
@@ -29,11 +29,12 @@ function expectLedgerOf(files: StoreFiles): void {
   }
 }
 
-/** Skips a missing file: it gets the whole schema when the store is opened. */
+/** Skips a missing or empty file: it gets the whole schema when the store is opened. */
 function migrateSqliteFile(path: string, schema: URL, plan: boolean): string[] {
   if (!existsSync(path)) return []
   const database = connectSqlite(path, { durable: true })
   try {
+    if (isEmptySqliteFile(database)) return []
     return applySqliteMigrations(database, schema, plan).map(({ name }) => name)
   } finally {
     database.close()

@@ -9,6 +9,7 @@ import { type Migration, migrationFault, readMigrations, unappliedMigrations } f
 import { CREATE_COMMIT_MARKERS } from './commit-marker.ts'
 import type { Database } from './database.ts'
 import { isLocked } from './errors.ts'
+import type { Session, TransactionWork } from './transaction.ts'
 
 /** The parts of the schema. Each has its own folder of migrations. */
 export type SchemaPart = 'facts' | 'ledger'
@@ -38,6 +39,7 @@ const READ_APPLIED = {
   name: 'migrate.applied',
   text: 'select number, name, checksum from migration where schema_part = $1 order by number',
 }
+const READ_PARTS = { name: 'migrate.parts', text: 'select distinct schema_part as part from migration' }
 const INSERT_MIGRATION = {
   name: 'migrate.note',
   text: `insert into migration (schema_part, number, name, checksum, applied_at) values ($1, $2, $3, $4, to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS'))`,
@@ -64,6 +66,28 @@ export async function pendingPostgresMigrations(
 ): Promise<Migration[]> {
   const applied = (await hasTables(database)) ? await database.read<Migration>(READ_APPLIED, [part]) : []
   return unappliedMigrations(readMigrations(folder), applied)
+}
+
+/** The parts of the schema that a database lacks entirely. */
+export async function missingSchemaParts(database: Pick<Database, 'read'>): Promise<SchemaPart[]> {
+  const applied = (await hasTables(database)) ? await database.read<{ part: SchemaPart }>(READ_PARTS) : []
+  return SCHEMA_PARTS.map(([part]) => part).filter((part) => !applied.some((present) => present.part === part))
+}
+
+/**
+ * Creates the parts of the schema that a database lacks, and runs `complete`, in one transaction: if the process is
+ * killed, nothing is created. Does nothing if another process has done the same. Throws StoreFault.
+ */
+export async function createPostgresSchema(database: Database, complete: TransactionWork<void>): Promise<void> {
+  await database.transactionOnce(async (session) => {
+    await session.rows(MIGRATION_LOCK)
+    await session.script(CREATE_MIGRATION_TABLE)
+    const missing = await missingSchemaParts({ read: session.rows })
+    for (const [part, folder] of SCHEMA_PARTS)
+      if (missing.includes(part))
+        for (const migration of readMigrations(folder)) await runMigration(session, part, migration)
+    if (missing.length > 0) await complete(session)
+  })
 }
 
 /** How a migration waits for locks. `report` receives each failed attempt. */
@@ -111,20 +135,21 @@ async function applyWithRetry(
   }
 }
 
-async function applyOnce(
-  database: Database,
-  part: SchemaPart,
-  { number, name, checksum, sql }: Migration,
-): Promise<void> {
+async function applyOnce(database: Database, part: SchemaPart, migration: Migration): Promise<void> {
   await database.transactionOnce(async (session) => {
     await session.script(SHORT_LOCK_TIMEOUT)
     await session.rows(MIGRATION_LOCK)
     await session.script(CREATE_MIGRATION_TABLE)
     const applied = await session.rows<Migration>(READ_APPLIED, [part])
-    if (applied.some((migration) => migration.number === number)) return // another process has applied it
-    await session.script(sql)
-    await session.run(INSERT_MIGRATION, [part, number, name, checksum])
+    const isApplied = applied.some(({ number }) => number === migration.number) // by another process
+    if (!isApplied) await runMigration(session, part, migration)
   })
+}
+
+async function runMigration(session: Session, part: SchemaPart, migration: Migration): Promise<void> {
+  const { number, name, checksum, sql } = migration
+  await session.script(sql)
+  await session.run(INSERT_MIGRATION, [part, number, name, checksum])
 }
 
 function migrationError(part: SchemaPart, migration: Migration, error: unknown): unknown {

@@ -7,12 +7,12 @@ import { DiskFault, StoreFault, userMessageOf } from '../../port/fault.ts'
 import { toDiskFault } from '../../shared/disk.ts'
 import { connectSqlite } from './connection.ts'
 import { createEmptyFile, createFolder } from './folder.ts'
-import { applySqliteMigrations, pendingSqliteMigrations } from './migrate.ts'
+import { createSqliteSchema, isEmptySqliteFile, pendingSqliteMigrations } from './migrate.ts'
 
 type OpenFileOptions = {
   access: 'read' | 'write'
   durable?: boolean
-  /** Called with the connection to a file whose schema was just created. */
+  /** Called in the transaction that creates the schema of a file. */
   onCreated?: (database: DatabaseSync) => void
 }
 
@@ -20,12 +20,13 @@ type OpenFileOptions = {
 export function openSqliteFile(
   path: string,
   schema: URL,
-  { access, durable = false, onCreated }: OpenFileOptions,
+  { access, durable = false, onCreated = () => {} }: OpenFileOptions,
 ): DatabaseSync {
   try {
     if (!existsSync(path)) createFile(path)
     const database = connectSqlite(path, { durable })
-    if (createSchemaIfEmpty(database, path, schema)) onCreated?.(database)
+    if (isEmptySqliteFile(database)) createSchema(database, schema, onCreated)
+    else requireCurrentSchema(database, path, schema)
     if (access === 'write') return database
     database.close()
     return connectSqlite(path, { readOnly: true })
@@ -43,14 +44,15 @@ function createFile(path: string): void {
 }
 
 /**
- * Gives an empty file its schema and the settings that only an empty file accepts; returns true then. Another process
- * may do the same concurrently. An empty file of a process that died is treated like any other.
+ * Gives an empty file its schema and the settings that only an empty file accepts. Another process may do the same
+ * concurrently. If the process is killed, the file stays empty, and the next command creates the schema.
  */
-function createSchemaIfEmpty(database: DatabaseSync, path: string, schema: URL): boolean {
-  const pending = pendingSqliteMigrations(database, schema)
-  if (pending.length === 0) return false
-  if (pending[0]!.number !== 1) throw new StoreFault(`${path} is of an older release: run domaindex migrate`)
+function createSchema(database: DatabaseSync, schema: URL, onCreated: (database: DatabaseSync) => void): void {
   database.exec('pragma page_size = 4096; pragma auto_vacuum = incremental; pragma journal_mode = wal')
-  applySqliteMigrations(database, schema)
-  return true
+  createSqliteSchema(database, schema, () => onCreated(database))
+}
+
+function requireCurrentSchema(database: DatabaseSync, path: string, schema: URL): void {
+  if (pendingSqliteMigrations(database, schema).length > 0)
+    throw new StoreFault(`${path} is of an older release: run domaindex migrate`)
 }

@@ -38,6 +38,23 @@ export function applySqliteMigrations(database: DatabaseSync, folder: URL, plan 
   return pending
 }
 
+/**
+ * Applies all migrations to an empty file, and runs `complete`, in one transaction: if the process is killed, the file
+ * stays empty. Does nothing if another process has done the same.
+ */
+export function createSqliteSchema(database: DatabaseSync, folder: URL, complete: () => void): void {
+  writeTransaction(database, () => {
+    if (!isEmptySqliteFile(database)) return
+    for (const migration of readMigrations(folder)) runMigration(database, migration)
+    complete()
+  })
+}
+
+/** Whether a file has no schema yet. */
+export function isEmptySqliteFile(database: DatabaseSync): boolean {
+  return appliedMigrations(database).length === 0
+}
+
 /** Whether a later release has expanded the file. */
 export function hasLaterMigration(database: DatabaseSync, folder: URL): boolean {
   const last = readMigrations(folder).at(-1)!.number
@@ -46,18 +63,22 @@ export function hasLaterMigration(database: DatabaseSync, folder: URL): boolean 
 
 function applyMigration(database: DatabaseSync, migration: Migration): void {
   writeTransaction(database, () => {
-    database.exec(
-      'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied_at text not null) strict',
-    )
-    const isApplied = database.prepare('select 1 from migration where number = ?').get(migration.number)
-    if (isApplied) return
-    database.exec(migration.sql)
-    database
-      .prepare(
-        `insert into migration (number, name, checksum, applied_at) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
-      )
-      .run(migration.number, migration.name, migration.checksum)
+    const isApplied = appliedMigrations(database).some(({ number }) => number === migration.number)
+    if (!isApplied) runMigration(database, migration)
   })
+}
+
+/** Runs in the transaction of the caller. */
+function runMigration(database: DatabaseSync, { number, name, checksum, sql }: Migration): void {
+  database.exec(
+    'create table if not exists migration (number integer primary key, name text not null, checksum text not null, applied_at text not null) strict',
+  )
+  database.exec(sql)
+  database
+    .prepare(
+      `insert into migration (number, name, checksum, applied_at) values (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%S', 'now'))`,
+    )
+    .run(number, name, checksum)
 }
 
 function appliedMigrations(database: DatabaseSync): Omit<Migration, 'sql'>[] {

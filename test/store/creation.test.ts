@@ -1,0 +1,121 @@
+/** The creation of a store is killed at each of its steps: it leaves no store or a whole one, never a part. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import pg from 'pg'
+import { migrateStore, openStore } from '../../src/store/open.ts'
+import type { StoreLocation } from '../../src/store/port/url.ts'
+import { TESTER } from '../tester.ts'
+import { faults, NOW } from './conformance/world.ts'
+import { noPostgres, postgresServer } from './postgres-server.ts'
+
+const OPTIONS = { access: 'write', ledger: 'own', secret: null, demo: true } as const
+const ACCOUNT = { email: 'ann@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
+const PARTS = ['facts', 'ledger'] as const
+
+/** A place for a store. `migrations`: how many of each part are applied to what is there now. */
+type Place = { location: StoreLocation; migrations(): Promise<number[]>; remove(): Promise<void> }
+
+/** Opens a store in a process that is killed before a step. Returns false if the process had fewer steps. */
+async function killOpener({ location }: Place, step: number): Promise<boolean> {
+  const values = [location, OPTIONS, step].map((value) => JSON.stringify(value))
+  const opener = spawn(process.execPath, [join(import.meta.dirname, 'killed-opener.ts'), ...values], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [code, signal] = await once(opener, 'exit')
+  assert.ok(signal === 'SIGKILL' || code === 0, `the opener ended with ${code ?? signal}`)
+  return signal === 'SIGKILL'
+}
+
+/** What is there is a whole store, or nothing; the next command makes a whole store of it. */
+async function expectNoPart(place: Place, all: number[], step: number): Promise<void> {
+  const applied = await place.migrations()
+  for (const [index, count] of applied.entries())
+    assert.ok(count === 0 || count === all[index], `before step ${step}, ${PARTS[index]} has ${count} migrations`)
+  const store = await openStore(place.location, OPTIONS)
+  assert.notEqual(await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW), null)
+  assert.deepEqual(await faults(store), [])
+  await store.close()
+  assert.deepEqual(await place.migrations(), all)
+  assert.deepEqual(await migrateStore(place.location, true), [])
+  await assert.rejects(openStore(place.location, { ...OPTIONS, demo: false }), /generated data of a demo/)
+}
+
+/** Kills a creation at each of its steps, four at a time. `all`: the number of migrations of each part. */
+async function killAtEachStep(open: () => Promise<Place>, engine: string): Promise<void> {
+  const schema = join(import.meta.dirname, '../../src/store', engine, 'schema')
+  const all = await Promise.all(PARTS.map(async (part) => (await readdir(join(schema, part))).length))
+  let steps = 0
+  for (let isKilled = true; isKilled; steps += 4) {
+    const outcomes = [1, 2, 3, 4].map(async (index) => {
+      const place = await open()
+      try {
+        const outcome = await killOpener(place, steps + index)
+        await expectNoPart(place, all, steps + index)
+        return outcome
+      } finally {
+        await place.remove()
+      }
+    })
+    isKilled = (await Promise.all(outcomes)).every(Boolean)
+  }
+  assert.ok(steps > all[0]! + all[1]!, `a creation has only ${steps} steps`)
+}
+
+async function sqlitePlace(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-creation-'))
+  await mkdir(join(folder, 'fast'))
+  const files = [join(folder, 'store.db'), join(folder, 'fast', 'ledger.db')]
+  return {
+    location: { url: `sqlite:${files[0]}`, ledger: files[1]! },
+    migrations: async () => files.map(migrationsInFile),
+    remove: () => rm(folder, { recursive: true }),
+  }
+}
+
+function migrationsInFile(path: string): number {
+  if (!existsSync(path)) return 0
+  const database = new DatabaseSync(path)
+  try {
+    const tables = database.prepare('select count(*) as count from sqlite_schema').get()!.count
+    if (tables === 0) return 0
+    const [mode] = database.prepare('pragma auto_vacuum').all()
+    assert.equal(mode!.auto_vacuum, 2, 'the settings of an empty file are lost')
+    return database.prepare('select count(*) as count from migration').get()!.count as number
+  } finally {
+    database.close()
+  }
+}
+
+async function postgresPlace(): Promise<Place> {
+  const { url, drop } = await (await postgresServer()).schema()
+  return { location: url, migrations: () => migrationsInSchema(url), remove: drop }
+}
+
+async function migrationsInSchema(url: string): Promise<number[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    // a killed transaction is open until the server notices
+    const schema = `(select to_regnamespace(current_schema())::oid)`
+    const { rows: tables } = await client.query(`select 1 from pg_class where relnamespace = ${schema}`)
+    if (tables.length === 0) return [0, 0]
+    const { rows } = await client.query('select schema_part as part, count(*)::int as count from migration group by 1')
+    return PARTS.map((part) => rows.find((row) => row.part === part)?.count ?? 0)
+  } finally {
+    await client.end()
+  }
+}
+
+test('a killed creation leaves no store or a whole one: SQLite', () => killAtEachStep(sqlitePlace, 'sqlite'))
+
+test('a killed creation leaves no store or a whole one: PostgreSQL', { skip: noPostgres }, () =>
+  killAtEachStep(postgresPlace, 'postgres'),
+)
