@@ -1,7 +1,9 @@
 /** Builds follow-up files: the facts of the names of a day 7 or 30 days later, as known when the file is built. */
 
+import type { CurrentFacts } from '../apply/crawl-state.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { ObservationStore } from '../store/port/store.ts'
+import { formatCsvRow, LISTING_COLUMNS, listingFields } from '../store/shared/csv-row.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Day, Instant } from '../values/time.ts'
 import { ContentSummary, type FileRows } from './content-summary.ts'
@@ -14,7 +16,6 @@ import {
   type OpenedFile,
 } from './file-store/file-store.ts'
 import { namesOfFile } from './file-store/packed-names.ts'
-import { FOLLOWUP_HEADER, followupRow } from './followup-row.ts'
 import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } from './publish.ts'
 
 /** Days after registration on which a follow-up file is built. */
@@ -28,6 +29,7 @@ export type FollowupBuild = {
   now: Instant
 }
 
+const FOLLOWUP_HEADER = `${formatCsvRow([...LISTING_COLUMNS, 'social_networks', 'social_accounts'])}\n`
 /** Age in seconds from which facts count as old. */
 const STALE_FACTS_SECONDS = 86_400
 /** Disk space per name of the daily file, in bytes. Most files need less. */
@@ -102,6 +104,13 @@ async function* followupRows(
     yield { text, names: there.map((place) => names[place]!) }
     await crawlRequests.complete('followup', names)
   }
+}
+
+/** The CSV row of a name: that of the listing, and the social accounts. Fields that were never observed are empty. */
+function followupRow(name: DomainName, facts: CurrentFacts): string {
+  const networks = facts.web?.social_networks.join(' ') ?? ''
+  const accounts = facts.web?.social_accounts.map(({ url }) => url).join(' ') ?? ''
+  return `${formatCsvRow([...listingFields(name, facts), networks, accounts])}\n`
 }
 
 async function* nameBatches(opened: OpenedFile): AsyncGenerator<DomainName[]> {

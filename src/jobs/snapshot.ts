@@ -1,13 +1,8 @@
 /** Builds snapshots: all names known at the start, as a plain list and with columns, from one pass over the store. */
 
 import { createHash } from 'node:crypto'
-import {
-  LISTING_COLUMNS,
-  type Listing,
-  type ListingPage,
-  type ListingStage,
-  type NameListing,
-} from '../store/port/listing.ts'
+import type { Listing, ListingPage, ListingStage, NameListing } from '../store/port/listing.ts'
+import { LISTING_COLUMNS } from '../store/shared/csv-row.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type Day, dayOf } from '../values/time.ts'
 import {

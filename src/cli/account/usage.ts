@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Account } from '../../accounts/account.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import type { Ledger, UsageCount } from '../../store/port/ledger.ts'
+import { formatCsvRow } from '../../store/shared/csv-row.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
@@ -68,13 +69,5 @@ function usageLines(rows: readonly UsageRow[], first: Day, to: Day | undefined):
 }
 
 function usageCsv(rows: readonly UsageRow[]): string[] {
-  return [
-    USAGE_COLUMNS.join(),
-    ...rows.map((row) => USAGE_COLUMNS.map((column) => csvField(String(row[column]))).join()),
-  ]
-}
-
-/** Quotes a CSV field (RFC 4180, chapter 2). */
-function csvField(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return [USAGE_COLUMNS.join(), ...rows.map((row) => formatCsvRow(USAGE_COLUMNS.map((column) => String(row[column]))))]
 }

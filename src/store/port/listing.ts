@@ -3,18 +3,6 @@
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 
-/** The columns of a line of `rows`, in this order. */
-export const LISTING_COLUMNS = [
-  'domain',
-  'has_website',
-  'redirect_to_domain',
-  'redirect_target',
-  'mx',
-  'mail_servers',
-  'ssl',
-  'ip',
-] as const
-
 /** The work before the first page: sort the `names` that were added since the last listing, then the `facts`. */
 export type ListingStage = 'names' | 'facts'
 
@@ -46,7 +34,7 @@ export interface NameListing {
   estimatedNames: number | null
   /** Lines with the name only. */
   names(): AsyncIterable<ListingPage>
-  /** Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS, as the contract's chapter "Files" defines them. */
+  /** Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS of `shared/csv-row.ts`, as the contract's chapter "Files" defines them. */
   rows(): AsyncIterable<ListingPage>
   /** Deletes its temporary data. */
   close(): Promise<void>

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { NO_FACTS } from '../../../src/apply/crawl-state.ts'
-import { followupRow } from '../../../src/jobs/followup-row.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openBulkStore } from '../../../src/store/open.ts'
 import { BULK_TABLES } from '../../../src/store/port/bulk.ts'
-import { LISTING_COLUMNS, type ListingPage, type NameListing } from '../../../src/store/port/listing.ts'
+import type { ListingPage, NameListing } from '../../../src/store/port/listing.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { formatCsvRow, LISTING_COLUMNS, listingFields } from '../../../src/store/shared/csv-row.ts'
 import { type DomainName, slotOf } from '../../../src/values/domain-name.ts'
 import { type Event, history, NAMES } from './arbitraries.ts'
 import type { Engine, Opened } from './engine.ts'
@@ -50,12 +50,31 @@ async function walked(store: Store): Promise<{ names: string[]; rows: string[] }
   return { names, rows }
 }
 
-/** What a follow-up file says of a name, without its last columns. */
+/** The row of the current facts of a name, which a follow-up file begins with. */
 async function toldOf({ observations: frontier }: Store, of: DomainName): Promise<string> {
   const [current = NO_FACTS] = await frontier.currentFacts([of])
-  const bare = current.web && { ...current.web, social_networks: [], social_accounts: [] }
-  return followupRow(of, { ...current, web: bare }).replace(/,,\n$/, '')
+  return formatCsvRow(listingFields(of, current))
 }
+
+const mailServer = fc.constantFrom('.', 'mx.example', 'a,"b".example', '"', ',.example', 'c-d.example')
+/** What a row depends on: addresses, mail servers and the web part, each of which may be unknown. */
+const facts = fc.record({
+  A: fc.constantFrom(undefined, [], ['192.0.2.1']),
+  AAAA: fc.constantFrom(undefined, [], ['2001:db8::1']),
+  MX: fc.option(fc.uniqueArray(fc.record({ priority: fc.nat(2), mail_server: mailServer }), { maxLength: 3 }), {
+    nil: undefined,
+  }),
+  web: fc.option(
+    fc.record(
+      {
+        has_website: fc.boolean(),
+        redirects_to: fc.constant('target.example'),
+        ssl: fc.constantFrom('valid', 'invalid', 'nocert'),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    ),
+  ),
+})
 
 const WORLD = [
   seen('b.example', 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true, ssl: 'valid' })),
@@ -94,6 +113,20 @@ export function listing(engine: Engine): void {
     assert.ok(rows.includes('only-known.example,no,no,,no,,nocert,'))
     assert.ok(rows.includes('null-mx.example,no,no,,no,,nocert,'))
     assert.equal(rows[0]!.split(',').length, LISTING_COLUMNS.length)
+  })
+
+  testWithStore(engine, 'a line of the listing is the row of the current facts, whatever they are', async (store) => {
+    const known: string[] = []
+    const property = fc.asyncProperty(fc.array(facts, { minLength: 1, maxLength: 30 }), async (drawn) => {
+      const observations = drawn.map(({ web: part, ...records }, place) =>
+        seen(`n${known.length + place}.example`, 1, dns(records), part && web(part)),
+      )
+      known.push(...observations.map(({ domain }) => domain))
+      await ingest(store, observations)
+      const expected = await Promise.all(known.toSorted().map((each) => toldOf(store, name(each))))
+      assert.deepEqual((await walked(store)).rows, expected)
+    })
+    await fc.assert(property, { numRuns: RUNS })
   })
 
   testWithStore(

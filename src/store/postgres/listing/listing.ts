@@ -1,7 +1,8 @@
 /** The listing on PostgreSQL: pages are ranges of an index of names. The server formats the lines. */
 
 import type { Listing, ListingOptions, ListingPage } from '../../port/listing.ts'
-import { FACTS_FLAG, TOMBSTONE_ID } from '../../shared/columns.ts'
+import { TOMBSTONE_ID } from '../../shared/columns.ts'
+import { factsFieldsSql } from '../../shared/csv-row.ts'
 import type { Database } from '../database/database.ts'
 
 /** Names per page, without and with facts: some tens of milliseconds. */
@@ -19,12 +20,9 @@ const READ_NAME_PAGE = {
   name: 'listing.names',
   text: `select ${PAGE_BOUNDS}, string_agg(name, E'\\n') || E'\\n' as text from (select name ${KNOWN_NAMES} limit ${NAMES_PER_PAGE}) v`,
 }
-/** Quotes a field if needed. Only host names can contain characters that need quotes. */
-const MAIL_SERVERS_CSV = `(select case when s ~ '[",]' then '"' || replace(s, '"', '""') || '"' else s end
-  from (select string_agg(m ->> 1, ' ') as s from json_array_elements(f.states::json #> '{MX,3}') m where m ->> 1 <> '.') servers)`
-const CSV_FIELDS = `case when coalesce(f.flags, 0) & ${FACTS_FLAG.has_website} <> 0 then ',yes,' else ',no,' end
-  || coalesce('yes,' || f.redirects_to, 'no,') || ',' || coalesce('yes,' || ${MAIL_SERVERS_CSV}, 'no,')
-  || ',' || coalesce(f.ssl, 'nocert') || ',' || coalesce(f.ip, '')`
+const CSV_FIELDS = factsFieldsSql(
+  `select element ->> 1 as server from json_array_elements(f.states::json #> '{MX,3}') as element`,
+)
 const READ_ROW_PAGE = {
   name: 'listing.rows',
   text: `select ${PAGE_BOUNDS}, string_agg(name || fields, E'\\n') || E'\\n' as text from (

@@ -7,9 +7,11 @@ import { rmSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { NO_FACTS } from '../../../apply/crawl-state.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { ListingOptions } from '../../port/listing.ts'
-import { FACTS_FLAG } from '../../shared/columns.ts'
+import { factsFieldsSql, formatCsvRow, listingFields } from '../../shared/csv-row.ts'
 import { createEmptyFile } from '../database/folder.ts'
 
 /** Minimum names per range. They are sorted in memory. */
@@ -21,13 +23,9 @@ const IDS_PER_READ = 20_000
 const TEMPORARY_BYTES_PER_NAME = 150
 const MEBIBYTE = 2 ** 20
 
-/** The CSV fields of a name after its domain, from a row `f` of facts, and those of a name without facts. */
-const MAIL_SERVERS_CSV = `(select iif(s glob '*[",]*', '"' || replace(s, '"', '""') || '"', s) from
-  (select group_concat(value ->> 1, ' ') as s from json_each(f.states, '$.MX[3]') where value ->> 1 <> '.'))`
-const CSV_FIELDS = `iif(f.flags & ${FACTS_FLAG.has_website}, ',yes,', ',no,')
-  || iif(f.redirects_to is null, 'no,,', 'yes,' || f.redirects_to || ',')
-  || coalesce('yes,' || ${MAIL_SERVERS_CSV}, 'no,') || ',' || coalesce(f.ssl, 'nocert') || ',' || coalesce(f.ip, '')`
-export const EMPTY_CSV_FIELDS = ',no,no,,no,,nocert,'
+const CSV_FIELDS = factsFieldsSql(`select value ->> 1 as server from json_each(f.states, '$.MX[3]')`)
+/** The CSV fields after the domain of a name without facts. */
+export const EMPTY_CSV_FIELDS = formatCsvRow(listingFields('' as DomainName, NO_FACTS))
 
 export function temporaryPath(path: string): string {
   return `${path}-temporary`
