@@ -1,4 +1,4 @@
-/** Files that tests build: how a build is run, and what is in the file then. */
+/** Helpers for tests that build files: runs a build and reads its result. */
 
 import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
@@ -16,7 +16,7 @@ export function runOf(given: Partial<BuildContext> = {}): BuildContext {
   return { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads: 1, ...given }
 }
 
-/** Names in the batches that are given. */
+/** Yields the given batches of names. */
 export async function* batchesOf(...batches: readonly string[][]): AsyncGenerator<DomainName[]> {
   yield* batches as DomainName[][]
 }
@@ -36,17 +36,17 @@ export function makeDaily({ shelf, store, clock }: World, day: Day, names: reado
   return buildDaily(day, { ...build, names: batchesOf([...names]) }, runOf(run))
 }
 
-/** Names that sort as they are counted. */
+/** Names whose byte order is their count. */
 export const some = (count: number, word = 'name'): string[] =>
   Array.from({ length: count }, (_, n) => `${word}${String(n).padStart(6, '0')}.example`)
 
-/** Makes the files of the days before DAY, of these many rows, the last one the day before. */
+/** Builds the files of the days before DAY with these numbers of rows. The last one is that of the day before. */
 export async function makeDays(world: World, rows: readonly number[]): Promise<void> {
   for (const [place, count] of rows.entries())
     await makeDaily(world, addDays(DAY, place - rows.length), some(count, `day${place}`), { qualityBounds: null })
 }
 
-/** The unpacked content of a file, which is as its manifest says. */
+/** Returns the unpacked content of a file, which must match its manifest. */
 export async function textOf({ shelf }: World, name: FileName = fileName('daily', DAY)): Promise<string> {
   const opened = await shelf.open(name)
   assert.ok(opened, name)
@@ -59,7 +59,7 @@ export async function textOf({ shelf }: World, name: FileName = fileName('daily'
   return plain.toString()
 }
 
-/** What a manifest tells of the content of a daily file. */
+/** The fields of a manifest that describe the content of a daily file. */
 export const figures = ({ rows, first, last, ratio, listed_before, held }: FileManifest) => ({
   rows,
   first,

@@ -1,4 +1,4 @@
-/** Daily files: what is in them, what their manifests say, and which of them are held back. */
+/** Daily files: their content, their manifests, and when they are held. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ async function fetchDay(world: World, token: string, date: Day = DAY) {
   return fetchFile(world, '/v1.0/daily', post({ token, date }))
 }
 
-test('a day is one name a line, and its manifest says what it holds', async () => {
+test('a daily file has one name per line, and its manifest describes the content', async () => {
   const world = await makeWorld()
   const { manifest, isNew } = await makeDaily(world, DAY, ['a.example', 'b.example', 'xn--bcher-kva.example'])
   assert.equal(await textOf(world), 'a.example\nb.example\nxn--bcher-kva.example\n')
@@ -29,14 +29,14 @@ test('a day is one name a line, and its manifest says what it holds', async () =
   assert.equal(manifest.generated, world.clock.now)
 })
 
-test('a day without names is an empty file', async () => {
+test('a day without names gives an empty file', async () => {
   const world = await makeWorld()
   const { manifest } = await makeDaily(world, DAY, [])
   assert.equal(await textOf(world), '')
   assert.deepEqual([manifest.rows, manifest.first, manifest.last], [0, null, null])
 })
 
-test('the file that was built is what /daily sends, byte for byte', async () => {
+test('/daily sends the built file byte for byte', async () => {
   const world = await makeWorld()
   const { token } = await world.account(PREMIUM)
   const { manifest } = await makeDaily(world, DAY, some(20_000))
@@ -46,7 +46,7 @@ test('the file that was built is what /daily sends, byte for byte', async () => 
   assert.equal(await textOf(world), `${some(20_000).join('\n')}\n`)
 })
 
-test('a late list makes the day anew, under another tag; the same names again change nothing', async () => {
+test('a late list rebuilds the day with another ETag, and the same names again change nothing', async () => {
   const world = await makeWorld()
   const { token } = await world.account(PREMIUM)
   await makeDaily(world, DAY, some(9))
@@ -62,7 +62,7 @@ test('a late list makes the day anew, under another tag; the same names again ch
   assert.notEqual(after.headers.get('last-modified'), before.headers.get('last-modified'))
 })
 
-test('names that were forgotten are left out', async () => {
+test('forgotten names are left out', async () => {
   const world = await makeWorld()
   await world.store.observations.forget('name000001.example' as never)
   const { manifest } = await makeDaily(world, DAY, some(3))
@@ -70,7 +70,7 @@ test('names that were forgotten are left out', async () => {
   assert.equal(manifest.rows, 2)
 })
 
-test('names that were listed on one of the 28 days before are counted, once each', async () => {
+test('names that were listed in the 28 days before are counted once each', async () => {
   const world = await makeWorld()
   const given = { qualityBounds: null }
   await makeDaily(world, addDays(DAY, -29), some(100), given)
@@ -81,7 +81,7 @@ test('names that were listed on one of the 28 days before are counted, once each
   assert.equal(manifest.listed_before, 50)
 })
 
-test('counting names of earlier days agrees with sets, whatever the days hold', async () => {
+test('counting names of earlier days agrees with sets, whatever the days contain', async () => {
   const world = await makeWorld()
   const list = fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map((n) => `n${n}.example`)).map((names) => names.sort())
   const property = fc.asyncProperty(fc.array(list, { maxLength: 4 }), list, async (days, names) => {
@@ -94,7 +94,7 @@ test('counting names of earlier days agrees with sets, whatever the days hold', 
   await fc.assert(property, { numRuns: 10 })
 })
 
-test('the gate begins once 14 earlier files exist', async () => {
+test('the quality check starts when 14 earlier files exist', async () => {
   const world = await makeWorld()
   await makeDays(world, Array(13).fill(10))
   const free = await makeDaily(world, DAY, some(1000))
@@ -106,7 +106,7 @@ test('the gate begins once 14 earlier files exist', async () => {
   assert.equal(manifest.held, `1001 rows, and ${why}`)
 })
 
-test('a day out of bounds is held back: it is never served, until it is released', async () => {
+test('a day out of bounds is held: it is not served before it is released', async () => {
   const world = await makeWorld()
   const { token } = await world.account(PREMIUM)
   await makeDays(world, Array(14).fill(10))
@@ -127,7 +127,7 @@ test('a day out of bounds is held back: it is never served, until it is released
   assert.match(changed.manifest.held ?? '', /above 5 times/)
 })
 
-test('without bounds every day is handed out, also one that was held back before', async () => {
+test('without bounds, every day is served, also one that was held before', async () => {
   const world = await makeWorld()
   await makeDays(world, Array(14).fill(10))
   await makeDaily(world, DAY, some(99))
@@ -138,7 +138,7 @@ test('without bounds every day is handed out, also one that was held back before
 const onDays = (rows: (before: number) => number, first = 1) =>
   Array.from({ length: 80 }, (_, n) => ({ date: addDays(DAY, -n - first), rows: rows(n + first) }))
 
-test('rows are compared with the median of the same weekday in the 8 weeks before, and the bounds themselves are within', () => {
+test('rows are compared with the median of the same weekday in the 8 weeks before, and the bounds are inclusive', () => {
   const files = onDays((before) => (before % 7 !== 0 ? 7777 : before <= 28 ? 1000 : before <= 56 ? 2000 : 9999))
   assert.deepEqual(checkQuality(DAY, 1500, files, BOUNDS), { ratio: 1, held: null })
   assert.deepEqual(checkQuality(DAY, 300, files, BOUNDS), { ratio: 0.2, held: null })
@@ -148,14 +148,14 @@ test('rows are compared with the median of the same weekday in the 8 weeks befor
   assert.deepEqual(checkQuality(DAY, 9999, files, null), { ratio: 6.666, held: null }, 'switched off')
 })
 
-test('a day that has no file of the same weekday in the 8 weeks before is not held back', () => {
+test('a day without a file of the same weekday in the 8 weeks before is not held', () => {
   const old = onDays(() => 10_000, 57)
   assert.deepEqual(checkQuality(DAY, 1, old, BOUNDS), { ratio: null, held: null })
   const others = onDays(() => 10_000).filter((_, n) => (n + 1) % 7 !== 0)
   assert.deepEqual(checkQuality(DAY, 1, others, BOUNDS), { ratio: null, held: null })
 })
 
-test('a day that is out of bounds is not held back while it differs from the median by no more than the floor', () => {
+test('a day out of bounds is not held if it differs from the median by at most the minimum difference', () => {
   const bounds = { ...BOUNDS, minDifference: 500 }
   const files = onDays(() => 100)
   assert.equal(checkQuality(DAY, 600, files, bounds).held, null)
@@ -184,7 +184,7 @@ test('a day that is out of bounds is not held back while it differs from the med
 })
 
 const GOV = new URL('../../../shared/data/gov-daily/gov_new_domains_to2025.tsv', import.meta.url)
-test('of the real days of the .gov zone none is held back, whether or not days without names have a file', {
+test('no real day of the .gov zone is held, whether or not days without names have a file', {
   skip: existsSync(GOV) ? false : 'gov-daily is not beside the repository',
 }, () => {
   const lines = readFileSync(GOV, 'utf8').trim().split('\n').slice(1)
@@ -210,7 +210,7 @@ function onEveryDay(first: Day, last: Day, counts: ReadonlyMap<Day, number>): { 
   return days
 }
 
-test('a build whose work is another process’s by now, or that is given up, publishes nothing', async () => {
+test('a build that has lost its lock, or is cancelled, publishes nothing', async () => {
   const world = await makeWorld()
   await makeDaily(world, DAY, some(5))
   const lost = async () => {
@@ -221,7 +221,7 @@ test('a build whose work is another process’s by now, or that is given up, pub
   assert.equal((await world.shelf.manifest(fileName('daily', DAY)))!.rows, 5)
 })
 
-test('free space is checked first, in words that say what to do', async () => {
+test('free space is checked first, and the message says what to do', async () => {
   const world = await makeWorld()
   const shelf = { ...world.shelf, freeBytes: async () => 2 ** 20 }
   await assert.rejects(makeDaily(world, DAY, some(5), { fileStore: shelf }), (error) => {

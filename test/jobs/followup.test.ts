@@ -1,4 +1,4 @@
-/** Follow-up files: their columns, and the names that the crawler is asked to visit for them. */
+/** Follow-up files: their columns, and the crawl requests for their names. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ function account(network: string, username: string) {
   return { network, type: network, username, url: `https://${network}.com/${username}` }
 }
 
-test('a row says what is known: website, mail servers by priority, certificate, addresses, accounts', async () => {
+test('a row contains the website, mail servers by priority, certificate, addresses and accounts', async () => {
   const world = await makeWorld()
   const accounts = [account('x', 'shop'), account('facebook', 'shop,"inc"')]
   const mx = (priority: number, mail_server: string) => ({ priority, mail_server })
@@ -74,7 +74,7 @@ test('a row says what is known: website, mail servers by priority, certificate, 
   assert.deepEqual([manifest.rows, manifest.first, manifest.last], [7, names[0], names[6]])
 })
 
-test('the enriched snapshot says the same of a name in the columns that both files have', async () => {
+test('the enriched snapshot has the same values in the columns that both files have', async () => {
   const world = await makeWorld()
   const MX = [{ priority: 5, mail_server: 'in,"side.example' }]
   await world.ingest(
@@ -97,7 +97,7 @@ test('the enriched snapshot says the same of a name in the columns that both fil
   assert.equal(followup, await textOf(world, enriched!.name))
 })
 
-test('rows whose facts are older than 24 hours are counted, those never looked at too', async () => {
+test('rows with facts older than 24 hours are counted, and so are rows of names that were never probed', async () => {
   const world = await makeWorld()
   const at = (hours: number) => new Date((world.clock.now - hours * 3600) * 1000).toISOString()
   const dns = ok({ A: [] })
@@ -112,7 +112,7 @@ test('rows whose facts are older than 24 hours are counted, those never looked a
   assert.equal(manifest.held, null)
 })
 
-test('the names of a day are wanted from the crawler, and no longer once the file is written', async () => {
+test('the names of a day have crawl requests, until the file is written', async () => {
   const world = await makeWorld()
   const names = some(2_500)
   await makeDaily(world, DAY, names)
@@ -139,7 +139,7 @@ test('a forgotten name is in no follow-up file', async () => {
   assert.deepEqual([manifest.rows, manifest.first], [2, 'name000001.example'])
 })
 
-test('what was built is what /daily sends with followup, 7 and 30 apart', async () => {
+test('/daily with followup sends the built files for 7 and 30 days', async () => {
   const world = await makeWorld()
   const { token } = await world.account({ periods: ['premium:2026-01-01..'] })
   await makeDaily(world, DAY, some(3_000))
@@ -153,7 +153,7 @@ test('what was built is what /daily sends with followup, 7 and 30 apart', async 
   assert.equal((await ask(30)).status, 200)
 })
 
-test('a day that has no file, or whose file is held back, has no follow-up', async () => {
+test('a day without a file, or with a held one, has no follow-up file', async () => {
   const world = await makeWorld()
   await assert.rejects(makeFollowup(world), /^BuildFault: there is no daily file of 2026-11-19: build it first$/)
   for (let before = 1; before <= 14; before++) await makeDaily(world, addDays(DAY, -before), some(10))
@@ -161,7 +161,7 @@ test('a day that has no file, or whose file is held back, has no follow-up', asy
   await assert.rejects(makeFollowup(world), /the daily file of 2026-11-19 is held \(1 rows.*\): release it first$/)
 })
 
-test('a follow-up that is given up leaves the former one', async () => {
+test('if a follow-up build is cancelled, the former file stays', async () => {
   const world = await makeWorld()
   await makeDaily(world, DAY, some(3))
   await makeFollowup(world)
@@ -172,7 +172,7 @@ test('a follow-up that is given up leaves the former one', async () => {
   assert.deepEqual([manifest.revision, manifest.generated], [2, world.clock.now])
 })
 
-test('a follow-up that cannot be written leaves no file open', async () => {
+test('if a follow-up file cannot be written, no file stays open', async () => {
   const world = await makeWorld()
   await makeDaily(world, DAY, some(3))
   const { shelf } = world

@@ -1,4 +1,4 @@
-/** Gzip on all cores: one plain member of exactly the source, bounded, and no thread left behind. */
+/** Gzip on all cores: one standard member with exactly the source's content, bounded, without leftover threads. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -16,7 +16,7 @@ async function zipped(source: AsyncIterable<Uint8Array>, options: GzipOptions): 
   return Buffer.concat(all)
 }
 
-/** The file is one member of this content, with the right sum and length, and nothing behind it. */
+/** Checks that the file is one member with this content, the correct checksum and length, and nothing after it. */
 function assertMember(file: Buffer, content: Uint8Array): void {
   assert.deepEqual([...file.subarray(0, 4)], [0x1f, 0x8b, 8, 0])
   const { buffer, engine } = inflateRawSync(file.subarray(10), {
@@ -40,7 +40,7 @@ const lines = fc
 const incompressible = fc.tuple(fc.nat(5_000), fc.nat(1_000)).map(([length, seed]) => Buffer.from(bytes(length, seed)))
 const repeated = fc.tuple(fc.nat(90_000), fc.nat(255)).map(([length, byte]) => Buffer.alloc(length, byte))
 
-test('gunzip gives the identical bytes, whatever the source, its pieces, the blocks, the level and the threads', async () => {
+test('gunzip restores identical bytes for every source, chunk size, block size, level and number of threads', async () => {
   const content = fc.array(fc.oneof(lines, incompressible, repeated), { maxLength: 4 })
   const options = fc.record({
     level: fc.integer({ min: 1, max: 9 }),
@@ -60,7 +60,7 @@ test('gunzip gives the identical bytes, whatever the source, its pieces, the blo
 })
 
 for (const length of [0, 1, 2 ** 19 - 1, 2 ** 19, 2 ** 19 + 1, 2 ** 20]) {
-  test(`a source of ${length} bytes, around the size of a block, is read by node:zlib and by the system's gzip`, async (t) => {
+  test(`node:zlib and the system's gzip read a source of ${length} bytes, about the size of a block`, async (t) => {
     const content = Buffer.from(bytes(length))
     const file = await zipped(pieces(content), { level: 4, threads: 2 })
     assertMember(file, content)
@@ -71,20 +71,20 @@ for (const length of [0, 1, 2 ** 19 - 1, 2 ** 19, 2 ** 19 + 1, 2 ** 20]) {
   })
 }
 
-test('blocks are compressed with what came before them', async () => {
+test('blocks are compressed with the preceding content as dictionary', async () => {
   const block = bytes(10_000)
   const file = await zipped(pieces(block, block, block, block), { level: 6, threads: 2, block: 10_000 })
   assert.ok(file.length < 11_000, `${file.length} bytes`)
 })
 
-test('the same content gives the same bytes, however it comes and whatever threads there are', async () => {
+test('the same content gives the same bytes, for all chunks and numbers of threads', async () => {
   const content = bytes(200_000)
   const one = await zipped(pieces(content), { level: 5, threads: 1, block: 50_000 })
   const cut = pieces(content.subarray(0, 3), content.subarray(3, 99_000), content.subarray(99_000))
   assert.ok((await zipped(cut, { level: 5, threads: 3, block: 50_000 })).equals(one))
 })
 
-test('a source is read no further than a few blocks a thread before what is written', async () => {
+test('a source is read at most a few blocks per thread ahead of the output', async () => {
   let read = 0
   async function* endless() {
     for (;;) {
@@ -99,11 +99,11 @@ test('a source is read no further than a few blocks a thread before what is writ
   }
 })
 
-/** Threads of this process that deflate. */
+/** The compression threads of this process. */
 const threads = () =>
   process.getActiveResourcesInfo().filter((name) => name === 'MessagePort' || name === 'Worker').length
 
-test('a source that fails, and a reader that gives up, leave no thread behind', async () => {
+test('if the source fails or the reader stops, no thread stays', async () => {
   const before = threads()
   async function* broken() {
     yield bytes(100_000)

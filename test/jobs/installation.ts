@@ -1,6 +1,6 @@
 /**
- * An installation of the nights' tests: a store, a shelf and lists of names in a folder, whose works take no inbox and
- * build no snapshot.
+ * An installation for the tests of the job scheduler: a store, a file store and lists in a folder, without inbox and
+ * snapshots.
  */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -19,7 +19,7 @@ import { batchesOf } from './built.ts'
 export const TIMES = [3600]
 export const CUTOFF = 12 * 3600
 
-/** Lists in a folder: `2026-11-19.names`, sorted, changed when the file was. */
+/** Lists in a folder: `2026-11-19.names`, sorted. A list changes when its file does. */
 function listsOf(folder: string): JobDependencies['registrations'] {
   const path = (entry: string): string => join(folder, entry)
   return {
@@ -60,7 +60,7 @@ export async function openInstallation(
   return { works, store }
 }
 
-/** Real time passes in no test. */
+/** A clock without real waits. */
 export const still: WaitClock = {
   wait: (_, signal) =>
     new Promise((resolve) => {
@@ -83,7 +83,7 @@ export function nightOf(works: JobDependencies, given: Given = {}): JobScheduler
   }
 }
 
-/** Does what is to be done now, and returns what was done or failed. */
+/** Runs the jobs that are due and returns what was done or failed. */
 export async function runNight(works: JobDependencies, given: Given = {}): Promise<string[]> {
   const done: string[] = []
   const ended = new AbortController()

@@ -1,4 +1,4 @@
-/** The plan of the nights: what is made when, in which order, and what is caught up after nights that were missed. */
+/** The job plan: what is built when, in which order, and what is caught up after missed runs. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ const START = parseInstant('2026-11-20T01:00:00Z')!
 const TODAY = '2026-11-20' as Day
 const YESTERDAY = '2026-11-19' as Day
 
-/** An installation on paper: what a step makes is there a second later. */
+/** A simulated installation: a step completes one second later. */
 class Paper {
   now: Instant = START
   times = [ONE]
@@ -51,7 +51,7 @@ class Paper {
     this.runs.push({ number: this.runs.length, job, date, holder: 'a', ...times, rows: 1, error: null, ...given })
   }
 
-  /** What is done until there is nothing more to do now. */
+  /** Runs every due step and returns them. */
   act(): string[] {
     const done: string[] = []
     for (let { step } = planJobs(this.known()); step !== null; { step } = planJobs(this.known())) {
@@ -69,7 +69,7 @@ class Paper {
     return done
   }
 
-  /** The jobs alone, without inbox and snapshot. */
+  /** The jobs without inbox and snapshot. */
   made(): string[] {
     return this.act().filter((words) => !/^(inbox|snapshot)/.test(words))
   }
@@ -83,7 +83,7 @@ class Paper {
   }
 }
 
-test('a night goes from the inbox to yesterday’s file, the follow-ups and the snapshot, once', () => {
+test('a run imports the inbox, then builds yesterday’s file, the follow-ups and the snapshot, once', () => {
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)
   paper.days.set(TODAY, START - 50)
@@ -101,7 +101,7 @@ test('a night goes from the inbox to yesterday’s file, the follow-ups and the 
   assert.deepEqual(paper.act(), [])
 })
 
-test('nothing of a round is done before its time', () => {
+test('no job of a run starts before its time', () => {
   const paper = new Paper()
   paper.act()
   paper.days.set(TODAY, START + HOUR)
@@ -111,7 +111,7 @@ test('nothing of a round is done before its time', () => {
   assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
 })
 
-test('with several times a day the inbox is emptied at each, and the snapshot is made at the first', () => {
+test('with several times a day, each run imports the inbox, and the first one builds the snapshot', () => {
   const paper = new Paper()
   paper.times = [ONE, 13 * HOUR]
   assert.deepEqual(paper.act(), ['inbox null', 'snapshot 2026-11-20'])
@@ -121,7 +121,7 @@ test('with several times a day the inbox is emptied at each, and the snapshot is
   assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-19'])
 })
 
-test('files that were left in the inbox are looked at again in the same round, and what they bring is made', () => {
+test('files left in the inbox are checked again in the same run, and their days are built', () => {
   const paper = new Paper()
   paper.act()
   paper.inboxAgain = paper.now + 120
@@ -137,7 +137,7 @@ test('files that were left in the inbox are looked at again in the same round, a
   assert.deepEqual(paper.act(), [], 'once')
 })
 
-test('what the inbox brings is made in the same round, and what comes later in the next', () => {
+test('days from the inbox are built in the same run, and later ones in the next', () => {
   const paper = new Paper()
   paper.run({ job: 'inbox', date: null }, { endedAt: START + 2 * HOUR })
   paper.now = START + 2 * HOUR
@@ -150,7 +150,7 @@ test('what the inbox brings is made in the same round, and what comes later in t
   assert.deepEqual(paper.made(), ['daily 2026-11-19'])
 })
 
-test('a day that changes in this very second is made in the next, and once', () => {
+test('a day that changes in this very second is built in the next one, and once', () => {
   const paper = new Paper()
   paper.act()
   paper.now = START + DAY
@@ -162,7 +162,7 @@ test('a day that changes in this very second is made in the next, and once', () 
   assert.deepEqual(paper.act(), ['daily 2026-11-20'])
 })
 
-test('a day that was made anew without a change is not made again', () => {
+test('a day that was rebuilt without a change is not built again', () => {
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)
   paper.put('daily', YESTERDAY, START - 5 * DAY)
@@ -170,7 +170,7 @@ test('a day that was made anew without a change is not made again', () => {
   assert.deepEqual(paper.made(), [])
 })
 
-test('missed nights are caught up, the oldest day first', () => {
+test('missed runs are caught up, the oldest day first', () => {
   const paper = new Paper()
   const days = Array.from({ length: 40 }, (_, n) => addDays(TODAY, n - 40))
   for (const day of days.toReversed()) paper.days.set(day, startOfDay(day) + 80_000)
@@ -184,7 +184,7 @@ test('missed nights are caught up, the oldest day first', () => {
   assert.equal(followups.filter((words) => words.startsWith('followup-30')).length, 10)
 })
 
-test('follow-ups that are 35 days late, or later, are not made', () => {
+test('follow-ups that are at least 35 days late are not built', () => {
   const paper = new Paper()
   const late = addDays(TODAY, -8 - MAX_FOLLOWUP_DELAY_DAYS)
   for (const day of [late, addDays(late, 1)]) paper.put('daily', day, startOfDay(addDays(day, 1)))
@@ -194,7 +194,7 @@ test('follow-ups that are 35 days late, or later, are not made', () => {
   )
 })
 
-test('a follow-up exists from the night after day +7 and +30 on, not before', () => {
+test('a follow-up is built from the night after day +7 and day +30 on', () => {
   for (const [after, kind] of [
     [7, 'followup-7'],
     [30, 'followup-30'],
@@ -208,7 +208,7 @@ test('a follow-up exists from the night after day +7 and +30 on, not before', ()
   }
 })
 
-test('with a crawler the names are queued first, and the file waits until all were visited', () => {
+test('with a crawler, names are requested first, and the file waits until all were probed', () => {
   const paper = new Paper()
   const day = addDays(TODAY, -8)
   paper.put('daily', day, startOfDay(addDays(day, 1)))
@@ -220,7 +220,7 @@ test('with a crawler the names are queued first, and the file waits until all we
   assert.deepEqual(paper.made(), [`followup-7 ${day}`])
 })
 
-test('at the cut-off the file is written from what is known, and at once where no crawler lives any more', () => {
+test('at the deadline the file is written from the stored facts, and at once if no crawler is alive', () => {
   for (const ends of [true, false]) {
     const paper = new Paper()
     const day = addDays(TODAY, -8)
@@ -237,7 +237,7 @@ test('at the cut-off the file is written from what is known, and at once where n
   }
 })
 
-test('a follow-up that is a day late or later waits for no crawler: a long outage floods nobody', () => {
+test('a follow-up that is at least a day late does not wait for the crawler, so a long outage causes no flood', () => {
   const paper = new Paper()
   for (let days = 8; days < 30; days++) paper.put('daily', addDays(TODAY, -days), startOfDay(addDays(TODAY, 1 - days)))
   paper.crawl.isRunning = true
@@ -253,7 +253,7 @@ test('a snapshot does not wait for the crawler', () => {
   assert.equal(paper.act().at(-1), 'snapshot 2026-11-20')
 })
 
-test('a day that is held back has no follow-up until it is released; one that was made anew has a new one', () => {
+test('a held day has no follow-up before its release, and a rebuilt day has a new one', () => {
   const paper = new Paper()
   const day = addDays(TODAY, -8)
   paper.held.add(day)
@@ -268,7 +268,7 @@ test('a day that is held back has no follow-up until it is released; one that wa
   assert.deepEqual(paper.made(), [`followup-7 ${day}`])
 })
 
-test('a step that fails is tried three times in a round, and holds up no other', () => {
+test('a step that fails is tried three times per run and does not delay others', () => {
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)
   paper.failing.add('inbox')
@@ -283,13 +283,13 @@ test('a step that fails is tried three times in a round, and holds up no other',
   assert.ok(paper.act().includes('inbox null'))
 })
 
-test('a run that was stopped in order is no failure, and is made again at once', () => {
+test('a run that was stopped in order is not a failure, and starts again at once', () => {
   const paper = new Paper()
   for (let n = 0; n < 5; n++) paper.run({ job: 'inbox', date: null }, { error: STOPPED_MESSAGE })
   assert.equal(paper.act()[0], 'inbox null')
 })
 
-test('whatever nights are missed and whatever changes, in the end every day is made after its last change', () => {
+test('whatever runs are missed and whatever changes, every day is finally built after its last change', () => {
   const event = fc.record({
     hours: fc.integer({ min: 0, max: 60 }),
     day: fc.integer({ min: 1, max: 40 }),

@@ -1,4 +1,4 @@
-/** The nights: what one process of all makes, notes and tells, and what becomes of it when that process dies. */
+/** The job scheduler: what one process builds, records and reports, and what happens if that process dies. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -21,7 +21,7 @@ import { contentOf } from './file-store/conformance.ts'
 import { nightOf, openInstallation, runNight, still } from './installation.ts'
 
 const KILLED = fileURLToPath(new URL('scheduler-killed.ts', import.meta.url))
-/** The night after DAY. */
+/** The run after DAY. */
 const NIGHT = startOfDay(addDays(DAY, 1)) + 3700
 
 function folderOf(t: TestContext): string {
@@ -49,7 +49,7 @@ async function open(t: TestContext, folder = folderOf(t)) {
   return { ...opened, folder, clock }
 }
 
-test('a night makes the day before and both follow-ups, and notes each run', async (t) => {
+test('a run builds the day before and both follow-ups, and records each job', async (t) => {
   const { works, store, folder, clock } = await open(t)
   for (const [place, before] of [0, 7, 30].entries()) putList(folder, addDays(DAY, -before), some(place + 1))
   const done = await runNight(works)
@@ -80,7 +80,7 @@ test('a night makes the day before and both follow-ups, and notes each run', asy
   assert.deepEqual(await runNight(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
 })
 
-test('on PostgreSQL a night makes the same files', { skip: noPostgres }, async (t) => {
+test('a run on PostgreSQL builds the same files', { skip: noPostgres }, async (t) => {
   const { url, drop } = await (await postgresServer()).schema()
   t.after(drop)
   const folder = folderOf(t)
@@ -98,7 +98,7 @@ test('on PostgreSQL a night makes the same files', { skip: noPostgres }, async (
   await store.close()
 })
 
-test('a day that changed is made anew the next night; one that only was touched stays as it is', async (t) => {
+test('a changed day is rebuilt in the next run, and a day whose file was only touched is not', async (t) => {
   const { works, folder, clock } = await open(t)
   const other = addDays(DAY, -1)
   for (const day of [DAY, other]) putList(folder, day, some(3))
@@ -112,7 +112,7 @@ test('a day that changed is made anew the next night; one that only was touched 
   assert.deepEqual([before!.revision, day!.revision, day!.rows], [1, 2, 4])
 })
 
-test('a day that is held back is told with what to do, and once', async (t) => {
+test('a held day is reported once, with what to do', async (t) => {
   const { works, folder } = await open(t)
   for (let before = 1; before <= 14; before++) putList(folder, addDays(DAY, -before), some(10))
   putList(folder, DAY, some(1))
@@ -125,7 +125,7 @@ test('a day that is held back is told with what to do, and once', async (t) => {
   assert.deepEqual(await runNight(works), [])
 })
 
-test('with a crawler that lives, names are queued and the file waits for them', async (t) => {
+test('with a live crawler, names are requested and the file waits for them', async (t) => {
   const { works, store, folder, clock } = await open(t)
   putList(folder, addDays(DAY, -7), some(3))
   await store.schedule.heartbeat('crawler', '{}')
@@ -137,7 +137,7 @@ test('with a crawler that lives, names are queued and the file waits for them', 
   assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
 })
 
-test('a step that fails is noted and told, and the others are done', async (t) => {
+test('a failed step is recorded and reported, and the others run', async (t) => {
   const { works, store, folder } = await open(t)
   putList(folder, DAY, some(2))
   const shelf = { ...works.fileStore, freeBytes: async () => 5 }
@@ -149,7 +149,7 @@ test('a step that fails is noted and told, and the others are done', async (t) =
   assert.equal(run.rows, null)
 })
 
-test('one process works and the others stand by, until it ends', async (t) => {
+test('one process works and the others stand by until it ends', async (t) => {
   const { works, store, folder } = await open(t)
   putList(folder, DAY, some(2))
   const ended = new AbortController()
@@ -167,7 +167,7 @@ test('one process works and the others stand by, until it ends', async (t) => {
   assert.ok((await runNight(works)).includes('daily 2026-11-19'))
 })
 
-test('a process that was silent too long and lost its duty publishes nothing', async (t) => {
+test('a process that was silent for too long and lost its lock publishes nothing', async (t) => {
   const { works, store, folder, clock } = await open(t)
   putList(folder, DAY, some(2))
   const take = async (hand: JobLock): Promise<void> => {
@@ -189,7 +189,7 @@ test('a process that was silent too long and lost its duty publishes nothing', a
   )
 })
 
-test('a night that is stopped gives up what it builds, notes that, and goes on with it the next time', async (t) => {
+test('a stopped run cancels its builds, records that, and builds again at the next start', async (t) => {
   const { works, store, folder } = await open(t)
   putList(folder, DAY, some(2))
   const stop = new AbortController()
@@ -210,7 +210,7 @@ test('a night that is stopped gives up what it builds, notes that, and goes on w
   assert.deepEqual(await runNight(works), ['daily 2026-11-19', 'snapshot 2026-11-20'])
 })
 
-/** Runs the night in a process that is killed before a step; true where it was not, because there is no such step. */
+/** Runs the jobs in a process that is killed before a step. Returns true if there is no such step. */
 async function runKilled(folder: string, step: number): Promise<boolean> {
   const run = promisify(execFile)(process.execPath, [KILLED, folder, String(step), String(NIGHT)])
   return run.then(
@@ -222,7 +222,7 @@ async function runKilled(folder: string, step: number): Promise<boolean> {
   )
 }
 
-test('kill -9 at every step of a night: no half file is seen, and the next run makes what lacks', async (t) => {
+test('kill -9 at every step of a run: no partial file is visible, and the next run builds what is missing', async (t) => {
   const tryStep = async (step: number): Promise<boolean> => {
     const folder = folderOf(t)
     putList(folder, addDays(DAY, -7), some(300))

@@ -1,7 +1,4 @@
-/**
- * A process that runs a night and is killed before the step of the given number: a write of the store, or a name on the
- * shelf.
- */
+/** A process that runs the jobs and is killed before a given step: a write of the store or a file in the file store. */
 
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -26,7 +23,7 @@ const { works, store } = await openInstallation(folder, () => Number(now))
 await store.schedule.heartbeat('crawler', '{}')
 const { acquireLock: take, startRun: begin, endRun: end, releaseLock: release } = store.jobs
 const taken: typeof take = (duty, holder) => {
-  isCounting = duty === 'daily' || duty === 'followup' // what is done for others has no files
+  isCounting = duty === 'daily' || duty === 'followup' // jobs for others have no files
   return counted(take)(duty, holder)
 }
 Object.assign(store.jobs, {

@@ -1,6 +1,5 @@
 /**
- * Snapshots: what is in both editions, what their manifests say, how many stay, and that a build which fails is not
- * seen.
+ * Snapshots: the content and the manifests of both editions, how many are kept, and that a failed build is not visible.
  */
 
 import assert from 'node:assert/strict'
@@ -44,7 +43,7 @@ function make({ shelf, store }: World, { run, ...rest }: Given = {}) {
 const datesOf = async ({ shelf }: World, kind: FileKind): Promise<Day[]> =>
   (await shelf.list(kind)).map(({ date }) => date)
 
-test('both editions have every known name in byte order, and their manifests say what they hold', async () => {
+test('both editions have every known name in byte order, and their manifests describe the content', async () => {
   const world = await makeWorld()
   await world.ingest(...LINES)
   const [names, rows] = await make(world)
@@ -56,7 +55,7 @@ test('both editions have every known name in byte order, and their manifests say
   }
 })
 
-test('what was built is what /snapshot reports and sends, in both editions', async () => {
+test('/snapshot reports and sends the built files in both editions', async () => {
   const world = await makeWorld()
   const { token } = await world.account(ADDONS)
   await world.ingest(...LINES)
@@ -79,7 +78,7 @@ test('an empty store gives an empty list, and a table without rows', async () =>
   assert.equal(await textOf(world, fileName('enriched', TODAY)), HEADER)
 })
 
-test('of each edition the newest stay, as many as are kept; one that is built anew replaces its former self', async () => {
+test('the newest files of each edition are kept up to the limit, and a rebuilt one replaces the former one', async () => {
   const world = await makeWorld()
   for (const date of [0, 1, 2, 3, 3].map((days) => addDays(TODAY, days))) await make(world, { date, keepCount: 3 })
   const kept = [1, 2, 3].map((days) => addDays(TODAY, days))
@@ -88,7 +87,7 @@ test('of each edition the newest stay, as many as are kept; one that is built an
   assert.deepEqual(await datesOf(world, 'snapshot'), [addDays(TODAY, -9)], 'what was just built is no old one')
 })
 
-test('a build whose work is another process’s by now, or that is given up, leaves the former files', async () => {
+test('a build that has lost its lock, or is cancelled, keeps the former files', async () => {
   const world = await makeWorld()
   await world.ingest(...LINES.slice(0, 2))
   await make(world)
@@ -105,7 +104,7 @@ test('a build whose work is another process’s by now, or that is given up, lea
   assert.equal((await make(world))[1]!.rows, 3)
 })
 
-test('free space is checked before a file is begun, by the size of the former one', async () => {
+test('free space is checked before a build starts, by the size of the former file', async () => {
   const world = await makeWorld()
   await make(world)
   const former = await world.shelf.list('enriched')

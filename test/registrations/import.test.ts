@@ -1,4 +1,4 @@
-/** What zones and lists say of a day: registered and dropped names, known to the store and due. */
+/** Registered and dropped names of zones and lists, and how they enter the store. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ const visitsOf = ({ store }: World, names: readonly string[]) =>
 const known = async (world: World, names: readonly string[]): Promise<boolean[]> =>
   (await visitsOf(world, names)).map(({ version }) => version > 0)
 
-test('registered is what is in the zone and not in the newest earlier one; dropped is the other way round', async (t) => {
+test('names in the zone but not in the newest earlier one are registered, and the reverse are dropped', async (t) => {
   const world = await makeWorld(t)
   const first = await world.takeZone(zoneOf(['b', 'a', 'c']), '2026-11-10')
   assert.deepEqual([first.isFirst, first.names, first.registered, first.newNames], [true, 3, 0, 3])
@@ -45,7 +45,7 @@ test('registered is what is in the zone and not in the newest earlier one; dropp
   assert.equal(await world.registrations.digest(day('2026-11-11')), null)
 })
 
-test('an earlier zone is at most 7 days old, otherwise the zone counts as a first one', async (t) => {
+test('an earlier zone is at most 7 days old, otherwise the zone counts as the first one', async (t) => {
   const world = await makeWorld(t)
   await world.takeZone(zoneOf(['a']), '2026-10-01')
   const week = await world.takeZone(zoneOf(['a', 'b']), '2026-10-08')
@@ -56,7 +56,7 @@ test('an earlier zone is at most 7 days old, otherwise the zone counts as a firs
   assert.deepEqual(await known(world, ['a.test', 'b.test', 'c.test']), [true, true, true])
 })
 
-test('imported twice a zone changes nothing, and a list neither', async (t) => {
+test('importing a zone or a list twice changes nothing', async (t) => {
   const world = await makeWorld(t)
   await world.takeZone(zoneOf(['a']), '2026-11-10')
   await world.takeZone(zoneOf(['b']), '2026-11-11')
@@ -76,7 +76,7 @@ test('imported twice a zone changes nothing, and a list neither', async (t) => {
   assert.deepEqual(await world.registered('2026-11-11'), ['b.test', 'x.example', 'y.example'])
 })
 
-test('a late zone makes its own day, and the day of the next later zone', async (t) => {
+test('a late zone determines its own day and the day of the next later zone', async (t) => {
   const world = await makeWorld(t)
   await world.takeZone(zoneOf(['a', 'b']), '2026-11-10')
   await world.takeZone(zoneOf(['a', 'c', 'd']), '2026-11-14')
@@ -91,14 +91,14 @@ test('a late zone makes its own day, and the day of the next later zone', async 
   assert.notEqual(await world.registrations.digest(day('2026-11-14')), digest)
 })
 
-test('in whatever order zones come, again and corrected, the days are those of the zones that stand', async (t) => {
+test('in whatever order zones are imported, repeated and corrected, the days follow from the final zones', async (t) => {
   const step = fc.tuple(fc.integer({ min: 0, max: 9 }), fc.subarray(['a', 'b', 'c', 'd', 'e', 'f']))
   let runs = 0
   const world = await makeWorld(t)
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 7 }), async (steps) => {
       const zone = `zone${runs++}`
-      // The newest comes first, so that none is more than 7 days late, and none goes.
+      // The newest comes first, so that no zone is more than 7 days late and none is removed.
       const all = [[7, ['a', 'f']] as const, ...steps.map(([at, labels]) => [at % 8, labels] as const)]
       const on = (at: number): string => addDays(day('2026-11-01'), at)
       const standing = new Map<number, Set<string>>()
@@ -121,7 +121,7 @@ test('in whatever order zones come, again and corrected, the days are those of t
   assert.deepEqual(await faultsOf(world.store), [])
 })
 
-test('names of a list are registered on its day, unusable lines are told and left out, and lists of a day add up', async (t) => {
+test('names of a list are registered on its day, unusable lines are reported and left out, and lists of a day add up', async (t) => {
   const world = await makeWorld(t)
   const taken = await world.takeList(
     '\ufeffb.example\r\nb?d.example\nB\u00dcCHER.example\n\n1.2.3.4\nb.example.',
@@ -153,7 +153,7 @@ test('names of a list are registered on its day, unusable lines are told and lef
   ])
 })
 
-test('a list may have comments and a leading rank column; an address on it is refused in words of its own', async (t) => {
+test('a list may have comments and a leading rank column, and an address in it is rejected with its own message', async (t) => {
   const world = await makeWorld(t)
   const list =
     '# rank,name\n1,a.example\n2, b.example # a remark\r\n 3\tc.example\n   \nd.example\n4,192.0.2.1\n5,\n1,2\n'
@@ -170,7 +170,7 @@ test('a list may have comments and a leading rank column; an address on it is re
   )
 })
 
-test('a list that registers nothing makes its names known, leaves known ones as they are, and no trace of a day', async (t) => {
+test('a list without registrations stores its unknown names, leaves known ones as they are, and affects no day', async (t) => {
   const world = await makeWorld(t)
   await world.takeList('a.example\n', '2026-11-18')
   const files = world.files()
@@ -189,7 +189,7 @@ test('a list that registers nothing makes its names known, leaves known ones as 
   assert.deepEqual(await known(world, ['c.example']), [false])
 })
 
-test('a file none of whose lines is a name is no list, and one without any line has no names', async (t) => {
+test('a file without any valid name is not a list, and a file without lines has no names', async (t) => {
   const world = await makeWorld(t)
   const page = '<!doctype html>\n<title>404 Not Found</title>\n'
   await assert.rejects(world.takeList(page, '2026-11-19'), /^InputFault: none of its lines is a name$/)
@@ -198,7 +198,7 @@ test('a file none of whose lines is a name is no list, and one without any line 
   assert.deepEqual([taken.registered, taken.unusable], [0, 0])
 })
 
-test('a list that has a name takes the place of the one that had it on that day', async (t) => {
+test('a named list replaces the one with the same name on that day', async (t) => {
   const world = await makeWorld(t)
   await world.takeList('a.example\n', '2026-11-18', 'ours')
   await world.takeList('a.example\nb.example\n', '2026-11-19', 'ours')
@@ -207,7 +207,7 @@ test('a list that has a name takes the place of the one that had it on that day'
   assert.deepEqual(await world.registered('2026-11-19'), ['b.example', 'c.example'])
 })
 
-test('a zone that lacks most of the names of the one before is refused, unless its loss is accepted', async (t) => {
+test('a zone without most names of the previous one is rejected, unless its loss is accepted', async (t) => {
   const world = await makeWorld(t)
   const labels = Array.from({ length: 3000 }, (_, number) => `n${number}`)
   await world.takeZone(zoneOf(labels), '2026-11-10')
@@ -223,7 +223,7 @@ test('a zone that lacks most of the names of the one before is refused, unless i
   assert.equal((await world.takeZone(zoneOf(labels.slice(0, 750)), '2026-11-12')).dropped, 749)
 })
 
-test('a zone that is cut off, or no zone, is refused whole, and drops no name', async (t) => {
+test('a truncated or invalid zone is rejected completely and drops no name', async (t) => {
   const world = await makeWorld(t)
   const names = Array.from({ length: 4000 }, (_, number) => `n${number * 7919}`)
   const text = zoneOf(names)
@@ -258,7 +258,7 @@ async function* streamOf(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-test('zones are kept for 14 days before the newest; one that would have to be compared with what is gone is refused', async (t) => {
+test('sets of zones are kept for 14 days before the newest, and a zone that needs a removed set is rejected', async (t) => {
   const world = await makeWorld(t)
   for (let at = 0; at <= 20; at++) await world.takeZone(zoneOf([`n${at}`]), addDays(day('2026-10-20'), at))
   const kept = world
@@ -276,7 +276,7 @@ test('zones are kept for 14 days before the newest; one that would have to be co
   assert.deepEqual(await world.registered('2026-10-21'), ['n1.test'])
 })
 
-test('what an import had not written when it was killed is written by the next one of that zone', async (t) => {
+test('what a killed import did not write, the next import of that zone writes', async (t) => {
   const world = await makeWorld(t)
   await world.takeZone(zoneOf(['a', 'b']), '2026-11-10')
   await world.takeZone(zoneOf(['a', 'c', 'd']), '2026-11-14')
@@ -291,7 +291,7 @@ test('what an import had not written when it was killed is written by the next o
   }
 })
 
-test('a store that fails at any moment leaves nothing that is seen by half, and the next import completes it', async (t) => {
+test('if the store fails at any moment, nothing partial is visible, and the next import completes it', async (t) => {
   const world = await makeWorld(t)
   const whole = await makeWorld(t)
   for (const each of [world, whole]) await each.takeZone(zoneOf(['a', 'b', 'c']), '2026-11-18')
@@ -328,7 +328,7 @@ test('a store that fails at any moment leaves nothing that is seen by half, and 
   assert.ok((await known(world, ['d.test', 'e.test'])).every(Boolean))
 })
 
-test('two imports at once are one and a refusal, or two refusals, and never both', async (t) => {
+test('of two imports at once, at most one succeeds', async (t) => {
   const world = await makeWorld(t)
   const both = await Promise.allSettled([
     world.takeZone(zoneOf(['a']), '2026-11-10'),
@@ -342,7 +342,7 @@ test('two imports at once are one and a refusal, or two refusals, and never both
 })
 
 for (const engine of ['sqlite', 'postgres'] as const) {
-  test(`on ${engine} new names become known, and what came or went is due at once`, {
+  test(`on ${engine}, new names are stored, and added or removed names are due at once`, {
     skip: engine === 'postgres' && noPostgres,
   }, async (t) => {
     const place = engine === 'postgres' ? await (await postgresServer()).schema() : null
@@ -415,7 +415,7 @@ function* govDays(until: string): Generator<{ on: string; names: Set<string> }> 
   }
 }
 
-test('the days of a real zone are those that others found in it', async (t) => {
+test('the days of a real zone agree with those that others computed from it', async (t) => {
   if (!existsSync(`${DATA}gov-daily`)) return t.skip('the sample data is not there')
   const world = await makeWorld(t)
   const listed = (file: string): Map<string, string[]> =>
@@ -437,7 +437,7 @@ test('the days of a real zone are those that others found in it', async (t) => {
   assert.ok(compared >= 8, String(compared))
 })
 
-test('of a real list what is mangled is left out, and the rest is registered', async (t) => {
+test('invalid lines of a real list are left out, and the rest is registered', async (t) => {
   if (!existsSync(`${DATA}newly-registered`)) return t.skip('the sample data is not there')
   const world = await makeWorld(t)
   const lines = gunzipSync(readFileSync(`${DATA}newly-registered/2025-12-29.txt.gz`))

@@ -1,4 +1,4 @@
-/** The inbox: what lies there is picked up once, and put away with a report. */
+/** The inbox: each file is imported once and archived with a report. */
 
 import assert from 'node:assert/strict'
 import {
@@ -19,7 +19,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type Inbox, type InboxReport, labelOfFile, openInbox, processInbox } from '../../src/registrations/inbox.ts'
 import { makeWorld, zoneOf } from './world.ts'
 
-/** The time of the files, and one at which they have lain still long enough. */
+/** The time of the files, and a time at which they have been unchanged for long enough. */
 const WRITTEN = 1_795_000_000
 const LATER = WRITTEN + 10
 
@@ -50,7 +50,7 @@ async function inboxOf(t: TestContext) {
   }
 }
 
-test("a file's name says what it is", () => {
+test("a file's name shows its kind and its day", () => {
   for (const [file, kind, name, day] of [
     ['com-2026-11-19.zone.gz', 'zone', 'com', '2026-11-19'],
     ['co.uk-2026-11-19.zone', 'zone', 'co.uk', '2026-11-19'],
@@ -71,7 +71,7 @@ test("a file's name says what it is", () => {
     assert.equal(labelOfFile(file), null, file)
 })
 
-test('zones and lists are taken once, the oldest day first, and lie in done with a report', async (t) => {
+test('zones and lists are imported once, the oldest day first, and archived in `done` with a report', async (t) => {
   const { put, take, in: lies, report, registered, inbox } = await inboxOf(t)
   put('test-2026-11-11.zone.gz', gzipSync(zoneOf(['a', 'b'])))
   put('test-2026-11-10.zone', zoneOf(['a']))
@@ -102,7 +102,7 @@ test('zones and lists are taken once, the oldest day first, and lie in done with
   assert.deepEqual(await take(), [])
 })
 
-test('what cannot be taken lies in failed with the reason, and the rest is taken', async (t) => {
+test('a file that cannot be imported is archived in `failed` with the reason, and the rest is imported', async (t) => {
   const { put, take, in: lies, report, registered } = await inboxOf(t)
   put('test-2026-11-10.zone.gz', gzipSync(zoneOf(['a'])).subarray(0, 30))
   put('other-2026-11-10.zone', zoneOf(['a']))
@@ -123,7 +123,7 @@ test('what cannot be taken lies in failed with the reason, and the rest is taken
   assert.deepEqual(await registered('2026-11-10'), ['a.example'])
 })
 
-test('a file that is being written is left, also where that shows only when it is read', async (t) => {
+test('a file that is still being written is left, even if only the import detects it', async (t) => {
   const { put, take, in: lies, inbox, registered } = await inboxOf(t)
   put('2026-11-10.names', 'a.example\n')
   symlinkSync('/etc/hostname', join(inbox, '2026-11-11.names'))
@@ -148,7 +148,7 @@ test('a file that is being written is left, also where that shows only when it i
   assert.deepEqual(await registered('2026-11-10'), ['a.example'])
 })
 
-test('a file whose time lies ahead is taken once it has lain still between two looks', async (t) => {
+test('a file with a time in the future is imported if it has not changed between two runs', async (t) => {
   const { put, take, ticks, registered, glimpses, inbox } = await inboxOf(t)
   const look = async (): Promise<unknown[]> =>
     (await take(WRITTEN - 3600)).map((report) => ('reason' in report ? report.reason : report.outcome))
@@ -170,7 +170,7 @@ test('a file whose time lies ahead is taken once it has lain still between two l
   assert.equal(glimpses.size, 0, 'what is gone is not waited for')
 })
 
-test('the time is that of the file system, and what told it is gone', async (t) => {
+test('the time is that of the file system, and the file that measured it is removed', async (t) => {
   const { inbox, put } = await inboxOf(t)
   put('2026-11-10.names', '')
   writeFileSync(join(inbox, 'before'), '')
@@ -181,7 +181,7 @@ test('the time is that of the file system, and what told it is gone', async (t) 
   assert.deepEqual(readdirSync(join(inbox, 'taking')), [])
 })
 
-test('two that look at one inbox at once never take a file twice', async (t) => {
+test('two processes at one inbox never import a file twice', async (t) => {
   const { put, take, in: lies, registered } = await inboxOf(t)
   const files = Array.from({ length: 6 }, (_, number) => `list${number}-2026-11-10.names`)
   for (const file of files) put(file, `${file.slice(0, 5)}.example\n`)
@@ -198,7 +198,7 @@ test('two that look at one inbox at once never take a file twice', async (t) => 
   assert.equal((await registered('2026-11-10')).length, 6)
 })
 
-test('a file that was being taken by a process that is no more is taken by the next', async (t) => {
+test('a file that a dead process had claimed is imported by the next process', async (t) => {
   const { put, take, inbox, in: lies } = await inboxOf(t)
   const host = hostname()
     .toLowerCase()
@@ -218,7 +218,7 @@ test('a file that was being taken by a process that is no more is taken by the n
   assert.deepEqual(lies('taking'), [`2026-11-11.names.${host}.${process.ppid}.0123456789ab`])
 })
 
-test('where the store fails, the file is back in the inbox', async (t) => {
+test('if the store fails, the file is returned to the inbox', async (t) => {
   const { put, take, inbox, in: lies, store } = await inboxOf(t)
   put('2026-11-10.names', 'a.example\n')
   const { crawlStates: visits } = store.observations
@@ -229,7 +229,7 @@ test('where the store fails, the file is back in the inbox', async (t) => {
   assert.equal((await take())[0]!.outcome, 'done')
 })
 
-test('a file that is replaced while it is taken never takes the place of the newer one', async (t) => {
+test('a file that is replaced during its import never replaces the newer one', async (t) => {
   const { put, take, inbox, in: lies, report, store, registered } = await inboxOf(t)
   const file = '2026-11-10.names'
   put(file, 'old.example\n')
@@ -248,7 +248,7 @@ test('a file that is replaced while it is taken never takes the place of the new
   assert.deepEqual(await registered('2026-11-10'), ['new.example'])
 })
 
-test('a file that grows while it is taken is taken again', async (t) => {
+test('a file that grows during its import is imported again', async (t) => {
   const { put, take, inbox, in: lies, store, registered } = await inboxOf(t)
   const file = 'ours-2026-11-10.names'
   put(file, 'a.example\n')
@@ -272,7 +272,7 @@ test('a file that grows while it is taken is taken again', async (t) => {
   assert.deepEqual(await registered('2026-11-10'), ['a.example', 'b.example'])
 })
 
-test('after a stop the rest stays in the inbox', async (t) => {
+test('after a stop, the remaining files stay in the inbox', async (t) => {
   const { put, take, stop, inbox, in: lies } = await inboxOf(t)
   put('2026-11-10.names', 'a.example\n')
   put('2026-11-11.names', 'b.example\n')

@@ -1,6 +1,4 @@
-/**
- * A folder of registrations beside a store with a clock of its own, and imports of zones and lists that are made up.
- */
+/** A folder of registrations with a store and a test clock, and imports of generated zones and lists. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +22,7 @@ export const NOW: Instant = Date.UTC(2026, 10, 20, 12) / 1000
 
 export const day = (text: string): Day => parseDay(text)!
 
-/** What is in the one set and not in the other. */
+/** The elements of the first set that are not in the second. */
 export const without = (first: ReadonlySet<string>, second: ReadonlySet<string>): string[] =>
   [...first].filter((each) => !second.has(each))
 
@@ -85,7 +83,7 @@ export async function makeWorld(t: TestContext, url?: string) {
       importNames({ ...taking, ...given }, bytes(text)),
     registered: (on: string) => all(registrations.registered(day(on))),
     dropped: (on: string) => all(registrations.dropped(day(on))),
-    /** All files of the folder with their content, but for what says when. */
+    /** All files of the folder with their content, without times. */
     files: () => filesOf(root),
   }
 }
@@ -96,7 +94,7 @@ async function* bytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-/** Every file with what lies in it, by path; the names of writers and times of imports left out. */
+/** Every file with its content, by path, without the names of writers and the times of imports. */
 export function filesOf(root: string): [path: string, content: string][] {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const plain = (text: string): string =>

@@ -1,4 +1,4 @@
-/** The check of a table whose keys lead back to earlier ones, as those of a damaged page may, and keys beyond others. */
+/** The check of a table whose keys lead backwards, as those of a damaged page can, and the computation of next keys. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ const THROW = (error: unknown): string => {
   throw error
 }
 
-/** A table of which every slice behind `from` ends at `to`, up to the key `end`. */
+/** A table in which every slice after `from` ends at `to`, up to the key `end`. */
 function leadingBack(from: string, to: string, end: string, column: KeyColumn): CheckedTable {
   const check: CheckedTable['check'] = (after) => {
     if (after === null) return { faults: [], checked: 1, last: from }
@@ -22,7 +22,7 @@ for (const [what, table] of [
   ['an earlier number', leadingBack('[5]', '[4]', '[6', 'number')],
   ['texts', leadingBack('["04c0"]', '["04c0"]', '["05', 'hex')],
 ] as const) {
-  test(`a check that is led back ends, and says so: ${what}`, async () => {
+  test(`a check that is led backwards ends and reports it: ${what}`, async () => {
     const check = skippingDamage(table, THROW)
     const problems: string[] = []
     let last: string | null = null
@@ -38,7 +38,7 @@ for (const [what, table] of [
 
 const COLUMNS: readonly KeyColumn[] = ['part', 'hex', 'text']
 
-test('keys beyond a key grow up to the last possible one, and contain no NUL', () => {
+test('keys after a key grow up to the last possible one and contain no NUL', () => {
   for (const after of [null, '[7,"04c6336409","n1.example"]', '[255,"ff","zz"]']) {
     const [part, hex, name] = after === null ? [-1, '', ''] : (JSON.parse(after) as [number, string, string])
     let previous: [number, string, string] = [part, hex, name]

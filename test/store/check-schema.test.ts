@@ -1,4 +1,4 @@
-/** `check` compares the schema of both engines with this release's, and looks at the ledger. */
+/** `check` compares the schema of both engines with that of this release, and checks the ledger. */
 
 import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -51,7 +51,7 @@ async function postgresPlace(t: TestContext): Promise<Place> {
   }
 }
 
-/** A name and an account with all that an account can have; then nothing is wrong. */
+/** Writes a name and an account with all its data. The store is then correct. */
 async function fill({ url }: Place): Promise<void> {
   const store = await openStore(url, { ...OPTIONS, now: () => NOW })
   await ingest(store, [seen('a.example', 1, dns({ A: ['192.0.2.1'] }))])
@@ -81,7 +81,7 @@ async function found({ maintenance: archive }: Store): Promise<string[]> {
   return words
 }
 
-/** What is found once SQL has been run in a part of the store. */
+/** Returns what `check` finds after SQL ran in a part of the store. */
 async function foundAfter(place: Place, part: Part, sql: string): Promise<string[]> {
   await fill(place)
   await place.run(part, sql)
@@ -102,14 +102,14 @@ const LEDGER_DAMAGES: readonly [sql: string, RegExp][] = [
 
 function finds(name: string, placeOf: (t: TestContext) => Place | Promise<Place>): void {
   for (const [sql, words] of LEDGER_DAMAGES) {
-    test(`${name}: check finds what is wrong in the ledger: ${sql}`, async (t) => {
+    test(`${name}: check finds the error in the ledger: ${sql}`, async (t) => {
       const faults = await foundAfter(await placeOf(t), 'ledger', sql)
       assert.equal(faults.length, 1, String(faults))
       assert.match(faults[0]!, words)
     })
   }
 
-  test(`${name}: what a later release has added, or made anew, is no fault`, async (t) => {
+  test(`${name}: additions and rebuilt objects of a later release are not an error`, async (t) => {
     const place = await placeOf(t)
     await fill(place)
     const later = `insert into migration (${name === 'SQLite' ? '' : 'schema_part, '}number, name, checksum, applied_at)
@@ -137,12 +137,12 @@ suite('SQLite', () => {
       ['period 1', 'addon 1', 'token 1', 'usage 1'].map((row) => `${row}: belongs to no account`),
     ],
   ] as const) {
-    test(`check finds what is lost: ${sql}`, async (t) => {
+    test(`check finds the loss: ${sql}`, async (t) => {
       assert.deepEqual(await foundAfter(sqlitePlace(t), part, sql), faults)
     })
   }
 
-  test('a ledger without a column is refused in words', async (t) => {
+  test('a ledger without a column is rejected with a message', async (t) => {
     const place = sqlitePlace(t)
     await fill(place)
     await place.run('ledger', 'alter table lookup_request_count drop column requests')
@@ -152,7 +152,7 @@ suite('SQLite', () => {
     )
   })
 
-  test('check goes on past pages of the ledger that cannot be read', async (t) => {
+  test('check continues after unreadable pages of the ledger', async (t) => {
     const place = sqlitePlace(t)
     await fill(place)
     const database = new DatabaseSync(place.ledger)
@@ -187,12 +187,12 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
     ['alter table probe_outcome drop column no_website', ['schema column probe_outcome.no_website: is missing']],
     ['drop index audit_email', ['schema index audit_email: is missing']],
   ] as const) {
-    test(`check finds what is lost: ${sql}`, async (t) => {
+    test(`check finds the loss: ${sql}`, async (t) => {
       assert.deepEqual(await foundAfter(await postgresPlace(t), 'facts', sql), faults)
     })
   }
 
-  test('what the migrations make is read off their SQL, all of it', async (t) => {
+  test('every object of the migrations is read from their SQL', async (t) => {
     const { url } = await postgresPlace(t)
     await (await openStore(url, OPTIONS)).close()
     const client = new pg.Client({ connectionString: url })
@@ -208,7 +208,7 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
   })
 })
 
-test('SQL of migrations: what is dropped later is not made', () => {
+test('an object that a later migration drops is not expected', () => {
   const sql =
     'create table a (\n  b text primary key\n);\ncreate index c on a (b); -- create index d on a (b)\ndrop index c;'
   assert.deepEqual([...objectsCreatedBy(sql).keys()].sort(), ['column a.b', 'index a_pkey', 'table a'])

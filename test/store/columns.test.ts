@@ -1,4 +1,4 @@
-/** How facts are read from columns that another release may have written. */
+/** Reading facts from columns that another release may have written. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const ROW: FactsRow = packFacts({
 const hostIn = (row: Partial<FactsRow>, source = 'shop.source.example') =>
   unpackFacts(name(source), { ...ROW, ...row }).web?.redirect_host
 
-test('the host at which a redirect ended is read back', () => {
+test('the final host of a redirect is read back', () => {
   assert.equal(hostIn({}), 'www.target.example')
   assert.equal(hostIn({ redirects_to: 'www.target.example' }), 'www.target.example')
   const own = { redirects_to: null, redirect_host: 'blog.source.example' }
@@ -24,7 +24,7 @@ test('the host at which a redirect ended is read back', () => {
     assert.equal(hostIn(own, source), 'blog.source.example')
 })
 
-test('a host that is not under the target, as an older release leaves it behind, counts as unknown', () => {
+test('a host that is not under the target, as an older release may leave, counts as unknown', () => {
   assert.equal(hostIn({ redirects_to: 'elsewhere.example' }), undefined)
   assert.equal(hostIn({ redirects_to: 'get.example' }), undefined)
   assert.equal(hostIn({ redirect_host: null }), undefined)

@@ -1,7 +1,4 @@
-/**
- * Damage that `check` of SQLite has to find, or to go on past: values that nothing else says, and pages that cannot be
- * read.
- */
+/** Damage that `check` of SQLite finds or passes: values that no other row confirms, and unreadable pages. */
 
 import assert from 'node:assert/strict'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
@@ -60,7 +57,7 @@ async function filled(t: TestContext): Promise<string> {
   return path
 }
 
-test('values that no other row says are found by their checksum', async (t) => {
+test('checksums detect changed values that no other row confirms', async (t) => {
   const path = await filled(t)
   assert.deepEqual(await checked(path), [])
   const database = new DatabaseSync(path)
@@ -108,7 +105,7 @@ test('values that no other row says are found by their checksum', async (t) => {
   )
 })
 
-test('a release that knows of no checksums leaves none behind', async (t) => {
+test('a release without checksums removes those of the rows that it writes', async (t) => {
   const path = await filled(t)
   const database = new DatabaseSync(path)
   database.exec(`update facts set ssl = 'valid' where id = 7`)
@@ -117,7 +114,7 @@ test('a release that knows of no checksums leaves none behind', async (t) => {
   assert.deepEqual(await checked(path), [])
 })
 
-test('check goes on past pages that cannot be read, says where they are, and looks at all other rows', async (t) => {
+test('check continues after unreadable pages, reports where they are, and checks all other rows', async (t) => {
   for (const table of [
     'facts',
     'crawl_state',
@@ -148,7 +145,7 @@ test('check goes on past pages that cannot be read, says where they are, and loo
   }
 })
 
-/** A leaf in the middle of a table; null of one that has a single page. */
+/** A leaf in the middle of a table, or null for a table of a single page. */
 function pageOf(path: string, table: string): number | null {
   const database = new DatabaseSync(path)
   try {
@@ -169,7 +166,7 @@ function spoil(path: string, page: number): void {
   closeSync(file)
 }
 
-test('counters move by the rows that were really written, where rows are there already or are missing', async (t) => {
+test('counters change by the rows that were really written, if rows are already present or missing', async (t) => {
   const path = await filled(t)
   const counts = (): unknown[] => {
     const database = new DatabaseSync(path)
@@ -205,7 +202,7 @@ test('counters move by the rows that were really written, where rows are there a
   assert.deepEqual(counts(), [2, 1, 2], 'nor does the one that was missing')
 })
 
-test('a store whose schema is damaged is refused with what to do, and no stack', async (t) => {
+test('a store with a damaged schema is rejected with what to do, without a stack', async (t) => {
   const path = await filled(t)
   const before = 'insert into pending_removal ('
   const bytes = readFileSync(path)
@@ -219,7 +216,7 @@ test('a store whose schema is damaged is refused with what to do, and no stack',
   )
 })
 
-test('a range that no crawl would visit any more is found', async (t) => {
+test('a range that no crawler would probe again is found', async (t) => {
   const path = await filled(t)
   const database = new DatabaseSync(path)
   database.exec('delete from slot_lease where slot_range = 234')

@@ -1,4 +1,4 @@
-/** The table of engines: which engines are in it, what their URLs look like, and what using one of them loads. */
+/** The table of engines: which engines it contains, what their URLs look like, and which modules they load. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -48,7 +48,7 @@ for (const folder of engineFolders) {
   })
 }
 
-test('a URL belongs to the engine of its scheme, and any other URL is refused without its password', async () => {
+test('a URL belongs to the engine of its scheme, and any other URL is rejected without showing its password', async () => {
   assert.equal(engineOf('sqlite:data/domaindex.db').name, 'SQLite')
   assert.equal(engineOf({ url: 'sqlite:/srv/a.db', ledger: '/fast/b.db' }).name, 'SQLite')
   for (const url of ['postgres://me:hush@db/data', 'postgresql:///data?host=/run'])
@@ -61,7 +61,7 @@ test('a URL belongs to the engine of its scheme, and any other URL is refused wi
   assert.equal(redactedStoreUrl({ url: 'sqlite:a:b@c.db', ledger: 'd.db' }), 'sqlite:a:b@c.db')
 })
 
-/** Opens a store in a process of its own. Prints which database clients the process has loaded. */
+/** Opens a store in its own process, and prints which database clients the process has loaded. */
 const OPEN_AND_LIST = `
   const { openStore } = await import(process.argv[1])
   await (await openStore(process.argv[2], ${JSON.stringify(OPTIONS)})).close()

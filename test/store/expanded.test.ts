@@ -1,4 +1,4 @@
-/** A store that a later release has expanded: this release opens it, and every answer and write is as before. */
+/** A store that a later release has expanded: this release opens it, and every response and write is as before. */
 
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -24,21 +24,23 @@ import { usage } from './ledger/usage.ts'
 import { type Place as Database, noOtherCollation, noPostgres, postgresServer } from './postgres-server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
-/** The columns that the made-up migration gives to every table. */
+/** The columns that the test's migration adds to every table. */
 const COLUMNS = ['extra_note text', 'extra_count integer not null default 7']
-/** An insert that names no columns: the table's name is followed by no bracket. */
+/** An insert without column names: no bracket follows the table's name. */
 const NAMELESS = /insert\s+(?:or\s+\w+\s+)?into\s+\S+\s+(?!\()\w+/gi
 
-/** One engine: makes an empty store, runs SQL on every part of it, and tells the SQL that the store itself holds. */
+/**
+ * One engine: creates an empty store, runs SQL on every part of it, and returns the SQL that the store itself holds.
+ */
 type Place = {
   url: string
-  /** For each of the store's parts: its tables, and a way to run SQL there. */
+  /** Calls `work` for each part of the store with its tables and a way to run SQL. */
   parts(work: (part: Part) => Promise<void>): Promise<void>
   remove(): Promise<void>
 }
 type Part = { tables: string[]; routines: string[]; run(sql: string): Promise<void>; note(name: string): Promise<void> }
 
-/** A new folder, with the files of another where one is given. */
+/** A new folder, with the files of another one if given. */
 async function sqlitePlace(of?: string): Promise<Place & { folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-expanded-'))
   if (of !== undefined) cpSync(of, folder, { recursive: true })
@@ -96,7 +98,7 @@ function placeIn({ url, drop }: { url: string; drop(): Promise<void> }): Place {
   }
 }
 
-/** Makes the store and expands it. */
+/** Creates the store and expands it. */
 async function expanded(place: Place): Promise<void> {
   await (await openStore(place.url, OPTIONS)).close()
   await place.parts(async ({ tables, run, note }) => {
@@ -107,7 +109,7 @@ async function expanded(place: Place): Promise<void> {
   })
 }
 
-/** Expanded stores as copies of one that is made once. */
+/** Copies of one expanded store, which is created once. */
 function copiesOfSqlite(): () => Promise<Place> {
   let made: Promise<Place & { folder: string }> | undefined
   after(async () => void (await (await made)?.remove()))
@@ -122,7 +124,7 @@ function copiesOfSqlite(): () => Promise<Place> {
   }
 }
 
-/** The same; a server that is given may refuse to copy databases, and expands a schema each time. */
+/** The same. An external server may forbid copies of databases, so a schema is expanded each time. */
 function copiesOfPostgres(): () => Promise<Place> {
   let made: Promise<Database> | undefined
   after(async () => void (await (await made)?.drop()))
@@ -181,7 +183,7 @@ function acceptsExpansions(name: string, make: () => Promise<Place>): void {
     assert.deepEqual(await migrateStore(place.url, false), [])
   })
 
-  test(`${name}: any other migration that is not known is refused`, async (t) => {
+  test(`${name}: any other unknown migration is rejected`, async (t) => {
     const place = await storeOf(t)
     await place.parts(({ note }) => note('0000-early.expand.sql'))
     await assert.rejects(open(place), /has migration 0000-early\.expand\.sql, which this release does not know/)
@@ -190,7 +192,7 @@ function acceptsExpansions(name: string, make: () => Promise<Place>): void {
     await assert.rejects(open(other), /has migration 9999-later\.sql, .* run a newer domaindex/)
   })
 
-  test(`${name}: a known migration with another checksum is refused, also if it only adds`, async (t) => {
+  test(`${name}: a known migration with another checksum is rejected, even if it only adds`, async (t) => {
     const place = await storeOf(t)
     await place.parts(({ run }) => run(`update migration set checksum = '' where name like '%.expand.sql'`))
     await assert.rejects(open(place), /migration \d{4}-[a-z-]+\.expand\.sql differs from this release's/)

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createFolder } from '../../src/store/sqlite/database/folder.ts'
 
-test('a folder is made with those above it, and one that is there stays', async (context) => {
+test('a folder is created with its parents, and an existing one stays', async (context) => {
   const base = await mkdtemp(join(tmpdir(), 'domaindex-folder-'))
   context.after(() => rm(base, { recursive: true }))
   const deep = join(base, 'a', 'b', 'c')
@@ -17,6 +17,6 @@ test('a folder is made with those above it, and one that is there stays', async 
   assert.ok(existsSync(deep))
 })
 
-test('where a file system makes no folders, that is told at once', { skip: !existsSync('/proc/self') }, () => {
+test('if the file system cannot create folders, the error comes at once', { skip: !existsSync('/proc/self') }, () => {
   assert.throws(() => createFolder('/proc/nowhere/deep'), /ENOENT|EACCES|EPERM/)
 })

@@ -1,4 +1,4 @@
-/** What is stored by position, frozen: a store that an earlier release wrote means the same to every later one. */
+/** Frozen positions: what an earlier release stored means the same to every later one. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ import { canonicalRecordSet, RECORD_TYPES } from '../../src/values/dns-record.ts
 import { encodeRecords } from '../../src/values/stored-records.ts'
 import { dns, seen } from './conformance/world.ts'
 
-/** Numbers that were given: a line may be added, and none may change. */
+/** Assigned numbers. A line may be added, but none may change. */
 const TYPES = { A: 0, AAAA: 1, MX: 2, TXT: 3, NS: 4, SOA: 5, CNAME: 6 }
 const CLOCKS = { status: 0, A: 1, AAAA: 2, MX: 3, TXT: 4, NS: 5, SOA: 6, CNAME: 7, web: 8 }
 const FLAGS = {
@@ -24,14 +24,14 @@ const FLAGS = {
 }
 const AGES = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180]
 
-test('record types, clocks, flags and ages have the numbers that they always had', () => {
+test('record types, clocks, flags and ages have their original numbers', () => {
   assert.deepEqual(RECORD_TYPE_NUMBERS, TYPES)
   assert.deepEqual(PART_NUMBERS, CLOCKS)
   assert.deepEqual(FACTS_FLAG, FLAGS)
   assert.deepEqual(AGE_DAYS, AGES)
 })
 
-test('every record type and every clock has a number of its own', () => {
+test('every record type and every clock has its own number', () => {
   assert.deepEqual(Object.keys(RECORD_TYPE_NUMBERS).sort(), [...RECORD_TYPES].sort())
   assert.deepEqual(Object.keys(PART_NUMBERS).sort(), [...OBSERVED_PARTS].sort())
   for (const numbers of [RECORD_TYPE_NUMBERS, PART_NUMBERS])
@@ -42,7 +42,7 @@ const NEWEST = 1_800_000_000
 const MX_CLOCK = 0x01020304
 const STORED = Buffer.from('03010203040800000000', 'hex')
 
-test('clocks are stored as the same bytes as ever', () => {
+test('clocks are stored as the same bytes as before', () => {
   const clocks = OBSERVED_PARTS.map((part) => (part === 'MX' ? MX_CLOCK : part === 'web' ? 0 : NEWEST))
   assert.deepEqual(packClocks(clocks), { clock: NEWEST, otherClocks: STORED })
   assert.deepEqual(unpackClocks(NEWEST, STORED), clocks)
@@ -53,7 +53,7 @@ test('clocks are stored as the same bytes as ever', () => {
   )
 })
 
-test('a release with one more record type reads what this one wrote: the new type was never observed', () => {
+test('a release with an additional record type reads the rows of this one: the new type was never observed', () => {
   const [before, after] = [OBSERVED_PARTS.slice(0, 3), OBSERVED_PARTS.slice(3)]
   const numbers = [...before, 'CAA' as const, ...after].map((part) => (part === 'CAA' ? 9 : PART_NUMBERS[part]))
   const { pack, unpack } = clockCodec(numbers)
@@ -68,18 +68,18 @@ test('a release with one more record type reads what this one wrote: the new typ
   assert.deepEqual(unpack(NEWEST, pack(observed).otherClocks), observed)
 })
 
-test('this release passes over the clock of a type that a newer one added', () => {
+test('this release ignores the clock of a type that a newer one added', () => {
   const late = Buffer.concat([STORED, Buffer.from('0900000007', 'hex')])
   assert.deepEqual(unpackClocks(NEWEST, late), unpackClocks(NEWEST, STORED))
 })
 
-test('what was asked is a bit for each type, by its number', () => {
+test('queried types are stored as one bit per type, by number', () => {
   const { queriedTypes: asked } = prepareObservation(seen('a.example', 1, dns({ CNAME: [], MX: [], A: [] })))
   assert.equal(asked, (1 << 6) | (1 << 2) | (1 << 0))
   assert.deepEqual(queriedRecordTypes(asked), ['A', 'MX', 'CNAME'])
 })
 
-/** The kept text of each type, which facts and superseded states hold. */
+/** The stored text of each type, which facts and superseded states contain. */
 const TEXTS: readonly [keyof typeof TYPES, unknown, string][] = [
   ['A', ['192.0.2.1'], '["192.0.2.1"]'],
   ['AAAA', ['2001:db8::1'], '["2001:db8::1"]'],
@@ -104,7 +104,7 @@ const TEXTS: readonly [keyof typeof TYPES, unknown, string][] = [
   ],
 ]
 
-test('the values of a record are kept in the order that they always had, in whatever order they came', () => {
+test('the values of a record are stored in their original order, in whatever order they were given', () => {
   for (const [type, given, text] of TEXTS) {
     const records = canonicalRecordSet(type, given)
     assert.ok(typeof records !== 'string')

@@ -1,4 +1,4 @@
-/** The generators of the property tests: a sample of each contains every kind of event that it is meant to make. */
+/** The generators of the property tests: a sample of each contains every kind of event that it should produce. */
 
 import { test } from 'node:test'
 import type { Observation } from '../../src/observe/observation.ts'
@@ -18,7 +18,7 @@ const records = (type: RecordType, fits: (count: number) => boolean): Seen => {
   return ({ dns }) => dns?.records[type] !== undefined && fits(dns.records[type].length)
 }
 
-/** What an observation may be, beside those before it in its history. */
+/** Kinds of observations, relative to the earlier ones in the history. */
 const OBSERVATIONS: Readonly<Record<string, Seen>> = {
   'without a dns part': ({ dns }) => dns === null,
   'without a web part': ({ web }) => web === null,
@@ -55,7 +55,7 @@ function ofSameName({ domain }: Observation, before: readonly Observation[]): re
   return before.filter((other) => other.domain === domain)
 }
 
-/** Whether a history has an observation of a kind. */
+/** Whether a history contains a kind of observation. */
 const anywhere = (fits: Seen) => (events: readonly Event[]) => {
   const seen = events.filter((event) => 'domain' in event)
   return seen.some((observation, place) => fits(observation, seen.slice(0, place)))
@@ -66,7 +66,7 @@ const isOrdered = (events: readonly Event[]) => {
   return times.length > 5 && times.every((time, place) => place === 0 || times[place - 1]! <= time)
 }
 
-test('a sample of histories has every kind of observation, names that are forgotten, and both orders', () => {
+test('a sample of histories has every kind of observation, forgotten names, and both orders', () => {
   assertMakes(history(NAMES, 50), {
     ...inHistories,
     'a forgotten name': (events) => events.some((event) => 'forget' in event),
@@ -86,7 +86,7 @@ test('a sample of observations has every kind', () => {
   assertMakes(observations(NAMES, 50), inHistories)
 })
 
-test('a sample of filings has every deed', () => {
+test('a sample of filings has every operation', () => {
   assertMakes(filing, {
     'a text': (deed) => typeof deed === 'object' && 'text' in deed && deed.text !== null,
     'no text': (deed) => typeof deed === 'object' && 'text' in deed && deed.text === null,
@@ -97,7 +97,7 @@ test('a sample of filings has every deed', () => {
   })
 })
 
-test('a sample of leases and duties has every deed, and rounds near and far', () => {
+test('a sample of leases and named locks has every operation, and short and long rounds', () => {
   const deedIs = (kind: string) => (round: { deeds: { kind: string }[] }) =>
     round.deeds.some((deed) => deed.kind === kind)
   const kinds = ['lease', 'renew', 'release', 'nothing'].map((kind) => [kind, deedIs(kind)])
@@ -112,7 +112,7 @@ test('a sample of leases and duties has every deed, and rounds near and far', ()
     assertMakes(duties, { [deed]: ({ deeds }) => deeds.includes(deed) })
 })
 
-test('a sample of visits has every kind of row', () => {
+test('a sample of crawl states has every kind of row', () => {
   assertMakes(visiting, {
     'never seen': ({ ago }) => ago === null,
     seen: ({ ago }) => ago !== null,
@@ -123,7 +123,7 @@ test('a sample of visits has every kind of row', () => {
   })
 })
 
-test('a sample of calls to the ledger has every deed', () => {
+test('a sample of calls to the ledger has every operation', () => {
   assertMakes(calling, {
     'calls that cost': (deed) => deed.kind === 'calls' && deed.costs,
     'calls that cost nothing': (deed) => deed.kind === 'calls' && !deed.costs,

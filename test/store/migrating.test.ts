@@ -40,7 +40,7 @@ async function databaseOf(t: TestContext) {
   return { database, client, url }
 }
 
-test('a migration behind a long reader gives its lock up, says so, lets others pass, and is applied later', {
+test('a migration behind a long reader releases its lock, reports it, lets others pass, and is applied later', {
   skip: noPostgres,
 }, async (t) => {
   const { database, client, url } = await databaseOf(t)
@@ -50,7 +50,7 @@ test('a migration behind a long reader gives its lock up, says so, lets others p
   await other.connect()
   const told: string[] = []
   const wait = async (): Promise<void> => {
-    await other.query('select * from thing') // waits for nobody
+    await other.query('select * from thing') // waits for no lock
     if (told.length === 2) await client.query('commit')
   }
   const tell = (words: string): void => void told.push(words)
@@ -61,7 +61,7 @@ test('a migration behind a long reader gives its lock up, says so, lets others p
   await client.query('select note from thing')
 })
 
-test('a migration that never gets its lock says what to do, and nothing of it is kept', {
+test('a migration that never gets its lock says what to do and changes nothing', {
   skip: noPostgres,
 }, async (t) => {
   const { database, client } = await databaseOf(t)
@@ -84,7 +84,7 @@ test('a migration that never gets its lock says what to do, and nothing of it is
 const SENTENCE =
   /^migration facts\/0002-step\.sql failed: .*(nowhere|no such table).*; it was rolled back, earlier ones stay applied: fix the cause, then run domaindex migrate again$/
 
-test('a migration that fails is said in a sentence: PostgreSQL', { skip: noPostgres }, async (t) => {
+test('a failed migration is reported in a sentence: PostgreSQL', { skip: noPostgres }, async (t) => {
   const { database, client } = await databaseOf(t)
   const folder = folderOf(t, FIRST, 'alter table thing add column note text; alter table nowhere add column note text;')
   await assert.rejects(migratePostgres(database, 'facts', folder), (error) => {
@@ -96,7 +96,7 @@ test('a migration that fails is said in a sentence: PostgreSQL', { skip: noPostg
   await assert.rejects(client.query('select note from thing'))
 })
 
-test('a migration that fails is said in a sentence: SQLite', (t) => {
+test('a failed migration is reported in a sentence: SQLite', (t) => {
   const database = new DatabaseSync(':memory:')
   t.after(() => database.close())
   const folder = folderOf(t, FIRST, 'alter table thing add column note text; alter table nowhere add column note text;')

@@ -1,4 +1,4 @@
-/** A plain model of the store in memory: what the contract says, said as simply and as slowly as it can be. */
+/** A plain model of the store in memory: the contract, implemented as simply and slowly as possible. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { IpStatus } from '../../src/apply/crawl-state.ts'
@@ -15,10 +15,10 @@ const FIVE_MINUTES = 300
 
 type State = { first_seen: Instant; records: readonly AnyRecord[] }
 
-/** All that the contract lets us know of one name. States are oldest first. */
+/** The facts about one name. States are oldest first. */
 type Facts = {
   status: DnsStatus | null
-  /** A part asked A or AAAA, or said nxdomain or servfail. */
+  /** A or AAAA was queried, or the name was nxdomain or servfail. */
   resolved: boolean
   states: Record<RecordType, State[]>
   web: WebPart | null
@@ -35,7 +35,7 @@ export class Model {
   readonly #domains = new Map<DomainName, Domain>()
   readonly #forgotten = new Set<DomainName>()
 
-  /** `now`: where the store's clock stands. */
+  /** `now`: the time of the store's clock. */
   constructor(now: Instant) {
     this.#now = now
   }
@@ -134,7 +134,7 @@ const UNSEEN_WEB: WebPart = {
   text: null,
 }
 
-/** Lets the parts that are newer than their clocks change the domain; false where none is. */
+/** Applies the parts that are newer than their clocks. Returns false if there is none. */
 function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): boolean {
   const { clocks, facts } = domain
   let newer = false
@@ -170,7 +170,7 @@ function setRecords(facts: Facts, type: RecordType, state: State): void {
   if (!sameSet(newest(facts, type), state.records)) facts.states[type].push(state)
 }
 
-/** The records of the newest state; none where there is no state. */
+/** Returns the records of the newest state, or none without a state. */
 function newest(facts: Facts, type: RecordType): readonly AnyRecord[] {
   return facts.states[type].at(-1)?.records ?? []
 }

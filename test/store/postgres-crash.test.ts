@@ -1,4 +1,4 @@
-/** PostgreSQL dies while observations are imported, or loses a page of a table. */
+/** PostgreSQL dies during an import, or loses a page of a table. */
 
 import assert from 'node:assert/strict'
 import { closeSync, openSync, writeSync } from 'node:fs'
@@ -23,7 +23,7 @@ const notOurs = noPostgres || (process.env.DOMAINDEX_TEST_POSTGRES ? 'the server
 
 if (!notOurs) await postgresServer() // for the whole file
 
-/** New names, all on one address and those of a batch on another. */
+/** New names, all on one address, and those of a batch on another one. */
 function batchOf(importer: number, batch: number): Observation[] {
   return Array.from({ length: BATCH }, (_, index) => {
     const addresses = [CROWDED, `198.51.100.${batch % 250}`]
@@ -44,7 +44,7 @@ async function checkAll({ maintenance }: Store): Promise<{ faults: CheckFault[];
   return { faults, checked }
 }
 
-test('what was acknowledged is there, once, and the counters fit', { skip: notOurs }, async (t) => {
+test('acknowledged observations are present once, and the counters match', { skip: notOurs }, async (t) => {
   const server = await postgresServer()
   const { url, drop } = await server.schema()
   const place = new URL(url)
@@ -71,7 +71,7 @@ test('what was acknowledged is there, once, and the counters fit', { skip: notOu
   assert.deepEqual((await checkAll(stores[0]!)).faults, [])
 })
 
-/** Makes a counter wrong, and overwrites a page in the middle of a table's file. Returns the statement. */
+/** Changes a counter and overwrites a page in the middle of a table's file. Returns the statement. */
 async function spoilPage(url: string, table: string, restart: () => Promise<void>): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -108,7 +108,7 @@ function observationsOf(round: number): Observation[] {
 }
 
 for (const table of ['facts', 'dns_state']) {
-  test(`check goes on past a page of ${table} that cannot be read`, { skip: notOurs }, async (t) => {
+  test(`check continues after an unreadable page of ${table}`, { skip: notOurs }, async (t) => {
     const server = await postgresServer()
     const { url, drop } = await server.schema()
     let store = await openStore(url, { access: 'write', ledger: 'own', secret: null })

@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL that is not as it should be, and what its user is told; connections that come and go at the wrong
- * moment.
- */
+/** A PostgreSQL in a bad state and the messages about it, and connections lost at the wrong moment. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -32,7 +29,7 @@ async function clientOf(url: string): Promise<pg.Client> {
   return client
 }
 
-test('each of two saves at the same time gets as many ids as it asks for, and none twice', async () => {
+test('each of two concurrent saves gets as many ids as it requests, and none twice', async () => {
   let block = 0
   const read = async (_: unknown, [blocks]: readonly number[]) =>
     Array.from({ length: blocks! }, () => ({ first: ++block * 1000 }))
@@ -46,7 +43,7 @@ test('each of two saves at the same time gets as many ids as it asks for, and no
   assert.equal(new Set([...kept, ...taken.flat()]).size, 4400)
 })
 
-test('no connection is left behind, also of those that were on their way', { skip: noPostgres }, async (t) => {
+test('no connection stays open, including those being established', { skip: noPostgres }, async (t) => {
   const url = await schemaOf(t)
   const who = `domaindex ${process.pid}`
   const database = await openDatabase(url, { pool: 8, applicationName: who })
@@ -54,11 +51,11 @@ test('no connection is left behind, also of those that were on their way', { ski
   await database.close()
   const client = await clientOf(url)
   const left = 'select 1 from pg_stat_activity where application_name = $1'
-  while ((await client.query(left, [who])).rowCount !== 0) await new Promise(setImmediate) // those that say goodbye
+  while ((await client.query(left, [who])).rowCount !== 0) await new Promise(setImmediate) // connections that are closing
   await client.end()
 })
 
-test('a commit that another connection still has under way is in doubt, however long one waits', {
+test('a commit that another connection is still processing stays in doubt, however long the wait', {
   skip: noPostgres,
 }, async (t) => {
   const url = await schemaOf(t)
@@ -76,7 +73,7 @@ test('a commit that another connection still has under way is in doubt, however 
   await hanging.end()
 })
 
-test('a range is read in the order of its key, also where its table was empty when that was planned', {
+test('a range is read in the order of its key, even if its table was empty when the statement was planned', {
   skip: noPostgres,
 }, async (t) => {
   const url = await schemaOf(t)
@@ -89,7 +86,7 @@ test('a range is read in the order of its key, also where its table was empty wh
   assert.doesNotMatch(plan, /Sort/)
 })
 
-test('a migration may take its time, and nothing else may', { skip: noPostgres }, async (t) => {
+test('a migration may run for long, and nothing else may', { skip: noPostgres }, async (t) => {
   const url = await schemaOf(t)
   await (await openStore(url, OPTIONS)).close()
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
@@ -99,7 +96,7 @@ test('a migration may take its time, and nothing else may', { skip: noPostgres }
   await database.close()
 })
 
-test('a server that may only be read is told of as such', { skip: noPostgres }, async (t) => {
+test('a read-only server is reported as read-only', { skip: noPostgres }, async (t) => {
   const place = new URL(await schemaOf(t))
   await (await openStore(place.href, OPTIONS)).close()
   place.searchParams.set('options', `${place.searchParams.get('options')} -cdefault_transaction_read_only=on`)
@@ -111,13 +108,13 @@ test('a server that may only be read is told of as such', { skip: noPostgres }, 
   await store.close()
 })
 
-test('what no connection or no turn could be had for is said in words', () => {
+test('a missing connection or an unavailable lock is reported in a sentence', () => {
   const words = (message: string) => (toStoreFault(new Error(message), 'postgres://u:secret@h/d') as Error).message
   assert.match(words('timeout expired'), /^postgres:\/\/u@h\/d: the server does not respond/)
   assert.match(words('timeout exceeded when trying to connect'), /all in use: raise DOMAINDEX_POOL$/)
 })
 
-test('a database of another encoding than UTF8 is refused, before anything is made in it', {
+test('a database with an encoding other than UTF8 is rejected before anything is created in it', {
   skip: noPostgres,
 }, async (t) => {
   const url = await schemaOf(t)

@@ -1,4 +1,7 @@
-/** Filing beside writers on PostgreSQL, held at the moments that matter by locks of the test: nothing sleeps. */
+/**
+ * Filing concurrently with writers on PostgreSQL. Locks of the test stop them at the critical moments, and nothing
+ * sleeps.
+ */
 
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
@@ -15,8 +18,8 @@ const ONE = name('one.example')
 const TWO = name('two.example')
 
 /**
- * Two stores on one schema, as two processes have them, the first of which keeps the index, and a connection of the
- * test's own.
+ * Two stores on one schema, as two processes have them, and a connection of the test. The first one maintains the
+ * index.
  */
 async function worldOf(t: TestContext) {
   const place = await (await postgresServer()).schema()
@@ -41,7 +44,7 @@ async function waiting(hand: pg.Client, transactions: number): Promise<void> {
   while ((await hand.query(WAITING)).rowCount! < transactions);
 }
 
-/** Files while `meanwhile` is done by another process, which comes when the pages are taken and not filed yet. */
+/** Files pages while another process runs `meanwhile`, after the pages were read and before they are filed. */
 async function fileBeside(
   { keeper, hand, hold }: Awaited<ReturnType<typeof worldOf>>,
   meanwhile: () => Promise<unknown>,
@@ -62,8 +65,8 @@ async function namesOf(store: Store, text: string) {
   return wording === null ? null : (await store.similar.names([wording], 9))[0]
 }
 
-suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
-  test('a page that a writer has in its hands is left for the next round, and not waited for', async (t) => {
+suite('filing concurrently with writers on PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
+  test('a page that a writer has locked is left for the next round without waiting', async (t) => {
     const { keeper, hand, hold } = await worldOf(t)
     await ingest(keeper, [saying(ONE, 1, 'one'), saying(TWO, 1, 'two')])
     const filings = (await keeper.similarIndex.pending(10)).map(filingOf)
@@ -87,7 +90,7 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
     'a page whose text goes': (store: Store) => ingest(store, [saying(ONE, 2, null)]),
   }
   for (const [what, write] of Object.entries(gone))
-    test(`${what} while it is filed is in no answer`, async (t) => {
+    test(`${what} while it is filed is in no response`, async (t) => {
       const world = await worldOf(t)
       const { keeper, other, hold } = world
       await ingest(keeper, [saying(ONE, 1, 'both'), saying(TWO, 1, 'both')])
@@ -99,7 +102,7 @@ suite('filing beside writers on PostgreSQL', { skip: noPostgres, concurrency: 2 
       assert.equal(await wordingOf(keeper, 'both'), null)
     })
 
-  test('a page that says something else while it is filed waits anew', async (t) => {
+  test('a page whose text changes while it is filed is pending again', async (t) => {
     const world = await worldOf(t)
     const { keeper, other, hold } = world
     await ingest(keeper, [saying(ONE, 1, 'old')])

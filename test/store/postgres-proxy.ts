@@ -1,6 +1,4 @@
-/**
- * A proxy before a PostgreSQL that loses connections when a test says so: the moments that no server can be brought to.
- */
+/** A proxy in front of PostgreSQL that loses connections on request, at moments that no server can be forced into. */
 
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,15 +8,15 @@ import { join } from 'node:path'
 
 export type LossyProxy = {
   url: string
-  /** Loses the connection of the next commit: before the server gets it, or after it has answered. */
+  /** Loses the connection of the next commit: before the server receives it, or after it has answered. */
   loseCommit(when: 'before' | 'after'): void
-  /** How many commits were lost. */
+  /** The number of lost commits. */
   lost(): number
-  /** Loses every connection that is open. */
+  /** Closes every open connection. */
   loseAll(): void
-  /** Loses them, and every one that comes, until it is told otherwise. */
+  /** Closes every connection, including new ones, until it is switched off. */
   cut(isCut: boolean): void
-  /** Passes nothing on and ends nothing, as a server does that stands still, until it is told otherwise. */
+  /** Stops forwarding without closing anything, like a server that hangs, until it is switched off. */
   freeze(isFrozen: boolean): void
   close(): Promise<void>
 }
@@ -26,7 +24,7 @@ export type LossyProxy = {
 /** A message of the simple query protocol, https://www.postgresql.org/docs/current/protocol-message-formats.html. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0')
 
-/** A proxy before the server whose store lies at `url`. */
+/** A proxy in front of the server of the store at `url`. */
 export async function proxyTo(url: string): Promise<LossyProxy> {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-proxy-'))
   const place = new URL(url)

@@ -1,4 +1,4 @@
-/** A PostgreSQL that cannot be used as its URL says, and what its user is told. */
+/** A PostgreSQL that cannot be used as its URL says, and the messages about it. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const isTold = (words: RegExp) => (fault: unknown) => {
   return true
 }
 
-test('parameters of a URL that do not fit the server or this machine are told in words', {
+test('URL parameters that do not fit the server or this machine are reported in a sentence', {
   skip: noPostgres,
 }, async (t) => {
   const { url, drop } = await (await postgresServer()).schema()
@@ -35,7 +35,7 @@ test('parameters of a URL that do not fit the server or this machine are told in
   }
 })
 
-test('a server that is too old is refused', () => {
+test('a server that is too old is rejected', () => {
   assert.match(
     unsupportedReason({ encoding: 'UTF8', version: 14 })!,
     /^is PostgreSQL 14: version 15 or later is required$/,
@@ -43,7 +43,7 @@ test('a server that is too old is refused', () => {
   assert.equal(unsupportedReason({ encoding: 'UTF8', version: 15 }), null)
 })
 
-test('a database with tables of another program is refused', { skip: noPostgres }, async (t) => {
+test('a database with tables of another program is rejected', { skip: noPostgres }, async (t) => {
   const { url, drop } = await (await postgresServer()).schema()
   t.after(drop)
   const client = new pg.Client({ connectionString: url })
@@ -56,7 +56,7 @@ test('a database with tables of another program is refused', { skip: noPostgres 
   )
 })
 
-/** Asks for a password as SCRAM does, https://www.postgresql.org/docs/current/protocol-message-formats.html. */
+/** Requests a password as SCRAM does, https://www.postgresql.org/docs/current/protocol-message-formats.html. */
 function askForPassword(socket: Socket): void {
   const ask = (kind: number, text: string): Buffer => {
     const message = Buffer.from(`R\0\0\0\0\0\0\0\0${text}`)
@@ -70,8 +70,8 @@ function askForPassword(socket: Socket): void {
   })
 }
 
-test('a server that asks for a password which the URL lacks is told of, and not waited for', async (t) => {
-  delete process.env.PGPASSWORD // would stand in for the URL's
+test('a server that requires a password missing from the URL is reported without waiting', async (t) => {
+  delete process.env.PGPASSWORD // would replace the password of the URL
   const server = createServer(askForPassword).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
@@ -81,7 +81,7 @@ test('a server that asks for a password which the URL lacks is told of, and not 
   await closed
 })
 
-test('a certificate that is not accepted is told with what to do', () => {
+test('an untrusted certificate is reported with what to do', () => {
   const told = (message: string, code: string) =>
     (toStoreFault(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
   assert.match(

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL of one test file: started from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names; a place
- * in it for every test.
+ * The PostgreSQL of one test file: from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names. Every test gets
+ * its own place in it.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -13,24 +13,24 @@ import pg from 'pg'
 import { takeCluster } from '../postgres/cluster.ts'
 import { findPrograms, type Programs } from '../postgres/programs.ts'
 
-/** An empty schema, or an empty database, as the URL of a store. */
+/** An empty schema or database, as the URL of a store. */
 export type Place = { url: string; drop(): Promise<void> }
 
 export type PostgresServer = {
-  /** A new schema in the one database. */
+  /** A new schema in the common database. */
   schema(): Promise<Place>
-  /** A new database, of ICU's collation for a language (`en-US`) where one is given. */
+  /** A new database, with the ICU collation of a language (`en-US`) if given. */
   database(language?: string): Promise<Place>
-  /** A new database with all that one made by `database` has, to which nobody is connected. */
+  /** A new copy of a database created by `database` that has no connections. */
   copy(of: Place): Promise<Place>
-  /** Ends the server at once and starts it again with its data; throws where it is not ours. */
+  /** Kills the server and starts it again with its data. Throws if it is not our own server. */
   restart(): Promise<void>
 }
 
-/** PostgreSQL refuses to run as root: nobody runs it then. */
+/** PostgreSQL refuses to run as root, so user nobody runs it. */
 const NOBODY = 65_534
 const OWNER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
-/** Nothing has to survive the machine; connections are many, of many test processes. */
+/** Data need not survive a crash of the machine. Many test processes need many connections. */
 const SETTINGS = [
   'listen_addresses=',
   'fsync=off',
@@ -42,8 +42,8 @@ const SETTINGS = [
   'max_wal_size=1GB',
 ]
 /**
- * Runs the server until the tests' end of its input says a line (it stops) or is closed, also by the death of the tests
- * (it stops, and its folder goes).
+ * Runs the server until its input receives a line or is closed, also by the death of the tests. Then it stops the
+ * server. In the second case it also removes the folder.
  */
 const WATCH =
   'folder=$1; shift; "$@" & if read -r _; then kill -QUIT $!; wait; else kill -QUIT $!; wait; rm -rf "$folder"; fi'
@@ -53,21 +53,21 @@ const programs = given ? null : findPrograms()
 let server: Promise<PostgresServer> | undefined
 let end = async (): Promise<void> => {}
 
-// Here, since a hook that a test sets is that test's own.
+// Here, because a hook set in a test belongs to that test.
 after(() => end())
 
-/** Why there is no PostgreSQL here, for the `skip` of a test; false where there is one. */
+/** Why PostgreSQL is not available, for the `skip` of a test, or false if it is. */
 export const noPostgres: string | false =
   programs !== null && 'missing' in programs
     ? `${programs.missing}: name an empty database with DOMAINDEX_TEST_POSTGRES`
     : false
 
-/** The same for databases of other collations, which are made in our own server alone. */
+/** The same for databases with other collations, which are created only on our own server. */
 export const noOtherCollation: string | false = given
   ? 'the database that is given has the collation it has'
   : noPostgres
 
-/** The server of this test file, started when it is first asked for and gone when the file's tests have ended. */
+/** The server of this test file. It starts on first use and ends after the tests of the file. */
 export function postgresServer(): Promise<PostgresServer> {
   server ??= given ? Promise.resolve(serverAt(given, null)) : start()
   return server
@@ -95,7 +95,7 @@ async function start(): Promise<PostgresServer> {
   return serverAt(`postgres://domaindex:not-asked-for@localhost/postgres?host=${folder}`, restart)
 }
 
-/** Resolves when the server takes connections. */
+/** Resolves when the server accepts connections. */
 async function watched(folder: string, command: string[]): Promise<ChildProcess> {
   const child = spawn('sh', ['-c', WATCH, 'sh', folder, ...command], {
     ...OWNER,

@@ -1,4 +1,4 @@
-/** A PostgreSQL that says nothing for a while, and statements that fail because one before them did. */
+/** A PostgreSQL that does not respond for a while, and statements that fail because of an earlier one. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -15,7 +15,7 @@ if (!noPostgres) await postgresServer() // for the whole file
 
 const ONE = { name: 'one', text: 'select 1 as one' }
 
-/** A schema with the table of commit markers, and a client of its own. */
+/** A schema with the table of commit markers, and its own client. */
 async function schemaOf(t: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   const client = new pg.Client({ connectionString: url })
@@ -30,7 +30,7 @@ async function schemaOf(t: TestContext) {
 
 const write = ({ transaction }: Database): Promise<unknown> => transaction(({ rows }) => rows(ONE))
 
-test('a server that stands still is given up after the silence, by reads and writes, and asked again later', {
+test('reads and writes give up a server that does not respond, and try it again later', {
   skip: noPostgres,
 }, async (t) => {
   const { url } = await schemaOf(t)
@@ -52,7 +52,7 @@ test('a server that stands still is given up after the silence, by reads and wri
   await write(database)
 })
 
-test('a statement may take longer than the silence where it runs once, and answers that come keep a connection', {
+test('a single long statement may exceed the timeout, and arriving responses keep a connection', {
   skip: noPostgres,
 }, async (t) => {
   const { url } = await schemaOf(t)
@@ -70,7 +70,7 @@ test('a statement may take longer than the silence where it runs once, and answe
   assert.ok(silent.status === 'rejected' && silent.reason instanceof StoreUnavailableFault)
 })
 
-test('those that wait for a write that fails because the store is away fail with it', async () => {
+test('writes that wait for another one fail with it if the store is unavailable', async () => {
   const failures = Promise.withResolvers<never>()
   let writes = 0
   const { send, idle } = groupCommit<string>(() => {
@@ -88,7 +88,7 @@ test('those that wait for a write that fails because the store is away fail with
   assert.equal(writes, 1)
 })
 
-test('a Parse that fails fails alone: neighbours that were sent behind it are answered', {
+test('a failed Parse affects only itself: later statements of the pipeline are answered', {
   skip: noPostgres,
 }, async (t) => {
   const { url, client } = await schemaOf(t)
@@ -100,19 +100,19 @@ test('a Parse that fails fails alone: neighbours that were sent behind it are an
   ]
   await client.query('begin; lock table held in access exclusive mode')
   const read = () => database.read({ name: 'held', text: 'select one from held' })
-  const first = Promise.allSettled([read()]) // awaited from now on, because it may fail before the answer to the cancel is here
+  const first = Promise.allSettled([read()]) // awaited from here, because it may fail before the cancel request is answered
   const others = Promise.allSettled([read(), read()])
   const waiting = `select 1 from pg_locks where pid = $1 and not granted`
   await until(async () => (await client.query(waiting, [pid])).rowCount !== 0)
   await client.query('select pg_cancel_backend($1)', [pid])
-  const [failed] = await first // before it could have the lock
+  const [failed] = await first // before it could get the lock
   await client.query('rollback')
   assert.ok(failed.status === 'rejected' && /timed out and was cancelled/.test(String(failed.reason)))
   for (const other of await others) assert.deepEqual(other, { status: 'fulfilled', value: [{ one: 1 }] })
   assert.deepEqual(await read(), [{ one: 1 }])
 })
 
-test('a transaction whose first statement cannot be prepared says why, whatever was sent behind it', {
+test('a transaction whose first statement cannot be prepared reports the reason, whatever statements follow in the pipeline', {
   skip: noPostgres,
 }, async (t) => {
   const { url } = await schemaOf(t)

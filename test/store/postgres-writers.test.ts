@@ -1,4 +1,4 @@
-/** Writers side by side on PostgreSQL, held at the moments that matter by locks of the test: nothing sleeps. */
+/** Concurrent writers on PostgreSQL. Locks of the test stop them at the critical moments, and nothing sleeps. */
 
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
@@ -18,7 +18,7 @@ const QUESTION = {
   limit: 2,
 }
 
-/** Two stores on one schema, as two processes have them, a connection of the test's own, and a model. */
+/** Two stores on one schema, as two processes have them, a connection of the test, and a model. */
 async function worldOf(t: TestContext, lossy = false) {
   const place = await (await postgresServer()).schema()
   const proxy = lossy ? await proxyTo(place.url) : null
@@ -49,7 +49,7 @@ function on(domain: string, at: number, ip: string, target: string) {
   return seen(domain, at, dns({ A: [ip] }), redirecting(target))
 }
 
-/** Holds the counter of a target, the last row that a save writes; what it returns lets go. */
+/** Locks the counter of a target, the last row that a save writes. Returns the unlock function. */
 async function holdTarget(hand: pg.Client, target: string): Promise<() => Promise<unknown>> {
   await hand.query('begin')
   const { rowCount } = await hand.query('select 1 from redirect_count where target = $1 for update', [target])
@@ -57,7 +57,7 @@ async function holdTarget(hand: pg.Client, target: string): Promise<() => Promis
   return () => hand.query('commit')
 }
 
-/** Those of this schema that wait for a lock. */
+/** The sessions of this schema that wait for a lock. */
 const WAITING = `select distinct pid from pg_locks where not granted and pid in (select l.pid from pg_locks l
   join pg_class c on c.oid = l.relation where c.relnamespace = current_schema()::regnamespace)`
 
@@ -66,8 +66,8 @@ async function waiting(hand: pg.Client, writers: number): Promise<void> {
   while ((await hand.query(WAITING)).rowCount! < writers);
 }
 
-suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
-  test('a writer in the middle of its transaction does not delay one of other names', async (t) => {
+suite('concurrent writers on PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
+  test('a writer within its transaction does not delay a writer of other names', async (t) => {
     const { one, other, hand, observe, agrees } = await worldOf(t)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
     const release = await holdTarget(hand, 't.example')
@@ -89,7 +89,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     await agrees()
   })
 
-  test('of two writers of the same name the second waits, is turned away, and applies what it brought to what is there then', async (t) => {
+  test('of two writers of the same name the second waits, is rejected, and applies its observations to the new state', async (t) => {
     const { one, other, hand, observe, agrees } = await worldOf(t)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
     await observe(one, on('a.example', 1, '192.0.2.3', 'u.example'))
@@ -105,7 +105,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     await agrees()
   })
 
-  test('two writers that make the same new name make it once', async (t) => {
+  test('two writers that create the same new name create it once', async (t) => {
     const { one, other, hand, observe, agrees } = await worldOf(t)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
     const release = await holdTarget(hand, 't.example')
@@ -118,7 +118,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     await agrees()
   })
 
-  test('counters that two writers move at once lose nothing', async (t) => {
+  test('counters that two writers change at once are exact', async (t) => {
     const { one, other, hand, observe, agrees } = await worldOf(t)
     await observe(one, on('s.example', 1, '192.0.2.1', 't.example'))
     const release = await holdTarget(hand, 't.example')
@@ -135,7 +135,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     ['a deadlock', '40P01'],
     ['a serialization failure', '40001'],
   ] as const) {
-    test(`${what} is tried again, but not for ever`, async (t) => {
+    test(`${what} is retried, but not forever`, async (t) => {
       const { one, hand, observe, agrees } = await worldOf(t)
       await hand.query(`create sequence tries; create table allowed (failures integer); insert into allowed values (3);
         create function collide() returns trigger language plpgsql as $$ begin
@@ -152,7 +152,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
   }
 
   for (const when of ['before', 'after'] as const) {
-    test(`a save whose connection is lost ${when} its commit is written once, and its outcome told right`, async (t) => {
+    test(`a save whose connection is lost ${when} its commit is written once, and its outcome is reported correctly`, async (t) => {
       const { one, proxy, observe, agrees } = await worldOf(t, true)
       await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
       proxy.loseCommit(when)
@@ -163,7 +163,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     })
   }
 
-  test('a save whose connection is lost while its statements are under way is made again, and nothing else ends', async (t) => {
+  test('a save whose connection is lost during its statements is repeated, and nothing else ends', async (t) => {
     const { one, hand, observe, agrees } = await worldOf(t)
     await observe(one, on('a.example', 1, '192.0.2.1', 't.example'))
     await hand.query('begin')
@@ -176,7 +176,7 @@ suite('writers side by side on PostgreSQL', { skip: noPostgres, concurrency: 2 }
     await agrees()
   })
 
-  test('reads and writes go on after all connections were lost', async (t) => {
+  test('reads and writes continue after all connections were lost', async (t) => {
     const { one, proxy, observe, agrees } = await worldOf(t, true)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
     proxy.loseAll()

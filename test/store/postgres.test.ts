@@ -1,6 +1,6 @@
 /**
- * PostgreSQL under the conformance suite: a store in a schema of its own, in databases of two collations, and the ways
- * to spoil it.
+ * PostgreSQL under the conformance suite: stores in schemas of two databases with different collations, and ways to
+ * damage them.
  */
 
 import assert from 'node:assert/strict'
@@ -34,12 +34,12 @@ const LEASES = `update slot_lease
   update named_lock set holder = null, fence = 0, expires_at = null
     where (holder, fence, expires_at) is distinct from (null, 0, null);
   delete from metadata where name = 'indexed_until'`
-/** A table that so many rows were deleted from is slow from then on, since nothing sweeps it. */
+/** A table becomes slow after this many deletions, because nothing vacuums it. */
 const MANY = 1_000
 
 /**
- * `empty`: where the place goes when it is empty again, since making the tables takes longer than most tests; one that
- * was full goes for good.
+ * `empty`: receives places that are empty again, because creating the tables takes longer than most tests. A place with
+ * many rows is dropped.
  */
 function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {
   return openedAt(place.url, { now: () => clock.now, pool: 2 }, async () => {
@@ -49,7 +49,7 @@ function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {
   })
 }
 
-/** Runs statements; how many rows each changed. */
+/** Runs statements and returns how many rows each changed. */
 async function run(url: string, statements: string): Promise<(number | null)[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -61,7 +61,7 @@ async function run(url: string, statements: string): Promise<(number | null)[]> 
   }
 }
 
-/** Damage by statements, each of which has to change something. */
+/** Damage by statements, each of which must change something. */
 function statement(what: string, ...statements: string[]): Damage {
   return {
     what,
@@ -73,7 +73,7 @@ function statement(what: string, ...statements: string[]): Damage {
   }
 }
 
-/** The part that an address belongs to, and those of names (t.example, u.example, a.example). */
+/** The partition of an address, and those of the names t.example, u.example and a.example. */
 const partOf = (hex: string): string => `get_byte(sha256('\\x${hex}'), 0)`
 const T = `(select part from redirect_count where target = 't.example')`
 const A = `(select part from crawl_state where name = 'a.example')`
@@ -199,8 +199,8 @@ const damages: readonly Damage[] = [
 ]
 
 /**
- * Called in a suite: an engine whose stores lie in places that `make` makes, each used by one test after another and
- * gone at the end of the suite.
+ * An engine whose stores are in places that `make` creates. One test after another uses them, and the end of the suite
+ * drops them.
  */
 function engine(title: string, make: (server: PostgresServer) => Promise<Place>): Engine {
   const empty: Place[] = []
@@ -218,7 +218,7 @@ suite('PostgreSQL', { skip: noPostgres }, () => {
 suite('PostgreSQL with a database of another collation', { skip: noOtherCollation }, () => {
   const english = engine('en-US', (server) => server.database('en-US'))
   for (const part of [lists, forgetting]) part(english)
-  test('the database does compare words otherwise', async () => {
+  test('the database compares words differently', async () => {
     const { url, drop } = await (await postgresServer()).database('en-US')
     assert.deepEqual(await run(url, `select 1 where 'a' < 'B'`), [1])
     await drop()

@@ -1,6 +1,4 @@
-/**
- * Names that came, brought into the list while another process does the same: one that was held up counts on nothing.
- */
+/** Merging pending names into the sorted list while another process does the same. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -12,13 +10,13 @@ import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import { name, seen } from './conformance/world.ts'
 
-/** More than are brought in by the first transaction. */
+/** More names than the first transaction merges. */
 const MANY = 1_500
 
-/** What another process does that brings all names in at once. */
+/** Another process that merges all names at once. */
 const MERGE = `insert or ignore into sorted_name select name from pending_name; delete from pending_removal; delete from pending_name`
 
-test('a walk that was held up loses no name that came meanwhile, and lists none that was forgotten', async (t) => {
+test('a listing that was delayed loses no new name and lists no forgotten name', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-arrivals-'))
   const path = join(folder, 'store.db')
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })

@@ -1,4 +1,4 @@
-/** SQLite under the conformance suite: a store in a folder of its own, and the ways to spoil it. */
+/** SQLite under the conformance suite: a store in its own folder, and ways to damage it. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ async function open(clock: Clock): Promise<Opened> {
   return openedAt(url, { now: () => clock.now }, () => rm(folder, { recursive: true }))
 }
 
-/** Damage by statements, each of which has to change something. */
+/** Damage by statements, each of which must change something. */
 function statement(what: string, ...statements: string[]): Damage {
   return {
     what,

@@ -1,4 +1,4 @@
-/** A store of the first release, with rows in it, is brought up to this one. */
+/** A store of the first release with rows is upgraded to this release. */
 
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ function folderOf(t: TestContext): string {
 const schemaOf = (engine: string, part: string): string =>
   join(import.meta.dirname, '../../src/store', engine, 'schema', part)
 
-/** All migrations but the first ones. */
+/** All migrations except the first ones. */
 const laterOf = (engine: string): string[] =>
   ['facts', 'ledger'].flatMap((part) =>
     readdirSync(schemaOf(engine, part))
@@ -40,7 +40,7 @@ const laterOf = (engine: string): string[] =>
       .map((file) => `${part}/${file}`),
   )
 
-/** The first migrations of an engine's `part`, in a folder of their own. */
+/** The first migrations of an engine's `part`, in their own folder. */
 function firstOf(engine: string, part: string, folder: string): URL {
   const from = schemaOf(engine, part)
   const to = join(folder, engine, part)
@@ -57,7 +57,7 @@ async function listed(store: Store): Promise<string[]> {
   return pages.join('').trimEnd().split('\n')
 }
 
-/** The store is refused until it is upgraded; then what was there is due at once, and counts as overdue. */
+/** The store is rejected until it is upgraded. Afterwards all its names are due at once and count as overdue. */
 async function upgrade(url: string, later: readonly string[]): Promise<void> {
   assert.ok(later.includes('facts/0002-schedule.sql') && later.includes('ledger/0002-crawl-requests.sql'))
   const open = () => openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
@@ -83,7 +83,7 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
   }
 }
 
-/** `write` runs what the former release writes when a text goes, and when a name is forgotten. */
+/** `write` runs what the former release writes when a text is removed and when a name is forgotten. */
 async function unread(url: string, write: (sql: string) => Promise<void>): Promise<void> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
   try {

@@ -1,4 +1,4 @@
-/** What every shelf has to show. */
+/** The conformance suite of every file store. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ import {
 
 export type ShelfEngine = {
   name: string
-  /** An empty shelf that is gone after the test; each call of `another` is the view of another process. */
+  /** An empty file store, removed after the test. Each call of `another` returns the view of another process. */
   open(test: TestContext): Promise<{ shelf: FileStore; another(): FileStore }>
 }
 
@@ -30,7 +30,7 @@ export function description(generated = GENERATED): FileDescription {
   return { generated, rows: 1, plain_bytes: 3, plain_sha256: 'ab', first: null, last: null, held: null }
 }
 
-/** A source of pieces. */
+/** A source that yields these pieces. */
 export async function* pieces(...given: Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* given
 }
@@ -40,7 +40,7 @@ export const bytes = (length: number, seed = 1): Uint8Array =>
 
 export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
-/** The bytes of a range; the pieces are good until the next one is asked for, so they are copied. */
+/** Reads the bytes of a range. It copies each piece, because a piece is valid only until the next one. */
 export async function readAll(opened: OpenedFile, start = 0, end = opened.manifest.bytes): Promise<Buffer> {
   const read: Buffer[] = []
   for await (const piece of opened.read(start, end)) {
@@ -50,7 +50,7 @@ export async function readAll(opened: OpenedFile, start = 0, end = opened.manife
   return Buffer.concat(read)
 }
 
-/** The content of a file; null where there is none. It must be as its manifest says. */
+/** Returns the content of a file, or null if there is none. The content must match the manifest. */
 export async function contentOf(shelf: FileStore, name = NAME): Promise<Buffer | null> {
   const opened = await shelf.open(name)
   if (opened === null) return null

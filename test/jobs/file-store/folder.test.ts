@@ -1,4 +1,4 @@
-/** The shelf in a folder: the conformance suite, and what kill -9 leaves. */
+/** The file store in a folder: the conformance suite, and the state after kill -9. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -28,7 +28,7 @@ shelfConformance({
   },
 })
 
-/** Publishes in a process that is killed before a step; true where it was not, because there is no such step. */
+/** Publishes in a process that is killed before a step. Returns true if there is no such step. */
 async function publishKilled(folder: string, step: number): Promise<boolean> {
   const run = promisify(execFile)(process.execPath, [KILLED, folder, String(step)])
   return run.then(
@@ -41,7 +41,7 @@ async function publishKilled(folder: string, step: number): Promise<boolean> {
 }
 
 for (const former of [true, false]) {
-  test(`kill -9 at every step, ${former ? 'over a former file' : 'of a first file'}: no half file is seen, the next run starts clean`, async (t) => {
+  test(`kill -9 at every step, ${former ? 'over a former file' : 'of a first file'}: no partial file is visible, and the next run starts clean`, async (t) => {
     const outcomes = new Set<number | undefined>()
     const tryStep = async (step: number): Promise<boolean> => {
       const folder = folderOf(t)
@@ -63,7 +63,7 @@ for (const former of [true, false]) {
   })
 }
 
-test('what another machine writes is left alone for a day', async (t) => {
+test('temporary files of another machine are kept for a day', async (t) => {
   const folder = folderOf(t)
   mkdirSync(join(folder, 'daily'))
   const left = (name: string) => join(folder, 'daily', `2026-11-18.txt.gz.elsewhere.1.${name}`)
@@ -76,7 +76,7 @@ test('what another machine writes is left alone for a day', async (t) => {
   assert.ok(entries.includes('2026-11-18.txt.gz.elsewhere.1.aaaaaaaaaaaa'))
 })
 
-test('files that are not ours stay where they are', async (t) => {
+test('files of other programs are kept', async (t) => {
   const folder = folderOf(t)
   mkdirSync(join(folder, 'daily'))
   for (const name of ['README', 'x.json', '.keep']) writeFileSync(join(folder, 'daily', name), 'x')
@@ -86,7 +86,7 @@ test('files that are not ours stay where they are', async (t) => {
   assert.equal(readdirSync(join(folder, 'daily')).length, 5)
 })
 
-test('data that was damaged, or is gone, is a fault that names the file and says what to do', async (t) => {
+test('damaged or missing data is an error that names the file and says what to do', async (t) => {
   const folder = folderOf(t)
   const shelf = openFolderFileStore(folder)
   await shelf.publish(NAME, pieces(bytes(10)), () => description())
@@ -129,5 +129,5 @@ for (const text of [
   ' 2026-11-19.txt.gz',
   '2026-11-19.txt.gz\n',
 ]) {
-  test(`${JSON.stringify(text)} is the name of no file`, () => assert.equal(parseFileName(text), null))
+  test(`${JSON.stringify(text)} is not a file name`, () => assert.equal(parseFileName(text), null))
 }

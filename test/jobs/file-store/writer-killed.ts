@@ -1,6 +1,4 @@
-/**
- * A process that publishes a file and is killed before the step of the given number: nothing of it is told beforehand.
- */
+/** A process that publishes a file and is killed, without warning, before the step with the given number. */
 
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -9,7 +7,7 @@ import { bytes, description, NAME, pieces } from './conformance.ts'
 const [folder = '', last = ''] = process.argv.slice(2)
 let steps = 0
 
-/** The function, but that the process dies before the step that it is not to take. */
+/** Wraps a function so that the process dies before the given step. */
 function counted<Given extends unknown[], Result>(work: (...given: Given) => Result) {
   return function (this: unknown, ...given: Given): Result {
     if (++steps === Number(last)) process.kill(process.pid, 'SIGKILL')

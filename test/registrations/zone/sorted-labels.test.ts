@@ -27,7 +27,7 @@ function unpacked(bytes: Uint8Array): string[] {
   return names
 }
 
-test('the hash of a name has its slot in the upper half', () => {
+test("the upper half of a name's hash is its slot", () => {
   fc.assert(
     fc.property(label, (name) => {
       const bytes = Buffer.from(`..${name}`)
@@ -36,7 +36,7 @@ test('the hash of a name has its slot in the upper half', () => {
   )
 })
 
-test('the same names give the same bytes, in whatever order and however often they come', () => {
+test('the same names give the same bytes in any order, with any duplicates', () => {
   fc.assert(
     fc.property(labels, fc.infiniteStream(fc.nat(9)), (names, dice) => {
       const sorted = sortPart(packed(names), SUFFIX)
@@ -49,7 +49,7 @@ test('the same names give the same bytes, in whatever order and however often th
   )
 })
 
-test('names of one hash are told apart by their bytes', () => {
+test('names with equal hashes are distinguished by their bytes', () => {
   const [one, other] = twins()
   const sorted = sortPart(packed([other, one, other, one]), SUFFIX)
   assert.deepEqual(unpacked(sorted.bytes), [one, other].sort())
@@ -57,7 +57,7 @@ test('names of one hash are told apart by their bytes', () => {
   assert.deepEqual(compared([one, other], [other]), [[one], []])
 })
 
-/** Two labels of one hash in a part, up to its 24 bits there. */
+/** Two labels with equal hashes within a part, in up to 24 bits. */
 function twins(): [string, string] {
   const seen = new Map<number, string>()
   for (let number = 0; ; number++) {
@@ -80,7 +80,7 @@ function compared(first: readonly string[], second: readonly string[]): [string[
   return [only[0].sort(), only[1].sort()]
 }
 
-test('two days differ in what is in the one and not in the other', () => {
+test('the difference of two days is what only one of them contains', () => {
   fc.assert(
     fc.property(labels, labels, (first, second) => {
       const [a, b] = [new Set(first), new Set(second)]
@@ -89,7 +89,7 @@ test('two days differ in what is in the one and not in the other', () => {
   )
 })
 
-test('names lie in the part of their hash, also where they are more than are held; their file has no name', (t) => {
+test('names are in the part of their hash, also if they exceed the memory buffer, and the temporary file is unlinked', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-parts-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const parts = new LabelParts(folder, SUFFIX)
@@ -105,7 +105,7 @@ test('names lie in the part of their hash, also where they are more than are hel
   parts.close()
 })
 
-test('the day of a file is the only one in its name, or that of its serial, and has come', () => {
+test('the day of a file is the only one in its name or that of its serial, and is not in the future', () => {
   for (const [name, day] of [
     ['gov-2023-12-08.zone.gz', '2023-12-08'],
     ['/a/2020-01-01/com.20231208.txt', '2023-12-08'],

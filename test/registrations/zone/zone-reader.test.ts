@@ -1,4 +1,4 @@
-/** Reading zones: a table of what RFC 1035, chapter 5.1 lets a master file be, what is refused, and hostile input. */
+/** Reading zones: what RFC 1035, chapter 5.1 allows in a master file, what is rejected, and hostile input. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const SOA = 'test. IN SOA a.nic.test. mail.nic.test. 2026111901 3600 900 604800 
 
 type Read = { names: string[]; unusable: [line: number, owner: string][]; apex: string; serial: number }
 
-/** Reads a zone that comes in pieces of `size` bytes. */
+/** Reads a zone in chunks of `size` bytes. */
 function read(given: string | Uint8Array, { apex = null as string | null, size = 7 } = {}): Read {
   const bytes = typeof given === 'string' ? Buffer.from(given, 'latin1') : given
   const [names, unusable]: [string[], Read['unusable']] = [[], []]
@@ -63,7 +63,7 @@ for (const [what, text, names] of [
   ['the SOA again at the end', `a NS n\n${SOA}`, ['a']],
   ['labels of 63 bytes', `${'a'.repeat(63)} NS n\n`, ['a'.repeat(63)]],
 ] satisfies [string, string, string[]][]) {
-  test(`a zone is read that has ${what}`, () => {
+  test(`a zone is accepted if it has ${what}`, () => {
     for (const size of [1, 2, 5, 1000]) {
       assert.deepEqual(read(SOA + text, { size }), { names, unusable: [], apex: 'test', serial: 2026111901 }, `${size}`)
     }
@@ -101,7 +101,7 @@ for (const [what, text, reason] of [
   ],
   ['an SOA without a serial', 'test. SOA a. b. ( x 2 3 4 5 )\n', /^line 2: the SOA has no serial/],
 ] satisfies [string, string, RegExp][]) {
-  test(`a zone is refused that has ${what}, and its line is told`, () => {
+  test(`a zone is rejected if it has ${what}, and the message names the line`, () => {
     for (const size of [1, 2, 5, 1000]) {
       assert.throws(
         () => read(SOA + text, { size }),
@@ -112,12 +112,12 @@ for (const [what, text, reason] of [
   })
 }
 
-test('without an SOA a zone is not whole', () => {
+test('without an SOA a zone is incomplete', () => {
   assert.throws(() => read('', {}), /there is no SOA: it is no whole zone/)
   assert.throws(() => read('a NS n\n', { apex: 'test' }), /there is no SOA of test/)
 })
 
-test('what stands before the SOA is read where the name of the zone is given, and refused where it is not', () => {
+test("records before the SOA are read if the zone's name is given, and rejected otherwise", () => {
   const text = `$ORIGIN test.\na NS n\n${SOA}b NS n\n`
   assert.deepEqual(read(text, { apex: 'test' }).names, ['a', 'b'])
   assert.throws(() => read(text), /^InputFault: line 2: the first record is not the SOA/)
@@ -131,7 +131,7 @@ test('what stands before the SOA is read where the name of the zone is given, an
   })
 })
 
-test('delegations whose owners are no names are told with their line, once each', () => {
+test('delegations with invalid owners are reported once, with their line', () => {
   const { names, unusable } = read(
     `${SOA}a\\.b NS n\na\\.b NS m\n* NS n\nc\\000 NS n\n\xe9 NS n\n\\195\\169x NS n\nd NS n\n`,
   )
@@ -145,7 +145,7 @@ test('delegations whose owners are no names are told with their line, once each'
   ])
 })
 
-test('a record has at most 64 KiB, comments and line ends included, however its bytes come', () => {
+test('a record has at most 64 KiB with its comments and line ends, however its bytes are split', () => {
   const of = (bytes: number): string[] => [
     `a NS n${' '.repeat(bytes - 6)}\n`,
     `a NS n ;${'x'.repeat(bytes - 8)}\n`,
@@ -165,7 +165,7 @@ test('a record has at most 64 KiB, comments and line ends included, however its 
   }
 })
 
-/** A word of a master file, or something that stands between two. */
+/** A word of a master file, or a separator. */
 const word = fc.constantFrom(
   ...[
     'a',
@@ -191,7 +191,7 @@ const word = fc.constantFrom(
   ...['$ORIGIN', '$TTL', ' ', '  ', '\t', '\n', '\r\n', '\0', '\xff'],
 )
 
-test('hostile input is read or refused with a line, and the same way whatever pieces it comes in', () => {
+test('hostile input is read or rejected with a line, in the same way for all chunks', () => {
   const outcome = (text: string, size: number): unknown => {
     try {
       return read(text, { size, apex: 'test' })
@@ -211,7 +211,7 @@ test('hostile input is read or refused with a line, and the same way whatever pi
   )
 })
 
-test('bytes of any kind are read or refused', () => {
+test('arbitrary bytes are read or rejected', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       try {
@@ -224,7 +224,7 @@ test('bytes of any kind are read or refused', () => {
   )
 })
 
-test('any names that are written in any of the ways come out as they are', () => {
+test('arbitrary names written in any form are read correctly', () => {
   const label = fc.stringMatching(/^[a-z0-9_-]{1,63}$/)
   const writings = fc.constantFrom<((label: string) => string)[]>(
     (name) => `${name} NS n\n`,
@@ -241,7 +241,7 @@ test('any names that are written in any of the ways come out as they are', () =>
   )
 })
 
-test('of a real zone the names are those that its records of another form have', (t) => {
+test('the names of a real zone are those that its records of another form have', (t) => {
   if (!existsSync(GOV)) return t.skip('the sample data is not there')
   const zone = read(gunzipSync(readFileSync(`${GOV}gov-2023-12-08.zone.gz`)), { size: 262_144 })
   const rows = gunzipSync(readFileSync(`${GOV}base.tsv.gz`))
