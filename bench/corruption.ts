@@ -1,7 +1,8 @@
 /**
- * Flips random bits in stores and asks them everything: none may answer wrongly while `check` is clean.
- * `--stores N --flips N --names N --seed N`. An answer that fails is not a wrong one. What is wrong and clean is
- * printed with the place of its bits.
+ * `npm run bench:corruption`: flips random bits in stores and reads every response. A wrong response must never come
+ * from a store in which `check` finds nothing.
+ * Options: `--stores N --flips N --names N --seed N`. A call that fails is not a wrong response. For each store that
+ * breaks the rule, the bench prints the tables that hold the flipped bits.
  */
 
 import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
@@ -19,10 +20,10 @@ import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
 import { parsePage } from '../test/store/conformance/paging.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
-import { figure, report } from './measure/report.ts'
-import { below, type Dice, diceOf } from './world/random.ts'
+import { metric, report } from './measure/report.ts'
+import { type RandomSource, randomInt, seededRandom } from './world/random.ts'
 
-const ALL = 1_000_000
+const ALL_ROWS = 1_000_000
 const WORDS = ['bread', 'cake', 'harbour', 'mill', 'bank', 'forest', 'river', 'lamp', 'stone', 'glass', 'paper', 'wind']
 const { values } = parseArgs({
   options: {
@@ -35,43 +36,50 @@ const { values } = parseArgs({
 const NAMES = Array.from({ length: Number(values.names) }, (_, n) => name(`n${n}.example`))
 const TARGETS = Array.from({ length: 7 }, (_, n) => name(`t${n}.example`))
 
-const folder = mkdtempSync(join(tmpdir(), 'domaindex-damage-'))
-const whole = join(folder, 'whole.db')
+const folder = mkdtempSync(join(tmpdir(), 'domaindex-corruption-'))
+const originalPath = join(folder, 'original.db')
 const OPTIONS = { ledger: 'own', secret: 'a secret for the bench that is long enough' } as const
-type Kind = 'refused' | 'found and right' | 'found' | 'clean and right' | 'clean and wrong'
-const counts: Record<Kind, number> = {
-  refused: 0,
-  'found and right': 0,
-  found: 0,
-  'clean and right': 0,
-  'clean and wrong': 0,
-}
+const OUTCOMES = {
+  rejected: 'rejected when the store was opened',
+  foundWrong: 'check found it, and a response was wrong',
+  foundRight: 'check found it, and every response was right',
+  missedRight: 'check found nothing, and every response was right',
+  missedWrong: 'check found nothing, and a response was wrong',
+} as const
+type Outcome = keyof typeof OUTCOMES
+const counts: Record<Outcome, number> = { rejected: 0, foundWrong: 0, foundRight: 0, missedRight: 0, missedWrong: 0 }
 try {
-  await make()
-  const right = await answersOf(whole)
-  for (let place = 0; place < Number(values.stores); place++) await tryOne(place, right as Map<string, unknown>)
+  await createStore()
+  const expected = await readAllAnswers(originalPath)
+  for (let number = 0; number < Number(values.stores); number++)
+    await testStore(number, expected as Map<string, unknown>)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-const lines = Object.entries(counts).map(([kind, count]) => figure(kind, count, 'stores'))
-report('corruption', lines, [`${values.flips} bits each, ${values.names} names, seed ${values.seed}`], values)
-if (counts['clean and wrong'] > 0) process.exitCode = 1
+const metrics = Object.entries(counts).map(([outcome, count]) => metric(OUTCOMES[outcome as Outcome], count, 'stores'))
+report(
+  'corruption',
+  metrics,
+  [`${values.flips} flipped bits per store, ${values.names} names, seed ${values.seed}`],
+  values,
+)
+if (counts.missedWrong > 0) process.exitCode = 1
 
-async function make(): Promise<void> {
-  const store = await openStore(`sqlite:${whole}`, { ...OPTIONS, access: 'write' })
-  const dice = diceOf(Number(values.seed), 0, 0)
+async function createStore(): Promise<void> {
+  const store = await openStore(`sqlite:${originalPath}`, { ...OPTIONS, access: 'write' })
+  const random = seededRandom(Number(values.seed), 0, 0)
   for (const round of [1, 2, 3])
     await ingest(
       store,
-      NAMES.map((each, n) => observationOf(each, n, round, dice)),
+      NAMES.map((each, n) => observationOf(each, n, round, random)),
     )
-  const tell = { progress: () => {} }
-  await indexOnce({ store, holder: 'bench', clock: SYSTEM_CLOCK, reporter: tell }, new AbortController().signal)
+  const reporter = { progress: () => {} }
+  await indexOnce({ store, holder: 'bench', clock: SYSTEM_CLOCK, reporter }, new AbortController().signal)
   await store.close()
 }
 
-function observationOf(each: DomainName, n: number, round: number, dice: Dice) {
-  const text = Array.from({ length: 20 }, () => WORDS[below(dice, WORDS.length)]).join(' ')
+function observationOf(each: DomainName, n: number, round: number, random: RandomSource) {
+  const text = Array.from({ length: 20 }, () => WORDS[randomInt(random, WORDS.length)]).join(' ')
   const records = {
     A: [`192.0.2.${(n + (n % 9 === 0 ? round : 0)) % 250}`],
     AAAA: n % 3 === 0 ? [`2001:db8::${n % 40}`] : [],
@@ -84,66 +92,71 @@ function observationOf(each: DomainName, n: number, round: number, dice: Dice) {
   return seen(each, round, dns(records), site)
 }
 
-/** Null where it cannot be opened at all. */
-async function answersOf(path: string): Promise<Map<string, unknown> | null> {
+/** Returns null if the store cannot be opened. */
+async function readAllAnswers(path: string): Promise<Map<string, unknown> | null> {
   const store = await openStore(`sqlite:${path}`, { ...OPTIONS, access: 'read' }).catch(() => null)
   if (store === null) return null
   const answers = new Map<string, unknown>()
   try {
     const similar = openSimilarityService(store)
-    for (const each of [...NAMES, ...TARGETS]) await answer(store, similar, each, answers)
+    for (const each of [...NAMES, ...TARGETS]) await collectAnswers(store, similar, each, answers)
   } finally {
     await store.close().catch(() => {})
   }
   return answers
 }
 
-/** An answer that fails is left out. */
-async function answer(
+/** Leaves out calls that fail. */
+async function collectAnswers(
   { facts }: Store,
   similar: SimilarityService,
   each: DomainName,
   answers: Map<string, unknown>,
 ): Promise<void> {
-  const asked: [string, () => Promise<unknown>][] = [
+  const calls: [string, () => Promise<unknown>][] = [
     ['lookup', async () => ({ ...(await facts.lookup(each)), dns: null, web: null })],
     ['clocks', () => facts.clocks(each)],
-    ['redirect', async () => parsePage(await facts.redirects(each, null, ALL)).rows],
-    ['reverseip', async () => parsePage(await facts.neighbours(await facts.addresses(each), each, null, ALL)).rows],
-    ['dnshistory', () => facts.history(each, RECORD_TYPES, null, ALL)],
+    ['redirect', async () => parsePage(await facts.redirects(each, null, ALL_ROWS)).rows],
+    [
+      'reverseip',
+      async () => parsePage(await facts.neighbours(await facts.addresses(each), each, null, ALL_ROWS)).rows,
+    ],
+    ['dnshistory', () => facts.history(each, RECORD_TYPES, null, ALL_ROWS)],
     ['similar', () => similar.similar(each, 100)],
   ]
-  for (const [what, ask] of asked) {
+  for (const [what, call] of calls) {
     try {
-      answers.set(`${what} ${each}`, await ask())
+      answers.set(`${what} ${each}`, await call())
     } catch {
-      // a call that fails is answered 500, which is not a wrong answer
+      // the API responds to a failed call with 500, which is not a wrong response
     }
   }
 }
 
-async function tryOne(place: number, right: Map<string, unknown>): Promise<void> {
-  const path = join(folder, `store-${place}.db`)
-  for (const end of ['', '-ledger']) copyFileSync(whole.replace('.db', `${end}.db`), path.replace('.db', `${end}.db`))
-  const flipped = flip(path, diceOf(Number(values.seed), place + 1, 1))
-  const found = await faultsOf(path)
-  const given = found === null ? null : await answersOf(path)
-  const wrong = given === null ? [] : [...given].filter(([what, answer]) => !isDeepStrictEqual(answer, right.get(what)))
-  const kind = kindOf(found, given !== null, wrong.length)
-  counts[kind]++
-  if (kind === 'clean and wrong')
-    console.log(`store ${place}: ${wrong.map(([what]) => what).slice(0, 4)}; ${tablesOf(flipped)}`)
+async function testStore(number: number, expected: Map<string, unknown>): Promise<void> {
+  const path = join(folder, `store-${number}.db`)
+  for (const suffix of ['', '-ledger'])
+    copyFileSync(originalPath.replace('.db', `${suffix}.db`), path.replace('.db', `${suffix}.db`))
+  const offsets = flipBits(path, seededRandom(Number(values.seed), number + 1, 1))
+  const faults = await countFaults(path)
+  const answers = faults === null ? null : await readAllAnswers(path)
+  const wrong =
+    answers === null ? [] : [...answers].filter(([what, answer]) => !isDeepStrictEqual(answer, expected.get(what)))
+  const outcome = outcomeOf(faults, answers !== null, wrong.length)
+  counts[outcome]++
+  if (outcome === 'missedWrong')
+    console.log(`store ${number}: ${wrong.map(([what]) => what).slice(0, 4)}; ${tablesOf(offsets)}`)
   for (const file of ['', '-wal', '-shm']) rmSync(path + file, { force: true })
 }
 
-function kindOf(found: number | null, isOpen: boolean, wrong: number): Kind {
-  if (found === null || !isOpen) return 'refused'
-  if (found > 0) return wrong > 0 ? 'found' : 'found and right'
-  return wrong > 0 ? 'clean and wrong' : 'clean and right'
+function outcomeOf(faults: number | null, isOpen: boolean, wrong: number): Outcome {
+  if (faults === null || !isOpen) return 'rejected'
+  if (faults > 0) return wrong > 0 ? 'foundWrong' : 'foundRight'
+  return wrong > 0 ? 'missedWrong' : 'missedRight'
 }
 
-/** How many faults; null where the store is refused. */
-async function faultsOf(path: string): Promise<number | null> {
+/** Returns the number of faults, or null if the store cannot be opened. */
+async function countFaults(path: string): Promise<number | null> {
   const store = await openStore(`sqlite:${path}`, { ...OPTIONS, access: 'read' }).catch(() => null)
   if (store === null) return null
   try {
@@ -160,29 +173,29 @@ async function faultsOf(path: string): Promise<number | null> {
   }
 }
 
-/** Returns the offsets. */
-function flip(path: string, dice: Dice): number[] {
+/** Returns the offsets of the flipped bits. */
+function flipBits(path: string, random: RandomSource): number[] {
   const file = openSync(path, 'r+')
   const { size } = statSync(path)
-  const offsets = Array.from({ length: Number(values.flips) }, () => below(dice, size))
+  const offsets = Array.from({ length: Number(values.flips) }, () => randomInt(random, size))
   const byte = Buffer.alloc(1)
   for (const offset of offsets) {
     readSync(file, byte, 0, 1, offset)
-    byte[0]! ^= 1 << below(dice, 8)
+    byte[0]! ^= 1 << randomInt(random, 8)
     writeSync(file, byte, 0, 1, offset)
   }
   closeSync(file)
   return offsets
 }
 
-/** The tables whose pages hold the offsets, by the store as it was. */
+/** Names the tables whose pages hold the offsets, according to the original store. */
 function tablesOf(offsets: readonly number[]): string {
-  const database = new DatabaseSync(whole, { readOnly: true })
+  const database = new DatabaseSync(originalPath, { readOnly: true })
   const page = database.prepare('select name, pagetype from dbstat where pageno = ?')
-  const words = offsets.map((offset) => {
+  const tables = offsets.map((offset) => {
     const { name: table = 'free', pagetype = '' } = page.get(Math.floor(offset / 4096) + 1) ?? {}
     return `${table} ${pagetype} ${offset % 4096}`
   })
   database.close()
-  return words.join(', ')
+  return tables.join(', ')
 }

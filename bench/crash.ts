@@ -1,152 +1,183 @@
-/** `npm run bench:crash`: ends imports and servers by kill -9 at random moments, and looks what is left. */
+/**
+ * `npm run bench:crash`: kills imports and servers with `kill -9` at random moments and checks the store afterwards.
+ */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { LEASE_TIMEOUT_SECONDS } from '../src/accounts/quota-lease-rules.ts'
 import { openStore } from '../src/store/open.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
 import { dayOf } from '../src/values/time.ts'
-import { serve } from './load/server.ts'
+import { startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindex, end, run, type Started, start, temporary } from './measure/process.ts'
-import { figure, report } from './measure/report.ts'
-import { digestOf } from './world/digest.ts'
-import { writeRound } from './world/observation-files.ts'
-import { copyStore, makeTokens, removeStore, type StoreFiles, storeIn } from './world/store.ts'
-import { firstRound, HOT_TARGET, nameOf, nextRound, type Round, seenOf, type World } from './world/world.ts'
+import {
+  domaindexCommand,
+  makeTemporaryFolder,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+  stopProcess,
+} from './measure/process.ts'
+import { metric, report } from './measure/report.ts'
+import { digestAnswers } from './world/digest.ts'
+import { writeObservations } from './world/observation-files.ts'
+import { copyStore, createTokens, removeStore, type StoreFiles, storeFilesIn } from './world/store.ts'
+import {
+  domainNameAt,
+  firstProbeRound,
+  HOT_TARGET,
+  nextProbeRound,
+  observationAt,
+  type ProbeRound,
+  type World,
+} from './world/world.ts'
 
-/** What the crashes found; each ought to be 0. */
-type Found = { lost: number; faults: number; differing: number; uncounted: number }
-/** What they were found among. */
-type Among = { acknowledged: number; answered: number }
+/** Violations that the crashes caused. Each count must be 0. */
+type Violations = { lost: number; faults: number; differing: number; uncounted: number }
+/** The totals that the violations are compared with. */
+type Totals = { acknowledged: number; answered: number }
 
 const CRASHES = 50
 const CLIENTS = 8
-/** After this a process that was not heard of has spent what it held. */
-const SILENCE_MILLISECONDS = 3000
-const LONGEST_SERVED_MILLISECONDS = 3000
-/** Two thirds of the names see other addresses on the second visit. */
-const second: Round = { ...nextRound(firstRound()), changed: 0.66 }
+/** After this time without a heartbeat, a process loses its leases and their units count as spent. */
+const SILENCE_SECONDS = LEASE_TIMEOUT_SECONDS + 1
+const MAX_SERVER_MILLISECONDS = 3000
+/** Two thirds of the names have other addresses in the second round. */
+const secondRound: ProbeRound = { ...nextProbeRound(firstProbeRound()), changedShare: 0.66 }
 
 const options = readOptions(20_000, 0, CRASHES)
-const folder = options.folder ?? temporary()
+const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 const world: World = { seed: 1, names: options.names, text: true }
-const names: DomainName[] = Array.from({ length: world.names }, (_, index) => nameOf(world, index))
+const names: DomainName[] = Array.from({ length: world.names }, (_, index) => domainNameAt(world, index))
 const targets = [...names, HOT_TARGET as DomainName].sort()
-const found: Found = { lost: 0, faults: 0, differing: 0, uncounted: 0 }
-const among: Among = { acknowledged: 0, answered: 0 }
+const violations: Violations = { lost: 0, faults: 0, differing: 0, uncounted: 0 }
+const totals: Totals = { acknowledged: 0, answered: 0 }
 try {
-  const [before, after] = [storeIn(folder, 'before'), storeIn(folder, 'after')]
+  const [before, after] = [storeFilesIn(folder, 'before'), storeFilesIn(folder, 'after')]
   const file = await prepare(before, after)
-  const expected = await digestOf(after, targets)
-  const milliseconds = await imports(before, file)
-  const work = storeIn(folder, 'work')
+  const expected = await digestAnswers(after, targets)
+  const milliseconds = await measureImport(before, file)
+  const work = storeFilesIn(folder, 'work')
   for (let crash = 0; crash < options.rounds; crash++) {
     const moment = Math.random()
     copyStore(before, work)
     if (crash % 2 === 0) await crashImport(work, file, moment * milliseconds)
     else await crashWriter(work, file, moment * milliseconds)
-    await judge(work, file, expected)
-    await crashServer(work, file, moment * LONGEST_SERVED_MILLISECONDS, crash)
-    await judge(work, file, expected)
-    console.error(`  ${crash + 1} of ${options.rounds}: ${JSON.stringify(found)}`)
+    await verifyStore(work, file, expected)
+    await crashServer(work, file, moment * MAX_SERVER_MILLISECONDS, crash)
+    await verifyStore(work, file, expected)
+    console.error(`  ${crash + 1} of ${options.rounds}: ${JSON.stringify(violations)}`)
   }
-  tell()
+  reportResults()
 } finally {
   if (options.folder === null) rmSync(folder, { recursive: true })
 }
 
-function tell(): void {
+function reportResults(): void {
   const notes = [
-    `${options.rounds} times an import or a writer, and as often a server under load beside an import, at a random moment`,
-    `${world.names.toLocaleString('en')} made-up names with text, of which two thirds change`,
+    `kill -9 at a random moment: ${options.rounds} times of an import or a writer, and as often of a server under load beside an import`,
+    `${world.names.toLocaleString('en')} synthetic names with text, of which two thirds change`,
   ]
-  const lines = [
-    figure(`of ${among.acknowledged.toLocaleString('en')} acknowledged observations lost`, found.lost, ''),
-    figure('stores in which check finds a fault', found.faults, ''),
-    figure('stores that answer otherwise after the import was run again', found.differing, ''),
-    figure(`of ${among.answered.toLocaleString('en')} answered calls not counted`, found.uncounted, ''),
+  const metrics = [
+    metric(`lost observations, of ${totals.acknowledged.toLocaleString('en')} acknowledged`, violations.lost, ''),
+    metric('stores in which check finds a fault', violations.faults, ''),
+    metric('stores that respond differently after the import was run again', violations.differing, ''),
+    metric(
+      `calls that were answered and not counted, of ${totals.answered.toLocaleString('en')}`,
+      violations.uncounted,
+      '',
+    ),
   ]
-  const wrong = Object.values(found).some((count) => count > 0)
+  const isFailed = Object.values(violations).some((count) => count > 0)
   report(
     'crash',
-    lines.map((line) => ({ ...line, aim: '0', met: line.figure === 0 })),
+    metrics.map((each) => ({ ...each, target: '0', isMet: each.value === 0 })),
     notes,
-    found,
+    violations,
   )
-  if (wrong) process.exitCode = 1
+  if (isFailed) process.exitCode = 1
 }
 
-/** Makes the store after the first visit, that after the second too, and the file of the second. */
+/**
+ * Creates the store after the first round, the store after both rounds, and the file of the second round. Returns the
+ * path of that file.
+ */
 async function prepare(before: StoreFiles, after: StoreFiles): Promise<string> {
   const [first, next] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')]
-  writeRound(first, world, firstRound(), 'file')
-  writeRound(next, world, second, 'file')
+  writeObservations(first, world, firstProbeRound(), 'file')
+  writeObservations(next, world, secondRound, 'file')
   for (const store of [before, after]) removeStore(store)
-  await run(domaindex('import', first), { env: before.env })
-  await makeTokens(before, 2, world.seed)
+  await runProcess(domaindexCommand('import', first), { env: before.env })
+  await createTokens(before, 2, world.seed)
   copyStore(before, after)
-  await run(domaindex('import', next), { env: after.env })
+  await runProcess(domaindexCommand('import', next), { env: after.env })
   return next
 }
 
-/** How long an import takes that nobody disturbs, in milliseconds. */
-async function imports(before: StoreFiles, file: string): Promise<number> {
-  const store = storeIn(folder, 'work')
+/** Returns how long an undisturbed import takes, in milliseconds. */
+async function measureImport(before: StoreFiles, file: string): Promise<number> {
+  const store = storeFilesIn(folder, 'work')
   copyStore(before, store)
-  const begun = performance.now()
-  await run(domaindex('import', file), { env: store.env })
-  return performance.now() - begun
+  const startedAt = performance.now()
+  await runProcess(domaindexCommand('import', file), { env: store.env })
+  return performance.now() - startedAt
 }
 
 async function crashImport(store: StoreFiles, file: string, milliseconds: number): Promise<void> {
-  await killAfter(start(domaindex('import', file), { env: store.env, group: true }), milliseconds)
+  await killAfter(startProcess(domaindexCommand('import', file), { env: store.env, hasOwnGroup: true }), milliseconds)
 }
 
-/** Every observation that the writer said was written must be there. */
+/** Every observation that the writer acknowledged must be in the store. */
 async function crashWriter(store: StoreFiles, file: string, milliseconds: number): Promise<void> {
   const script = fileURLToPath(new URL('./ingest/acknowledged-import.ts', import.meta.url))
-  const writer = start([process.execPath, script, store.url, file], { group: true })
+  const writer = startProcess([process.execPath, script, store.url, file], { hasOwnGroup: true })
   await killAfter(writer, milliseconds)
-  const written = Number(/.*written (\d+)/s.exec(writer.said())?.[1] ?? 0)
-  among.acknowledged += written
-  const left = await openStore(store.url, { access: 'read', ledger: 'own', secret: null })
+  const written = Number(/.*written (\d+)/s.exec(writer.output())?.[1] ?? 0)
+  totals.acknowledged += written
+  const reopened = await openStore(store.url, { access: 'read', ledger: 'own', secret: null })
   for (let index = 0; index < written; index++) {
-    const { domain, observed_at } = seenOf(world, index, second)
-    const { dns } = await left.facts.clocks(domain)
-    if (dns !== Date.parse(observed_at) / 1000) found.lost++
+    const { domain, observed_at } = observationAt(world, index, secondRound)
+    const { dns } = await reopened.facts.clocks(domain)
+    if (dns !== Date.parse(observed_at) / 1000) violations.lost++
   }
-  await left.close()
+  await reopened.close()
 }
 
-/** Every call that was answered must have been counted, also those of units that the server held. */
+/** Every successful response must be counted, also those whose units the killed server had leased. */
 async function crashServer(store: StoreFiles, file: string, milliseconds: number, crash: number): Promise<void> {
-  const tokens = await makeTokens(store, 2, world.seed)
-  const server = await serve(store, { group: true, workers: 2 })
-  const importing = start(domaindex('import', file), { env: store.env })
-  const answered = await askUntilEnd(server.origin, tokens[crash % 2]!, () => killAfter(server.started, milliseconds))
-  await end(importing)
-  await new Promise((done) => setTimeout(done, SILENCE_MILLISECONDS))
-  const left = await openStore(store.url, { access: 'read', ledger: 'own', secret: null })
-  const account = await left.ledger.account(`bench-${crash % 2}@example.com`)
-  await left.ledger.heartbeat('bench:crash', await left.now()) // whoever is heard strikes off those who are not
-  const used = await left.ledger.usedUnits(account!.id, dayOf(await left.now()))
-  await left.close()
-  among.answered += answered
-  found.uncounted += Math.max(0, answered - used)
+  const tokens = await createTokens(store, 2, world.seed)
+  const server = await startDomaindex(store, { hasOwnGroup: true, workers: 2 })
+  const importProcess = startProcess(domaindexCommand('import', file), { env: store.env })
+  const answered = await lookupsUntilKilled(server.origin, tokens[crash % 2]!, () =>
+    killAfter(server.running, milliseconds),
+  )
+  await stopProcess(importProcess)
+  const reopened = await openStore(store.url, { access: 'read', ledger: 'own', secret: null })
+  for (let second = 0; second <= SILENCE_SECONDS; second++) {
+    await reopened.ledger.heartbeat('bench:crash', await reopened.now()) // only a live process expires silent ones
+    await sleep(1_000)
+  }
+  await reopened.ledger.heartbeat('bench:crash', await reopened.now())
+  const account = await reopened.ledger.account(`bench-${crash % 2}@example.com`)
+  const used = await reopened.ledger.usedUnits(account!.id, dayOf(await reopened.now()))
+  await reopened.close()
+  totals.answered += answered
+  violations.uncounted += Math.max(0, answered - used)
 }
 
-/** Clients that ask one after another until nobody answers; the number of answers. */
-async function askUntilEnd(origin: string, token: string, kill: () => Promise<void>): Promise<number> {
+/** Sends lookups with several clients until the server is gone. Returns the number of successful responses. */
+async function lookupsUntilKilled(origin: string, token: string, kill: () => Promise<void>): Promise<number> {
   let answered = 0
   const client = async (at: number): Promise<void> => {
-    for (let asked = at; ; asked += CLIENTS) {
-      const body = JSON.stringify({ token, query: names[asked % names.length] })
+    for (let sent = at; ; sent += CLIENTS) {
+      const body = JSON.stringify({ token, query: names[sent % names.length] })
       try {
-        const answer = await fetch(`${origin}/v1.0/lookup`, { method: 'POST', body })
-        await answer.text()
-        if (answer.status === 200) answered++
+        const response = await fetch(`${origin}/v1.0/lookup`, { method: 'POST', body })
+        await response.text()
+        if (response.status === 200) answered++
       } catch {
         return
       }
@@ -156,18 +187,20 @@ async function askUntilEnd(origin: string, token: string, kill: () => Promise<vo
   return answered
 }
 
-async function killAfter(started: Started, milliseconds: number): Promise<void> {
-  await new Promise((done) => setTimeout(done, milliseconds))
-  await end(started, 'SIGKILL')
+async function killAfter(running: RunningProcess, milliseconds: number): Promise<void> {
+  await sleep(milliseconds)
+  await stopProcess(running, 'SIGKILL')
 }
 
-/** check must find nothing, and the import run again must end in the answers of one that nobody disturbed. */
-async function judge(store: StoreFiles, file: string, expected: string): Promise<void> {
-  const check = start(domaindex('check'), { env: store.env })
-  if ((await check.ended) !== 0) {
-    found.faults++
-    console.error(check.said())
+/**
+ * `check` must find nothing, and after the same import runs again, every response must be that of an undisturbed store.
+ */
+async function verifyStore(store: StoreFiles, file: string, expected: string): Promise<void> {
+  const check = startProcess(domaindexCommand('check'), { env: store.env })
+  if ((await check.exited) !== 0) {
+    violations.faults++
+    console.error(check.output())
   }
-  await run(domaindex('import', file), { env: store.env })
-  if ((await digestOf(store, targets)) !== expected) found.differing++
+  await runProcess(domaindexCommand('import', file), { env: store.env })
+  if ((await digestAnswers(store, targets)) !== expected) violations.differing++
 }

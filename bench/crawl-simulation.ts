@@ -1,6 +1,6 @@
 /**
- * `npm run bench:crawl-simulation`: the loop of the crawl over months that pass in minutes, with crawlers that die and
- * come back.
+ * `npm run bench:crawl-simulation`: runs the crawl scheduler over simulated months in minutes, with crawlers that die
+ * and restart.
  */
 
 import { mkdirSync, rmSync } from 'node:fs'
@@ -8,13 +8,13 @@ import { parseArgs } from 'node:util'
 import { DEFAULT_PROBE_INTERVALS } from '../src/apply/next-probe.ts'
 import { quantiles } from '../src/crawler/status/quantiles.ts'
 import { LAG_BOUNDS_SECONDS } from '../src/crawler/status/stats.ts'
-import { type Result, simulate, type World } from './crawl-simulation/simulation.ts'
-import { temporary } from './measure/process.ts'
-import { atMost, figure, report } from './measure/report.ts'
+import { type SimulationOptions, type SimulationResult, simulate } from './crawl-simulation/simulation.ts'
+import { makeTemporaryFolder } from './measure/process.ts'
+import { metric, metricWithMax, report } from './measure/report.ts'
 
 const DAY = 86_400
-/** Days by which a visit may be later than the most that may pass between two. */
-const LATE = 1
+/** Days by which a probe may exceed the maximum interval. */
+const MAX_DELAY_DAYS = 1
 
 const { values } = parseArgs({
   options: {
@@ -25,51 +25,51 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 })
-const folder = temporary()
-const world: World = {
+const folder = makeTemporaryFolder()
+const options: SimulationOptions = {
   names: Number(values.names),
   days: Number(values.days),
   crawlers: Number(values.crawlers),
   rate: Number(values.rate),
   seed: Number(values.seed),
-  rhythm: DEFAULT_PROBE_INTERVALS,
-  life: 2,
+  intervals: DEFAULT_PROBE_INTERVALS,
+  maxLifetimeDays: 2,
   folder,
 }
 mkdirSync(folder, { recursive: true })
-const begun = performance.now()
-const seconds = (): number => (performance.now() - begun) / 1000
+const startedAt = performance.now()
+const seconds = (): number => (performance.now() - startedAt) / 1000
 try {
-  const result = await simulate(world, (day, visits) => {
-    if (day % 10 === 0) console.error(`  day ${day}: ${visits} visits, ${Math.round(seconds())} s`)
+  const result = await simulate(options, (day, probes) => {
+    if (day % 10 === 0) console.error(`  day ${day}: ${probes} probes, ${Math.round(seconds())} s`)
   })
-  tell(result)
+  reportResult(result)
 } finally {
   rmSync(folder, { recursive: true })
 }
 
-function tell({ logbook, never, kills, lags, slices }: Result): void {
-  const lag = quantiles(LAG_BOUNDS_SECONDS, lags)!
-  const most = DEFAULT_PROBE_INTERVALS.max / DAY + LATE
-  const lines = [
-    atMost('names that were never visited', never, '', 0),
-    atMost('visits of a name that another crawler was visiting', logbook.together, '', 0),
-    atMost('the longest time between two visits of a name', logbook.longestGap / DAY, 'days', most),
-    atMost('the longest time until a first visit', logbook.longestFirst / DAY, 'days', most),
-    figure('visits', logbook.visits, ''),
-    figure('crawlers that were killed', kills, ''),
-    figure('slices that were saved', slices.saved, ''),
-    figure('slices that were thrown away', slices.thrown, ''),
-    figure('lag of half of the visits, at most', lag.p50 / 3600, 'hours'),
-    figure('lag of 95 of 100 visits, at most', lag.p95 / 3600, 'hours'),
-    figure('lag of 99 of 100 visits, at most', lag.p99 / 3600, 'hours'),
-    figure('took', seconds() / 60, 'minutes'),
+function reportResult({ log, neverProbed, kills, lags, batches }: SimulationResult): void {
+  const lagQuantiles = quantiles(LAG_BOUNDS_SECONDS, lags)!
+  const maxDays = DEFAULT_PROBE_INTERVALS.max / DAY + MAX_DELAY_DAYS
+  const metrics = [
+    metricWithMax('names that were never probed', neverProbed, '', 0),
+    metricWithMax('probes of a name while another crawler probed it', log.overlapping, '', 0),
+    metricWithMax('the longest time between two probes of a name', log.longestGap / DAY, 'days', maxDays),
+    metricWithMax('the longest time until a first probe', log.longestFirst / DAY, 'days', maxDays),
+    metric('probes', log.probes, ''),
+    metric('killed crawlers', kills, ''),
+    metric('batches saved', batches.saved, ''),
+    metric('batches discarded', batches.discarded, ''),
+    metric('lag, p50, at most', lagQuantiles.p50 / 3600, 'hours'),
+    metric('lag, p95, at most', lagQuantiles.p95 / 3600, 'hours'),
+    metric('lag, p99, at most', lagQuantiles.p99 / 3600, 'hours'),
+    metric('duration', seconds() / 60, 'minutes'),
   ]
   const notes = [
-    `${world.names.toLocaleString('en')} names, ${world.days} days, ${world.crawlers} crawlers at ${world.rate} visits a second together, seed ${world.seed}`,
-    'a crawler lives a day on average, and is away for 5 minutes; a range is swept every 6 hours, where a real crawl sweeps it every minute',
-    'of 100 names 4 do not exist, 3 fail, 3 fail at times, 10 rotate their address, 20 move every 15 days; 40 are with 100 companies',
+    `${options.names.toLocaleString('en')} names, ${options.days} days, ${options.crawlers} crawlers at ${options.rate} probes per second in total, seed ${options.seed}`,
+    'a crawler runs for a day on average and is down for 5 minutes; a range is swept every 6 hours, every minute in a real crawl',
+    'of 100 names 4 do not exist, 3 fail, 3 fail at times, 10 rotate their address, 20 move every 15 days; 40 are hosted by 100 companies',
   ]
-  report('crawl-simulation', lines, notes, { lags })
-  if (lines.some(({ met }) => met === false)) process.exitCode = 1
+  report('crawl-simulation', metrics, notes, { lags })
+  if (metrics.some(({ isMet }) => isMet === false)) process.exitCode = 1
 }

@@ -1,49 +1,55 @@
-/** `npm run bench:crawl`: whole visits a second and core, where their time goes, and whether memory stays flat. */
+/**
+ * `npm run bench:crawl`: measures complete probes per second and core, where their time goes, and whether memory stays
+ * flat.
+ */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Taken, Task } from './crawl/probes.ts'
+import type { CrawlResult, CrawlTask } from './crawl/probes.ts'
 import { type Servers, startServers } from './crawl/servers.ts'
-import { inTurn, medianOf } from './measure/measure.ts'
-import { run, temporary } from './measure/process.ts'
-import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
+import { makeTemporaryFolder, runProcess } from './measure/process.ts'
+import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import { medianOf, runInterleaved } from './measure/rounds.ts'
 
 const CRAWLER_CORE = 0
 const SERVERS_CORE = 1
-const WHATS = ['page', 'secure', 'plain', 'dns'] as const
-type What = (typeof WHATS)[number]
+const WORKLOADS = ['page', 'secure', 'plain', 'dns'] as const
+type Workload = (typeof WORKLOADS)[number]
 
 const { values } = parseArgs({
   options: {
     names: { type: 'string', default: '20000' },
-    visits: { type: 'string', default: '10000' },
-    warming: { type: 'string', default: '4000' },
+    probes: { type: 'string', default: '10000' },
+    'warm-ups': { type: 'string', default: '4000' },
     rounds: { type: 'string', default: '5' },
     parallel: { type: 'string', default: '256' },
-    long: { type: 'string', default: '100000' },
+    'memory-probes': { type: 'string', default: '100000' },
   },
 })
-const [names, visits, warming, rounds, parallel, long] = [
+const [names, probes, warmUps, rounds, parallel, memoryProbes] = [
   values.names,
-  values.visits,
-  values.warming,
+  values.probes,
+  values['warm-ups'],
   values.rounds,
   values.parallel,
-  values.long,
+  values['memory-probes'],
 ].map(Number) as [number, number, number, number, number, number]
 
-if (names < warming + visits) throw new Error('each name may be met once: the robots.txt of those met before is known')
+if (names < warmUps + probes)
+  throw new Error(
+    '--names must be at least --warm-ups plus --probes: a name whose robots.txt is cached must not be probed again',
+  )
 
-const folder = temporary()
+const folder = makeTemporaryFolder()
 mkdirSync(join(folder, 'servers'))
 const servers = await startServers(join(folder, 'servers'), names, SERVERS_CORE)
 try {
-  const lines: Line[] = []
+  const metrics: Metric[] = []
   const raw: Record<string, unknown> = {}
-  await rates(servers, lines, raw)
-  if (long > 0) await memory(servers, lines, raw)
-  report('crawl', lines, notes(), raw)
+  await measureRates(servers, metrics, raw)
+  if (memoryProbes > 0) await measureMemory(servers, metrics, raw)
+  report('crawl', metrics, notes(), raw)
 } finally {
   await servers.close()
   rmSync(folder, { recursive: true })
@@ -51,77 +57,89 @@ try {
 
 function notes(): string[] {
   return [
-    `${visits.toLocaleString('en')} visits of ${names.toLocaleString('en')} names a round after ${warming.toLocaleString('en')} that warm up, median of ${rounds}, ${parallel} in flight; the crawler on one core, nsd and nginx on the other`,
-    'a whole visit: seven types, http that redirects to https (ECDSA P-256), robots.txt, verdict, a page of 30 KB sent as gzip, its text and accounts',
-    'parts are differences of processor time between visits that do less; every answer is checked',
+    `${probes.toLocaleString('en')} probes of ${names.toLocaleString('en')} names per round after ${warmUps.toLocaleString('en')} warm-up probes, median of ${rounds}, ${parallel} in flight; the crawler on one core, nsd and nginx on the other`,
+    'a whole probe: seven types, http that redirects to https (ECDSA P-256), robots.txt, the certificate, a page of 30 KB sent as gzip, its text and accounts',
+    'parts are differences of processor time between probes that do less; every observation is checked',
   ]
 }
 
-async function rates(servers: Servers, lines: Line[], raw: Record<string, unknown>): Promise<void> {
-  const contenders = Object.fromEntries(WHATS.map((what) => [what, () => measure(servers, what, { warming, visits })]))
-  const taken = await inTurn(rounds, contenders as Record<What, () => Promise<Taken>>)
-  const cost = (what: What): number => medianOf(taken[what], ({ cpuSeconds }) => (cpuSeconds / visits) * 1e6)
-  const [page, secure, plain, dns] = WHATS.map(cost) as [number, number, number, number]
-  lines.push(
-    atLeast(
-      'whole visits',
-      medianOf(taken.page, ({ seconds }) => visits / seconds),
-      'a second and core',
+async function measureRates(servers: Servers, metrics: Metric[], raw: Record<string, unknown>): Promise<void> {
+  const contenders = Object.fromEntries(
+    WORKLOADS.map((workload) => [workload, () => measure(servers, workload, { warmUps, probes })]),
+  )
+  const results = await runInterleaved(rounds, contenders as Record<Workload, () => Promise<CrawlResult>>)
+  const cost = (workload: Workload): number =>
+    medianOf(results[workload], ({ cpuSeconds }) => (cpuSeconds / probes) * 1e6)
+  const [page, secure, plain, dns] = WORKLOADS.map(cost) as [number, number, number, number]
+  metrics.push(
+    metricWithMin(
+      'whole probes',
+      medianOf(results.page, ({ seconds }) => probes / seconds),
+      'per second and core',
       500,
     ),
-    figure('processor time', page, 'µs a visit'),
-    figure(
-      '  of each of the visits before, start and compiler included',
-      medianOf(taken.page, ({ warmingSeconds }) => (warmingSeconds / warming) * 1e6),
+    metric('processor time', page, 'µs per probe'),
+    metric(
+      '  of a warm-up probe, start and compiler included',
+      medianOf(results.page, ({ warmUpCpuSeconds }) => (warmUpCpuSeconds / warmUps) * 1e6),
       'µs',
     ),
-    figure('  seven questions of DNS', dns, 'µs'),
-    figure('  an answer over http, with robots.txt, the visit and its observation', plain - dns, 'µs'),
-    figure('  the redirect, TLS and the verdict', secure - plain, 'µs'),
-    figure('  a page of 30 KB: inflate, parse, text and accounts', page - secure, 'µs'),
-    figure(
-      'visits that only ask DNS',
-      medianOf(taken.dns, ({ seconds }) => visits / seconds),
-      'a second and core',
+    metric('  the seven queries', dns, 'µs'),
+    metric('  a response over http, robots.txt, the probe and its observation', plain - dns, 'µs'),
+    metric('  the redirect, TLS and the certificate', secure - plain, 'µs'),
+    metric('  a page of 30 KB: decompress, parse, text and accounts', page - secure, 'µs'),
+    metric(
+      'probes that only query DNS',
+      medianOf(results.dns, ({ seconds }) => probes / seconds),
+      'per second and core',
     ),
   )
-  Object.assign(raw, taken)
+  Object.assign(raw, results)
 }
 
-/** The first tenth warms up: caches are bounded, and full after every name was met once. */
-async function memory(servers: Servers, lines: Line[], raw: Record<string, unknown>): Promise<void> {
-  const taken = await measure(servers, 'page', { warming: 0, visits: long }, ['--expose-gc'])
-  const [early, late] = [taken.memory.slice(2, 5), taken.memory.slice(-3)].map((some) => Math.max(...some)) as [
+/** The first tenth warms up: caches are bounded, and they are full once every name was probed. */
+async function measureMemory(servers: Servers, metrics: Metric[], raw: Record<string, unknown>): Promise<void> {
+  const result = await measure(servers, 'page', { warmUps: 0, probes: memoryProbes }, ['--expose-gc'])
+  const [early, late] = [result.memory.slice(2, 5), result.memory.slice(-3)].map((samples) => Math.max(...samples)) as [
     number,
     number,
   ]
-  lines.push(
-    figure('resident memory at most', taken.peakBytes / 1e6, 'MB'),
-    atMost(
-      `  the last three tenths of ${long.toLocaleString('en')} visits to the third to fifth`,
+  metrics.push(
+    metric('peak resident memory', result.peakBytes / 1e6, 'MB'),
+    metricWithMax(
+      `  the last three tenths of ${memoryProbes.toLocaleString('en')} probes to the third to fifth`,
       late / early,
       'times',
       1.1,
     ),
-    figure('  visits meanwhile', long / taken.seconds, 'a second and core'),
+    metric('  probes meanwhile', memoryProbes / result.seconds, 'per second and core'),
   )
-  raw.long = taken
+  raw.memory = result
 }
 
-/** `flags`: of node, for the measured process. */
+/** `flags`: flags of Node for the measured process. */
 async function measure(
   servers: Servers,
-  what: What,
-  { warming, visits }: Pick<Task, 'warming' | 'visits'>,
+  workload: Workload,
+  { warmUps, probes }: Pick<CrawlTask, 'warmUps' | 'probes'>,
   flags: readonly string[] = [],
-): Promise<Taken> {
-  const { server, stands, root } = servers
-  const task: Task = { place: { server, stands, root }, what, names, warming, visits, parallel }
+): Promise<CrawlResult> {
+  const { server, portMappings, root } = servers
+  const task: CrawlTask = {
+    servers: { server, portMappings, root },
+    workload,
+    names,
+    warmUps,
+    probes,
+    parallel,
+  }
   const path = join(folder, 'task.json')
   writeFileSync(path, JSON.stringify(task))
   const child = new URL('./crawl/probes.ts', import.meta.url).pathname
-  const taken = JSON.parse(await run([process.execPath, ...flags, child, path], { core: CRAWLER_CORE })) as Taken
-  console.error(`  ${what}: ${Math.round(visits / taken.seconds)}/s, ${Math.round(taken.peakBytes / 1e6)} MB`)
-  if (taken.wrong > 0) throw new Error(`${taken.wrong} of ${visits} visits (${what}) were wrong`)
-  return taken
+  const result = JSON.parse(
+    await runProcess([process.execPath, ...flags, child, path], { core: CRAWLER_CORE }),
+  ) as CrawlResult
+  console.error(`  ${workload}: ${Math.round(probes / result.seconds)}/s, ${Math.round(result.peakBytes / 1e6)} MB`)
+  if (result.wrong > 0) throw new Error(`${result.wrong} of ${probes} probes (${workload}) were wrong`)
+  return result
 }

@@ -1,39 +1,42 @@
-/** `npm run bench:dns`: how many questions a second our resolver asks of nsd, beside dnsperf and node:dns in turn. */
+/**
+ * `npm run bench:dns`: measures how many queries per second our resolver sends to nsd, compared with dnsperf and
+ * node:dns.
+ */
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Server } from '../src/probe/dns/resolver.ts'
 import { startNsd } from './dns/nsd.ts'
-import type { Asked, Order } from './dns/query-client.ts'
-import { inTurn, medianOf } from './measure/measure.ts'
-import { type Options, readOptions } from './measure/options.ts'
-import { has, run, temporary } from './measure/process.ts'
-import { atLeast, figure, type Line, report } from './measure/report.ts'
+import type { QueryResult, QueryTask } from './dns/query-client.ts'
+import { type BenchOptions, readOptions } from './measure/options.ts'
+import { isInstalled, makeTemporaryFolder, runProcess } from './measure/process.ts'
+import { type Metric, metric, metricWithMin, report } from './measure/report.ts'
+import { medianOf, runInterleaved } from './measure/rounds.ts'
 
 const SERVER_CORE = 0
 const LOAD_CORE = 1
-const MANY = 2000
-/** In flight; each contender is tried with all of them for a moment, and measured with the one that suits it best. */
-const FLIGHTS = [50, 100, 200, 400, 800]
+const MANY_QUERIES = 2000
+/** Queries in flight. Each contender tries all of them briefly and is measured with its fastest. */
+const CONCURRENCIES = [50, 100, 200, 400, 800]
 const TRIAL_SECONDS = 2
 const DNSPERF_CLIENTS = 16
-const ASKER = fileURLToPath(new URL('dns/query-client.ts', import.meta.url))
+const QUERY_CLIENT = fileURLToPath(new URL('dns/query-client.ts', import.meta.url))
 
-type Place = { server: Server; questions: string; names: number }
-type Who = Order['who'] | 'dnsperf'
+type QueryTarget = { server: Server; questions: string; names: number }
+type Contender = QueryTask['client'] | 'dnsperf'
 
 process.env.PATH = `${process.env.PATH}:/usr/sbin`
-for (const [program, debian] of [
+for (const [program, debianPackage] of [
   ['nsd', 'nsd'],
   ['dnsperf', 'dnsperf'],
 ] as const) {
-  if (has(program)) continue
-  console.error(`${program} is missing: apt-get install ${debian}, and stop the service where it starts one`)
+  if (isInstalled(program)) continue
+  console.error(`${program} is missing: apt-get install ${debianPackage}, and stop the service that it starts`)
   process.exit(1)
 }
 
 const options = readOptions(200_000)
-const folder = options.folder ?? temporary()
+const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 try {
   const nsd = await startNsd(folder, options.names, SERVER_CORE)
@@ -46,67 +49,86 @@ try {
   if (options.folder === null) rmSync(folder, { recursive: true })
 }
 
-async function compare(place: Place, { rounds, seconds, names }: Options): Promise<void> {
+async function compare(target: QueryTarget, { rounds, seconds, names }: BenchOptions): Promise<void> {
   const best = {
-    ours: await bestFlight('ours', place),
-    'node:dns': await bestFlight('node:dns', place),
-    dnsperf: await bestFlight('dnsperf', place),
+    ours: await bestConcurrency('ours', target),
+    'node:dns': await bestConcurrency('node:dns', target),
+    dnsperf: await bestConcurrency('dnsperf', target),
   }
-  const asked = await inTurn(rounds, {
-    dnsperf: () => measure('dnsperf', place, best.dnsperf, seconds),
-    ours: () => measure('ours', place, best.ours, seconds),
-    'node:dns': () => measure('node:dns', place, best['node:dns'], seconds),
-    'ours, many': () => measure('ours', place, MANY, seconds),
-    'node:dns, many': () => measure('node:dns', place, MANY, seconds),
+  const results = await runInterleaved(rounds, {
+    dnsperf: () => measure('dnsperf', target, best.dnsperf, seconds),
+    ours: () => measure('ours', target, best.ours, seconds),
+    'node:dns': () => measure('node:dns', target, best['node:dns'], seconds),
+    'ours, many': () => measure('ours', target, MANY_QUERIES, seconds),
+    'node:dns, many': () => measure('node:dns', target, MANY_QUERIES, seconds),
   })
   const notes = [
-    `${names.toLocaleString('en')} names of nsd, one process on one core, asked from the other; median of ${rounds} × ${seconds} s; every address is checked`,
-    `in flight where each is fastest: ours ${best.ours}, node:dns ${best['node:dns']}, dnsperf ${best.dnsperf}; dnsperf checks no address`,
+    `${names.toLocaleString('en')} names of nsd, one process on one core, queried from the other; median of ${rounds} × ${seconds} s; every address is checked`,
+    `each with the number in flight that is fastest: ours ${best.ours}, node:dns ${best['node:dns']}, dnsperf ${best.dnsperf}; dnsperf checks no address`,
   ]
-  report('dns', linesOf(asked), notes, { best, asked })
+  report('dns', metricsOf(results), notes, { best, results })
 }
 
-function linesOf(asked: Record<string, Asked[]>): Line[] {
-  const rate = (key: string) => medianOf(asked[key]!, (each) => each.rate)
-  const cost = (key: string) => medianOf(asked[key]!, (each) => each.microseconds)
-  const wrong = (key: string) => asked[key]!.reduce((sum, each) => sum + each.wrong, 0)
+function metricsOf(results: Record<string, QueryResult[]>): Metric[] {
+  const rate = (key: string) => medianOf(results[key]!, (each) => each.rate)
+  const cost = (key: string) => medianOf(results[key]!, (each) => each.cpuMicroseconds)
+  const wrong = (key: string) => results[key]!.reduce((sum, each) => sum + each.wrong, 0)
   return [
-    atLeast('ours to dnsperf', rate('ours') / rate('dnsperf'), 'times', 0.4),
-    atLeast('ours to node:dns', rate('ours') / rate('node:dns'), 'times', 1.1),
-    atLeast(`ours to node:dns with ${MANY} in flight`, rate('ours, many') / rate('node:dns, many'), 'times', 4),
-    ...Object.keys(asked).flatMap((key) => [
-      figure(key, rate(key), 'answers/s'),
-      ...(key === 'dnsperf' ? [] : [figure('  processor time', cost(key), 'µs an answer')]),
-      figure('  wrong or none', wrong(key), 'answers'),
+    metricWithMin('ours to dnsperf', rate('ours') / rate('dnsperf'), 'times', 0.4),
+    metricWithMin('ours to node:dns', rate('ours') / rate('node:dns'), 'times', 1.1),
+    metricWithMin(
+      `ours to node:dns with ${MANY_QUERIES} in flight`,
+      rate('ours, many') / rate('node:dns, many'),
+      'times',
+      4,
+    ),
+    ...Object.keys(results).flatMap((key) => [
+      metric(key, rate(key), 'responses/s'),
+      ...(key === 'dnsperf' ? [] : [metric('  processor time', cost(key), 'µs per response')]),
+      metric('  wrong or none', wrong(key), 'answers'),
     ]),
   ]
 }
 
-async function bestFlight(who: Who, place: Place): Promise<number> {
+async function bestConcurrency(contender: Contender, target: QueryTarget): Promise<number> {
   const rates: number[] = []
-  for (const flight of FLIGHTS) rates.push((await measure(who, place, flight, TRIAL_SECONDS)).rate)
-  return FLIGHTS[rates.indexOf(Math.max(...rates))]!
+  for (const concurrency of CONCURRENCIES)
+    rates.push((await measure(contender, target, concurrency, TRIAL_SECONDS)).rate)
+  return CONCURRENCIES[rates.indexOf(Math.max(...rates))]!
 }
 
-async function measure(who: Who, place: Place, flight: number, seconds: number): Promise<Asked> {
-  const asked = who === 'dnsperf' ? await dnsperf(place, flight, seconds) : await asker(who, place, flight, seconds)
-  console.error(`  ${who}, ${flight} in flight: ${Math.round(asked.rate)}/s, ${asked.wrong} wrong or none`)
-  return asked
+async function measure(
+  contender: Contender,
+  target: QueryTarget,
+  concurrency: number,
+  seconds: number,
+): Promise<QueryResult> {
+  const result =
+    contender === 'dnsperf'
+      ? await dnsperf(target, concurrency, seconds)
+      : await runQueryClient(contender, target, concurrency, seconds)
+  console.error(`  ${contender}, ${concurrency} in flight: ${Math.round(result.rate)}/s, ${result.wrong} wrong or none`)
+  return result
 }
 
-async function asker(who: Order['who'], { server, names }: Place, flight: number, seconds: number): Promise<Asked> {
-  const order: Order = { who, flight, seconds, names, server }
-  return JSON.parse(await run([process.execPath, ASKER, JSON.stringify(order)], { core: LOAD_CORE }))
+async function runQueryClient(
+  contender: QueryTask['client'],
+  { server, names }: QueryTarget,
+  concurrency: number,
+  seconds: number,
+): Promise<QueryResult> {
+  const task: QueryTask = { client: contender, concurrency, seconds, names, server }
+  return JSON.parse(await runProcess([process.execPath, QUERY_CLIENT, JSON.stringify(task)], { core: LOAD_CORE }))
 }
 
-/** With EDNS, as the others; what is lost, and any code but NOERROR, is wrong. */
-async function dnsperf({ server, questions }: Place, flight: number, seconds: number): Promise<Asked> {
+/** Uses EDNS like the others. A lost query and any status except NOERROR count as wrong. */
+async function dnsperf({ server, questions }: QueryTarget, concurrency: number, seconds: number): Promise<QueryResult> {
   const { address, port } = server
-  const where = ['-s', address, '-p', String(port), '-d', questions, '-e']
-  const how = ['-c', String(DNSPERF_CLIENTS), '-T', '1', '-q', String(flight), '-l', String(seconds)]
-  const said = await run(['dnsperf', ...where, ...how], { core: LOAD_CORE })
-  const number = (pattern: RegExp) => Number(pattern.exec(said)?.[1] ?? 0)
+  const serverArgs = ['-s', address, '-p', String(port), '-d', questions, '-e']
+  const loadArgs = ['-c', String(DNSPERF_CLIENTS), '-T', '1', '-q', String(concurrency), '-l', String(seconds)]
+  const output = await runProcess(['dnsperf', ...serverArgs, ...loadArgs], { core: LOAD_CORE })
+  const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0)
   const [completed, right] = [number(/Queries completed:\s+(\d+)/), number(/NOERROR (\d+)/)]
   const wrong = number(/Queries lost:\s+(\d+)/) + completed - right
-  return { rate: number(/Queries per second:\s+([\d.]+)/), wrong, microseconds: 0 }
+  return { rate: number(/Queries per second:\s+([\d.]+)/), wrong, cpuMicroseconds: 0 }
 }

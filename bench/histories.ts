@@ -1,7 +1,8 @@
 /**
- * Random histories by the ten thousand on one engine: the properties of the conformance suites of the store, the ledger
- * and the index segments. `--engine sqlite|postgres --seed N --seconds N`; `--runs`, `--ledger` and `--segments N` are
- * the histories of each suite, 0 for none. A failure prints the seed, the path and the history.
+ * `npm run bench:histories`: checks the properties of the conformance suites of the store, the ledger and the index
+ * segments with tens of thousands of random histories on one engine.
+ * Options: `--engine sqlite|postgres --seed N --seconds N`. `--runs N`, `--ledger N` and `--segments N` are the numbers
+ * of histories of the three suites. If a history fails, the bench prints the seed, the path and the history.
  */
 
 import { parseArgs } from 'node:util'
@@ -11,15 +12,16 @@ import { PROPERTIES } from '../test/store/conformance/histories.ts'
 import { SEGMENT_PROPERTY } from '../test/store/conformance/segments.ts'
 import { NOW } from '../test/store/conformance/world.ts'
 import { LEDGER_PROPERTIES } from '../test/store/ledger/interleavings.ts'
-import { figure, type Line, report } from './measure/report.ts'
-import { emptiedStore } from './world/emptied-store.ts'
+import { type Metric, metric, report } from './measure/report.ts'
+import { openReusedStore } from './world/reused-store.ts'
 
-/** Histories of one seed, so that time can be looked at between them; the seeds of a run are so far apart. */
-const AT_ONCE = 100
-const SEEDS = 1_000_003
+/** The time limit is checked after this many histories, which share a seed. */
+const HISTORIES_PER_SEED = 100
+/** The distance between the seeds of a run. */
+const SEED_STEP = 1_000_003
 
-/** A property with the number of histories to try. */
-type Task = { sentence: string; runs: number; property: () => fc.IRawProperty<unknown, true> }
+/** A property with the number of its histories. */
+type PropertyRun = { sentence: string; runs: number; property: () => fc.IRawProperty<unknown, true> }
 
 const { values } = parseArgs({
   options: {
@@ -31,12 +33,12 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '600' },
   },
 })
-const store = await emptiedStore(values.engine === 'postgres' ? 'postgres' : 'sqlite')
+const store = await openReusedStore(values.engine === 'postgres' ? 'postgres' : 'sqlite')
 const clock = { now: NOW }
-const single = await store.openOne(clock)
+const single = await store.openInstance(clock)
 try {
   const hold = await holdOf(single)
-  const tasks: Task[] = [
+  const tasks: PropertyRun[] = [
     ...PROPERTIES.map(({ sentence, on }) => ({
       sentence,
       runs: Math.ceil(Number(values.runs) / PROPERTIES.length),
@@ -59,31 +61,31 @@ try {
   await store.end()
 }
 
-async function runAll(tasks: readonly Task[]): Promise<void> {
-  const lines: Line[] = []
+async function runAll(tasks: readonly PropertyRun[]): Promise<void> {
+  const metrics: Metric[] = []
   for (const task of tasks) {
-    const spent = process.cpuUsage()
-    const held = await run(task, Number(values.seconds) / tasks.length)
-    const { user, system } = process.cpuUsage(spent)
-    console.log(`${held} histories in ${Math.round((user + system) / 1e6)} s of processor time: ${task.sentence}`)
-    lines.push(figure(task.sentence.slice(0, 60), held, 'histories'))
+    const cpuBefore = process.cpuUsage()
+    const passed = await runProperty(task, Number(values.seconds) / tasks.length)
+    const { user, system } = process.cpuUsage(cpuBefore)
+    console.log(`${passed} histories in ${Math.round((user + system) / 1e6)} s of processor time: ${task.sentence}`)
+    metrics.push(metric(task.sentence.slice(0, 60), passed, 'histories'))
   }
-  report(`histories-${values.engine}`, lines, [`seed ${values.seed}`], values)
+  report(`histories-${values.engine}`, metrics, [`seed ${values.seed}`], values)
 }
 
-/** Tries the histories of a task for at most so many seconds. Returns how many were tried. */
-async function run({ runs, property }: Task, seconds: number): Promise<number> {
-  const until = performance.now() + 1000 * seconds
-  let held = 0
-  for (let seed = Number(values.seed); held < runs && performance.now() < until; seed += SEEDS) {
-    const outcome = await fc.check(property(), { numRuns: Math.min(AT_ONCE, runs - held), seed })
-    held += outcome.numRuns
+/** Runs the histories of a property for at most `seconds`. Returns their number. */
+async function runProperty({ runs, property }: PropertyRun, seconds: number): Promise<number> {
+  const deadline = performance.now() + 1000 * seconds
+  let passed = 0
+  for (let seed = Number(values.seed); passed < runs && performance.now() < deadline; seed += SEED_STEP) {
+    const outcome = await fc.check(property(), { numRuns: Math.min(HISTORIES_PER_SEED, runs - passed), seed })
+    passed += outcome.numRuns
     if (outcome.failed) fail(`${fc.defaultReportMessage(outcome)}\n${outcome.errorInstance}`)
   }
-  return held
+  return passed
 }
 
-function fail(words: string): void {
-  console.error(words)
+function fail(message: string): void {
+  console.error(message)
   process.exitCode = 1
 }

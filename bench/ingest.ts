@@ -1,182 +1,205 @@
 /**
- * `npm run bench:ingest`: how fast, with how much memory and how many bytes written observations go in; and who waits
- * for it.
+ * `npm run bench:ingest`: measures the speed, the memory and the bytes written of imports, and the latency of lookups
+ * beside one.
  */
 
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { besides } from './ingest/lookups-beside-import.ts'
-import { medianOf, quantile } from './measure/measure.ts'
-import { type Options, readOptions } from './measure/options.ts'
-import { domaindex, end, hears, run, start, temporary, timed, type Used } from './measure/process.ts'
-import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
-import { type Order, writeRound } from './world/observation-files.ts'
-import { copyStore, holdLog, removeStore, type StoreFiles, storeIn } from './world/store.ts'
-import { firstRound, nextRound, type Round } from './world/world.ts'
+import { measureLookupsDuringImport } from './ingest/lookups-during-import.ts'
+import { type BenchOptions, readOptions } from './measure/options.ts'
+import {
+  domaindexCommand,
+  makeTemporaryFolder,
+  measureCommand,
+  type ResourceUsage,
+  runProcess,
+  startProcess,
+  stopProcess,
+  waitForOutput,
+} from './measure/process.ts'
+import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import { medianOf, quantile } from './measure/rounds.ts'
+import { type LineOrder, writeObservations } from './world/observation-files.ts'
+import { blockCheckpoints, copyStore, removeStore, type StoreFiles, storeFilesIn } from './world/store.ts'
+import { firstProbeRound, nextProbeRound, type ProbeRound } from './world/world.ts'
 
-/** One import that is measured: its file, what it starts from, and how many observations must have which outcome. */
-type Kind = { name: string; text: boolean; order: Order; round: Round; base: 'empty' | 'known' }
-type Figure = { rate: number; used: Used; seconds: number }
+/** A measured import: its file, and whether the store is empty or already knows the names. */
+type MeasuredImport = { name: string; text: boolean; order: LineOrder; round: ProbeRound; base: 'empty' | 'known' }
+type ImportRun = { rate: number; usage: ResourceUsage; seconds: number }
 
 const SEED = 1
-/** How an import ends of which some lines were refused. */
-const SOME_REFUSED = 2
-const REAL = ['gov-zone-2023-2025', 'registry-2020-2025']
-const second = nextRound(firstRound())
+/** The exit code of an import that rejected some lines. */
+const PARTLY_DONE = 3
+const REAL_FILES = ['gov-zone-2023-2025', 'registry-2020-2025']
+const second = nextProbeRound(firstProbeRound())
 
-const KINDS: Kind[] = [
-  { name: 'new, without text', text: false, order: 'file', round: firstRound(), base: 'empty' },
-  { name: 'unchanged, in the order of the file', text: false, order: 'file', round: second, base: 'known' },
-  { name: 'unchanged, in the order of the slots', text: false, order: 'slot', round: second, base: 'known' },
-  { name: 'one in twenty moved', text: false, order: 'slot', round: { ...second, changed: 0.05 }, base: 'known' },
-  { name: 'new, with 2 KB of text', text: true, order: 'file', round: firstRound(), base: 'empty' },
-  { name: 'unchanged, with text, by slot', text: true, order: 'slot', round: second, base: 'known' },
+const IMPORTS: MeasuredImport[] = [
+  { name: 'new, without text', text: false, order: 'file', round: firstProbeRound(), base: 'empty' },
+  { name: 'unchanged, in file order', text: false, order: 'file', round: second, base: 'known' },
+  { name: 'unchanged, in slot order', text: false, order: 'slot', round: second, base: 'known' },
+  {
+    name: 'one in twenty changed',
+    text: false,
+    order: 'slot',
+    round: { ...second, changedShare: 0.05 },
+    base: 'known',
+  },
+  { name: 'new, with 2 KB of text', text: true, order: 'file', round: firstProbeRound(), base: 'empty' },
+  { name: 'unchanged, with text, in slot order', text: true, order: 'slot', round: second, base: 'known' },
 ]
-const AIMS: Record<string, number> = {
+const TARGETS: Record<string, number> = {
   'new, without text': 20_000,
   'new, with 2 KB of text': 8_000,
-  'unchanged, in the order of the file': 60_000,
-  'unchanged, in the order of the slots': 60_000,
+  'unchanged, in file order': 60_000,
+  'unchanged, in slot order': 60_000,
 }
 
 const options = readOptions(1_000_000, 8)
-const folder = options.folder ?? temporary()
+const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 try {
-  const lines: Line[] = []
+  const metrics: Metric[] = []
   const raw: Record<string, unknown> = {}
-  if (options.only === null || options.only === 'rates') await rates(folder, options, lines, raw)
-  if (options.only === null || options.only === 'bytes') await bytes(folder, options, lines)
-  if (options.only === null || options.only === 'real') await real(folder, options, lines)
-  if (options.only === null || options.only === 'beside') await besides(folder, options, lines, raw)
-  report('ingest', lines, notes(options), raw)
+  if (options.only === null || options.only === 'rates') await measureRates(folder, options, metrics, raw)
+  if (options.only === null || options.only === 'bytes') await measureBytes(folder, options, metrics)
+  if (options.only === null || options.only === 'real') await measureRealFiles(folder, options, metrics)
+  if (options.only === null || options.only === 'lookups')
+    await measureLookupsDuringImport(folder, options, metrics, raw)
+  report('ingest', metrics, notes(options), raw)
 } finally {
   if (options.folder === null) rmSync(folder, { recursive: true })
 }
 
-function notes({ names, rounds }: Options): string[] {
+function notes({ names, rounds }: BenchOptions): string[] {
   return [
-    `${names.toLocaleString('en')} made-up names, seed ${SEED}; median of ${rounds}; the whole process, its start and end included`,
-    '/lookup beside an import: open loop, 2,000 requests/s from the second core, one worker on the first, the import at nice 10 on either',
+    `${names.toLocaleString('en')} synthetic names, seed ${SEED}; median of ${rounds}; the whole process including its start and end`,
+    '/lookup beside an import: open loop, 2,000 requests/s from the second core, one worker on the first, the import at nice 10 on both',
   ]
 }
 
-/** Every kind once a round, one after another. */
-async function rates(
+/** Runs every import once per round, one after another. */
+async function measureRates(
   folder: string,
-  { names, rounds }: Options,
-  lines: Line[],
+  { names, rounds }: BenchOptions,
+  metrics: Metric[],
   raw: Record<string, unknown>,
 ): Promise<void> {
-  const figures = new Map<string, Figure[]>()
+  const runs = new Map<string, ImportRun[]>()
   for (let round = 0; round < rounds; round++) {
-    for (const kind of KINDS) {
-      const made = await measure(folder, names, kind)
-      console.error(`  ${kind.name}: ${Math.round(made.rate)}/s, ${Math.round(made.used.peakBytes / 1e6)} MB`)
-      figures.set(kind.name, [...(figures.get(kind.name) ?? []), made])
+    for (const kind of IMPORTS) {
+      const run = await measureImport(folder, names, kind)
+      console.error(`  ${kind.name}: ${Math.round(run.rate)}/s, ${Math.round(run.usage.peakBytes / 1e6)} MB`)
+      runs.set(kind.name, [...(runs.get(kind.name) ?? []), run])
     }
   }
-  for (const { name } of KINDS) {
-    const of = figures.get(name)!
-    const rate = medianOf(of, (each) => each.rate)
-    const aim = AIMS[name]
-    lines.push(aim ? atLeast(name, rate, 'observations/s', aim) : figure(name, rate, 'observations/s'))
-    lines.push(
-      figure(
+  for (const { name } of IMPORTS) {
+    const ofKind = runs.get(name)!
+    const rate = medianOf(ofKind, (each) => each.rate)
+    const target = TARGETS[name]
+    metrics.push(target ? metricWithMin(name, rate, 'observations/s', target) : metric(name, rate, 'observations/s'))
+    metrics.push(
+      metric(
         '  processor time',
-        medianOf(of, (each) => (each.used.cpuSeconds / names) * 1e6),
-        'µs an observation',
+        medianOf(ofKind, (each) => (each.usage.cpuSeconds / names) * 1e6),
+        'µs per observation',
       ),
     )
-    lines.push(
-      figure(
-        '  handed to write calls',
-        medianOf(of, (each) => each.used.written / names),
-        'bytes an observation',
+    metrics.push(
+      metric(
+        '  passed to write calls',
+        medianOf(ofKind, (each) => each.usage.bytesWritten / names),
+        'bytes per observation',
       ),
     )
-    raw[name] = of
+    raw[name] = ofKind
   }
-  const peak = Math.max(...[...figures.values()].flat().map(({ used }) => used.peakBytes)) / 1e6
-  lines.push(atMost('peak resident memory of any import', peak, 'MB', 400))
+  const peak = Math.max(...[...runs.values()].flat().map(({ usage }) => usage.peakBytes)) / 1e6
+  metrics.push(metricWithMax('peak resident memory of any import', peak, 'MB', 400))
 }
 
-async function measure(folder: string, names: number, kind: Kind): Promise<Figure> {
-  const store = storeIn(folder, 'work')
-  if (kind.base === 'known') copyStore(knownStore(folder, kind.text), store)
+async function measureImport(folder: string, names: number, kind: MeasuredImport): Promise<ImportRun> {
+  const store = storeFilesIn(folder, 'work')
+  if (kind.base === 'known') copyStore(importedStore(folder, kind.text), store)
   else removeStore(store)
-  const { said, seconds, used } = await timed(['import', fileOf(folder, names, kind)], { env: store.env })
-  expectOutcome(said, names, kind)
-  if (kind.base === 'empty') copyStore(store, knownStore(folder, kind.text))
+  const { output, seconds, usage } = await measureCommand(['import', observationsFile(folder, names, kind)], {
+    env: store.env,
+  })
+  checkOutcome(output, names, kind)
+  if (kind.base === 'empty') copyStore(store, importedStore(folder, kind.text))
   removeStore(store)
-  return { rate: names / seconds, used, seconds }
+  return { rate: names / seconds, usage, seconds }
 }
 
-function knownStore(folder: string, text: boolean): StoreFiles {
-  return storeIn(folder, text ? 'known-text' : 'known')
+function importedStore(folder: string, text: boolean): StoreFiles {
+  return storeFilesIn(folder, text ? 'known-text' : 'known')
 }
 
-/** The observations of a kind, written once. */
-function fileOf(folder: string, names: number, { text, order, round }: Kind): string {
-  const path = join(folder, `${names}-${text ? 'text' : 'bare'}-${order}-${round.at}-${round.changed}.jsonl`)
-  if (!existsSync(path)) writeRound(path, { seed: SEED, names, text }, round, order)
+/** Returns the path of the observations of an import, which are written once. */
+function observationsFile(folder: string, names: number, { text, order, round }: MeasuredImport): string {
+  const path = join(folder, `${names}-${text ? 'text' : 'bare'}-${order}-${round.at}-${round.changedShare}.jsonl`)
+  if (!existsSync(path)) writeObservations(path, { seed: SEED, names, text }, round, order)
   return path
 }
 
-/** Wrong counts are a failure of the bench. */
-function expectOutcome(said: string, names: number, { base, round }: Kind): void {
-  const [, read, applied, unchanged, stale, refused] =
-    /read (\d+), applied (\d+), unchanged (\d+), stale (\d+), refused (\d+)/.exec(said)?.map(Number) ?? []
-  const moved = base === 'empty' ? names : round.changed * names
-  const isRight = Math.abs(applied! - moved) <= 0.1 * moved && unchanged === names - applied! && stale === 0
-  if (read !== names || refused !== 0 || !isRight) throw new Error(`not what was expected: ${said}`)
+/** Throws if the counts of an import are wrong. */
+function checkOutcome(output: string, names: number, { base, round }: MeasuredImport): void {
+  const [, read, applied, unchanged, stale, rejected] =
+    /read (\d+), applied (\d+), unchanged (\d+), stale (\d+), refused (\d+)/.exec(output)?.map(Number) ?? []
+  const expectedApplied = base === 'empty' ? names : round.changedShare * names
+  const isRight =
+    Math.abs(applied! - expectedApplied) <= 0.1 * expectedApplied && unchanged === names - applied! && stale === 0
+  if (read !== names || rejected !== 0 || !isRight) throw new Error(`the counts of the import are wrong: ${output}`)
 }
 
 /**
- * Bytes that an unchanged observation costs: of the log alone, while a reader keeps it from being written back, and in
- * all.
+ * Measures the bytes that an unchanged observation costs: in the log alone, while a reader blocks checkpoints, and in
+ * total.
  */
-async function bytes(folder: string, { names }: Options, lines: Line[]): Promise<void> {
+async function measureBytes(folder: string, { names }: BenchOptions, metrics: Metric[]): Promise<void> {
   for (const order of ['slot', 'file'] as const) {
-    const kind = KINDS.find((each) => each.base === 'known' && each.order === order)!
-    const store = storeIn(folder, 'work')
-    if (!existsSync(knownStore(folder, false).facts)) await measure(folder, names, KINDS[0]!)
-    copyStore(knownStore(folder, false), store)
-    const whole = await timed(['import', fileOf(folder, names, kind)], { env: store.env })
-    copyStore(knownStore(folder, false), store)
-    const release = holdLog(store)
-    const held = start(domaindex('import', fileOf(folder, names, kind)), { env: store.env })
-    await hears(held, /read \d+/, 600)
+    const kind = IMPORTS.find((each) => each.base === 'known' && each.order === order)!
+    const store = storeFilesIn(folder, 'work')
+    if (!existsSync(importedStore(folder, false).facts)) await measureImport(folder, names, IMPORTS[0]!)
+    copyStore(importedStore(folder, false), store)
+    const measured = await measureCommand(['import', observationsFile(folder, names, kind)], { env: store.env })
+    copyStore(importedStore(folder, false), store)
+    const release = blockCheckpoints(store)
+    const importProcess = startProcess(domaindexCommand('import', observationsFile(folder, names, kind)), {
+      env: store.env,
+    })
+    await waitForOutput(importProcess, /read \d+/, 600)
     const log = statSync(`${store.facts}-wal`).size / names
     release()
-    await end(held)
+    await stopProcess(importProcess)
     removeStore(store)
-    const all = whole.used.written / names
-    const what = order === 'slot' ? 'by slot' : 'in the order of the file'
-    lines.push(atMost(`unchanged, ${what}: bytes of log`, log, 'bytes an observation', 200))
-    lines.push(figure('  written back to the file besides, at most', Math.max(0, all - log), 'bytes an observation'))
+    const total = measured.usage.bytesWritten / names
+    const label = order === 'slot' ? 'in slot order' : 'in file order'
+    metrics.push(metricWithMax(`unchanged, ${label}: bytes of log`, log, 'bytes per observation', 200))
+    metrics.push(metric('  written back to the file, at most', Math.max(0, total - log), 'bytes per observation'))
   }
 }
 
-/** The files of real observations, where they are at hand; one of their lines holds a mail server without a name. */
-async function real(folder: string, { rounds }: Options, lines: Line[]): Promise<void> {
-  for (const name of REAL) {
+/**
+ * Imports the files of real observations if they are available. One of their lines has a mail server without a name.
+ */
+async function measureRealFiles(folder: string, { rounds }: BenchOptions, metrics: Metric[]): Promise<void> {
+  for (const name of REAL_FILES) {
     const path = fileURLToPath(new URL(`../../shared/data/observations/${name}.jsonl.gz`, import.meta.url))
     if (!existsSync(path)) {
-      console.error(`  ${name} is not here: left out`)
+      console.error(`  ${name} is not available and is left out`)
       continue
     }
     const rates: number[] = []
-    const store = storeIn(folder, 'real')
+    const store = storeFilesIn(folder, 'real')
     for (let round = 0; round < rounds; round++) {
       removeStore(store)
-      const { said, seconds } = await timed(['import', path], { env: store.env }, [0, SOME_REFUSED])
-      rates.push(Number(/read (\d+)/.exec(said)![1]) / seconds)
-      if (!/refused [01]\b/.test(said)) throw new Error(said)
+      const { output, seconds } = await measureCommand(['import', path], { env: store.env }, [0, PARTLY_DONE])
+      rates.push(Number(/read (\d+)/.exec(output)![1]) / seconds)
+      if (!/refused [01]\b/.test(output)) throw new Error(output)
     }
-    await run(domaindex('check'), { env: store.env })
+    await runProcess(domaindexCommand('check'), { env: store.env })
     removeStore(store)
-    lines.push(figure(`${name}, real`, quantile(rates, 0.5), 'observations/s'))
+    metrics.push(metric(`${name}, real`, quantile(rates, 0.5), 'observations/s'))
   }
 }

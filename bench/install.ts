@@ -1,6 +1,6 @@
 /**
- * bench:install: packs the project, installs the tarball into a folder of its own without install scripts, and runs it
- * as an old Node would. Needs the registry or npm's cache.
+ * `npm run bench:install`: packs the project, installs the tarball into a new folder without install scripts, and runs
+ * it under a simulated old Node. Needs the npm registry or npm's cache.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -32,9 +32,7 @@ try {
   const version = run(process.execPath, ['--import', old, launcher, '--version'])
   const made = run(process.execPath, ['--import', old, launcher, 'account', 'create', 'me@example.com', '--json'])
   if (JSON.parse(made).email !== 'me@example.com') throw new Error(made)
-  console.log(
-    `domaindex ${version}: ${packed.size} bytes packed, installed without scripts, and runs under an old Node`,
-  )
+  console.log(`domaindex ${version}: ${packed.size} bytes packed, installed without scripts, runs under an old Node`)
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -1,4 +1,4 @@
-/** The little that the benches use of packages that bring no types. */
+/** Types of the packages without their own, as far as the benches use them. */
 
 declare module 'express' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'

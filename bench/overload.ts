@@ -1,99 +1,116 @@
 /**
- * `npm run bench:overload`: what is answered, and how soon, when 5,000 kept connections ask for more than one worker
- * can answer.
+ * `npm run bench:overload`: measures responses and latencies when 5,000 keep-alive connections send more than one
+ * worker can answer.
  */
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { KeptFigures, KeptLoad } from './load/keep-alive-load.ts'
-import { LOAD_CORE, type Server, serve } from './load/server.ts'
+import type { KeepAliveLoad, KeepAliveResult } from './load/keep-alive-load.ts'
+import { LOAD_CORE, type MeasuredServer, startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindex, end, ROOT, run, temporary } from './measure/process.ts'
-import { childrenOf } from './measure/processor-time.ts'
-import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
-import { writeRound } from './world/observation-files.ts'
-import { makeTokens, storeIn } from './world/store.ts'
-import { firstRound, nameOf, type World } from './world/world.ts'
+import { domaindexCommand, makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
+import { childPids } from './measure/processor-time.ts'
+import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import { writeObservations } from './world/observation-files.ts'
+import { createTokens, storeFilesIn } from './world/store.ts'
+import { domainNameAt, firstProbeRound, type World } from './world/world.ts'
 
-const MANY = 5_000
+const MANY_CONNECTIONS = 5_000
 
 const options = readOptions(20_000, 10)
-const folder = temporary()
+const folder = makeTemporaryFolder()
 const world: World = { seed: 1, names: options.names, text: false }
-const store = storeIn(folder)
+const store = storeFilesIn(folder)
 const path = join(folder, 'world.jsonl')
-writeRound(path, world, firstRound(), 'slot')
-await run(domaindex('import', path), { env: store.env })
-const tokens = await makeTokens(store, 200, world.seed)
-const server = await serve(store)
-const lines: Line[] = []
+writeObservations(path, world, firstProbeRound(), 'slot')
+await runProcess(domaindexCommand('import', path), { env: store.env })
+const tokens = await createTokens(store, 200, world.seed)
+const server = await startDomaindex(store)
+const metrics: Metric[] = []
 const raw: Record<string, unknown> = {}
 try {
-  for (const [what, asks] of Object.entries({ '/lookup': lookups(), '/openapi.json': [documentAsk()] })) {
-    const peak = await load(server, asks, 64)
-    const many = await load(server, asks, MANY)
-    raw[what] = { peak, many }
-    const refused = many.statuses['500'] ?? 0
-    lines.push(
-      figure(
-        `${what}, ${MANY.toLocaleString('en')} connections, until each was answered`,
-        many.settled ?? Number.NaN,
+  for (const [endpoint, requests] of Object.entries({
+    '/lookup': lookupRequests(),
+    '/openapi.json': [openapiRequest()],
+  })) {
+    const peak = await runLoad(server, requests, 64)
+    const many = await runLoad(server, requests, MANY_CONNECTIONS)
+    raw[endpoint] = { peak, many }
+    const rejected = many.statuses['500'] ?? 0
+    metrics.push(
+      metric(
+        `${endpoint}, ${MANY_CONNECTIONS.toLocaleString('en')} connections, until every connection had a response`,
+        many.settledSeconds ?? Number.NaN,
         's',
       ),
     )
-    lines.push(figure('  refused until then', many.refusedBefore, ''))
-    lines.push(figure(`${what}, 64 connections`, peak.rate, 'answers/s'))
-    lines.push(figure('  p99', peak.p99, 'ms'))
-    lines.push(atLeast(`${what}, ${MANY.toLocaleString('en')} connections, to that`, many.rate / peak.rate, '×', 0.8))
-    lines.push(figure('  p50', many.p50, 'ms'))
-    lines.push(atMost('  p99 of what is answered', many.p99, 'ms', 2_000))
-    lines.push(figure('  longest', many.most, 'ms'))
-    lines.push(figure('  refused with 500 and Retry-After, in all', refused, ''))
-    lines.push(figure('  refused a second', many.refusals, ''))
-    for (const [loaded, figures] of Object.entries({ '64 connections': peak, 'all of them': many })) {
-      const [primary = 0, worker = 0] = figures.watched
-      lines.push(figure(`  core of the load, ${loaded}`, 100 * figures.own, '%'))
-      lines.push(figure(`  core of the primary, ${loaded}`, 100 * primary, '%'))
-      lines.push(figure(`  core of the worker, ${loaded}`, 100 * worker, '%'))
+    metrics.push(metric('  rejected until then', many.rejectedBefore, ''))
+    metrics.push(metric(`${endpoint}, 64 connections`, peak.rate, 'responses/s'))
+    metrics.push(metric('  p99', peak.p99, 'ms'))
+    metrics.push(
+      metricWithMin(
+        `${endpoint}, ${MANY_CONNECTIONS.toLocaleString('en')} connections, responses per second to those of 64`,
+        many.rate / peak.rate,
+        '×',
+        0.8,
+      ),
+    )
+    metrics.push(metric('  p50', many.p50, 'ms'))
+    metrics.push(metricWithMax('  p99 of responses below 400', many.p99, 'ms', 2_000))
+    metrics.push(metric('  longest', many.max, 'ms'))
+    metrics.push(metric('  rejected with 500 and Retry-After', rejected, ''))
+    metrics.push(metric('  rejected per second', many.rejectedPerSecond, ''))
+    for (const [label, result] of Object.entries({
+      '64 connections': peak,
+      [`${MANY_CONNECTIONS.toLocaleString('en')} connections`]: many,
+    })) {
+      const [primary = 0, worker = 0] = result.watchedCpu
+      metrics.push(metric(`  core of the load, ${label}`, 100 * result.ownCpu, '%'))
+      metrics.push(metric(`  core of the primary, ${label}`, 100 * primary, '%'))
+      metrics.push(metric(`  core of the worker, ${label}`, 100 * worker, '%'))
     }
-    lines.push(atMost('  reset or cut', many.reset + many.cut, '', 0))
+    metrics.push(metricWithMax('  reset or unanswered', many.reset + many.unanswered, '', 0))
   }
   report(
     'overload',
-    lines,
-    [`one worker on the first core, load on the second; ${options.seconds} s, once every connection has been answered`],
+    metrics,
+    [`one worker on the first core, load on the second; ${options.seconds} s after every connection had a response`],
     raw,
   )
 } finally {
-  await end(server.started)
+  await stopProcess(server.running)
   rmSync(folder, { recursive: true })
 }
 
-async function load({ origin, started }: Server, asks: readonly string[], connections: number): Promise<KeptFigures> {
-  const given: KeptLoad = {
+async function runLoad(
+  { origin, running }: MeasuredServer,
+  requests: readonly string[],
+  connections: number,
+): Promise<KeepAliveResult> {
+  const load: KeepAliveLoad = {
     port: Number(new URL(origin).port),
     connections,
     depth: 1,
-    warm: 5,
-    settle: 30,
+    warmUpSeconds: 5,
+    settleSeconds: 30,
     seconds: options.seconds,
-    asks,
-    watched: [started.child.pid!, ...childrenOf(started.child.pid!)],
+    requests,
+    watchedPids: [running.child.pid!, ...childPids(running.child.pid!)],
   }
-  const file = join(folder, 'kept-load.json')
-  writeFileSync(file, JSON.stringify(given))
+  const file = join(folder, 'keep-alive-load.json')
+  writeFileSync(file, JSON.stringify(load))
   return JSON.parse(
-    await run([process.execPath, join(ROOT, 'bench/load/keep-alive-load.ts'), file], { core: LOAD_CORE }),
+    await runProcess([process.execPath, join(ROOT, 'bench/load/keep-alive-load.ts'), file], { core: LOAD_CORE }),
   )
 }
 
-function lookups(): string[] {
+function lookupRequests(): string[] {
   return tokens.map((token, index) => {
-    const body = JSON.stringify({ token, query: nameOf(world, index) })
+    const body = JSON.stringify({ token, query: domainNameAt(world, index) })
     return `POST /v1.0/lookup HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   })
 }
 
-function documentAsk(): string {
+function openapiRequest(): string {
   return 'GET /openapi.json HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n'
 }

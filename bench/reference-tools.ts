@@ -13,62 +13,65 @@ import type { ProbeResult, RedirectChain } from '../src/probe/probe-result.ts'
 import { createWebProber } from '../src/probe/web.ts'
 import { RECORD_TYPES } from '../src/values/dns-record.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
-import { has } from './measure/process.ts'
-import { atMost, figure, report } from './measure/report.ts'
-import { hopText, openssl, type Where, walk } from './reference-tools/curl.ts'
-import { dig } from './reference-tools/dig.ts'
+import { isInstalled } from './measure/process.ts'
+import { metric, metricWithMax, report } from './measure/report.ts'
+import { certificateByOpenssl, followWithCurl, hopText, type LabAddresses } from './reference-tools/curl.ts'
+import { queryWithDig } from './reference-tools/dig.ts'
 
-/** One difference between a reference tool and domaindex about a name. */
-type Disagreement = { state: number; name: string; tool: string; what: string; ours: string; theirs: string }
-type Count = { asked: number; disagreements: Disagreement[] }
+/** A question about a name to which a tool and the prober give different answers. */
+type Difference = { state: number; name: string; tool: string; what: string; ourAnswer: string; toolAnswer: string }
+type ToolCount = { compared: number; differences: Difference[] }
 
-const VISITS = 1000
+const PROBES = 1000
 const IN_FLIGHT = 8
-/** Disagreements that are known, and who is right. */
-const EXPLAINED: Readonly<Record<string, string>> = {
-  'rebinding.example': 'it answers otherwise each time, so two askers never hear the same',
+/** Known differences, and which side is right. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  'rebinding.example': 'its answer differs at each query, so two clients never get the same',
   'lame.example': 'dig prints a referral as NOERROR; a resolver that only refers to others has not answered',
-  'malformed.example': 'dig prints the header of a message that breaks off',
-  'moved-with-user.example': 'curl keeps the user of an address, we drop it; the host is the same',
-  'dripping-head.example': 'curl tells the status of a head that never ends',
-  'endless-head.example': 'curl tells the status of a head that never ends',
-  'endless-hints.example': 'curl tells the status of hints that no answer follows',
-  'long-field.example': 'a head over our bound of 32 KiB is no answer',
+  'malformed.example': 'dig prints the header of a truncated message',
+  'moved-with-user.example': 'curl keeps the user name of the URL, the crawler drops it; the host is the same',
+  'dripping-head.example': 'curl reports the status of a head that never ends',
+  'endless-head.example': 'curl reports the status of a head that never ends',
+  'endless-hints.example': 'curl reports the status of hints without a response after them',
+  'long-field.example': 'the crawler rejects a head of more than 32 KiB',
   'empty-location.example':
-    'an empty Location leads to the page itself by RFC 3986, curl takes it for none; no website either way',
+    'an empty Location redirects to the page itself (RFC 3986), but curl ignores it; no website either way',
+  'http2-only.example': 'curl runs with HTTP/1.1, which this server does not speak',
 }
 const PROGRAMS = { dig: 'dnsutils', curl: 'curl', openssl: 'openssl' }
 
-const missing = Object.entries(PROGRAMS).filter(([program]) => !has(program))
-for (const [program, debian] of missing)
-  console.error(`skipped: ${program} is not installed (apt-get install ${debian})`)
-const present = new Set(Object.keys(PROGRAMS).filter((program) => has(program)))
-if (present.size > 0) await compareAll()
+const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program))
+for (const [program, debianPackage] of missing)
+  console.error(`skipped: ${program} is not installed (apt-get install ${debianPackage})`)
+const installed = new Set(Object.keys(PROGRAMS).filter((program) => isInstalled(program)))
+if (installed.size > 0) await compareAll()
 
 async function compareAll(): Promise<void> {
   const lab = await startLab()
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-reference-tools-'))
-  const roots = join(folder, 'root.pem')
-  writeFileSync(roots, lab.root)
+  const rootsFile = join(folder, 'root.pem')
+  writeFileSync(rootsFile, lab.root)
   const resolver = await openResolver({ servers: [lab.resolver] })
-  const crawler = await crawlerOf(lab)
-  const counts = new Map([...present].map((program): [string, Count] => [program, { asked: 0, disagreements: [] }]))
+  const prober = await proberOf(lab)
+  const counts = new Map(
+    [...installed].map((program): [string, ToolCount] => [program, { compared: 0, differences: [] }]),
+  )
   try {
-    for (let visits = 0, state = 1; visits < VISITS; visits += lab.names.length, state++) {
-      const names = lab.names.slice(0, VISITS - visits)
-      await compareNames(names, crawler, { lab, resolver, stands: lab.portMappings, roots }, counts, state)
+    for (let probes = 0, state = 1; probes < PROBES; probes += lab.names.length, state++) {
+      const names = lab.names.slice(0, PROBES - probes)
+      await compareNames(names, prober, { lab, resolver, portMappings: lab.portMappings, rootsFile }, counts, state)
       lab.change()
     }
   } finally {
-    await Promise.all([crawler.close(), resolver.close(), lab.close()])
+    await Promise.all([prober.close(), resolver.close(), lab.close()])
     rmSync(folder, { recursive: true })
   }
-  conclude(counts)
+  reportDifferences(counts)
 }
 
-type World = Where & { lab: Lab; resolver: Resolver }
+type LabAccess = LabAddresses & { lab: Lab; resolver: Resolver }
 
-async function crawlerOf(lab: Lab): Promise<Prober> {
+async function proberOf(lab: Lab): Promise<Prober> {
   const resolver = await openResolver({ servers: [lab.resolver] })
   const web = createWebProber({
     resolver,
@@ -82,52 +85,57 @@ async function crawlerOf(lab: Lab): Promise<Prober> {
 
 async function compareNames(
   names: readonly DomainName[],
-  crawler: Prober,
-  world: World,
-  counts: Map<string, Count>,
+  prober: Prober,
+  access: LabAccess,
+  counts: Map<string, ToolCount>,
   state: number,
 ): Promise<void> {
   const left = [...names]
-  const take = async (): Promise<void> => {
+  const compareNext = async (): Promise<void> => {
     for (let name = left.pop(); name !== undefined; name = left.pop()) {
-      const visit = await crawler.probe(name)
-      const observation = observe(visit)
+      const result = await prober.probe(name)
+      const observation = observe(result)
       const found = [
-        ...(await compareDns(world, observation)),
-        ...(await compareWeb(world, visit)),
-        ...(await compareCertificate(world, visit, observation)),
+        ...(await compareDns(access, observation)),
+        ...(await compareWeb(access, result)),
+        ...(await compareCertificate(access, result, observation)),
       ]
       for (const { tool, ...each } of found) {
         const count = counts.get(tool)!
-        count.asked++
-        if (each.ours !== each.theirs) count.disagreements.push({ state, name, tool, ...each })
+        count.compared++
+        if (each.ourAnswer !== each.toolAnswer) count.differences.push({ state, name, tool, ...each })
       }
       if (left.length > 0 && left.length % 100 === 0) console.error(`  state ${state}: ${left.length} left`)
     }
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, take))
+  await Promise.all(Array.from({ length: IN_FLIGHT }, compareNext))
 }
 
-type Compared = Omit<Disagreement, 'state' | 'name'>
+type Comparison = Omit<Difference, 'state' | 'name'>
 
-async function compareDns({ lab }: World, { domain, dns }: Observation): Promise<Compared[]> {
-  if (!present.has('dig')) return []
-  const dug = await dig(lab.resolver, domain)
-  const status = { tool: 'dig', what: 'status', ours: dns?.status ?? 'unseen', theirs: dug.status }
-  if (dns?.status !== 'ok' || dug.status !== 'ok') return [status]
+async function compareDns({ lab }: LabAccess, { domain, dns }: Observation): Promise<Comparison[]> {
+  if (!installed.has('dig')) return []
+  const digResult = await queryWithDig(lab.resolver, domain)
+  const statusComparison = {
+    tool: 'dig',
+    what: 'status',
+    ourAnswer: dns?.status ?? 'no answer',
+    toolAnswer: digResult.status,
+  }
+  if (dns?.status !== 'ok' || digResult.status !== 'ok') return [statusComparison]
   const types = RECORD_TYPES.map((what) => ({
     tool: 'dig',
     what,
-    ours: dns.records[what] === undefined ? 'no answer' : JSON.stringify(dns.records[what]),
-    theirs: dug.records[what] ?? 'no answer',
+    ourAnswer: dns.records[what] === undefined ? 'no answer' : JSON.stringify(dns.records[what]),
+    toolAnswer: digResult.records[what] ?? 'no answer',
   }))
-  return [status, ...types]
+  return [statusComparison, ...types]
 }
 
-/** Each chain, hop by hop; where nothing answered us, nothing may answer them. */
-async function compareWeb(world: World, { domain, web }: ProbeResult): Promise<Compared[]> {
-  if (!present.has('curl') || web === null) return []
-  const compared: Compared[] = []
+/** Compares each chain hop by hop. If the prober got no response, the tool must get none either. */
+async function compareWeb(access: LabAccess, { domain, web }: ProbeResult): Promise<Comparison[]> {
+  if (!installed.has('curl') || web === null) return []
+  const comparisons: Comparison[] = []
   for (const [what, chain, host] of [
     ['bare', web.bare, domain],
     ['www', web.www, `www.${domain}`],
@@ -135,41 +143,50 @@ async function compareWeb(world: World, { domain, web }: ProbeResult): Promise<C
     if (chain === null) continue
     const starts = chain.hops.slice(0, 1).map(({ url }) => url)
     if (starts.length === 0) starts.push(`http://${host}/`, `https://${host}/`)
-    const theirs = (await Promise.all(starts.map((start) => walk(world, start, chain.hops)))).flat()
-    compared.push({ tool: 'curl', what: `chain of ${what}`, ours: ours(chain), theirs: theirs.join(', ') })
+    const toolAnswer = (await Promise.all(starts.map((start) => followWithCurl(access, start, chain.hops)))).flat()
+    comparisons.push({
+      tool: 'curl',
+      what: `chain of ${what}`,
+      ourAnswer: chainText(chain),
+      toolAnswer: toolAnswer.join(', '),
+    })
   }
-  return compared
+  return comparisons
 }
 
-function ours({ hops }: RedirectChain): string {
+function chainText({ hops }: RedirectChain): string {
   return hops.map(({ url, status, to }) => hopText(url, status, to)).join(', ')
 }
 
-async function compareCertificate(world: World, { domain }: ProbeResult, { web }: Observation): Promise<Compared[]> {
-  if (!present.has('openssl') || web === null) return []
-  const theirs = await openssl(world, web.only_with_www ? `www.${domain}` : domain)
-  const isSame = theirs.startsWith(web.ssl)
-  return [{ tool: 'openssl', what: 'certificate', ours: isSame ? theirs : web.ssl, theirs }]
+async function compareCertificate(
+  access: LabAccess,
+  { domain }: ProbeResult,
+  { web }: Observation,
+): Promise<Comparison[]> {
+  if (!installed.has('openssl') || web === null) return []
+  const toolAnswer = await certificateByOpenssl(access, web.only_with_www ? `www.${domain}` : domain)
+  const isSame = toolAnswer.startsWith(web.ssl)
+  return [{ tool: 'openssl', what: 'certificate', ourAnswer: isSame ? toolAnswer : web.ssl, toolAnswer }]
 }
 
-function conclude(counts: Map<string, Count>): void {
-  const all = [...counts.values()].flatMap(({ disagreements }) => disagreements)
-  const cut = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text).replaceAll('|', '\\|')
+function reportDifferences(counts: Map<string, ToolCount>): void {
+  const all = [...counts.values()].flatMap(({ differences }) => differences)
+  const shorten = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text).replaceAll('|', '\\|')
   console.log('\n| state | name | tool | what | domaindex | the tool | why |\n|---|---|---|---|---|---|---|')
-  for (const { state, name, tool, what, ours, theirs } of all) {
+  for (const { state, name, tool, what, ourAnswer, toolAnswer } of all) {
     console.log(
-      `| ${state} | ${name} | ${tool} | ${what} | ${cut(ours)} | ${cut(theirs)} | ${EXPLAINED[name] ?? 'NOT EXPLAINED'} |`,
+      `| ${state} | ${name} | ${tool} | ${what} | ${shorten(ourAnswer)} | ${shorten(toolAnswer)} | ${EXPLANATIONS[name] ?? 'NOT EXPLAINED'} |`,
     )
   }
-  const lines = [...counts].flatMap(([program, { asked, disagreements }]) => [
-    figure(`${program}: compared`, asked, 'answers'),
-    figure('  of which differ', disagreements.length, 'answers'),
-    atMost(
-      '  of which nobody knows why',
-      disagreements.filter(({ name }) => !(name in EXPLAINED)).length,
+  const metrics = [...counts].flatMap(([program, { compared, differences }]) => [
+    metric(`${program}: compared`, compared, 'answers'),
+    metric('  of which differ', differences.length, 'answers'),
+    metricWithMax(
+      '  without an explanation',
+      differences.filter(({ name }) => !(name in EXPLANATIONS)).length,
       'answers',
       0,
     ),
   ])
-  report('reference-tools', lines, [`${VISITS.toLocaleString('en')} visits of the lab, in both of its states`], all)
+  report('reference-tools', metrics, [`${PROBES.toLocaleString('en')} probes of the lab, in both of its states`], all)
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:resolvers`: whether visits through real resolvers at their default limits say anything wrong, and how
- * fast they are.
+ * `npm run bench:resolvers`: measures whether probes through real resolvers at their default limits report anything
+ * wrong, and how fast they are.
  */
 
 import { mkdirSync, rmSync } from 'node:fs'
@@ -9,17 +9,24 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openResolver, type Server } from '../src/probe/dns/resolver.ts'
 import type { IpAddress } from '../src/values/ip-address.ts'
-import { freePort } from './measure/port.ts'
-import { end, has, hears, run, start, temporary } from './measure/process.ts'
-import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
-import { nameAt } from './resolvers/names.ts'
-import type { Order, Taken } from './resolvers/probes.ts'
-import { SOFTWARE } from './resolvers/software.ts'
+import { findFreePort } from './measure/port.ts'
+import {
+  isInstalled,
+  makeTemporaryFolder,
+  runProcess,
+  startProcess,
+  stopProcess,
+  waitForOutput,
+} from './measure/process.ts'
+import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import { resolverNameAt } from './resolvers/names.ts'
+import type { ResolverResult, ResolverTask } from './resolvers/probes.ts'
+import { RESOLVERS } from './resolvers/software.ts'
 
-const MILLISECONDS_BETWEEN_TRIES = 100
-const TRIES = 100
-/** Part of what a resolver bears that the limiter has to reach. */
-const AIM = 0.9
+const RETRY_MILLISECONDS = 100
+const MAX_ATTEMPTS = 100
+/** The share of a resolver's sustainable rate that the concurrency limiter must reach. */
+const TARGET_SHARE = 0.9
 
 process.env.PATH = `${process.env.PATH}:/usr/sbin`
 const { values } = parseArgs({
@@ -33,87 +40,92 @@ const { values } = parseArgs({
 })
 const [names, sweep, parallel] = [values.names, values.sweep, values.parallel].map(Number) as [number, number, number]
 const caps = values.caps.split(',').filter(Boolean).map(Number)
-const authority = start([process.execPath, fileURLToPath(new URL('resolvers/authority.ts', import.meta.url))])
-const folder = temporary()
+const authority = startProcess([process.execPath, fileURLToPath(new URL('resolvers/authority.ts', import.meta.url))])
+const folder = makeTemporaryFolder()
 let runs = 0
 try {
-  const [, upstream] = await hears(authority, /port (\d+)/)
-  const lines: Line[] = []
+  const [, upstream] = await waitForOutput(authority, /port (\d+)/)
+  const metrics: Metric[] = []
   const raw: Record<string, unknown> = {}
-  for (const name of Object.keys(SOFTWARE)) {
-    const { program, debian } = SOFTWARE[name]!
+  for (const name of Object.keys(RESOLVERS)) {
+    const { program, debianPackage } = RESOLVERS[name]!
     if (values.only !== undefined && values.only !== name) continue
-    if (has(program)) lines.push(...(await measure(name, Number(upstream), raw)))
-    else console.error(`${name} is passed over, as ${program} is missing: apt-get install ${debian}`)
+    if (isInstalled(program)) metrics.push(...(await measure(name, Number(upstream), raw)))
+    else console.error(`${name} is skipped, because ${program} is not installed: apt-get install ${debianPackage}`)
   }
   const notes = [
-    `${names.toLocaleString('en')} names, seven questions each, ${parallel} visits in flight, through each resolver at its default limits; upstream 50 ms away`,
-    'of a hundred names three fail with SERVFAIL, one with REFUSED and one with SERVFAIL after 4 s, so that the question times out',
-    `what it bears: the fastest of ${sweep.toLocaleString('en')} names each with ${caps.join(', ')} questions in flight, where nothing was wrong or missing`,
+    `${names.toLocaleString('en')} names, seven queries each, ${parallel} probes in flight, through each resolver at its default limits; upstream 50 ms away`,
+    'of a hundred names three fail with SERVFAIL, one with REFUSED and one with SERVFAIL after 4 s, so that the query times out',
+    `sustainable rate: the fastest run without a wrong or missing answer, each over ${sweep.toLocaleString('en')} names, with ${caps.join(', ')} queries in flight`,
   ]
-  report('resolvers', lines, notes, raw)
+  report('resolvers', metrics, notes, raw)
 } finally {
-  await end(authority)
+  await stopProcess(authority)
   rmSync(folder, { recursive: true })
 }
 
-async function measure(name: string, upstream: number, raw: Record<string, unknown>): Promise<Line[]> {
-  const place = join(folder, name.replaceAll(' ', '-'))
-  mkdirSync(place, { recursive: true })
-  const server: Server = { address: '127.0.0.1' as IpAddress, port: await freePort() }
-  const started = start(SOFTWARE[name]!.command(place, server.port, upstream), { output: join(place, 'said') })
+async function measure(name: string, upstream: number, raw: Record<string, unknown>): Promise<Metric[]> {
+  const resolverFolder = join(folder, name.replaceAll(' ', '-'))
+  mkdirSync(resolverFolder, { recursive: true })
+  const server: Server = { address: '127.0.0.1' as IpAddress, port: await findFreePort() }
+  const running = startProcess(RESOLVERS[name]!.command(resolverFolder, server.port, upstream), {
+    outputFile: join(resolverFolder, 'output'),
+  })
   try {
-    await answers(server, started.said)
-    const visit = (count: number, fixed: number | null) =>
-      visits(name, { server, run: ++runs, names: count, parallel, fixed })
-    const fixed: Taken[] = []
-    for (const cap of caps) fixed.push(await visit(sweep, cap))
-    const clean = fixed.filter((taken) => taken.wrong.length + taken.lost + taken.unjudged === 0)
-    const borne = Math.max(...clean.map(({ rate }) => rate))
-    const ours = await visit(names, null)
-    raw[name] = { ours, fixed: fixed.map((taken, index) => ({ cap: caps[index], ...taken })) }
-    return linesOf(name, ours, borne)
+    await waitForAnswer(server, running.output)
+    const runProbes = (count: number, fixed: number | null) =>
+      probeNames(name, { server, run: ++runs, names: count, parallel, fixed })
+    const fixed: ResolverResult[] = []
+    for (const cap of caps) fixed.push(await runProbes(sweep, cap))
+    const clean = fixed.filter((result) => result.wrong.length + result.incomplete + result.unreported === 0)
+    const sustainedRate = Math.max(...clean.map(({ rate }) => rate))
+    const limited = await runProbes(names, null)
+    raw[name] = { limited, fixed: fixed.map((result, index) => ({ cap: caps[index], ...result })) }
+    return metricsOf(name, limited, sustainedRate)
   } finally {
-    await end(started)
+    await stopProcess(running)
   }
 }
 
-function linesOf(name: string, ours: Taken, borne: number): Line[] {
+function metricsOf(name: string, limited: ResolverResult, sustainedRate: number): Metric[] {
   return [
-    atMost(`${name}: wrong`, ours.wrong.length, 'names', 0),
-    atMost('  healthy names of which something is missing', ours.lost, 'names', 0),
-    atMost('  dead names of which nothing is said', ours.unjudged, 'names', 0),
-    figure('  visited', ours.rate, 'names/s'),
-    ...(Number.isFinite(borne)
-      ? [figure('  what it bears', borne, 'names/s'), atLeast('  of what it bears', ours.rate / borne, 'times', AIM)]
+    metricWithMax(`${name}: wrong`, limited.wrong.length, 'names', 0),
+    metricWithMax('  healthy names of which a part is missing', limited.incomplete, 'names', 0),
+    metricWithMax('  dead names without an observation', limited.unreported, 'names', 0),
+    metric('  probed', limited.rate, 'names/s'),
+    ...(Number.isFinite(sustainedRate)
+      ? [
+          metric('  sustainable rate', sustainedRate, 'names/s'),
+          metricWithMin('  ratio to the sustainable rate', limited.rate / sustainedRate, 'times', TARGET_SHARE),
+        ]
       : []),
-    figure('  questions in flight at the end', ours.limit, ''),
-    figure('  times that the limit was halved', ours.overloads, ''),
+    metric('  queries in flight at the end', limited.limit, ''),
+    metric('  times that the limit was halved', limited.overloads, ''),
   ]
 }
 
-async function visits(name: string, order: Order): Promise<Taken> {
+async function probeNames(name: string, task: ResolverTask): Promise<ResolverResult> {
   const child = fileURLToPath(new URL('resolvers/probes.ts', import.meta.url))
-  const taken = JSON.parse(await run([process.execPath, child, JSON.stringify(order)])) as Taken
-  const { wrong, lost, unjudged, rate, seconds, limit, overloads } = taken
-  const how =
-    order.fixed === null ? `limiter (${limit} at the end, halved ${overloads} times)` : `${order.fixed} in flight`
+  const result = JSON.parse(await runProcess([process.execPath, child, JSON.stringify(task)])) as ResolverResult
+  const { wrong, incomplete, unreported, rate, seconds, limit, overloads } = result
+  const limitText =
+    task.fixed === null ? `limiter (${limit} at the end, halved ${overloads} times)` : `${task.fixed} in flight`
   console.error(
-    `  ${name}, ${how}: ${Math.round(rate)} names/s, ${wrong.length} wrong, ${lost} with something missing, ${unjudged} unjudged, ${seconds.toFixed(1)} s`,
+    `  ${name}, ${limitText}: ${Math.round(rate)} names/s, ${wrong.length} wrong, ${incomplete} incomplete, ${unreported} unreported, ${seconds.toFixed(1)} s`,
   )
   for (const each of wrong.slice(0, 5)) console.error(`    ${each}`)
-  return taken
+  return result
 }
 
-async function answers(server: Server, said: () => string): Promise<void> {
-  const resolver = await openResolver({ servers: [server], timeoutMs: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
+async function waitForAnswer(server: Server, output: () => string): Promise<void> {
+  const resolver = await openResolver({ servers: [server], timeoutMs: RETRY_MILLISECONDS, attempts: 1 })
   try {
-    for (let tries = 0; tries < TRIES; tries++) {
-      if ((await resolver.resolve(nameAt(0, 50), 'A'))?.outcome === 'records') return
-      await new Promise((done) => setTimeout(done, MILLISECONDS_BETWEEN_TRIES))
+    for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+      if ((await resolver.resolve(resolverNameAt(0, 50), 'A'))?.outcome === 'records') return
+      await new Promise((done) => setTimeout(done, RETRY_MILLISECONDS))
     }
   } finally {
     await resolver.close()
   }
-  throw new Error(`the resolver does not answer:\n${said()}`)
+  throw new Error(`the resolver does not answer:\n${output()}`)
 }

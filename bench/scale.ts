@@ -1,187 +1,196 @@
-/** `npm run bench:scale`: what a large store costs beside one of a million names, with less memory than it is large. */
+/** `npm run bench:scale`: compares a large store with one of a million names, with less memory than the store needs. */
 
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { dropFromCache, memoryBound } from './measure/memory.ts'
+import { createMemoryLimit, evictFromPageCache } from './measure/memory.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindex, hears, type Manner, run, type Started, start, temporary } from './measure/process.ts'
-import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
-import type { Looked } from './scale/lookups.ts'
-import { type Order, type Range, writeRound } from './world/observation-files.ts'
-import { removeStore, type StoreFiles, storeIn } from './world/store.ts'
-import { firstRound, nextRound, type Round, type World } from './world/world.ts'
+import {
+  domaindexCommand,
+  makeTemporaryFolder,
+  type ProcessOptions,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+  waitForOutput,
+} from './measure/process.ts'
+import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import type { LookupResult } from './scale/lookups.ts'
+import { type IndexRange, type LineOrder, writeObservations } from './world/observation-files.ts'
+import { removeStore, type StoreFiles, storeFilesIn } from './world/store.ts'
+import { firstProbeRound, nextProbeRound, type ProbeRound, type World } from './world/world.ts'
 
-/** What was measured at one size. Rates in observations a second, bytes by table. */
-type Measured = {
+/** The result for one size. Rates are in observations per second, tables in bytes. */
+type SizeResult = {
   names: number
   newBySlot: number
   newByFile: number
   unchangedBySlot: number
   unchangedByFile: number
-  looked: Looked
+  lookups: LookupResult
   fileBytes: number
   tables: Record<string, number>
   peakLog: number
 }
 
 const SEED = 1
-const REFERENCE = 1_000_000
-const MEMORY = 1 << 30
+const REFERENCE_NAMES = 1_000_000
+const MEMORY_BYTES = 1 << 30
 const SAMPLE = 200_000
-const LOOKUPS = 10_000
-const second = nextRound(firstRound())
+const LOOKUP_COUNT = 10_000
+const second = nextProbeRound(firstProbeRound())
 
 const options = readOptions(5_000_000)
-const folder = options.folder ?? temporary()
+const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
-const bound = memoryBound(MEMORY)
-const manner: Manner = bound === null ? {} : { enter: bound.folder }
+const memoryLimit = createMemoryLimit(MEMORY_BYTES)
+const processOptions: ProcessOptions = memoryLimit === null ? {} : { cgroup: memoryLimit.folder }
 try {
-  const reference = await measure(Math.min(REFERENCE, options.names))
-  const large = options.names > REFERENCE ? await measure(options.names) : reference
-  const lines = reference === large ? tell(large) : [...tell(reference), ...tell(large), ...growth(reference, large)]
-  report('scale', lines, notes(), { reference, large })
+  const reference = await measureSize(Math.min(REFERENCE_NAMES, options.names))
+  const large = options.names > REFERENCE_NAMES ? await measureSize(options.names) : reference
+  const metrics =
+    reference === large ? metricsOf(large) : [...metricsOf(reference), ...metricsOf(large), ...growth(reference, large)]
+  report('scale', metrics, notes(), { reference, large })
 } finally {
-  bound?.remove()
+  memoryLimit?.remove()
   if (options.folder === null) rmSync(folder, { recursive: true })
 }
 
 function notes(): string[] {
-  const memory = `${MEMORY >> 20} MiB of memory, page cache included (cgroup)`
+  const memory = `${MEMORY_BYTES >> 20} MiB of memory including page cache (cgroup)`
   return [
-    bound === null
-      ? 'no cgroup may be made: only dropped from the cache before the cold look-ups'
-      : `every process has ${memory}`,
-    `look-ups through the store's port, ${LOOKUPS.toLocaleString('en')} names at random: cold after the file was dropped from the cache (posix_fadvise), warm the same names again`,
-    `in the order of the slots the whole world is imported, in that of the file ${SAMPLE.toLocaleString('en')} names of it`,
+    memoryLimit === null
+      ? 'without a memory limit, because creating a cgroup is not permitted; files are evicted from the page cache before the cold lookups'
+      : `every process is limited to ${memory}`,
+    `${LOOKUP_COUNT.toLocaleString('en')} lookups of random names through the store: cold after the file was evicted from the page cache (posix_fadvise), warm with the same names again`,
+    `in slot order all names are imported, in file order ${SAMPLE.toLocaleString('en')} of them`,
   ]
 }
 
-async function measure(names: number): Promise<Measured> {
+async function measureSize(names: number): Promise<SizeResult> {
   const world: World = { seed: SEED, names, text: false }
-  const store = storeIn(folder, `scale-${names}`)
+  const store = storeFilesIn(folder, `scale-${names}`)
   removeStore(store)
   const sample = { from: 0, to: Math.min(SAMPLE, names) }
-  const watched = { peakLog: 0 }
-  const newBySlot = await imported(store, world, firstRound(), 'slot', watched)
-  const looked = await lookUp(store, names)
-  const unchangedBySlot = await imported(store, world, second, 'slot', watched)
-  const unchangedByFile = await imported(store, world, nextRound(second), 'file', watched, sample)
-  const tables = tablesOf(store)
+  const log = { peakLog: 0 }
+  const newBySlot = await measureImport(store, world, firstProbeRound(), 'slot', log)
+  const lookups = await measureLookups(store, names)
+  const unchangedBySlot = await measureImport(store, world, second, 'slot', log)
+  const unchangedByFile = await measureImport(store, world, nextProbeRound(second), 'file', log, sample)
+  const tables = bytesByTable(store)
   const fileBytes = statSync(store.facts).size
-  const beyond = { from: names, to: names + sample.to }
-  const newByFile = await imported(store, world, firstRound(), 'file', watched, beyond)
+  const newRange = { from: names, to: names + sample.to }
+  const newByFile = await measureImport(store, world, firstProbeRound(), 'file', log, newRange)
   removeStore(store)
-  return { names, newBySlot, newByFile, unchangedBySlot, unchangedByFile, looked, tables, fileBytes, ...watched }
+  return { names, newBySlot, newByFile, unchangedBySlot, unchangedByFile, lookups, tables, fileBytes, ...log }
 }
 
-/** Imports a visit from a file made for it; observations a second. */
-async function imported(
+/** Writes a round to a file and imports it. Returns the observations per second. */
+async function measureImport(
   store: StoreFiles,
   world: World,
-  round: Round,
-  order: Order,
-  watched: { peakLog: number },
-  range: Range = { from: 0, to: world.names },
+  round: ProbeRound,
+  order: LineOrder,
+  log: { peakLog: number },
+  range: IndexRange = { from: 0, to: world.names },
 ): Promise<number> {
-  const path = join(folder, 'visit.jsonl')
-  writeRound(path, world, round, order, range)
-  const begun = performance.now()
-  const importing = start(domaindex('import', path), { ...manner, env: store.env })
-  await watchLog(importing, `${store.facts}-wal`, watched)
-  const seconds = (performance.now() - begun) / 1000
-  await hears(importing, /read \d+, .* refused 0 /)
+  const path = join(folder, 'round.jsonl')
+  writeObservations(path, world, round, order, range)
+  const startedAt = performance.now()
+  const importProcess = startProcess(domaindexCommand('import', path), { ...processOptions, env: store.env })
+  await watchLog(importProcess, `${store.facts}-wal`, log)
+  const seconds = (performance.now() - startedAt) / 1000
+  await waitForOutput(importProcess, /read \d+, .* refused 0 /)
   rmSync(path)
-  console.error(`  ${importing.said().trim().split('\n').at(-1)}`)
+  console.error(`  ${importProcess.output().trim().split('\n').at(-1)}`)
   return (range.to - range.from) / seconds
 }
 
-async function watchLog(importing: Started, log: string, watched: { peakLog: number }): Promise<void> {
-  const look = setInterval(() => {
-    watched.peakLog = Math.max(watched.peakLog, statSync(log, { throwIfNoEntry: false })?.size ?? 0)
+async function watchLog(importProcess: RunningProcess, path: string, log: { peakLog: number }): Promise<void> {
+  const timer = setInterval(() => {
+    log.peakLog = Math.max(log.peakLog, statSync(path, { throwIfNoEntry: false })?.size ?? 0)
   }, 50)
-  const code = await importing.ended
-  clearInterval(look)
-  if (code !== 0) throw new Error(importing.said())
+  const code = await importProcess.exited
+  clearInterval(timer)
+  if (code !== 0) throw new Error(importProcess.output())
 }
 
-async function lookUp(store: StoreFiles, names: number): Promise<Looked> {
-  dropFromCache(store.facts)
+async function measureLookups(store: StoreFiles, names: number): Promise<LookupResult> {
+  evictFromPageCache(store.facts)
   const script = fileURLToPath(new URL('./scale/lookups.ts', import.meta.url))
-  const command = [process.execPath, script, store.url, String(names), String(SEED), String(LOOKUPS)]
-  const looked = JSON.parse(await run(command, manner)) as Looked
-  if (looked.missing > 0) throw new Error(`${looked.missing} names are missing`)
-  return looked
+  const command = [process.execPath, script, store.url, String(names), String(SEED), String(LOOKUP_COUNT)]
+  const lookups = JSON.parse(await runProcess(command, processOptions)) as LookupResult
+  if (lookups.missing > 0) throw new Error(`${lookups.missing} names are missing`)
+  return lookups
 }
 
-/** Bytes of each table, from the pages that SQLite says are its own. */
-function tablesOf({ facts }: StoreFiles): Record<string, number> {
+/** Returns the bytes of each table, from the page counts of SQLite. */
+function bytesByTable({ facts }: StoreFiles): Record<string, number> {
   const database = new DatabaseSync(facts, { readOnly: true })
   const rows = database.prepare('select name, pgsize from dbstat where aggregate = true order by pgsize desc').all()
   database.close()
   return Object.fromEntries(rows.map(({ name, pgsize }) => [name, pgsize])) as Record<string, number>
 }
 
-function tell(measured: Measured): Line[] {
-  const { names, looked, tables, fileBytes, peakLog } = measured
+function metricsOf(result: SizeResult): Metric[] {
+  const { names, lookups, tables, fileBytes, peakLog } = result
   const rate = 'observations/s'
   return [
-    figure(`${names.toLocaleString('en')} names: the file`, fileBytes / 1e6, 'MB'),
+    metric(`${names.toLocaleString('en')} names: the file`, fileBytes / 1e6, 'MB'),
     ...Object.entries(tables)
       .filter(([, bytes]) => bytes > names / 10)
-      .map(([table, bytes]) => figure(`  ${table}`, bytes / names, 'bytes a name')),
-    figure('  look-up p50, cold', looked.cold.p50, 'µs'),
-    figure('  look-up p99, cold', looked.cold.p99, 'µs'),
-    figure('  look-up p50, warm', looked.warm.p50, 'µs'),
-    figure('  look-up p99, warm', looked.warm.p99, 'µs'),
-    figure('  new, by slot', measured.newBySlot, rate),
-    figure('  new, in the order of the file', measured.newByFile, rate),
-    figure('  unchanged, by slot', measured.unchangedBySlot, rate),
-    figure('  unchanged, in the order of the file', measured.unchangedByFile, rate),
-    figure('  peak of the write-ahead log', peakLog / 1e6, 'MB'),
+      .map(([table, bytes]) => metric(`  ${table}`, bytes / names, 'bytes per name')),
+    metric('  lookup p50, cold', lookups.cold.p50, 'µs'),
+    metric('  lookup p99, cold', lookups.cold.p99, 'µs'),
+    metric('  lookup p50, warm', lookups.warm.p50, 'µs'),
+    metric('  lookup p99, warm', lookups.warm.p99, 'µs'),
+    metric('  new, in slot order', result.newBySlot, rate),
+    metric('  new, in file order', result.newByFile, rate),
+    metric('  unchanged, in slot order', result.unchangedBySlot, rate),
+    metric('  unchanged, in file order', result.unchangedByFile, rate),
+    metric('  peak of the write-ahead log', peakLog / 1e6, 'MB'),
   ]
 }
 
-function growth(reference: Measured, large: Measured): Line[] {
-  const ratio = (pick: (measured: Measured) => number): number => pick(large) / pick(reference)
+function growth(reference: SizeResult, large: SizeResult): Metric[] {
+  const ratio = (pick: (result: SizeResult) => number): number => pick(large) / pick(reference)
   return [
-    atMost(
-      'growth: look-up p50, cold',
-      ratio(({ looked }) => looked.cold.p50),
+    metricWithMax(
+      'growth: lookup p50, cold',
+      ratio(({ lookups }) => lookups.cold.p50),
       '×',
       1.2,
     ),
-    atMost(
-      'growth: look-up p50, warm',
-      ratio(({ looked }) => looked.warm.p50),
+    metricWithMax(
+      'growth: lookup p50, warm',
+      ratio(({ lookups }) => lookups.warm.p50),
       '×',
       1.2,
     ),
-    atLeast(
-      'growth: unchanged rate, by slot',
+    metricWithMin(
+      'growth: unchanged rate, in slot order',
       ratio(({ unchangedBySlot }) => unchangedBySlot),
       '×',
       0.85,
     ),
-    figure(
-      'growth: unchanged rate, in the order of the file',
+    metric(
+      'growth: unchanged rate, in file order',
       ratio(({ unchangedByFile }) => unchangedByFile),
       '×',
     ),
-    figure(
-      'growth: new rate, by slot',
+    metric(
+      'growth: new rate, in slot order',
       ratio(({ newBySlot }) => newBySlot),
       '×',
     ),
-    figure(
-      'growth: new rate, in the order of the file',
+    metric(
+      'growth: new rate, in file order',
       ratio(({ newByFile }) => newByFile),
       '×',
     ),
-    figure(
-      'growth: bytes a name',
+    metric(
+      'growth: bytes per name',
       ratio(({ fileBytes, names }) => fileBytes / names),
       '×',
     ),

@@ -1,111 +1,113 @@
-/** `npm run bench:serve`: how fast one worker answers, beside a bare server and beside express with PostgreSQL. */
+/**
+ * `npm run bench:serve`: measures the speed of one worker, compared with a bare server and with express on PostgreSQL.
+ */
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { LOADER, load } from './load/load.ts'
-import { serve, yardstick } from './load/server.ts'
-import { inTurn, medianOf } from './measure/measure.ts'
+import { LOAD_TOOL, runClosedLoad } from './load/load.ts'
+import { startDomaindex, startYardstick } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindex, end, run, temporary } from './measure/process.ts'
-import { atLeast, figure, type Line, report } from './measure/report.ts'
-import { type Bench, lookups, measureDepth, measurePages, measureWaits } from './serve/pages.ts'
-import { truthOf, verifyLookups, verifyPages, verifyRedirects } from './world/answers.ts'
-import { writeRound } from './world/observation-files.ts'
-import { startPostgres } from './world/postgres.ts'
-import { makeTokens, type StoreFiles, storeIn } from './world/store.ts'
-import { firstRound, type World } from './world/world.ts'
+import { domaindexCommand, makeTemporaryFolder, runProcess, stopProcess } from './measure/process.ts'
+import { type Metric, metric, metricWithMin, report } from './measure/report.ts'
+import { medianOf, runInterleaved } from './measure/rounds.ts'
+import { lookups, measureDepth, measureLookupsDuringPages, measurePages, type ServeBench } from './serve/pages.ts'
+import { computeExpectedAnswers, verifyLookups, verifyPages, verifyRedirects } from './world/answers.ts'
+import { writeObservations } from './world/observation-files.ts'
+import { startFilledPostgres } from './world/postgres.ts'
+import { createTokens, type StoreFiles, storeFilesIn } from './world/store.ts'
+import { firstProbeRound, type World } from './world/world.ts'
 
 const ACCOUNTS = 200
 const CONNECTIONS = 64
-const VERIFIED = 1000
+const VERIFIED_LOOKUPS = 1000
 
 const options = readOptions(1_000_000, 5)
-const folder = options.folder ?? temporary()
+const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 const world: World = { seed: 1, names: options.names, text: false }
-const store = storeIn(folder)
+const store = storeFilesIn(folder)
 if (!existsSync(store.facts)) await fill(store)
-const tokens = await makeTokens(store, ACCOUNTS, world.seed)
-const postgres = await startPostgres(folder, world, tokens)
-const ours = await serve(store)
-const express = await yardstick('express', { PG_SOCKET: postgres.socket })
+const tokens = await createTokens(store, ACCOUNTS, world.seed)
+const postgres = await startFilledPostgres(folder, world, tokens)
+const ours = await startDomaindex(store)
+const express = await startYardstick('express', { PG_SOCKET: postgres.socket })
 const servers = [ours, express]
 try {
-  const truth = truthOf(world, VERIFIED)
-  const bench: Bench = { folder, options, world, tokens, ours, express, truth }
+  const expected = computeExpectedAnswers(world, VERIFIED_LOOKUPS)
+  const bench: ServeBench = { folder, options, world, tokens, ours, express, expected }
   await verify(bench)
-  const lines: Line[] = []
+  const metrics: Metric[] = []
   const raw: Record<string, unknown> = {}
-  if (options.only === null || options.only === 'lookup') await measureLookup(bench, lines, raw)
-  if (options.only === null || options.only === 'pages') await measurePages(bench, lines, raw)
-  if (options.only === null || options.only === 'walks') await measureDepth(bench, lines, raw)
-  if (options.only === null || options.only === 'walks') await measureWaits(bench, lines, raw)
-  await verifyLookups(ours, truth, tokens[0]!)
-  report('serve', lines, notes(), raw)
+  if (options.only === null || options.only === 'lookup') await measureLookup(bench, metrics, raw)
+  if (options.only === null || options.only === 'pages') await measurePages(bench, metrics, raw)
+  if (options.only === null || options.only === 'paging') await measureDepth(bench, metrics, raw)
+  if (options.only === null || options.only === 'paging') await measureLookupsDuringPages(bench, metrics, raw)
+  await verifyLookups(ours, expected, tokens[0]!)
+  report('serve', metrics, notes(), raw)
 } finally {
-  for (const { started } of [...servers, postgres]) await end(started)
+  for (const { running } of [...servers, postgres]) await stopProcess(running)
   if (options.folder === null) rmSync(folder, { recursive: true })
 }
 
 function notes(): string[] {
   return [
-    `${options.names.toLocaleString('en')} made-up names, seed ${world.seed}; median of ${options.rounds} runs of ${options.seconds} s in turn; load by ${LOADER}`,
-    `one worker with its primary on the first core, access log to a file, load on the second; PostgreSQL on either; ${VERIFIED.toLocaleString('en')} lookups and whole walks verified`,
+    `${options.names.toLocaleString('en')} synthetic names, seed ${world.seed}; median of ${options.rounds} interleaved runs of ${options.seconds} s; load by ${LOAD_TOOL}`,
+    `one worker with its primary on the first core, with an access log; load on the second core; PostgreSQL on both; ${VERIFIED_LOOKUPS.toLocaleString('en')} lookups and all pages verified`,
   ]
 }
 
-/** The store by the program's own import. */
+/** Fills the store with the program's own import. */
 async function fill(store: StoreFiles): Promise<void> {
   const path = join(folder, 'world.jsonl')
-  writeRound(path, world, firstRound(), 'slot')
-  await run(domaindex('import', path), { env: store.env })
+  writeObservations(path, world, firstProbeRound(), 'slot')
+  await runProcess(domaindexCommand('import', path), { env: store.env })
   rmSync(path)
 }
 
-async function verify({ ours, express, truth, tokens }: Bench): Promise<void> {
+async function verify({ ours, express, expected, tokens }: ServeBench): Promise<void> {
   const [token] = tokens as [string]
   for (const server of [ours, express]) {
-    await verifyLookups(server, truth, token)
-    await verifyPages(`${server.origin}/v1.0/reverseip`, truth, token, 50_000)
+    await verifyLookups(server, expected, token)
+    await verifyPages(`${server.origin}/v1.0/reverseip`, expected, token, 50_000)
   }
-  await verifyPages(`${ours.origin}/v1.0/reverseip`, truth, token, 1000)
-  await verifyPages(`${express.origin}/text/reverseip`, truth, token, 50_000)
-  await verifyRedirects(ours, truth, token)
+  await verifyPages(`${ours.origin}/v1.0/reverseip`, expected, token, 1000)
+  await verifyPages(`${express.origin}/text/reverseip`, expected, token, 50_000)
+  await verifyRedirects(ours, expected, token)
 }
 
-async function measureLookup(bench: Bench, lines: Line[], raw: Record<string, unknown>): Promise<void> {
-  const { truth, ours, express, options } = bench
-  const sizes = truth.lookups.map(({ query, result }) => {
+async function measureLookup(bench: ServeBench, metrics: Metric[], raw: Record<string, unknown>): Promise<void> {
+  const { expected, ours, express, options } = bench
+  const sizes = expected.lookups.map(({ query, result }) => {
     return JSON.stringify({ meta: { query, rcode: 200, msg: 'ok' }, result }).length
   })
   const FIXED_BYTES = String(Math.round(sizes.reduce((sum, size) => sum + size, 0) / sizes.length))
-  const fixed = await yardstick('fixed', { FIXED_BYTES })
+  const fixed = await startYardstick('fixed', { FIXED_BYTES })
   servers.push(fixed)
   const bodies = lookups(bench)
   const at = (url: string, seconds = options.seconds) =>
-    load(folder, { url, bodies, connections: CONNECTIONS, seconds })
+    runClosedLoad(folder, { url, bodies, connections: CONNECTIONS, seconds })
   const contenders = {
     ours: () => at(`${ours.origin}/v1.0/lookup`),
     fixed: () => at(`${fixed.origin}/v1.0/lookup`),
     point: () => at(`${express.origin}/point`),
     job: () => at(`${express.origin}/v1.0/lookup`),
   }
-  await inTurn(1, contenders)
-  const figures = await inTurn(options.rounds, contenders)
+  await runInterleaved(1, contenders)
+  const figures = await runInterleaved(options.rounds, contenders)
   raw.lookup = figures
   const rate = (key: keyof typeof figures): number => medianOf(figures[key], (each) => each.rate)
-  lines.push(figure('/lookup', rate('ours'), 'requests/s'))
-  lines.push(
-    figure(
+  metrics.push(metric('/lookup', rate('ours'), 'requests/s'))
+  metrics.push(
+    metric(
       '  p99 under full load',
       medianOf(figures.ours, ({ p99 }) => p99),
       'ms',
     ),
   )
-  lines.push(figure(`(a) bare Fastify, ${FIXED_BYTES} bytes`, rate('fixed'), 'requests/s'))
-  lines.push(figure('(b) express + pg, one point query', rate('point'), 'requests/s'))
-  lines.push(figure('(c) express + pg, the same job', rate('job'), 'requests/s'))
-  lines.push(atLeast('/lookup to (a)', rate('ours') / rate('fixed'), '×', 0.55))
-  lines.push(atLeast('/lookup to (b)', rate('ours') / rate('point'), '×', 1.7))
-  lines.push(atLeast('/lookup to (c)', rate('ours') / rate('job'), '×', 3))
+  metrics.push(metric(`(a) bare Fastify, ${FIXED_BYTES} bytes`, rate('fixed'), 'requests/s'))
+  metrics.push(metric('(b) express + pg, one point query', rate('point'), 'requests/s'))
+  metrics.push(metric('(c) express + pg, the same job', rate('job'), 'requests/s'))
+  metrics.push(metricWithMin('/lookup to (a)', rate('ours') / rate('fixed'), '×', 0.55))
+  metrics.push(metricWithMin('/lookup to (b)', rate('ours') / rate('point'), '×', 1.7))
+  metrics.push(metricWithMin('/lookup to (c)', rate('ours') / rate('job'), '×', 3))
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:snapshot`: how fast snapshots are built from a store that is in use, the list in turn with `pigz -6`
- * of the same list on as many threads, how much memory that takes, and who waits meanwhile.
+ * `npm run bench:snapshot`: measures the speed and memory of snapshots of a store in use, compares the list with `pigz
+ * -6` on as many threads, and measures lookups during a build.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -14,182 +14,196 @@ import { buildEdition, type SnapshotEdition } from '../src/jobs/snapshot.ts'
 import { openStore } from '../src/store/open.ts'
 import type { NameListing } from '../src/store/port/listing.ts'
 import { dayOf } from '../src/values/time.ts'
-import type { OpenFigures, OpenLoad } from './load/open-loop.ts'
-import { openLoop, serve } from './load/server.ts'
-import { inTurn, medianOf } from './measure/measure.ts'
+import type { OpenLoad, OpenLoadResult } from './load/open-loop.ts'
+import { runOpenLoad, startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindex, end, start, temporary, timed } from './measure/process.ts'
-import { atLeast, atMost, figure, type Line, report } from './measure/report.ts'
-import { listedName, makeListedStore } from './world/listed-store.ts'
-import { below, diceOf } from './world/random.ts'
-import { makeTokens, type StoreFiles, storeIn } from './world/store.ts'
+import { domaindexCommand, makeTemporaryFolder, measureCommand, startProcess, stopProcess } from './measure/process.ts'
+import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import { medianOf, runInterleaved } from './measure/rounds.ts'
+import { createListedStore, listedName } from './world/listed-store.ts'
+import { randomInt, seededRandom } from './world/random.ts'
+import { createTokens, type StoreFiles, storeFilesIn } from './world/store.ts'
 
-type Built = { seconds: number; bytes: number }
+type BuildRun = { seconds: number; bytes: number }
 
 const RATE = 2000
 const ACCOUNTS = 32
-const ASKED = 20_000
+const QUERY_COUNT = 20_000
 const NICE = 10
 
 if (spawnSync('pigz', ['--version']).status !== 0) {
   console.error('bench:snapshot needs pigz: apt-get install pigz')
   process.exit(1)
 }
-const { names: drawn, rounds, seconds, folder: given, only } = readOptions(20_000_000, 10, 3)
-const folder = given ?? temporary()
+const { names: nameCount, rounds, seconds, folder: givenFolder, only } = readOptions(20_000_000, 10, 3)
+const folder = givenFolder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 const files = join(folder, 'files')
-const list = join(folder, 'names.txt')
+const listPath = join(folder, 'names.txt')
 const threads = availableParallelism()
-const lines: Line[] = []
+const metrics: Metric[] = []
 const raw: Record<string, unknown> = {}
 try {
-  const store = await storeOf(drawn)
-  const names = await measureOrder(store)
+  const store = await storeOf(nameCount)
+  const names = await measureSorting(store)
   if (only === null || only === 'speed') await measureSpeed(store, names)
   if (only === null || only === 'memory') await measureMemory(store)
-  if (only === null || only === 'beside') await measureBeside(store)
+  if (only === null || only === 'lookups') await measureLookupsDuringBuilds(store)
 } finally {
-  if (given === null) rmSync(folder, { recursive: true })
+  if (givenFolder === null) rmSync(folder, { recursive: true })
 }
-report('snapshot', lines, notes(), raw)
+report('snapshot', metrics, notes(), raw)
 
 function notes(): string[] {
   return [
-    `${drawn.toLocaleString('en')} made-up names drawn, ${threads} threads, in turn, median of ${rounds}; written, digested and synced as a build does`,
-    `pigz -p${threads} -6 of the same list from a file, to nowhere; /lookup at ${RATE} requests/s, ${seconds} s a round, builds at nice ${NICE} one after another`,
+    `${nameCount.toLocaleString('en')} random synthetic names, ${threads} threads, interleaved, median of ${rounds}; written, hashed and synced as a build does`,
+    `pigz -p${threads} -6 of the same list from a file, output discarded; /lookup at ${RATE} requests/s, ${seconds} s per round, builds at nice ${NICE} one after another`,
   ]
 }
 
 async function storeOf(names: number): Promise<StoreFiles> {
-  const store = storeIn(folder, `listed-${names}`)
+  const store = storeFilesIn(folder, `listed-${names}`)
   if (existsSync(store.facts)) return store
-  const begun = performance.now()
-  const made = await makeListedStore(store, names)
-  console.error(`  made ${made.toLocaleString('en')} names in ${((performance.now() - begun) / 1000).toFixed(0)} s`)
+  const startedAt = performance.now()
+  const created = await createListedStore(store, names)
+  console.error(
+    `  created ${created.toLocaleString('en')} names in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`,
+  )
   return store
 }
 
-/** Runs `work` with a walk over the store, as a build does. */
-async function walking<Result>({ url }: StoreFiles, work: (walk: NameListing) => Promise<Result>): Promise<Result> {
+/** Runs `work` with a listing of the store, as a build does. */
+async function withListing<Result>(
+  { url }: StoreFiles,
+  work: (listing: NameListing) => Promise<Result>,
+): Promise<Result> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
-  const walk = await store.listing.start({ signal: new AbortController().signal })
+  const listing = await store.listing.start({ signal: new AbortController().signal })
   try {
-    return await work(walk)
+    return await work(listing)
   } finally {
-    await walk.close()
+    await listing.close()
     await store.close()
   }
 }
 
-/** The first walk puts all names in order; then they are written to the list that pigz reads. How many they are. */
-async function measureOrder(store: StoreFiles): Promise<number> {
-  const begun = performance.now()
-  return walking(store, async (walk) => {
-    const seconds = (performance.now() - begun) / 1000
-    if (seconds > 1) lines.push(figure('the first time: names put in order', walk.estimatedNames! / seconds, 'names/s'))
-    await pipeline(Readable.from(textOf(walk)), createWriteStream(list))
-    return walk.estimatedNames!
+/**
+ * Starts the first listing, which sorts all names, and writes them to the list that pigz reads. Returns their number.
+ */
+async function measureSorting(store: StoreFiles): Promise<number> {
+  const startedAt = performance.now()
+  return withListing(store, async (listing) => {
+    const seconds = (performance.now() - startedAt) / 1000
+    if (seconds > 1) metrics.push(metric('the first time: names sorted', listing.estimatedNames! / seconds, 'names/s'))
+    await pipeline(Readable.from(textOf(listing)), createWriteStream(listPath))
+    return listing.estimatedNames!
   })
 }
 
-async function* textOf(walk: NameListing): AsyncGenerator<Uint8Array> {
-  for await (const { text } of walk.names()) yield text
+async function* textOf(listing: NameListing): AsyncGenerator<Uint8Array> {
+  for await (const { text } of listing.names()) yield text
 }
 
 async function measureSpeed(store: StoreFiles, names: number): Promise<void> {
-  const runs = await inTurn(rounds, {
+  const runs = await runInterleaved(rounds, {
     pigz: runPigz,
     snapshot: () => runBuild(store, 'snapshot'),
     enriched: () => runBuild(store, 'enriched'),
   })
   raw.speed = runs
-  const [pigz, ours, rows] = [runs.pigz, runs.snapshot, runs.enriched].map((of) => medianOf(of, (run) => run.seconds))
-  const [packed, list, enriched] = [runs.pigz, runs.snapshot, runs.enriched].map((of) => of[0]!.bytes)
-  lines.push(
-    figure(`pigz -p${threads} -6`, names / pigz!, 'names/s'),
-    figure('the list', names / ours!, 'names/s'),
-    atLeast('  speed to pigz', pigz! / ours!, 'times', 1.3),
-    atMost('  size to pigz', list! / packed!, 'times', 1.03),
-    figure('  bytes a name', list! / names, 'bytes'),
-    atLeast('the edition with columns', names / rows!, 'rows/s', 200_000),
-    figure('  bytes a name', enriched! / names, 'bytes'),
+  const [pigz, ours, rows] = [runs.pigz, runs.snapshot, runs.enriched].map((ofKind) =>
+    medianOf(ofKind, (run) => run.seconds),
+  )
+  const [pigzBytes, listBytes, enrichedBytes] = [runs.pigz, runs.snapshot, runs.enriched].map(
+    (ofKind) => ofKind[0]!.bytes,
+  )
+  metrics.push(
+    metric(`pigz -p${threads} -6`, names / pigz!, 'names/s'),
+    metric('the list', names / ours!, 'names/s'),
+    metricWithMin('  speed to pigz', pigz! / ours!, 'times', 1.3),
+    metricWithMax('  size to pigz', listBytes! / pigzBytes!, 'times', 1.03),
+    metric('  bytes per name', listBytes! / names, 'bytes'),
+    metricWithMin('the edition with columns', names / rows!, 'rows/s', 200_000),
+    metric('  bytes per row', enrichedBytes! / names, 'bytes'),
   )
 }
 
-async function runBuild(store: StoreFiles, edition: SnapshotEdition): Promise<Built> {
+async function runBuild(store: StoreFiles, edition: SnapshotEdition): Promise<BuildRun> {
   const fileStore = openFolderFileStore(files)
   const run = { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads }
-  return walking(store, async (walk) => {
-    const begun = performance.now()
-    const { manifest } = await buildEdition(edition, dayOf(walk.startedAt), { fileStore, listing: walk }, run)
-    return { seconds: (performance.now() - begun) / 1000, bytes: manifest.bytes }
+  return withListing(store, async (listing) => {
+    const startedAt = performance.now()
+    const { manifest } = await buildEdition(edition, dayOf(listing.startedAt), { fileStore, listing }, run)
+    return { seconds: (performance.now() - startedAt) / 1000, bytes: manifest.bytes }
   })
 }
 
-async function runPigz(): Promise<Built> {
-  const begun = performance.now()
-  const { stdout } = spawn('pigz', [`-p${threads}`, '-6', '-c', list], { stdio: ['ignore', 'pipe', 'inherit'] })
+async function runPigz(): Promise<BuildRun> {
+  const startedAt = performance.now()
+  const { stdout } = spawn('pigz', [`-p${threads}`, '-6', '-c', listPath], { stdio: ['ignore', 'pipe', 'inherit'] })
   let bytes = 0
-  for await (const piece of stdout) bytes += piece.length
-  return { seconds: (performance.now() - begun) / 1000, bytes }
+  for await (const chunk of stdout) bytes += chunk.length
+  return { seconds: (performance.now() - startedAt) / 1000, bytes }
 }
 
-/** Of the whole command, both editions. */
+/** Measures the whole command with both editions. */
 async function measureMemory({ env }: StoreFiles): Promise<void> {
-  const { seconds, used } = await timed(['build', 'snapshot'], { env: { ...env, DOMAINDEX_FILES: files } })
-  raw.command = { seconds, used }
-  lines.push(
-    figure('both editions by the command', seconds, 's'),
-    figure('  processor time', used.cpuSeconds, 's'),
-    atMost('  peak resident memory', used.peakBytes / 1e6, 'MB', 300),
+  const { seconds, usage } = await measureCommand(['build', 'snapshot'], { env: { ...env, DOMAINDEX_FILES: files } })
+  raw.command = { seconds, usage }
+  metrics.push(
+    metric('both editions by the command', seconds, 's'),
+    metric('  processor time', usage.cpuSeconds, 's'),
+    metricWithMax('  peak resident memory', usage.peakBytes / 1e6, 'MB', 300),
   )
 }
 
-async function measureBeside(store: StoreFiles): Promise<void> {
-  const tokens = await makeTokens(store, ACCOUNTS, 1)
-  const server = await serve(store)
+async function measureLookupsDuringBuilds(store: StoreFiles): Promise<void> {
+  const tokens = await createTokens(store, ACCOUNTS, 1)
+  const server = await startDomaindex(store)
   const load = loadOf(server.origin, tokens)
-  await openLoop(folder, { ...load, seconds: 3 })
-  const figures = await inTurn(rounds, {
-    without: () => openLoop(folder, load),
-    beside: () => besideBuilds(store, load),
+  await runOpenLoad(folder, { ...load, seconds: 3 })
+  const figures = await runInterleaved(rounds, {
+    without: () => runOpenLoad(folder, load),
+    during: () => loadDuringBuilds(store, load),
   })
-  await end(server.started)
-  raw.beside = figures
-  const [without, beside] = [figures.without, figures.beside].map((of) => medianOf(of, ({ p99 }) => p99))
-  lines.push(
-    figure('/lookup p99 alone', without!, 'ms'),
-    figure('/lookup p99 while snapshots are built', beside!, 'ms'),
-    atMost('  to that alone', beside! / without!, 'times', 1.5),
+  await stopProcess(server.running)
+  raw.lookups = figures
+  const [without, during] = [figures.without, figures.during].map((ofKind) => medianOf(ofKind, ({ p99 }) => p99))
+  metrics.push(
+    metric('/lookup p99 alone', without!, 'ms'),
+    metric('/lookup p99 while snapshots are built', during!, 'ms'),
+    metricWithMax('  to that alone', during! / without!, 'times', 1.5),
   )
 }
 
-/** The figures of a load while one build follows another. */
-async function besideBuilds({ env }: StoreFiles, load: OpenLoad): Promise<OpenFigures> {
-  let building = true
+/** Returns the result of a load while builds run one after another. */
+async function loadDuringBuilds({ env }: StoreFiles, load: OpenLoad): Promise<OpenLoadResult> {
+  let isBuilding = true
   const builds = (async () => {
-    while (building) {
-      const build = start(domaindex('build', 'snapshot'), { nice: NICE, env: { ...env, DOMAINDEX_FILES: files } })
-      const stopping = setInterval(() => building || build.child.kill('SIGTERM'), 100)
-      await build.ended
-      clearInterval(stopping)
+    while (isBuilding) {
+      const build = startProcess(domaindexCommand('build', 'snapshot'), {
+        nice: NICE,
+        env: { ...env, DOMAINDEX_FILES: files },
+      })
+      const stopTimer = setInterval(() => isBuilding || build.child.kill('SIGTERM'), 100)
+      await build.exited
+      clearInterval(stopTimer)
     }
   })()
   await new Promise((done) => setTimeout(done, 1000))
-  const figures = await openLoop(folder, load).finally(() => {
-    building = false
+  const figures = await runOpenLoad(folder, load).finally(() => {
+    isBuilding = false
   })
   await builds
   return figures
 }
 
-/** Names that have an answer, in no order, from many accounts. */
+/** Lookups of known names in random order from many accounts. */
 function loadOf(origin: string, tokens: readonly string[]): OpenLoad {
-  const dice = diceOf(1, 0, 77)
-  const bodies = Array.from({ length: ASKED }, (_, at) => ({
+  const random = seededRandom(1, 0, 77)
+  const bodies = Array.from({ length: QUERY_COUNT }, (_, at) => ({
     token: tokens[at % tokens.length]!,
-    query: listedName(below(dice, drawn)),
+    query: listedName(randomInt(random, nameCount)),
   }))
   return { url: `${origin}/v1.0/lookup`, rate: RATE, seconds, bodies }
 }

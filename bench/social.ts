@@ -1,6 +1,7 @@
 /**
- * How well social accounts are told from other addresses: precision and recall by network, on labelled addresses and
- * against what real pages say of themselves in JSON-LD. `--wrong` lists every disagreement.
+ * `npm run bench:social`: measures precision and recall of social accounts by network, on labelled URLs and against the
+ * JSON-LD of real pages.
+ * Option: `--wrong` lists every disagreement.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -14,10 +15,10 @@ import { socialAccounts } from '../src/observe/social/social-accounts.ts'
 import { createPageReader } from '../src/probe/page/page.ts'
 import type { StartPage } from '../src/probe/probe-result.ts'
 import { parseName } from '../src/values/domain-name.ts'
-import { atLeast, figure, type Line, report } from './measure/report.ts'
-import { type Reading, readingOf } from './social/accounts-read-by-hand.ts'
+import { type Metric, metric, metricWithMin, report } from './measure/report.ts'
 import { labelOf, type Vector } from './social/labels.ts'
 import { judgeLinks } from './social/links.ts'
+import { type ReviewVerdict, reviewVerdict } from './social/reviewed-accounts.ts'
 import { Score } from './social/score.ts'
 
 const DATA = new URL('../../shared/data/', import.meta.url)
@@ -31,7 +32,7 @@ type Row = { file: string; domain: string; url: string }
 
 const { values } = parseArgs({ options: { wrong: { type: 'boolean', default: false } } })
 if (!existsSync(VECTORS)) {
-  console.error('bench:social reads the sample data that lies beside the repository, and it is not there')
+  console.error('bench:social needs the sample data in ../shared/data')
   process.exit(1)
 }
 const vectors = judgeVectors()
@@ -42,18 +43,18 @@ if (values.wrong) for (const line of [...vectors.score.wrong, ...pages.score.wro
 report(
   'social',
   [
-    ...lines('addresses', vectors.score),
-    ...lines('pages', pages.score),
-    ...readLines('pages', pages),
-    ...readLines('start pages alone', starts),
-    ...links.lines,
+    ...scoreMetrics('URLs', vectors.score),
+    ...scoreMetrics('pages', pages.score),
+    ...reviewMetrics('pages', pages),
+    ...reviewMetrics('start pages alone', starts),
+    ...links.metrics,
   ],
   [
-    `${vectors.judged} labelled addresses; ${vectors.skipped} more say nothing of accounts (bench/social/labels.ts)`,
-    `${pages.judged} pages with accounts in JSON-LD that they also link; found without reading JSON-LD`,
+    `${vectors.judged} labelled URLs; ${vectors.skipped} more do not tell whether they are accounts (bench/social/labels.ts)`,
+    `${pages.judged} pages that link accounts of their JSON-LD; the accounts are found without JSON-LD`,
     'precision on pages: of what was found on a network of which JSON-LD names an account, the share that it names;',
     'a page may well link accounts that are not its own, so that the rest is not wrong as such: precision by reading counts as',
-    "right also what was found to be the site's own when each of the rest was looked up in its page (bench/social/accounts-read-by-hand.ts)",
+    "right also what was found to be the site's own when each of the rest was looked up in its page (bench/social/reviewed-accounts.ts)",
   ],
   { vectors: vectors.score.table(), pages: pages.score.table(), starts: starts.score.table() },
 )
@@ -66,46 +67,49 @@ function judgeVectors() {
   for (const { row, label } of judged) {
     const found = socialAccountAt(row.url, 'https://site.example/')
     const expected = label?.network ?? null
-    const right =
+    const isRight =
       found?.network === expected &&
       (!label?.username || found?.username.toLowerCase() === label.username.toLowerCase())
-    score.add(expected ?? found?.network ?? row.network, expected !== null, found !== null, right, row.url)
+    score.add(expected ?? found?.network ?? row.network, expected !== null, found !== null, isRight, row.url)
   }
   return { score, judged: judged.length, skipped: rows.length - judged.length }
 }
 
-/** `readings`: how often an account that JSON-LD does not name turned out to be what. */
-type Pages = { score: Score; readings: ReadonlyMap<Reading | null, number>; judged: number }
+/** `verdicts`: how often the manual review gave each verdict for an account that JSON-LD does not name. */
+type Pages = { score: Score; verdicts: ReadonlyMap<ReviewVerdict | null, number>; judged: number }
 
 function judgePages(folders: readonly URL[]): Pages {
   const score = new Score()
-  const readings = new Map<Reading | null, number>()
+  const verdicts = new Map<ReviewVerdict | null, number>()
   let judged = 0
   for (const { row, page, markup } of readPages(folders)) {
     const domain = parseName(row.domain)
     if (domain === null) continue
-    const said = socialAccounts({ ...page, links: page.links.filter(({ from }) => from === 'data') }, domain)
+    const declared = socialAccounts({ ...page, links: page.links.filter(({ from }) => from === 'data') }, domain)
     const found = socialAccounts({ ...page, links: page.links.filter(({ from }) => from !== 'data') }, domain)
-    const linked = said.filter((account) => isLinked(account, markup))
+    const linked = declared.filter((account) => isLinked(account, markup))
     if (linked.length > 0) judged++
     for (const account of linked) {
       const isFound = found.some(({ url }) => url === account.url)
       if (isFound) score.add(account.network, true, true, true, account.url)
-      else score.miss(account.network, `${row.url} says ${account.url}`)
+      else score.addFalseNegative(account.network, `${row.url} declares ${account.url}`)
     }
     for (const account of found) {
-      const isJudged = said.some(({ network }) => network === account.network)
-      if (isJudged && !said.some(({ url }) => url === account.url)) {
-        const reading = readingOf(account.url)
-        score.extra(account.network, `${row.url} links ${account.url} (${reading ?? 'not read'})`)
-        readings.set(reading, (readings.get(reading) ?? 0) + 1)
+      const isJudged = declared.some(({ network }) => network === account.network)
+      if (isJudged && !declared.some(({ url }) => url === account.url)) {
+        const verdict = reviewVerdict(account.url)
+        score.addFalsePositive(account.network, `${row.url} links ${account.url} (${verdict ?? 'not reviewed'})`)
+        verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1)
       }
     }
   }
-  return { score, readings, judged }
+  return { score, verdicts, judged }
 }
 
-/** Whether the markup beside its scripts names the account, in an address or as a handle: told without the rules. */
+/**
+ * Returns whether the markup outside scripts contains the account, as a URL or a handle. Does not use the rules of the
+ * service.
+ */
 function isLinked({ network, username }: SocialAccount, markup: string): boolean {
   const host = network === 'x' ? '(?:twitter|x)\\.com' : network
   const name = username.replace(/[^\w-]/g, '\\$&')
@@ -138,28 +142,28 @@ function jsonLines<T>(url: URL): T[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T)
 }
 
-function lines(what: string, score: Score): Line[] {
+function scoreMetrics(what: string, score: Score): Metric[] {
   const all = score.total()
   return [
-    atLeast(`${what}: precision`, all.precision, '', PRECISION),
-    atLeast(`${what}: recall`, all.recall, '', RECALL),
+    metricWithMin(`${what}: precision`, all.precision, '', PRECISION),
+    metricWithMin(`${what}: recall`, all.recall, '', RECALL),
     ...score
       .table()
-      .flatMap(({ network, precision, recall, right, extra, missed }) => [
-        figure(`${what}, ${network}: precision`, precision, `${right} right, ${extra} too many`),
-        figure(`${what}, ${network}: recall`, recall, `${missed} missed`),
+      .flatMap(({ network, precision, recall, right, falsePositives, falseNegatives }) => [
+        metric(`${what}, ${network}: precision`, precision, `${right} right, ${falsePositives} false`),
+        metric(`${what}, ${network}: recall`, recall, `${falseNegatives} missed`),
       ]),
   ]
 }
 
-/** The first figure again and what reading makes of it; an account that nobody has looked up counts as wrong. */
-function readLines(what: string, { score, readings }: Pages): Line[] {
-  const { right, extra, precision, recall } = score.total()
-  const own = readings.get('own') ?? 0
-  const counts = [...readings].map(([reading, count]) => `${count} ${reading ?? 'not read'}`).join(', ')
+/** The precision against JSON-LD, and after the manual review. An account without a verdict counts as wrong. */
+function reviewMetrics(what: string, { score, verdicts }: Pages): Metric[] {
+  const { right, falsePositives, precision, recall } = score.total()
+  const own = verdicts.get('own') ?? 0
+  const counts = [...verdicts].map(([verdict, count]) => `${count} ${verdict ?? 'not reviewed'}`).join(', ')
   return [
-    figure(`${what}: precision against JSON-LD`, precision, `${right} right, ${extra} too many: ${counts}`),
-    atLeast(`${what}: precision by reading`, (right + own) / (right + extra), '', PRECISION),
-    figure(`${what}: recall`, recall, ''),
+    metric(`${what}: precision against JSON-LD`, precision, `${right} right, ${falsePositives} false: ${counts}`),
+    metricWithMin(`${what}: precision after review`, (right + own) / (right + falsePositives), '', PRECISION),
+    metric(`${what}: recall`, recall, ''),
   ]
 }

@@ -1,4 +1,7 @@
-/** `npm run bench:zone`: how fast, and in how much memory, a zone is read and compared with that of the day before. */
+/**
+ * `npm run bench:zone`: measures the speed and memory of reading a zone and comparing it with the zone of the day
+ * before.
+ */
 
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,15 +12,15 @@ import { inflatedBytes } from '../src/registrations/inflated-bytes.ts'
 import { importZone } from '../src/registrations/zone/import-zone.ts'
 import type { Store } from '../src/store/port/store.ts'
 import { parseDay } from '../src/values/time.ts'
-import { median, medianOf } from './measure/measure.ts'
 import { readOptions } from './measure/options.ts'
-import { temporary, timed, type Used } from './measure/process.ts'
-import { atLeast, atMost, figure, report } from './measure/report.ts'
+import { makeTemporaryFolder, measureCommand, type ResourceUsage } from './measure/process.ts'
+import { metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
+import { median, medianOf } from './measure/rounds.ts'
 
-type Run = { seconds: number; used: Used }
+type ImportRun = { seconds: number; usage: ResourceUsage }
 
-/** Of a thousand names, those that came since the day before, and those that went. */
-const COME = 1
+/** Of a thousand names, the number that is new since the day before, and the number that is gone. */
+const NEW_PER_THOUSAND = 1
 const DAYS = ['2026-11-18', '2026-11-19'] as const
 const WORDS = [
   'shop',
@@ -35,12 +38,12 @@ const WORDS = [
   'green',
   'art',
 ]
-const NAMES_A_PIECE = 5_000
-const AIM_RATE = 500_000
-const AIM_MEGABYTES = 500
+const NAMES_PER_CHUNK = 5_000
+const TARGET_RATE = 500_000
+const MAX_MEGABYTES = 500
 
-const { names, rounds, folder: given } = readOptions(10_000_000, 0, 3)
-const folder = given ?? temporary()
+const { names, rounds, folder: givenFolder } = readOptions(10_000_000, 0, 3)
+const folder = givenFolder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 const root = join(folder, 'zones')
 const paths = DAYS.map((_, number) => join(folder, `zone-${names}-${number}.gz`))
@@ -48,47 +51,47 @@ const paths = DAYS.map((_, number) => join(folder, `zone-${names}-${number}.gz`)
 try {
   for (const [number, path] of paths.entries()) if (!existsSync(path)) await writeZone(path, number)
   rmSync(root, { recursive: true, force: true })
-  await takeFirst()
-  const runs: Run[] = []
+  await importFirstZone()
+  const runs: ImportRun[] = []
   for (let round = 0; round < rounds; round++) {
-    runs.push(await takeSecond())
+    runs.push(await importSecondZone())
     console.error(`  round ${round + 1}: ${Math.round(names / runs.at(-1)!.seconds)} names/s`)
   }
   const seconds = median(runs.map((each) => each.seconds))
   report(
     'zone',
     [
-      atLeast('names compared with the day before', names / seconds, '1/s', AIM_RATE),
-      figure('the whole import', seconds, 's'),
-      figure(
-        'of which a core was at work',
-        medianOf(runs, ({ used }) => used.cpuSeconds),
+      metricWithMin('names per second', names / seconds, 'names/s', TARGET_RATE),
+      metric('the whole import', seconds, 's'),
+      metric(
+        '  processor time',
+        medianOf(runs, ({ usage }) => usage.cpuSeconds),
         's',
       ),
-      atMost(
-        'memory at its peak',
-        medianOf(runs, ({ used }) => used.peakBytes / 1e6),
+      metricWithMax(
+        'peak memory',
+        medianOf(runs, ({ usage }) => usage.peakBytes / 1e6),
         'MB',
-        AIM_MEGABYTES,
+        MAX_MEGABYTES,
       ),
-      figure('the file', statSync(paths[1]!).size / 1e6, 'MB'),
-      figure(
+      metric('the file', statSync(paths[1]!).size / 1e6, 'MB'),
+      metric(
         'written',
-        medianOf(runs, ({ used }) => used.written / 1e6),
+        medianOf(runs, ({ usage }) => usage.bytesWritten / 1e6),
         'MB',
       ),
     ],
     [
-      `${names.toLocaleString('en')} delegations, 2.5 lines each, gzip, not in byte order; ${COME / 10} % came and as many went; median of ${rounds}`,
-      'the whole process, its start and end included; SQLite',
+      `${names.toLocaleString('en')} delegations, 2.5 lines each, gzip, not in byte order; ${NEW_PER_THOUSAND / 10} % new and as many dropped; median of ${rounds}`,
+      'the whole process including its start and end; SQLite',
     ],
     runs,
   )
 } finally {
-  if (given === null) rmSync(folder, { recursive: true })
+  if (givenFolder === null) rmSync(folder, { recursive: true })
 }
 
-/** The zone of a day: the second has others in the place of some of the first. */
+/** Writes the zone of a day. In the second zone, other names replace some of the first. */
 async function writeZone(path: string, number: number): Promise<void> {
   console.error(`  writing ${path}`)
   await pipeline(
@@ -101,11 +104,11 @@ async function writeZone(path: string, number: number): Promise<void> {
 async function* textOf(number: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from('test.\t900\tin\tsoa\ta.nic.test. mail.nic.test. 2026111901 1800 900 604800 86400\n')
   let seed = 7
-  for (let from = 0; from < names; from += NAMES_A_PIECE) {
+  for (let from = 0; from < names; from += NAMES_PER_CHUNK) {
     let text = ''
-    for (let at = from; at < Math.min(from + NAMES_A_PIECE, names); at++) {
+    for (let at = from; at < Math.min(from + NAMES_PER_CHUNK, names); at++) {
       seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
-      const isNew = number > 0 && at % 1000 < COME
+      const isNew = number > 0 && at % 1000 < NEW_PER_THOUSAND
       const name = `${WORDS[(seed >>> 8) % 14]}${WORDS[(seed >>> 16) % 14]}${at.toString(36)}${isNew ? '-new' : ''}.test.`
       const host = (seed >>> 12) % 50_000
       for (let server = 1; server <= 2 + (at & 1); server++)
@@ -115,14 +118,14 @@ async function* textOf(number: number): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Takes the first zone into a store that keeps nothing: only the set of its names is wanted. */
-async function takeFirst(): Promise<void> {
-  console.error('  taking the first zone')
+/** Imports the first zone into a store that saves nothing, because only its set of names is needed. */
+async function importFirstZone(): Promise<void> {
+  console.error('  importing the first zone')
   const store = {
     now: async () => Math.floor(Date.now() / 1000),
     observations: {
-      crawlStates: async (asked: readonly string[]) =>
-        asked.map((name) => ({
+      crawlStates: async (names: readonly string[]) =>
+        names.map((name) => ({
           name,
           version: 1,
           clocks: [],
@@ -155,15 +158,18 @@ async function takeFirst(): Promise<void> {
   )
 }
 
-/** Takes the second zone as a user does, as if for the first time. */
-async function takeSecond(): Promise<Run> {
+/** Imports the second zone with the command, as if for the first time. */
+async function importSecondZone(): Promise<ImportRun> {
   for (const path of [join(root, 'days', DAYS[1]), join(root, 'zones', 'test', `${DAYS[1]}.json`)])
     rmSync(path, { recursive: true, force: true })
-  for (const end of ['', '-wal', '-shm']) rmSync(join(folder, `store.db${end}`), { force: true })
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, `store.db${suffix}`), { force: true })
   const env = { DOMAINDEX_STORE: `sqlite:${join(folder, 'store.db')}`, DOMAINDEX_ZONES: root }
-  const { said, seconds, used } = await timed(['import', '--format', 'zone', paths[1]!, '--date', DAYS[1]], { env })
-  const come = Math.ceil((names * COME) / 1000)
-  if (!said.includes(`names ${names}, registered ${come}, dropped ${come}, unusable 0, new ${come}`))
-    throw new Error(said)
-  return { seconds, used }
+  const { output, seconds, usage } = await measureCommand(
+    ['import', '--format', 'zone', paths[1]!, '--date', DAYS[1]],
+    { env },
+  )
+  const newNames = Math.ceil((names * NEW_PER_THOUSAND) / 1000)
+  if (!output.includes(`names ${names}, registered ${newNames}, dropped ${newNames}, unusable 0, new ${newNames}`))
+    throw new Error(output)
+  return { seconds, usage }
 }

@@ -26,7 +26,7 @@ const wordsIn = (name: string) =>
 
 const replacedIn = (name: string) => wordsIn(name).filter((word) => REPLACED.includes(word))
 
-const sources = globSync('{src,lab}/**/*.ts', { cwd: ROOT }).sort()
+const sources = globSync('{src,lab,bench}/**/*.ts', { cwd: ROOT }).sort()
 const names = sources.map((path) => ({ path, names: readDeclaredNames(path, readFileSync(`${ROOT}/${path}`, 'utf8')) }))
 
 test('no declared name uses a word that the glossary replaced', () => {
@@ -45,12 +45,14 @@ test('no file or folder is called by a word that the glossary replaced', () => {
   )
 })
 
-test('an exported name exists once in src/, or once in each engine of the store', () => {
+test('an exported name exists once in src/ (or once in each engine of the store) and once in bench/', () => {
   const files = new Map<string, string[]>()
   for (const { path, names: declared } of names)
     for (const { name, isExported } of declared)
-      if (isExported && path.startsWith('src/'))
-        files.set(name, [...(files.get(name) ?? []), path.replace(/^src\/store\/(sqlite|postgres)\//, '$1:')])
+      if (isExported && !path.startsWith('lab/')) {
+        const key = `${path.split('/')[0]} ${name}`
+        files.set(key, [...(files.get(key) ?? []), path.replace(/^src\/store\/(sqlite|postgres)\//, '$1:')])
+      }
   const twice = [...files].filter(([, paths]) => {
     const [first = '', second = '', ...more] = [...new Set(paths)]
     const isMirrored = first.split(':')[1] === second.split(':')[1] && first.includes(':') && second.includes(':')

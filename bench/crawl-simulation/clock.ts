@@ -1,23 +1,21 @@
-/**
- * A clock that nobody waits for: when all that runs on it waits, it jumps to the next moment that somebody waits for.
- */
+/** A virtual clock: if everything that uses it waits, it jumps to the next time that something waits for. */
 
 import type { CrawlClock } from '../../src/crawler/notifier.ts'
 
-type Waiter = { at: number; order: number; wake: () => void }
+type Timer = { at: number; order: number; wake: () => void }
 
 export class VirtualClock implements CrawlClock {
   #now = 0
   #order = 0
-  #heap: Waiter[] = []
-  /** Works under way that are no waits of this clock's. */
+  #heap: Timer[] = []
+  /** Pending work other than waits on this clock. */
   #busy = 0
 
   monotonicMs(): number {
     return this.#now
   }
 
-  /** Resolves also when the signal comes. */
+  /** Also resolves when the signal is aborted. */
   wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {
@@ -30,7 +28,7 @@ export class VirtualClock implements CrawlClock {
     })
   }
 
-  /** The clock stands still while this is under way. */
+  /** Stops the clock until the work is done. */
   async hold<Result>(work: Promise<Result>): Promise<Result> {
     this.#busy++
     try {
@@ -40,7 +38,7 @@ export class VirtualClock implements CrawlClock {
     }
   }
 
-  /** Runs until the moment, in milliseconds, or until `isDone`. */
+  /** Runs until the time `until`, in milliseconds, or until `isDone` returns true. */
   async run(until: number, isDone: () => boolean = () => false): Promise<void> {
     for (;;) {
       do await new Promise(setImmediate)
@@ -54,21 +52,21 @@ export class VirtualClock implements CrawlClock {
     this.#now = Math.max(this.#now, until)
   }
 
-  #push(waiter: Waiter): void {
+  #push(timer: Timer): void {
     const heap = this.#heap
-    let at = heap.push(waiter) - 1
+    let at = heap.push(timer) - 1
     while (at > 0) {
       const parent = (at - 1) >> 1
-      if (!isEarlier(waiter, heap[parent]!)) break
+      if (!isEarlier(timer, heap[parent]!)) break
       heap[at] = heap[parent]!
       at = parent
     }
-    heap[at] = waiter
+    heap[at] = timer
   }
 
-  #pop(): Waiter {
+  #pop(): Timer {
     const heap = this.#heap
-    const [first] = heap as [Waiter]
+    const [first] = heap as [Timer]
     const last = heap.pop()!
     if (heap.length === 0) return first
     let at = 0
@@ -85,6 +83,6 @@ export class VirtualClock implements CrawlClock {
   }
 }
 
-function isEarlier(a: Waiter, b: Waiter): boolean {
+function isEarlier(a: Timer, b: Timer): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order)
 }

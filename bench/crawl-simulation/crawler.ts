@@ -1,4 +1,4 @@
-/** A crawler of the simulation: the real loop over a real store, with a clock and a network that are made up. */
+/** A crawler of the simulation: the real scheduler and a real store with a virtual clock and a simulated network. */
 
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import type { CrawlerDependencies, CrawlTimings } from '../../src/crawler/dependencies.ts'
@@ -9,16 +9,16 @@ import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import type { Dice } from '../world/random.ts'
+import type { RandomSource } from '../world/random.ts'
 import type { VirtualClock } from './clock.ts'
-import { Life } from './life.ts'
+import { SimulatedProcess } from './simulated-process.ts'
 
-export type Running = {
-  life: Life
-  figures: CrawlStats
-  /** Asks it to end in order. */
+export type RunningCrawler = {
+  process: SimulatedProcess
+  stats: CrawlStats
+  /** Asks the crawler to stop in an orderly way. */
   stop(): void
-  /** Resolves when it has ended in order; never, where it was killed. */
+  /** Resolves when the crawler has stopped in an orderly way. Never resolves if the crawler was killed. */
   ended: Promise<void>
 }
 
@@ -26,24 +26,24 @@ export type CrawlerOptions = {
   holder: string
   store: Store
   clock: VirtualClock
-  random: Dice
-  times: CrawlTimings
+  random: RandomSource
+  timings: CrawlTimings
   rate: number | null
-  visit: (name: DomainName, holder: string) => Promise<ProbeResult>
-  endsAt?: number
-  /** What is not as usual. */
-  other?: Partial<CrawlerDependencies>
+  probe: (name: DomainName, holder: string) => Promise<ProbeResult>
+  killAtPoint?: number
+  /** Replaces some of the default dependencies. */
+  overrides?: Partial<CrawlerDependencies>
 }
 
-export function startCrawler(options: CrawlerOptions): Running {
-  const { holder, store, clock, random, times, rate, visit, endsAt, other } = options
-  const life = new Life(endsAt)
-  const figures = new CrawlStats()
+export function startCrawler(options: CrawlerOptions): RunningCrawler {
+  const { holder, store, clock, random, timings, rate, probe, killAtPoint, overrides } = options
+  const simulatedProcess = new SimulatedProcess(killAtPoint)
+  const stats = new CrawlStats()
   const stop = new AbortController()
-  const crawl: CrawlerDependencies = {
-    store: life.of(store),
+  const dependencies: CrawlerDependencies = {
+    store: simulatedProcess.wrap(store),
     holder,
-    probe: (name) => life.live(() => visit(name, holder)),
+    probe: (name) => simulatedProcess.run(() => probe(name, holder)),
     politeness: makePolitenessLimiter({ nowMs: () => clock.monotonicMs() }),
     optOut: { hasName: () => false },
     isOwn: () => false,
@@ -52,18 +52,23 @@ export function startCrawler(options: CrawlerOptions): Running {
     shares: DEFAULT_SHARES,
     rate,
     parallel: 256,
-    timings: times,
+    timings,
     clock: {
       monotonicMs: () => clock.monotonicMs(),
-      wait: (milliseconds, signal) => life.live(() => clock.wait(milliseconds, signal)),
+      wait: (milliseconds, signal) => simulatedProcess.run(() => clock.wait(milliseconds, signal)),
     },
     random,
-    stats: figures,
+    stats,
     onFault(error) {
       throw error
     },
     log() {},
-    ...other,
+    ...overrides,
   }
-  return { life, figures, stop: () => stop.abort(), ended: runCrawlScheduler(crawl, stop.signal) }
+  return {
+    process: simulatedProcess,
+    stats,
+    stop: () => stop.abort(),
+    ended: runCrawlScheduler(dependencies, stop.signal),
+  }
 }

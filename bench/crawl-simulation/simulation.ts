@@ -1,4 +1,4 @@
-/** The simulation: crawlers that are killed and come back, over days that pass in minutes, and what they visit. */
+/** The simulation: crawlers that are killed and restarted probe names over simulated days. */
 
 import { join } from 'node:path'
 import type { ProbeIntervals } from '../../src/apply/next-probe.ts'
@@ -8,67 +8,70 @@ import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { Instant } from '../../src/values/time.ts'
-import { below, type Dice, diceOf } from '../world/random.ts'
+import { type RandomSource, randomInt, seededRandom } from '../world/random.ts'
 import { VirtualClock } from './clock.ts'
-import { type Running, startCrawler } from './crawler.ts'
-import { Logbook } from './logbook.ts'
-import { indexOf, nameOf, visitOf } from './network.ts'
+import { type RunningCrawler, startCrawler } from './crawler.ts'
+import { indexOfName, probeResultOf, simulatedNameAt } from './network.ts'
+import { ProbeLog } from './probe-log.ts'
 
-/** `life`: days that a crawler lives at most. */
-export type World = {
+/** `maxLifetimeDays`: the maximum number of days until a crawler is killed. */
+export type SimulationOptions = {
   names: number
   days: number
   crawlers: number
   rate: number
-  rhythm: ProbeIntervals
-  life: number
+  intervals: ProbeIntervals
+  maxLifetimeDays: number
   folder: string
   seed: number
 }
 
-/** `lags`: of every crawler that lived, added up. `kills`: crawlers that died. */
-export type Result = {
-  logbook: Logbook
-  never: number
+/** `lags`: the lag histograms of all crawlers, added up. `kills`: the number of crawlers that were killed. */
+export type SimulationResult = {
+  log: ProbeLog
+  neverProbed: number
   kills: number
   lags: number[]
-  slices: { saved: number; thrown: number }
+  batches: { saved: number; discarded: number }
 }
 
-const BEGIN: Instant = 1_800_000_000
+const START: Instant = 1_800_000_000
 const DAY_MILLISECONDS = 86_400_000
 const CHUNK = 10_000
-/** Milliseconds of a visit, at least and at most. */
-const VISIT = { least: 50, most: 3_000 }
-/** Milliseconds that a crawler is away at most. */
-const AWAY = 600_000
+/** The minimum and maximum duration of a probe. */
+const PROBE_MILLISECONDS = { min: 50, max: 3_000 }
+/** The maximum time until a killed crawler is replaced. */
+const MAX_DOWN_MILLISECONDS = 600_000
 
-/** What runs every few seconds on a real clock runs seldom here: a day has 86,400 of them. */
-const SELDOM: CrawlTimings = {
+/** Longer intervals than in production: at the usual ones, a simulated day would have 86,400 heartbeats. */
+const SIMULATION_TIMINGS: CrawlTimings = {
   ...CRAWL_TIMINGS,
   pollMs: 600_000,
   heartbeatMs: 40_000,
   sweepSeconds: { min: 21_600, max: 21_600 },
 }
 
-export async function simulate(world: World, onDay: (day: number, visits: number) => void = () => {}): Promise<Result> {
+export async function simulate(
+  options: SimulationOptions,
+  onDay: (day: number, probes: number) => void = () => {},
+): Promise<SimulationResult> {
   const clock = new VirtualClock()
-  const logbook = new Logbook(world.names)
-  const url = `sqlite:${join(world.folder, 'simulation.db')}`
-  const now = (): Instant => BEGIN + Math.floor(clock.monotonicMs() / 1000)
+  const log = new ProbeLog(options.names)
+  const url = `sqlite:${join(options.folder, 'simulation.db')}`
+  const now = (): Instant => START + Math.floor(clock.monotonicMs() / 1000)
   const open = (): Promise<Store> => openStore(url, { access: 'write', ledger: 'own', secret: null, now })
   const stores = [await open()]
-  await makeNames(stores[0]!, world.names)
-  while (stores.length < world.crawlers) stores.push(await open())
-  const result: Result = { logbook, never: 0, kills: 0, lags: [], slices: { saved: 0, thrown: 0 } }
-  const places = stores.map((store, place) => keepAlive({ world, clock, logbook, now, store, place, result }))
+  await storeNames(stores[0]!, options.names)
+  while (stores.length < options.crawlers) stores.push(await open())
+  const result: SimulationResult = { log, neverProbed: 0, kills: 0, lags: [], batches: { saved: 0, discarded: 0 } }
+  const stops = stores.map((store, number) => runHost({ options, clock, log, now, store, number, result }))
   try {
-    for (let day = 1; day <= world.days; day++) {
+    for (let day = 1; day <= options.days; day++) {
       await clock.run(day * DAY_MILLISECONDS)
-      onDay(day, logbook.visits)
+      onDay(day, log.probes)
     }
-    result.never = logbook.close(clock.monotonicMs() / 1000)
-    for (const end of places) end()
+    result.neverProbed = log.close(clock.monotonicMs() / 1000)
+    for (const stop of stops) stop()
     await clock.run(Number.POSITIVE_INFINITY)
   } finally {
     for (const store of stores) await store.close()
@@ -76,72 +79,75 @@ export async function simulate(world: World, onDay: (day: number, visits: number
   return result
 }
 
-/** Names that are known from a list, and were never visited. */
-async function makeNames(store: Store, names: number): Promise<void> {
-  const at = BEGIN
+/** Stores names that are known from a list and were never probed. */
+async function storeNames(store: Store, names: number): Promise<void> {
+  const at = START
   for (let from = 0; from < names; from += CHUNK) {
     const batch = Array.from({ length: Math.min(CHUNK, names - from) }, (_, index) =>
-      observe({ domain: nameOf(from + index), at, dns: null, web: null }),
+      observe({ domain: simulatedNameAt(from + index), at, dns: null, web: null }),
     )
     await ingest(store, batch)
   }
 }
 
-type Place = {
-  world: World
+type SimulatedHost = {
+  options: SimulationOptions
   clock: VirtualClock
-  logbook: Logbook
+  log: ProbeLog
   now: () => Instant
   store: Store
-  place: number
-  result: Result
+  number: number
+  result: SimulationResult
 }
 
-/** Starts a crawler, kills it at some moment, and starts another one in its place. Returns what kills it for good. */
-function keepAlive({ world, clock, logbook, now, store, place, result }: Place): () => void {
-  const dice: Dice = diceOf(world.seed, place, 1)
-  let born = 0
-  let running: Running | null = null
+/**
+ * Starts a crawler, kills it at a random time and starts another in its place. Returns a function that kills it for
+ * good.
+ */
+function runHost({ options, clock, log, now, store, number, result }: SimulatedHost): () => void {
+  const random: RandomSource = seededRandom(options.seed, number, 1)
+  let generation = 0
+  let running: RunningCrawler | null = null
   let isOver = false
   const start = (): void => {
-    const holder = `crawler ${place}, ${++born}`
+    const holder = `crawler ${number}, ${++generation}`
     running = startCrawler({
       holder,
       store,
       clock,
-      random: dice,
-      times: SELDOM,
-      rate: world.rate,
-      other: { intervals: world.rhythm },
-      async visit(name) {
+      random,
+      timings: SIMULATION_TIMINGS,
+      rate: options.rate,
+      overrides: { intervals: options.intervals },
+      async probe(name) {
         const at = now()
-        logbook.begin(indexOf(name), holder, clock.monotonicMs() / 1000)
-        await clock.wait(VISIT.least + below(dice, VISIT.most - VISIT.least))
-        logbook.end(indexOf(name), holder)
-        return visitOf(name, at, below(dice, 1_000_000))
+        log.begin(indexOfName(name), holder, clock.monotonicMs() / 1000)
+        await clock.wait(PROBE_MILLISECONDS.min + randomInt(random, PROBE_MILLISECONDS.max - PROBE_MILLISECONDS.min))
+        log.end(indexOfName(name), holder)
+        return probeResultOf(name, at, randomInt(random, 1_000_000))
       },
     })
-    void clock.wait(dice() * world.life * DAY_MILLISECONDS).then(() => end(holder))
+    void clock.wait(random() * options.maxLifetimeDays * DAY_MILLISECONDS).then(() => kill(holder))
   }
-  const end = (holder: string): void => {
+  const kill = (holder: string): void => {
     if (running === null) return
-    running.life.kill()
-    logbook.bury(holder)
-    add(result, running)
+    running.process.kill()
+    log.removeCrawler(holder)
+    addStats(result, running)
     running = null
     if (isOver) return
     result.kills++
-    void clock.wait(below(dice, AWAY)).then(start)
+    void clock.wait(randomInt(random, MAX_DOWN_MILLISECONDS)).then(start)
   }
   start()
   return () => {
     isOver = true
-    end('')
+    kill('')
   }
 }
 
-function add(result: Result, { figures }: Running): void {
-  result.lags = figures.lags.map((count, place) => count + (result.lags[place] ?? 0))
-  result.slices.saved += figures.batches.saved
-  result.slices.thrown += figures.batches.discarded
+function addStats(result: SimulationResult, { stats }: RunningCrawler): void {
+  result.lags = stats.lags.map((count, bucket) => count + (result.lags[bucket] ?? 0))
+  result.batches.saved += stats.batches.saved
+  result.batches.discarded += stats.batches.discarded
 }

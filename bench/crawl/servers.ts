@@ -1,7 +1,4 @@
-/**
- * The servers that a measured crawl meets: nsd for its names, nginx for its sites, each an ordinary process in a folder
- * of its own.
- */
+/** The servers that the measured crawler contacts: nsd and nginx as ordinary processes with files in one folder. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -11,109 +8,113 @@ import { makeAuthority } from '../../lab/authority.ts'
 import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
-import { freePort } from '../measure/port.ts'
-import { end, type Started, start } from '../measure/process.ts'
-import { textOf } from '../world/language.ts'
-import { diceOf } from '../world/random.ts'
+import { findFreePort } from '../measure/port.ts'
+import { type RunningProcess, startProcess, stopProcess } from '../measure/process.ts'
+import { startPageTextOf } from '../world/language.ts'
+import { seededRandom } from '../world/random.ts'
 
 /**
- * What a site does. `page`: http sends to https, which has a page of 30 KB. `secure`: the same with a page of a few
- * bytes.
- * `plain`: http has a page of a few bytes, and there is no https.
+ * `page`: http redirects to https, which serves a page of 30 KB. `secure`: the same with a page of a few bytes.
+ * `plain`: http serves a page of a few bytes, and there is no https.
  */
-export const KINDS = ['page', 'secure', 'plain'] as const
-export type Kind = (typeof KINDS)[number]
+export const SITE_KINDS = ['page', 'secure', 'plain'] as const
+export type SiteKind = (typeof SITE_KINDS)[number]
 
-/** Where a crawl finds them; goes to the measured process as JSON. */
-export type Place = { server: Server; stands: PortMapping[]; root: string }
-export type Servers = Place & { close(): Promise<void> }
+/** The addresses of the servers, passed to the measured process as JSON. */
+export type ServerAddresses = { server: Server; portMappings: PortMapping[]; root: string }
+export type Servers = ServerAddresses & { close(): Promise<void> }
 
 const ZONE = 'bench.example'
-/** Sites stand on so many addresses, because a port to one address is free again only after a minute. */
+/** The sites are spread over this many addresses, because a closed port to one address stays blocked for a minute. */
 const ADDRESSES = 32
 const PAGE_BYTES = 30_000
-const DEBIAN = { nsd: '/usr/sbin/nsd', nginx: '/usr/sbin/nginx' }
+const PROGRAMS = { nsd: 'nsd', nginx: 'nginx-light' }
 
-export function nameOf(kind: Kind, index: number): string {
+export function siteNameAt(kind: SiteKind, index: number): string {
   return `${kind}-${index}.${ZONE}`
 }
 
-/** Starts both on one core; `names` of each kind. Throws where one is not installed. */
+/** Starts nsd and nginx on one core, with `names` sites of each kind. Throws if one of them is not installed. */
 export async function startServers(folder: string, names: number, core: number): Promise<Servers> {
-  expectInstalled()
-  const [dns, http, https] = [await freePort(), await freePort(), await freePort()]
+  checkInstalled()
+  const [dns, http, https] = [await findFreePort(), await findFreePort(), await findFreePort()]
   const { root, identity } = await makeAuthority(Date.now())
   const { key, cert } = await identity('valid', [`*.${ZONE}`])
   writeZones(folder, names, dns)
   writeSites(folder, { key, cert, http, https })
-  const started = [
-    start([DEBIAN.nsd, '-d', '-c', join(folder, 'nsd.conf')], { core }),
-    start([DEBIAN.nginx, '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')], { core }),
+  const processes = [
+    startProcess(['nsd', '-d', '-c', join(folder, 'nsd.conf')], { core }),
+    startProcess(['nginx', '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')], { core }),
   ]
-  const stands = KINDS.flatMap((kind) =>
+  const portMappings = SITE_KINDS.flatMap((kind) =>
     addressesOf(kind).flatMap((address) => [
       { address, port: http, publicPort: 80 },
       { address, port: https, publicPort: 443 },
     ]),
   )
   const server: Server = { address: '127.0.0.1' as IpAddress, port: dns }
-  await ready(started, server, stands[0]!, nameOf('plain', names - 1))
+  await waitUntilReady(processes, server, portMappings[0]!, siteNameAt('plain', names - 1))
   return {
     server,
-    stands,
+    portMappings,
     root,
     close: async () => {
-      await Promise.all(started.map((each: Started) => end(each)))
+      await Promise.all(processes.map((each: RunningProcess) => stopProcess(each)))
     },
   }
 }
 
-function expectInstalled(): void {
-  const missing = Object.values(DEBIAN).filter((path) => !existsSync(path))
+function checkInstalled(): void {
+  const missing = Object.values(PROGRAMS).filter((path) => !existsSync(path))
   if (missing.length === 0) return
   throw new Error(
     `${missing.join(' and ')} is missing: apt-get install nsd nginx-light, and stop the services they start`,
   )
 }
 
-/** Waits for both. Throws with what they said where one ended, or does not answer within a minute. */
-async function ready(started: readonly Started[], server: Server, site: PortMapping, name: string): Promise<void> {
+/** Waits until both servers answer. Throws with their output if one ends, or if one does not answer within a minute. */
+async function waitUntilReady(
+  processes: readonly RunningProcess[],
+  server: Server,
+  site: PortMapping,
+  name: string,
+): Promise<void> {
   const resolver = await openResolver({ servers: [server] })
-  for (let tries = 0; tries < 600; tries++) {
-    const failed = started.find(({ child }) => child.exitCode !== null)
-    if (failed !== undefined) throw new Error(`${failed.child.spawnargs.join(' ')} ended:\n${failed.said()}`)
+  for (let attempts = 0; attempts < 600; attempts++) {
+    const failed = processes.find(({ child }) => child.exitCode !== null)
+    if (failed !== undefined) throw new Error(`${failed.child.spawnargs.join(' ')} ended:\n${failed.output()}`)
     const answer = await resolver.resolve(name, 'A')
     if (answer?.outcome === 'records' && (await isOpen(site))) return resolver.close()
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error(`nsd or nginx does not answer:\n${started.map(({ said }) => said()).join('\n')}`)
+  throw new Error(`nsd or nginx does not answer:\n${processes.map(({ output }) => output()).join('\n')}`)
 }
 
-/** Whether somebody listens there. */
+/** Returns whether something listens at the address and port. */
 export function isOpen({ address, port }: PortMapping): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, address)
-    const say = (open: boolean) => (): void => {
+    const settle = (open: boolean) => (): void => {
       socket.destroy()
       resolve(open)
     }
-    socket.on('connect', say(true)).on('error', say(false))
+    socket.on('connect', settle(true)).on('error', settle(false))
   })
 }
 
-function addressesOf(kind: Kind): IpAddress[] {
-  const third = KINDS.indexOf(kind)
+function addressesOf(kind: SiteKind): IpAddress[] {
+  const third = SITE_KINDS.indexOf(kind)
   return Array.from({ length: ADDRESSES }, (_, index) => `127.77.${third}.${index + 1}` as IpAddress)
 }
 
-/** Zones of one kind and address are one file: everything in it is relative. */
+/** All zones of one kind and address share a file, because everything in it is relative. */
 function writeZones(folder: string, names: number, port: number): void {
   const zones: string[] = []
-  for (const kind of KINDS) {
+  for (const kind of SITE_KINDS) {
     for (const [index, address] of addressesOf(kind).entries())
       writeFileSync(join(folder, `${kind}-${index}.zone`), zone(address))
     for (let index = 0; index < names; index++) {
-      zones.push(`zone:\n  name: "${nameOf(kind, index)}"\n  zonefile: "${kind}-${index % ADDRESSES}.zone"`)
+      zones.push(`zone:\n  name: "${siteNameAt(kind, index)}"\n  zonefile: "${kind}-${index % ADDRESSES}.zone"`)
     }
   }
   const files = ['pidfile', 'xfrdfile', 'zonelistfile'].map((key) => `  ${key}: "${join(folder, key)}"`)
@@ -150,29 +151,29 @@ function zone(address: IpAddress): string {
   ].join('\n')
 }
 
-function writeSites(folder: string, given: { key: string; cert: string; http: number; https: number }): void {
+function writeSites(folder: string, options: { key: string; cert: string; http: number; https: number }): void {
   for (const [name, text] of [
-    ['page', page()],
+    ['page', startPage()],
     ['small', '<!doctype html><title>A site</title><p>A site of few words.\n'],
   ] as const) {
     mkdirSync(join(folder, name))
     writeFileSync(join(folder, name, 'index.html'), text)
     writeFileSync(join(folder, name, 'index.html.gz'), gzipSync(text))
   }
-  writeFileSync(join(folder, 'key.pem'), given.key)
-  writeFileSync(join(folder, 'cert.pem'), given.cert)
-  const listen = (kind: Kind, port: number, more = '') =>
-    addressesOf(kind).map((address) => `listen ${address}:${port}${more};`)
+  writeFileSync(join(folder, 'key.pem'), options.key)
+  writeFileSync(join(folder, 'cert.pem'), options.cert)
+  const listen = (kind: SiteKind, port: number, parameters = '') =>
+    addressesOf(kind).map((address) => `listen ${address}:${port}${parameters};`)
   const files = (name: string) => `root ${join(folder, name)}; location = /robots.txt { return 404; }`
   const server = (...lines: string[]) => `  server { ${lines.join(' ')} }`
-  const secure = (kind: Kind, name: string) => [
-    server(...listen(kind, given.http), 'return 301 https://$host/;'),
-    server(...listen(kind, given.https, ' ssl'), files(name)),
+  const secure = (kind: SiteKind, name: string) => [
+    server(...listen(kind, options.http), 'return 301 https://$host/;'),
+    server(...listen(kind, options.https, ' ssl'), files(name)),
   ]
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+  const temporaryPaths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (each) => `  ${each}_temp_path ${folder}/${each};`,
   )
-  const conf = [
+  const lines = [
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     'daemon off; worker_processes 1; error_log stderr crit;',
     `pid ${folder}/nginx.pid;`,
@@ -180,19 +181,21 @@ function writeSites(folder: string, given: { key: string; cert: string; http: nu
     'http {',
     '  access_log off; default_type text/html; gzip_static on; keepalive_requests 10000;',
     '  ssl_certificate cert.pem; ssl_certificate_key key.pem; ssl_protocols TLSv1.2 TLSv1.3;',
-    ...temporary,
+    ...temporaryPaths,
     ...secure('page', 'page'),
     ...secure('secure', 'small'),
-    server(...listen('plain', given.http), files('small')),
+    server(...listen('plain', options.http), files('small')),
     '}',
   ]
-  writeFileSync(join(folder, 'nginx.conf'), `${conf.join('\n')}\n`)
+  writeFileSync(join(folder, 'nginx.conf'), `${lines.join('\n')}\n`)
 }
 
-/** A start page as most are: a head with style and script, a menu, some articles, a footer with social accounts. */
-function page(): string {
-  const words = Array.from({ length: 12 }, (_, index) => textOf(diceOf(1, index, 1))).flatMap((text) => text.split(' '))
-  const some = (from: number, count: number) =>
+/** A typical start page: a head with style and script, a menu, articles, and a footer with social accounts. */
+function startPage(): string {
+  const words = Array.from({ length: 12 }, (_, index) => startPageTextOf(seededRandom(1, index, 1))).flatMap((text) =>
+    text.split(' '),
+  )
+  const wordsFrom = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => words[(from + index) % words.length]).join(' ')
   const style = Array.from(
     { length: 60 },
@@ -204,14 +207,14 @@ function page(): string {
   )
   const menu = Array.from(
     { length: 30 },
-    (_, index) => `<li class="c${index}"><a href="/${some(index, 1)}/">${some(index, 2)}</a></li>`,
+    (_, index) => `<li class="c${index}"><a href="/${wordsFrom(index, 1)}/">${wordsFrom(index, 2)}</a></li>`,
   )
   const social = ['https://x.com/bench', 'https://www.facebook.com/bench', 'https://www.instagram.com/bench/']
-  const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${some(0, 5)}</title><style>${style.join('\n')}</style><script>${script.join('\n')}</script></head>`
+  const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${wordsFrom(0, 5)}</title><style>${style.join('\n')}</style><script>${script.join('\n')}</script></head>`
   let body = `<body><nav><ul>${menu.join('\n')}</ul></nav>`
-  const footer = `<footer>${social.map((url) => `<a href="${url}">${some(7, 1)}</a>`).join(' ')}</footer></body></html>`
+  const footer = `<footer>${social.map((url) => `<a href="${url}">${wordsFrom(7, 1)}</a>`).join(' ')}</footer></body></html>`
   for (let at = 0; head.length + body.length + footer.length < PAGE_BYTES; at += 40) {
-    body += `<article class="c${at % 60}"><h2>${some(at, 4)}</h2><p>${some(at, 40)}</p><img src="/i/${at}.jpg" alt="${some(at, 3)}"></article>\n`
+    body += `<article class="c${at % 60}"><h2>${wordsFrom(at, 4)}</h2><p>${wordsFrom(at, 40)}</p><img src="/i/${at}.jpg" alt="${wordsFrom(at, 3)}"></article>\n`
   }
   return head + body + footer
 }

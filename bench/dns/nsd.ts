@@ -1,5 +1,5 @@
 /**
- * nsd with as many names as are asked for, each with an address of its own, and the same questions as a file for
+ * Starts nsd with one zone, in which every name has an address of its own, and writes the same queries as a file for
  * dnsperf.
  */
 
@@ -7,63 +7,63 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
-import { freePort } from '../measure/port.ts'
-import { end, start } from '../measure/process.ts'
+import { findFreePort } from '../measure/port.ts'
+import { startProcess, stopProcess } from '../measure/process.ts'
 
 const ZONE = 'bench.example'
-/** Prime, so that the names come in an order that nobody's cache foresees. */
+/** A prime number, so that the names come in an order that no cache can exploit. */
 const STRIDE = 78_893
-const MILLISECONDS_BETWEEN_TRIES = 100
-const TRIES = 600
+const RETRY_MILLISECONDS = 100
+const MAX_ATTEMPTS = 600
 
-/** The name that is asked for at a place of the order. */
-export function nameAt(place: number, names: number): string {
-  return `n${indexAt(place, names)}.${ZONE}`
+/** Returns the name that is queried at a position of the order. */
+export function dnsNameAt(position: number, names: number): string {
+  return `n${indexAt(position, names)}.${ZONE}`
 }
 
-/** The only address it has. */
-export function addressAt(place: number, names: number): string {
-  return addressOf(indexAt(place, names))
+/** Returns the only address of the name at a position. */
+export function addressAt(position: number, names: number): string {
+  return addressOf(indexAt(position, names))
 }
 
-function indexAt(place: number, names: number): number {
-  return ((place % names) * STRIDE) % names
+function indexAt(position: number, names: number): number {
+  return ((position % names) * STRIDE) % names
 }
 
 function addressOf(index: number): string {
   return `10.${index >>> 16}.${(index >>> 8) & 255}.${index & 255}`
 }
 
-/** Starts it on one core. `questions`: the path of the file for dnsperf. */
+/** Starts nsd on one core. `questions`: the path of the query file for dnsperf. */
 export async function startNsd(
   folder: string,
   names: number,
   core: number,
 ): Promise<{ server: Server; questions: string; close(): Promise<void> }> {
-  const server: Server = { address: '127.0.0.1' as IpAddress, port: await freePort() }
+  const server: Server = { address: '127.0.0.1' as IpAddress, port: await findFreePort() }
   const questions = join(folder, 'questions')
   writeFileSync(
     questions,
-    linesOf(names, (place) => `${nameAt(place, names)} A`),
+    joinLines(names, (position) => `${dnsNameAt(position, names)} A`),
   )
-  writeFileSync(join(folder, 'zone'), `${ZONE_HEAD}${linesOf(names, (index) => `n${index} A ${addressOf(index)}`)}`)
+  writeFileSync(join(folder, 'zone'), `${ZONE_HEAD}${joinLines(names, (index) => `n${index} A ${addressOf(index)}`)}`)
   writeFileSync(join(folder, 'nsd.conf'), configuration(folder, server.port))
-  const started = start(['nsd', '-d', '-c', join(folder, 'nsd.conf')], { core })
+  const running = startProcess(['nsd', '-d', '-c', join(folder, 'nsd.conf')], { core })
   const close = async () => {
-    await end(started)
+    await stopProcess(running)
   }
-  const resolver = await openResolver({ servers: [server], timeoutMs: MILLISECONDS_BETWEEN_TRIES, attempts: 1 })
+  const resolver = await openResolver({ servers: [server], timeoutMs: RETRY_MILLISECONDS, attempts: 1 })
   try {
-    for (let tries = 0; tries < TRIES && started.child.exitCode === null; tries++) {
-      const answer = await resolver.resolve(nameAt(1, names), 'A')
+    for (let attempts = 0; attempts < MAX_ATTEMPTS && running.child.exitCode === null; attempts++) {
+      const answer = await resolver.resolve(dnsNameAt(1, names), 'A')
       if (answer?.outcome === 'records') return { server, questions, close }
-      await new Promise((done) => setTimeout(done, MILLISECONDS_BETWEEN_TRIES))
+      await new Promise((done) => setTimeout(done, RETRY_MILLISECONDS))
     }
   } finally {
     await resolver.close()
   }
   await close()
-  throw new Error(`nsd does not answer:\n${started.said()}`)
+  throw new Error(`nsd does not answer:\n${running.output()}`)
 }
 
 const ZONE_HEAD = `$TTL 3600
@@ -92,6 +92,6 @@ zone:
 `
 }
 
-function linesOf(count: number, line: (index: number) => string): string {
+function joinLines(count: number, line: (index: number) => string): string {
   return `${Array.from({ length: count }, (_, index) => line(index)).join('\n')}\n`
 }

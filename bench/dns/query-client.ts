@@ -1,54 +1,59 @@
-/**
- * A process that asks for addresses with so many questions in flight, by our resolver or by node:dns, and says how it
- * went.
- */
+/** A process that keeps a number of A queries in flight, through our resolver or node:dns, and prints the result. */
 
 import { promises } from 'node:dns'
 import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
-import { addressAt, nameAt } from './nsd.ts'
+import { addressAt, dnsNameAt } from './nsd.ts'
 
-/** What it is told, as JSON, in its first argument. */
-export type Order = { who: 'ours' | 'node:dns'; flight: number; seconds: number; names: number; server: Server }
+/** The task: the first argument, as JSON. */
+export type QueryTask = {
+  client: 'ours' | 'node:dns'
+  concurrency: number
+  seconds: number
+  names: number
+  server: Server
+}
 
-/** What it says, as JSON. `rate`: right answers a second. */
-export type Asked = { rate: number; wrong: number; microseconds: number }
+/**
+ * The result, printed as JSON. `rate`: right answers per second. `cpuMicroseconds`: processor time per right answer.
+ */
+export type QueryResult = { rate: number; wrong: number; cpuMicroseconds: number }
 
-/** Both wait as long and try as often. */
+/** Both clients have the same timeout and the same number of attempts. */
 const TIMEOUT_MILLISECONDS = 3000
 const ATTEMPTS = 3
 const WARM_UP_SECONDS = 1
 
-const order: Order = JSON.parse(process.argv[2]!)
-console.log(JSON.stringify(await ask(order)))
+const task: QueryTask = JSON.parse(process.argv[2]!)
+console.log(JSON.stringify(await sendQueries(task)))
 process.exit(0)
 
-async function ask({ who, flight, seconds, names, server }: Order): Promise<Asked> {
-  const look = who === 'ours' ? await ours(server) : theirs(server)
+async function sendQueries({ client, concurrency, seconds, names, server }: QueryTask): Promise<QueryResult> {
+  const lookup = client === 'ours' ? await ourLookup(server) : nodeLookup(server)
   const counts = { right: 0, wrong: 0 }
-  let place = 0
+  let nextPosition = 0
   let isOver = false
   const worker = async () => {
     while (!isOver) {
-      const at = place++
-      if ((await look(nameAt(at, names))) === addressAt(at, names)) counts.right++
+      const position = nextPosition++
+      if ((await lookup(dnsNameAt(position, names))) === addressAt(position, names)) counts.right++
       else counts.wrong++
     }
   }
-  for (let index = 0; index < flight; index++) void worker()
-  await passed(WARM_UP_SECONDS)
+  for (let index = 0; index < concurrency; index++) void worker()
+  await sleepSeconds(WARM_UP_SECONDS)
   const before = { ...counts, at: performance.now(), cpu: process.cpuUsage() }
-  await passed(seconds)
+  await sleepSeconds(seconds)
   const right = counts.right - before.right
   const { user, system } = process.cpuUsage(before.cpu)
-  const measured = (performance.now() - before.at) / 1000
+  const measuredSeconds = (performance.now() - before.at) / 1000
   isOver = true
-  return { rate: right / measured, wrong: counts.wrong - before.wrong, microseconds: (user + system) / right }
+  return { rate: right / measuredSeconds, wrong: counts.wrong - before.wrong, cpuMicroseconds: (user + system) / right }
 }
 
-/** The only address of a name, or null. */
-type Look = (name: string) => Promise<string | null>
+/** Returns the only address of a name, or null. */
+type Lookup = (name: string) => Promise<string | null>
 
-async function ours(server: Server): Promise<Look> {
+async function ourLookup(server: Server): Promise<Lookup> {
   const resolver = await openResolver({ servers: [server], timeoutMs: TIMEOUT_MILLISECONDS, attempts: ATTEMPTS })
   return async (name) => {
     const answer = await resolver.resolve(name, 'A')
@@ -56,7 +61,7 @@ async function ours(server: Server): Promise<Look> {
   }
 }
 
-function theirs({ address, port }: Server): Look {
+function nodeLookup({ address, port }: Server): Lookup {
   const resolver = new promises.Resolver({ timeout: TIMEOUT_MILLISECONDS, tries: ATTEMPTS })
   resolver.setServers([`${address}:${port}`])
   return (name) =>
@@ -66,6 +71,6 @@ function theirs({ address, port }: Server): Look {
     )
 }
 
-function passed(seconds: number): Promise<void> {
+function sleepSeconds(seconds: number): Promise<void> {
   return new Promise((done) => setTimeout(done, 1000 * seconds))
 }

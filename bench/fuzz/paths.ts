@@ -1,8 +1,8 @@
-/** Made-up paths of requests: real ones with odd pieces put in, and runs of odd pieces. */
+/** Unusual request paths: real paths with unusual pieces inserted, and sequences of such pieces. */
 
-import type { Dice } from '../world/random.ts'
+import { type RandomSource, randomChoice } from '../world/random.ts'
 
-const REAL = [
+const REAL_PATHS = [
   '/v1.0/lookup',
   '/v1.0/daily',
   '/docs',
@@ -16,7 +16,7 @@ const REAL = [
   '/healthz',
   '/',
 ]
-const ODD = [
+const UNUSUAL_PIECES = [
   '/../',
   '/..',
   '/./',
@@ -71,18 +71,15 @@ const ODD = [
   '/x'.repeat(100),
 ]
 
-/** A path that begins with a slash (most of the time) and has no blank and no control character. */
-export function oddPath(dice: Dice): string {
-  let path = pick(dice, REAL)
-  if (dice() < 0.3) path = '/'
-  for (let pieces = 1 + Math.floor(dice() * 4); pieces > 0; pieces--) {
-    const at = dice() < 0.5 ? path.length : Math.floor(dice() * path.length)
-    const piece = dice() < 0.2 ? String.fromCharCode(33 + Math.floor(dice() * 94)) : pick(dice, ODD)
+/** Returns a path without blanks and control characters. Most of the paths start with a slash. */
+export function unusualPath(random: RandomSource): string {
+  let path = randomChoice(random, REAL_PATHS)
+  if (random() < 0.3) path = '/'
+  for (let pieces = 1 + Math.floor(random() * 4); pieces > 0; pieces--) {
+    const at = random() < 0.5 ? path.length : Math.floor(random() * path.length)
+    const piece =
+      random() < 0.2 ? String.fromCharCode(33 + Math.floor(random() * 94)) : randomChoice(random, UNUSUAL_PIECES)
     path = path.slice(0, at) + piece + path.slice(at)
   }
   return path
-}
-
-function pick(dice: Dice, of: readonly string[]): string {
-  return of[Math.floor(dice() * of.length)]!
 }

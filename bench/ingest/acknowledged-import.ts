@@ -1,6 +1,6 @@
 /**
- * A process that ingests a file of observations and says after each batch how many of them are written: argv is store
- * and file.
+ * A process that imports a file of observations and prints after each batch how many are written. Arguments: store URL,
+ * file.
  */
 
 import { createReadStream } from 'node:fs'

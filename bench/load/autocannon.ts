@@ -1,4 +1,4 @@
-/** A process that loads a server as load.lua does, with autocannon, for machines without wrk. */
+/** A process that applies the same load as load.lua with autocannon, for machines without wrk. */
 
 import { readFileSync } from 'node:fs'
 import autocannon from 'autocannon'

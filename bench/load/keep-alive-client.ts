@@ -1,105 +1,105 @@
-/** A client that keeps one connection: it asks on and on, some requests ahead, and says what became of each. */
+/** A client that keeps one connection open, pipelines requests and records the outcome of each. */
 
 import { connect, type Socket } from 'node:net'
 
 /**
- * What became of requests. `reset`: the connection was reset; `cut`: it ended without an answer, and without a word
- * before.
+ * The outcomes of requests. `reset`: the connection was reset. `unanswered`: the connection closed before the response
+ * without `Connection: close`.
  */
 export type Outcomes = {
   statuses: Record<string, number>
   reset: number
-  cut: number
-  refused: number
-  /** Open connections that have had an answer below 400. */
+  unanswered: number
+  connectionsRefused: number
+  /** Open connections that had a response with a status below 400. */
   answered: number
   times: number[]
 }
 
-export type KeptOptions = {
+export type KeepAliveOptions = {
   port: number
   host?: string
-  /** One request, as bytes. */
-  ask: (number: number) => string
-  /** Requests under way at once. */
+  /** Returns the bytes of the next request. */
+  nextRequest: (number: number) => string
+  /** Requests in flight per connection. */
   depth: number
   outcomes: Outcomes
-  /** Whether times of answers count. */
+  /** Whether the times of responses count. */
   isMeasured: () => boolean
-  /** Whether to ask again, and to connect again after an end that was announced. */
-  goesOn: () => boolean
+  /** Whether to send further requests, and to reconnect after an announced close. */
+  shouldContinue: () => boolean
 }
 
-export function noOutcomes(): Outcomes {
-  return { statuses: {}, reset: 0, cut: 0, refused: 0, answered: 0, times: [] }
+export function emptyOutcomes(): Outcomes {
+  return { statuses: {}, reset: 0, unanswered: 0, connectionsRefused: 0, answered: 0, times: [] }
 }
 
-/** Asks until it is told to stop, or nobody listens any more. */
-export async function keptClient(options: KeptOptions): Promise<void> {
-  while (options.goesOn()) if (!(await connection(options))) return
+/** Sends requests until `shouldContinue` returns false or the server refuses connections. */
+export async function runKeepAliveClient(options: KeepAliveOptions): Promise<void> {
+  while (options.shouldContinue()) if (!(await useConnection(options))) return
 }
 
-/** One connection; false if nobody listens. */
-function connection(options: KeptOptions): Promise<boolean> {
-  const { port, host = '127.0.0.1', outcomes, depth, ask, goesOn } = options
+/** Uses one connection until it closes. Returns false if the server refused it. */
+function useConnection(options: KeepAliveOptions): Promise<boolean> {
+  const { port, host = '127.0.0.1', outcomes, depth, nextRequest, shouldContinue } = options
   return new Promise((resolve) => {
     const sent: number[] = []
     let isConnected = false
     let isLast = false
-    let isAnswered = false
+    let hasAnswer = false
     const socket: Socket = connect({ port, host, noDelay: true })
     const send = (): void => {
       sent.push(performance.now())
-      socket.write(ask(sent.length))
+      socket.write(nextRequest(sent.length))
     }
-    const read = reader((status, closes) => {
+    const readResponses = responseReader((status, closes) => {
       outcomes.statuses[status] = (outcomes.statuses[status] ?? 0) + 1
-      const began = sent.shift() ?? 0
-      if (options.isMeasured() && status < 400) outcomes.times.push(performance.now() - began)
-      if (status < 400 && !isAnswered) outcomes.answered++
-      isAnswered ||= status < 400
+      const startedAt = sent.shift() ?? 0
+      if (options.isMeasured() && status < 400) outcomes.times.push(performance.now() - startedAt)
+      if (status < 400 && !hasAnswer) outcomes.answered++
+      hasAnswer ||= status < 400
       isLast ||= closes
       if (isLast) socket.end()
-      else if (goesOn()) send()
+      else if (shouldContinue()) send()
       else if (sent.length === 0) socket.end()
     })
     socket.on('connect', () => {
       isConnected = true
       for (let count = 0; count < depth; count++) send()
     })
-    socket.on('data', read)
+    socket.on('data', readResponses)
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (!isConnected && error.code === 'ECONNREFUSED') outcomes.refused++
+      if (!isConnected && error.code === 'ECONNREFUSED') outcomes.connectionsRefused++
       else if (!isLast) outcomes.reset++
       sent.length = 0
     })
     socket.on('close', () => {
-      if (isAnswered) outcomes.answered--
-      if (!isLast && sent.length > 0) outcomes.cut++
+      if (hasAnswer) outcomes.answered--
+      if (!isLast && sent.length > 0) outcomes.unanswered++
       resolve(isConnected)
     })
   })
 }
 
 /**
- * Reads answers that have a Content-Length, or no body; says the status of each, and whether it is the connection's
- * last.
+ * Parses responses that have a Content-Length or no body. Reports the status of each, and whether it closes the
+ * connection.
  */
-function reader(answered: (status: number, closes: boolean) => void): (bytes: Buffer) => void {
-  let held: Buffer = Buffer.alloc(0)
-  let left = 0
+function responseReader(onResponse: (status: number, closes: boolean) => void): (bytes: Buffer) => void {
+  let buffered: Buffer = Buffer.alloc(0)
+  let bodyBytesLeft = 0
   return (bytes) => {
-    held = held.length === 0 ? bytes : Buffer.concat([held, bytes])
+    buffered = buffered.length === 0 ? bytes : Buffer.concat([buffered, bytes])
     for (;;) {
-      const skipped = Math.min(left, held.length)
-      held = held.subarray(skipped)
-      left -= skipped
-      const end = left > 0 ? -1 : held.indexOf('\r\n\r\n')
+      const skipped = Math.min(bodyBytesLeft, buffered.length)
+      buffered = buffered.subarray(skipped)
+      bodyBytesLeft -= skipped
+      const end = bodyBytesLeft > 0 ? -1 : buffered.indexOf('\r\n\r\n')
       if (end < 0) return
-      const head = held.toString('latin1', 0, end)
-      held = held.subarray(end + 4)
-      left = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0)
-      answered(Number(head.slice(9, 12)), /^connection: close/im.test(head))
+      const head = buffered.toString('latin1', 0, end)
+      buffered = buffered.subarray(end + 4)
+      bodyBytesLeft = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0)
+      onResponse(Number(head.slice(9, 12)), /^connection: close/im.test(head))
     }
   }
 }

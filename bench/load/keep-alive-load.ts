@@ -1,94 +1,98 @@
 /**
- * A process that loads a server over many kept connections, as a JSON file says, and prints what became of the
- * requests.
+ * A process that loads a server over many keep-alive connections and prints the outcomes. Argument: a JSON file with
+ * the load.
  */
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { quantile } from '../measure/measure.ts'
-import { processorSeconds } from '../measure/processor-time.ts'
-import { keptClient, noOutcomes } from './keep-alive-client.ts'
+import { cpuSecondsOf } from '../measure/processor-time.ts'
+import { quantile } from '../measure/rounds.ts'
+import { emptyOutcomes, runKeepAliveClient } from './keep-alive-client.ts'
 
 /**
- * `asks`: requests as bytes, sent in turn. Seconds that `warm` up do not count, nor those after it until every
- * connection has had an answer, `settle` at most. `watched`: processes whose processor time is measured.
+ * `requests`: the bytes of the requests, sent in turn. Neither the first `warmUpSeconds` count, nor up to
+ * `settleSeconds` more until every connection had a response. `watchedPids`: processes whose processor time is
+ * measured.
  */
-export type KeptLoad = {
+export type KeepAliveLoad = {
   port: number
   connections: number
   depth: number
-  warm: number
-  settle?: number
+  warmUpSeconds: number
+  settleSeconds?: number
   seconds: number
-  asks: readonly string[]
-  watched?: readonly number[]
+  requests: readonly string[]
+  watchedPids?: readonly number[]
 }
-/** Times in milliseconds, of what was answered well. */
-export type KeptFigures = {
+/** Times in milliseconds, of responses with a status below 400. */
+export type KeepAliveResult = {
   statuses: Record<string, number>
   reset: number
-  cut: number
-  refused: number
+  unanswered: number
+  connectionsRefused: number
   rate: number
   p50: number
   p99: number
-  most: number
+  max: number
   /**
-   * Shares of a core that this process and those that are watched had, and refusals a second, all while it was
-   * measured.
+   * Shares of a core that this process and the watched processes used, and rejected requests per second, all while
+   * measuring.
    */
-  own: number
-  watched: number[]
-  refusals: number
-  /** Seconds until every connection had an answer, null if not all did; requests refused until then. */
-  settled: number | null
-  refusedBefore: number
+  ownCpu: number
+  watchedCpu: number[]
+  rejectedPerSecond: number
+  /**
+   * Seconds until every connection had a response, or null if one had none. `rejectedBefore`: requests rejected until
+   * then.
+   */
+  settledSeconds: number | null
+  rejectedBefore: number
 }
 
-const load = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as KeptLoad
-const { port, connections, depth, asks } = load
-const outcomes = noOutcomes()
+const load = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as KeepAliveLoad
+const { port, connections, depth, requests } = load
+const outcomes = emptyOutcomes()
 let isOver = false
 let isMeasured = false
 let next = 0
 process.on('SIGTERM', () => (isOver = true))
 const clients = Array.from({ length: connections }, () =>
-  keptClient({
+  runKeepAliveClient({
     port,
     depth,
     outcomes,
-    ask: () => asks[next++ % asks.length]!,
+    nextRequest: () => requests[next++ % requests.length]!,
     isMeasured: () => isMeasured,
-    goesOn: () => !isOver,
+    shouldContinue: () => !isOver,
   }),
 )
-const all = Promise.all(clients)
-const started = performance.now()
-let settled: number | null = null
+const allClients = Promise.all(clients)
+const startedAt = performance.now()
+let settledSeconds: number | null = null
 const watch = setInterval(() => {
-  if (outcomes.answered === connections) settled ??= (performance.now() - started) / 1_000
+  if (outcomes.answered === connections) settledSeconds ??= (performance.now() - startedAt) / 1_000
 }, 10)
-await Promise.race([sleep(load.warm * 1_000), all])
-while (settled === null && performance.now() - started < (load.settle ?? 0) * 1_000) await sleep(10)
+await Promise.race([sleep(load.warmUpSeconds * 1_000), allClients])
+while (settledSeconds === null && performance.now() - startedAt < (load.settleSeconds ?? 0) * 1_000) await sleep(10)
 clearInterval(watch)
 isMeasured = true
-const began = performance.now()
-const before = [process.pid, ...(load.watched ?? [])].map(processorSeconds)
-const refusedBefore = outcomes.statuses['500'] ?? 0
-await Promise.race([sleep(load.seconds * 1_000), all])
+const measuredFrom = performance.now()
+const cpuBefore = [process.pid, ...(load.watchedPids ?? [])].map(cpuSecondsOf)
+const rejectedBefore = outcomes.statuses['500'] ?? 0
+await Promise.race([sleep(load.seconds * 1_000), allClients])
 const { times } = outcomes
-const seconds = (performance.now() - began) / 1_000
+const seconds = (performance.now() - measuredFrom) / 1_000
 const rate = times.length / seconds
-const refusals = ((outcomes.statuses['500'] ?? 0) - refusedBefore) / seconds
-const after = [process.pid, ...(load.watched ?? [])].map(processorSeconds)
-const [own = 0, ...watched] = after.map((used, at) => (used - before[at]!) / seconds)
+const rejectedPerSecond = ((outcomes.statuses['500'] ?? 0) - rejectedBefore) / seconds
+const cpuAfter = [process.pid, ...(load.watchedPids ?? [])].map(cpuSecondsOf)
+const [ownCpu = 0, ...watchedCpu] = cpuAfter.map((used, at) => (used - cpuBefore[at]!) / seconds)
 const sorted = [...times]
 isOver = true
-await Promise.race([all, sleep(20_000)])
-const { statuses, reset, cut, refused } = outcomes
+await Promise.race([allClients, sleep(20_000)])
+const { statuses, reset, unanswered, connectionsRefused } = outcomes
 const quantiles = { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }
-const most = sorted.reduce((max, time) => Math.max(max, time), 0)
-const rest = { own, watched, refusals, settled, refusedBefore }
-const figures: KeptFigures = { statuses, reset, cut, refused, rate, ...quantiles, most, ...rest }
-console.log(JSON.stringify(figures))
+const max = sorted.reduce((max, time) => Math.max(max, time), 0)
+const rest = { ownCpu, watchedCpu, rejectedPerSecond, settledSeconds, rejectedBefore }
+const result: KeepAliveResult = { statuses, reset, unanswered, connectionsRefused, rate, ...quantiles, max, ...rest }
+console.log(JSON.stringify(result))
 process.exit(0)

@@ -1,5 +1,5 @@
--- wrk's script: asks the bodies of the file BODIES in turn by POST, with GZIP=1 accepting gzip, and says what came as JSON.
-local requests, at, headers = {}, 0, { ["Content-Type"] = "application/json" }
+-- The script of wrk: posts the bodies of the file BODIES in turn, accepts gzip with GZIP=1, and prints the result as JSON.
+local requests, index, headers = {}, 0, { ["Content-Type"] = "application/json" }
 
 function init()
   if os.getenv("GZIP") == "1" then headers["Accept-Encoding"] = "gzip" end
@@ -9,8 +9,8 @@ function init()
 end
 
 function request()
-  at = at % #requests + 1
-  return requests[at]
+  index = index % #requests + 1
+  return requests[index]
 end
 
 function done(summary, latency)

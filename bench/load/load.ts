@@ -1,14 +1,20 @@
-/** Closed load on a server from the other core: wrk where it is installed, else autocannon. */
+/** Closed-loop load on a server from the other core, with wrk if it is installed and with autocannon otherwise. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { has, ROOT, run } from '../measure/process.ts'
+import { isInstalled, ROOT, runProcess } from '../measure/process.ts'
 import { LOAD_CORE } from './server.ts'
 
-/** `bodies` are asked in turn by `connections` that each wait for their answer. */
-export type Load = { url: string; bodies: readonly unknown[]; connections: number; seconds: number; gzip?: boolean }
-/** Times in milliseconds, `bytes` with heads. */
-export type Loaded = {
+/** `connections` clients send the `bodies` in turn. Each waits for its response. */
+export type ClosedLoad = {
+  url: string
+  bodies: readonly unknown[]
+  connections: number
+  seconds: number
+  gzip?: boolean
+}
+/** Times in milliseconds. `bytes` includes the heads. */
+export type ClosedLoadResult = {
   requests: number
   seconds: number
   bytes: number
@@ -18,14 +24,14 @@ export type Loaded = {
   p99: number
 }
 
-let made = 0
+let fileCount = 0
 
-export const LOADER = has('wrk') ? 'wrk, one thread' : 'autocannon'
+export const LOAD_TOOL = isInstalled('wrk') ? 'wrk, one thread' : 'autocannon'
 
-/** Loads a server; an answer that is not 2xx, or none, is a failure of the bench. */
-export async function load(folder: string, given: Load): Promise<Loaded & { rate: number }> {
-  const { url, bodies, connections, seconds, gzip } = given
-  const BODIES = join(folder, `bodies-${made++}.jsonl`)
+/** Loads a server. Throws if a response is missing or its status is not 2xx. */
+export async function runClosedLoad(folder: string, options: ClosedLoad): Promise<ClosedLoadResult & { rate: number }> {
+  const { url, bodies, connections, seconds, gzip } = options
+  const BODIES = join(folder, `bodies-${fileCount++}.jsonl`)
   writeFileSync(BODIES, `${bodies.map((body) => JSON.stringify(body)).join('\n')}\n`)
   const env = { BODIES, GZIP: gzip ? '1' : '', URL: url, CONNECTIONS: String(connections), SECONDS: String(seconds) }
   const wrk = [
@@ -39,9 +45,9 @@ export async function load(folder: string, given: Load): Promise<Loaded & { rate
     join(ROOT, 'bench/load/load.lua'),
     url,
   ]
-  const command = has('wrk') ? wrk : [process.execPath, join(ROOT, 'bench/load/autocannon.ts')]
-  const said = await run(command, { core: LOAD_CORE, env })
-  const loaded = JSON.parse(/^\{.*\}$/m.exec(said)![0]) as Loaded
-  if (loaded.failures > 0 || loaded.requests === 0) throw new Error(`${url}: ${JSON.stringify(loaded)}`)
-  return { ...loaded, rate: loaded.requests / loaded.seconds }
+  const command = isInstalled('wrk') ? wrk : [process.execPath, join(ROOT, 'bench/load/autocannon.ts')]
+  const output = await runProcess(command, { core: LOAD_CORE, env })
+  const result = JSON.parse(/^\{.*\}$/m.exec(output)![0]) as ClosedLoadResult
+  if (result.failures > 0 || result.requests === 0) throw new Error(`${url}: ${JSON.stringify(result)}`)
+  return { ...result, rate: result.requests / result.seconds }
 }

@@ -1,23 +1,23 @@
-/** Asks a server for paths that no HTTP client would send, one connection after another. */
+/** Requests paths that no HTTP client would send. */
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** What a path was answered with; status 0 if the connection ended without an answer. */
-export type PathAnswer = { path: string; status: number; body: string }
+/** The response to a path. Status 0: the connection ended without a response. */
+export type PathResponse = { path: string; status: number; body: string }
 
-/** Asks for each path on a connection of its own, several at once. */
-export async function askPaths(address: string, paths: readonly string[], parallel = 16): Promise<PathAnswer[]> {
-  const answers: PathAnswer[] = []
+/** Requests each path on a connection of its own, several at once. */
+export async function requestPaths(address: string, paths: readonly string[], parallel = 16): Promise<PathResponse[]> {
+  const responses: PathResponse[] = []
   let next = 0
   const work = async (): Promise<void> => {
-    while (next < paths.length) answers.push(await askPath(address, paths[next++]!))
+    while (next < paths.length) responses.push(await requestPath(address, paths[next++]!))
   }
   await Promise.all(Array.from({ length: parallel }, work))
-  return answers
+  return responses
 }
 
-async function askPath(address: string, path: string): Promise<PathAnswer> {
+async function requestPath(address: string, path: string): Promise<PathResponse> {
   const { hostname, port } = new URL(address)
   const socket = connect(Number(port), hostname)
   let text = ''

@@ -1,18 +1,23 @@
-/** Starts `domaindex serve` and other servers under measurement, and asks them. */
+/** Starts `domaindex serve` and the yardstick servers, and sends them requests. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { domaindex, hears, type Manner, ROOT, run, type Started, start } from '../measure/process.ts'
+import {
+  domaindexCommand,
+  type ProcessOptions,
+  ROOT,
+  type RunningProcess,
+  runProcess,
+  startProcess,
+  waitForOutput,
+} from '../measure/process.ts'
 import type { StoreFiles } from '../world/store.ts'
-import type { OpenFigures, OpenLoad } from './open-loop.ts'
+import type { OpenLoad, OpenLoadResult } from './open-loop.ts'
 
-/**
- * The core that servers run on, and the one that load comes from: the first two, unless BENCH_CORES names others
- * ("2,3").
- */
+/** The cores of the servers and of the load: the first two, or those that BENCH_CORES names ("2,3"). */
 export const [SERVER_CORE = 0, LOAD_CORE = 1] = (process.env.BENCH_CORES ?? '0,1').split(',').map(Number)
 
-export type Server = { started: Started; origin: string }
+export type MeasuredServer = { running: RunningProcess; origin: string }
 
 const SETTINGS = {
   DOMAINDEX_PORT: '0',
@@ -22,47 +27,53 @@ const SETTINGS = {
   NODE_ENV: 'production',
 }
 
-/** On one core, its access log going to a file beside the store; with one worker unless told otherwise. */
-export async function serve(
+/** Starts the server on one core, by default with one worker. Its access log goes to a file beside the store. */
+export async function startDomaindex(
   { env, facts }: StoreFiles,
-  given: { workers?: number; group?: boolean } = {},
-): Promise<Server> {
-  const settings = { ...env, ...SETTINGS, DOMAINDEX_WORKERS: String(given.workers ?? 1) }
-  const manner = { core: SERVER_CORE, env: settings, output: `${facts}.log`, group: given.group ?? false }
-  return listening(start(domaindex('serve'), manner))
+  { workers = 1, hasOwnGroup = false }: { workers?: number; hasOwnGroup?: boolean } = {},
+): Promise<MeasuredServer> {
+  const settings = { ...env, ...SETTINGS, DOMAINDEX_WORKERS: String(workers) }
+  const options: ProcessOptions = { core: SERVER_CORE, env: settings, outputFile: `${facts}.log`, hasOwnGroup }
+  return waitForOrigin(startProcess(domaindexCommand('serve'), options))
 }
 
-/** A yardstick of bench/serve, on the same core. */
-export function yardstick(name: string, env: Record<string, string>, manner: Manner = {}): Promise<Server> {
+/** Starts a yardstick of bench/serve on the same core. */
+export function startYardstick(
+  name: string,
+  env: Record<string, string>,
+  options: ProcessOptions = {},
+): Promise<MeasuredServer> {
   const command = [process.execPath, join(ROOT, 'bench/serve', `${name}.ts`)]
-  return listening(start(command, { core: SERVER_CORE, ...manner, env: { ...env, NODE_ENV: 'production' } }))
+  return waitForOrigin(
+    startProcess(command, { core: SERVER_CORE, ...options, env: { ...env, NODE_ENV: 'production' } }),
+  )
 }
 
-async function listening(started: Started): Promise<Server> {
-  const [origin] = await hears(started, /http:\/\/[\d.]+:\d+/)
-  return { started, origin }
+async function waitForOrigin(running: RunningProcess): Promise<MeasuredServer> {
+  const [origin] = await waitForOutput(running, /http:\/\/[\d.]+:\d+/)
+  return { running, origin }
 }
 
-/** An answer: status and body as it came. */
-export async function ask(
+/** Posts JSON. Returns the status and the body as text. */
+export async function postJson(
   url: string,
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; text: string }> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
   })
-  return { status: answer.status, text: await answer.text() }
+  return { status: response.status, text: await response.text() }
 }
 
-/** Asks at an even rate from the other core. A wrong answer is a failure of the bench. */
-export async function openLoop(folder: string, load: OpenLoad): Promise<OpenFigures> {
+/** Sends requests at a constant rate from the other core. Throws if a response is wrong. */
+export async function runOpenLoad(folder: string, load: OpenLoad): Promise<OpenLoadResult> {
   const path = join(folder, 'load.json')
   writeFileSync(path, JSON.stringify(load))
-  const said = await run([process.execPath, join(ROOT, 'bench/load/open-loop.ts'), path], { core: LOAD_CORE })
-  const figures = JSON.parse(said) as OpenFigures
-  if (figures.failures > 0) throw new Error(`${figures.failures} of ${figures.asked} answers were wrong`)
-  return figures
+  const output = await runProcess([process.execPath, join(ROOT, 'bench/load/open-loop.ts'), path], { core: LOAD_CORE })
+  const result = JSON.parse(output) as OpenLoadResult
+  if (result.failures > 0) throw new Error(`${result.failures} of ${result.sent} responses were wrong`)
+  return result
 }

@@ -1,20 +1,17 @@
-/**
- * Where packets get lost: a network namespace of its own in which the system drops them, or relays where that is
- * refused.
- */
+/** Packet loss: a network namespace in which the kernel drops packets, or relays if a namespace is not permitted. */
 
 import { execFileSync } from 'node:child_process'
-import { run } from '../measure/process.ts'
+import { runProcess } from '../measure/process.ts'
 
-/** How packets are dropped: by netem, by netfilter, or by relays of ours. */
-export const WAYS = ['netem', 'netfilter', 'relay'] as const
-export type Way = (typeof WAYS)[number]
+/** How packets are dropped: by netem, by netfilter, or by relays of the bench. */
+export const LOSS_METHODS = ['netem', 'netfilter', 'relay'] as const
+export type LossMethod = (typeof LOSS_METHODS)[number]
 
-/** In a namespace, what is sent there is never answered, not even by a refusal. */
+/** In a namespace, packets to this address never get a response, not even an error. */
 export const BLACK_HOLE = '198.18.0.9'
 
-/** Packets of 1,500 bytes, each for itself, as on a wire; and a device that nobody answers behind. */
-const DEVICES = [
+/** Loopback with packets of 1,500 bytes, sent one by one as on a wire, and a device with nothing behind it. */
+const DEVICE_COMMANDS = [
   'ip link set lo up mtu 1500 gso_max_segs 1',
   'ip link add hole type veth peer name nowhere',
   'ip address add 198.18.0.1/24 dev hole',
@@ -24,10 +21,10 @@ const DEVICES = [
 ]
 
 /**
- * Every packet passes once, as those of loopback leave it (netem) or come in (netfilter): what is lost says nothing to
- * who sent it.
+ * Every packet passes the rule once: when it leaves loopback (netem) or arrives there (netfilter). The sender does not
+ * learn about a loss.
  */
-const DROPS: Readonly<Record<Exclude<Way, 'relay'>, (percent: number) => string>> = {
+const DROP_COMMANDS: Readonly<Record<Exclude<LossMethod, 'relay'>, (percent: number) => string>> = {
   netem: (percent) => `tc qdisc add dev lo root netem loss random ${percent}%`,
   netfilter: (percent) =>
     [
@@ -37,32 +34,36 @@ const DROPS: Readonly<Record<Exclude<Way, 'relay'>, (percent: number) => string>
     ].join(' && '),
 }
 
-/** The words that run a program in a namespace of its own that loses so many of a hundred packets. */
-export function inNamespace(way: Exclude<Way, 'relay'>, percent: number, command: readonly string[]): string[] {
-  const script = [...DEVICES, DROPS[way](percent), 'exec "$@"'].join(' && ')
+/** Returns the command that runs a program in a network namespace that loses `percent` of the packets. */
+export function namespaceCommand(
+  method: Exclude<LossMethod, 'relay'>,
+  percent: number,
+  command: readonly string[],
+): string[] {
+  const script = [...DEVICE_COMMANDS, DROP_COMMANDS[method](percent), 'exec "$@"'].join(' && ')
   return ['unshare', '--net', 'sh', '-c', script, 'sh', ...command]
 }
 
-/** The first way that this system permits. */
-export async function permittedWay(percent: number): Promise<{ way: Way; refusals: string[] }> {
-  const refusals: string[] = []
-  for (const way of ['netem', 'netfilter'] as const) {
+/** Returns the first method that this system permits. */
+export async function findPermittedMethod(percent: number): Promise<{ method: LossMethod; failures: string[] }> {
+  const failures: string[] = []
+  for (const method of ['netem', 'netfilter'] as const) {
     try {
-      await run(inNamespace(way, percent, ['true']))
-      return { way, refusals }
+      await runProcess(namespaceCommand(method, percent, ['true']))
+      return { method, failures }
     } catch (error) {
-      refusals.push(`${way}: ${String(error).trim().split('\n').at(-1)}`)
+      failures.push(`${method}: ${String(error).trim().split('\n').at(-1)}`)
     }
   }
-  return { way: 'relay', refusals }
+  return { method: 'relay', failures }
 }
 
-/** How many packets this namespace has dropped. */
-export function droppedBy(way: Exclude<Way, 'relay'>): number {
-  const [program, words, pattern] = (
-    way === 'netem'
+/** Counts the packets that this namespace has dropped. */
+export function countDroppedPackets(method: Exclude<LossMethod, 'relay'>): number {
+  const [program, args, pattern] = (
+    method === 'netem'
       ? ['tc', ['-s', 'qdisc', 'show', 'dev', 'lo'], /dropped (\d+)/]
       : ['nft', ['list', 'table', 'inet', 'lossy'], /packets (\d+)/]
   ) as [string, string[], RegExp]
-  return Number(pattern.exec(execFileSync(program, words, { encoding: 'utf8' }))?.[1])
+  return Number(pattern.exec(execFileSync(program, args, { encoding: 'utf8' }))?.[1])
 }

@@ -1,6 +1,6 @@
 /**
- * The servers of bench:lossy, a process of their own: prints where they are and runs until it is ended. Argument: the
- * address of the hole, or nothing.
+ * The servers of bench:lossy as a process: prints their addresses and runs until it is stopped. Argument: the address
+ * of the black hole, or nothing.
  */
 
 import { makeAuthority } from '../../lab/authority.ts'
@@ -12,17 +12,17 @@ import type { PortMapping } from '../../src/probe/guard.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
 import { allRows } from './world.ts'
 
-/** Where a crawl finds them. */
-export type Place = { servers: Server[]; stands: PortMapping[]; root: string }
+/** The addresses of the servers. */
+export type LossyAddresses = { servers: Server[]; portMappings: PortMapping[]; root: string }
 
 const RESOLVERS = 2
 const WEB_PORTS = [80, 443]
 
-const [hole = ''] = process.argv.slice(2)
-console.log(JSON.stringify(await startServers(hole === '' ? null : (hole as IpAddress))))
+const [blackHole = ''] = process.argv.slice(2)
+console.log(JSON.stringify(await startServers(blackHole === '' ? null : (blackHole as IpAddress))))
 
-async function startServers(hole: IpAddress | null): Promise<Place> {
-  const internet = internetOf(allRows(hole), 0)
+async function startServers(blackHole: IpAddress | null): Promise<LossyAddresses> {
+  const internet = internetOf(allRows(blackHole), 0)
   const authority = await makeAuthority(Date.now())
   const made = [...hostsByKind([internet])].map(
     async ([kind, hosts]) => [kind, await authority.identity(kind, [...hosts])] as const,
@@ -32,10 +32,10 @@ async function startServers(hole: IpAddress | null): Promise<Place> {
     identities: new Map(await Promise.all(made)),
   })
   const resolvers = await Promise.all(Array.from({ length: RESOLVERS }, () => startDnsServer(internet.dns)))
-  const holes = hole === null ? [] : WEB_PORTS.map((port) => ({ address: hole, port, publicPort: port }))
+  const blackHoles = blackHole === null ? [] : WEB_PORTS.map((port) => ({ address: blackHole, port, publicPort: port }))
   return {
     servers: resolvers.map(({ address, port }) => ({ address, port })),
-    stands: [...web.stands, ...holes],
+    portMappings: [...web.stands, ...blackHoles],
     root: authority.root,
   }
 }

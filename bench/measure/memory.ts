@@ -1,22 +1,22 @@
-/** Bounds on the memory of measured processes, their page cache included, and cold starts. */
+/** Memory limits of measured processes, page cache included, and cold starts. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `folder`: the cgroup that a process enters. */
-export type Bound = { folder: string; remove(): void }
+/** `folder`: the folder of the cgroup that a process joins. */
+export type MemoryLimit = { folder: string; remove(): void }
 
-const KINDS = [
+const CGROUP_VERSIONS = [
   { root: '/sys/fs/cgroup/memory', line: /^\d+:(?:[\w,]+,)?memory(?:,[\w,]+)?:(.*)$/m, limit: 'memory.limit_in_bytes' },
   { root: '/sys/fs/cgroup', line: /^0::(.*)$/m, limit: 'memory.max' },
 ]
 
-/** A memory cgroup below that of this process; null where none may be made. */
-export function memoryBound(bytes: number): Bound | null {
-  const own = readFileSync('/proc/self/cgroup', 'utf8')
-  for (const { root, line, limit } of KINDS) {
-    const folder = join(root, line.exec(own)?.[1] ?? '', `domaindex-bench-${process.pid}`)
+/** Creates a memory cgroup below the one of this process. Returns null if that is not permitted. */
+export function createMemoryLimit(bytes: number): MemoryLimit | null {
+  const ownCgroups = readFileSync('/proc/self/cgroup', 'utf8')
+  for (const { root, line, limit } of CGROUP_VERSIONS) {
+    const folder = join(root, line.exec(ownCgroups)?.[1] ?? '', `domaindex-bench-${process.pid}`)
     try {
       mkdirSync(folder)
       if (existsSync(join(folder, limit))) {
@@ -25,17 +25,17 @@ export function memoryBound(bytes: number): Bound | null {
       }
       rmdirSync(folder)
     } catch {
-      // not permitted, or of the other kind
+      // not permitted, or the other cgroup version
     }
   }
   return null
 }
 
 /**
- * Drops a file from the page cache (dd says POSIX_FADV_DONTNEED for the whole of it), after what is unwritten was
- * written.
+ * Evicts a file from the page cache, after its unwritten pages are written. `dd` calls POSIX_FADV_DONTNEED for the
+ * whole file.
  */
-export function dropFromCache(path: string): void {
+export function evictFromPageCache(path: string): void {
   if (!existsSync(path)) return
   execFileSync('sync', [path])
   execFileSync('dd', [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none'])

@@ -1,15 +1,21 @@
-/** The options of every bench: how large, how often, and where what it makes is kept. */
+/** The common options of the benches: size, rounds, and the folder for their files. */
 
 import { parseArgs } from 'node:util'
-import { ROUNDS } from './measure.ts'
+import { DEFAULT_ROUNDS } from './rounds.ts'
 
-export type Options = { names: number; rounds: number; seconds: number; folder: string | null; only: string | null }
+export type BenchOptions = {
+  names: number
+  rounds: number
+  seconds: number
+  folder: string | null
+  only: string | null
+}
 
 /**
- * Reads `--names N --rounds N --seconds N --folder PATH --only PART`. A folder that is named is kept, and what lies in
- * it from an earlier run of the same size is used again.
+ * Parses `--names N --rounds N --seconds N --folder PATH --only PART`. If a folder is given, the bench keeps it and
+ * reuses the files of an earlier run of the same size.
  */
-export function readOptions(names: number, seconds = 5, rounds = ROUNDS): Options {
+export function readOptions(names: number, seconds = 5, rounds = DEFAULT_ROUNDS): BenchOptions {
   const { values } = parseArgs({
     options: {
       names: { type: 'string', default: String(names) },

@@ -1,11 +1,11 @@
-/** A port for a server that has to be told one before it starts. */
+/** Finds a free port for a server that must know its port before it starts. */
 
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of 127.0.0.1 that is free for both transports. */
-export async function freePort(): Promise<number> {
+/** Returns a port of 127.0.0.1 that is free for TCP and UDP. */
+export async function findFreePort(): Promise<number> {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const { port } = listener.address() as { port: number }
@@ -18,5 +18,5 @@ export async function freePort(): Promise<number> {
     new Promise((done) => socket.close(() => done(null))),
     new Promise((done) => listener.close(done)),
   ])
-  return isFree ? port : freePort()
+  return isFree ? port : findFreePort()
 }

@@ -1,4 +1,4 @@
-/** Processes that are measured: started on a core, with a nice value, watched, ended. */
+/** Measured processes: starts them on a core with a nice value, reads their output, and stops them. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,27 +9,30 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** `core`: the only one it may run on. `enter`: a cgroup's folder. `uid`: whom it runs as. */
-export type Manner = {
+/** `core`: the only core that the process may use. `cgroup`: the folder of a cgroup that it joins. `uid`: its user. */
+export type ProcessOptions = {
   core?: number
   nice?: number
   env?: Record<string, string>
-  enter?: string
+  cgroup?: string
   uid?: number
-  /** A group of its own, so that a signal reaches its children too. */
-  group?: boolean
-  /** The file that what it says goes to. */
-  output?: string
+  /** Starts a process group, so that a signal also reaches the children. */
+  hasOwnGroup?: boolean
+  /** The file that the output goes to. */
+  outputFile?: string
 }
 
-/** A process and what it has said so far. */
-export type Started = { child: ChildProcess; group: boolean; said(): string; ended: Promise<number> }
+/** A running process. `output` returns what it printed so far. `exited` resolves with its exit code. */
+export type RunningProcess = { child: ChildProcess; hasOwnGroup: boolean; output(): string; exited: Promise<number> }
 
-/** What a process used. Bytes handed to write calls, and bytes that went to the disk. */
-export type Used = { peakBytes: number; cpuSeconds: number; written: number; toDisk: number }
+/**
+ * The resources that a process used. `bytesWritten`: bytes passed to write calls. `bytesToDisk`: bytes that reached the
+ * disk.
+ */
+export type ResourceUsage = { peakBytes: number; cpuSeconds: number; bytesWritten: number; bytesToDisk: number }
 
-/** True where a program is on the path. */
-export function has(program: string): boolean {
+/** Returns whether a program is on the path. */
+export function isInstalled(program: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
@@ -40,33 +43,33 @@ export function has(program: string): boolean {
   })
 }
 
-/** Starts a program; standard error comes out where it is said. */
-export function start(command: readonly string[], manner: Manner = {}): Started {
-  const { core, nice, env = {}, enter, uid, output, group = false } = manner
-  const words = [...command]
-  if (core !== undefined && has('taskset')) words.unshift('taskset', '-c', String(core))
-  if (nice !== undefined) words.unshift('nice', '-n', String(nice))
-  if (enter !== undefined) words.unshift('sh', '-c', `echo $$ > ${enter}/cgroup.procs && exec "$@"`, 'sh')
-  const file = output === undefined ? null : openSync(output, 'w')
-  const child = spawn(words[0]!, words.slice(1), {
+/** Starts a program. Its output contains standard output and standard error. */
+export function startProcess(command: readonly string[], options: ProcessOptions = {}): RunningProcess {
+  const { core, nice, env = {}, cgroup, uid, outputFile, hasOwnGroup = false } = options
+  const args = [...command]
+  if (core !== undefined && isInstalled('taskset')) args.unshift('taskset', '-c', String(core))
+  if (nice !== undefined) args.unshift('nice', '-n', String(nice))
+  if (cgroup !== undefined) args.unshift('sh', '-c', `echo $$ > ${cgroup}/cgroup.procs && exec "$@"`, 'sh')
+  const file = outputFile === undefined ? null : openSync(outputFile, 'w')
+  const child = spawn(args[0]!, args.slice(1), {
     cwd: ROOT,
-    detached: group,
+    detached: hasOwnGroup,
     env: { ...process.env, ...env },
     stdio: file === null ? ['ignore', 'pipe', 'pipe'] : ['ignore', file, file],
     ...(uid === undefined ? {} : { uid, gid: uid }),
   })
   if (file !== null) closeSync(file)
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-100_000)
+      output = (output + text).slice(-100_000)
     })
   }
-  const ended = once(child, 'exit').then(([code]) => code ?? 1)
-  return { child, group, said: () => (output === undefined ? said : beginningOf(output)), ended }
+  const exited = once(child, 'exit').then(([code]) => code ?? 1)
+  return { child, hasOwnGroup, output: () => (outputFile === undefined ? output : readStart(outputFile)), exited }
 }
 
-function beginningOf(path: string): string {
+function readStart(path: string): string {
   const buffer = Buffer.alloc(10_000)
   const file = openSync(path, 'r')
   const length = readSync(file, buffer)
@@ -74,58 +77,72 @@ function beginningOf(path: string): string {
   return buffer.toString('utf8', 0, length)
 }
 
-/** Waits until a process has said something that the pattern finds. Throws where it ends without. */
-export async function hears(started: Started, pattern: RegExp, seconds = 60): Promise<RegExpExecArray> {
-  const until = Date.now() + 1000 * seconds
+/**
+ * Waits until the output of a process matches the pattern. Throws if the process ends or the time is up before that.
+ */
+export async function waitForOutput(running: RunningProcess, pattern: RegExp, seconds = 60): Promise<RegExpExecArray> {
+  const deadline = Date.now() + 1000 * seconds
   for (;;) {
-    const found = pattern.exec(started.said())
+    const found = pattern.exec(running.output())
     if (found) return found
-    if (started.child.exitCode !== null || Date.now() > until) {
-      throw new Error(`${started.child.spawnargs.join(' ')} never said ${pattern}:\n${started.said()}`)
+    if (running.child.exitCode !== null || Date.now() > deadline) {
+      throw new Error(`${running.child.spawnargs.join(' ')} did not print ${pattern}:\n${running.output()}`)
     }
     await new Promise((done) => setTimeout(done, 20))
   }
 }
 
-/** Ends a process, with its group where it has one of its own, and waits for it. */
-export async function end({ child, group, ended }: Started, signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
-  if (child.exitCode === null && child.signalCode === null) process.kill(group ? -child.pid! : child.pid!, signal)
-  return ended
+/** Signals a process, or its process group if it has one, and waits for its end. Returns its exit code. */
+export async function stopProcess(
+  { child, hasOwnGroup, exited }: RunningProcess,
+  signal: NodeJS.Signals = 'SIGTERM',
+): Promise<number> {
+  if (child.exitCode === null && child.signalCode === null) process.kill(hasOwnGroup ? -child.pid! : child.pid!, signal)
+  return exited
 }
 
-/** Runs a program to its end; throws where it ends with another code than those that are well. */
-export async function run(command: readonly string[], manner: Manner = {}, well = [0]): Promise<string> {
-  const started = start(command, manner)
-  const code = await started.ended
-  if (!well.includes(code)) throw new Error(`${command.join(' ')} ended with ${code}:\n${started.said()}`)
-  return started.said()
+/** Runs a program to its end and returns its output. Throws if the exit code is not one of `successCodes`. */
+export async function runProcess(
+  command: readonly string[],
+  options: ProcessOptions = {},
+  successCodes = [0],
+): Promise<string> {
+  const running = startProcess(command, options)
+  const code = await running.exited
+  if (!successCodes.includes(code))
+    throw new Error(`${command.join(' ')} ended with exit code ${code}:\n${running.output()}`)
+  return running.output()
 }
 
-/** The words that run domaindex with the store at a path. */
-export function domaindex(...words: string[]): string[] {
-  return [process.execPath, join(ROOT, 'bin/domaindex.js'), ...words]
+/** Returns the command that runs domaindex. */
+export function domaindexCommand(...args: string[]): string[] {
+  return [process.execPath, join(ROOT, 'bin/domaindex.js'), ...args]
 }
 
-/** Runs domaindex to its end and says what it said, how long it took in seconds and what it used. */
-export async function timed(
-  words: readonly string[],
-  manner: Manner,
-  well = [0],
-): Promise<{ said: string; seconds: number; used: Used }> {
-  const folder = temporary()
-  const WITNESS = join(folder, 'used.json')
+/** Runs domaindex to its end. Returns its output, its duration in seconds and the resources that it used. */
+export async function measureCommand(
+  args: readonly string[],
+  options: ProcessOptions,
+  successCodes = [0],
+): Promise<{ output: string; seconds: number; usage: ResourceUsage }> {
+  const folder = makeTemporaryFolder()
+  const USAGE_FILE = join(folder, 'usage.json')
   const NODE_OPTIONS = `--import ${new URL('./report-usage.ts', import.meta.url).href}`
-  const begun = performance.now()
+  const startedAt = performance.now()
   try {
-    const said = await run(domaindex(...words), { ...manner, env: { ...manner.env, WITNESS, NODE_OPTIONS } }, well)
-    const seconds = (performance.now() - begun) / 1000
-    return { said, seconds, used: JSON.parse(readFileSync(WITNESS, 'utf8')) }
+    const output = await runProcess(
+      domaindexCommand(...args),
+      { ...options, env: { ...options.env, USAGE_FILE, NODE_OPTIONS } },
+      successCodes,
+    )
+    const seconds = (performance.now() - startedAt) / 1000
+    return { output, seconds, usage: JSON.parse(readFileSync(USAGE_FILE, 'utf8')) }
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** A new folder for what a bench makes, below BENCH_FOLDER or the system's. */
-export function temporary(): string {
+/** Creates a folder for the files of a bench, below BENCH_FOLDER or the system's temporary folder. */
+export function makeTemporaryFolder(): string {
   return mkdtempSync(join(process.env.BENCH_FOLDER ?? tmpdir(), 'domaindex-bench-'))
 }

@@ -1,25 +1,25 @@
-/** The processor time of processes that are watched from outside, from the system's own books. */
+/** The processor time of other processes, from /proc. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Ticks a second in which Linux keeps these books. */
-const TICKS = 100
+/** Ticks per second of these counters on Linux. */
+const TICKS_PER_SECOND = 100
 
-/** Seconds of processor time that a process has used so far; 0 where it is gone. */
-export function processorSeconds(process: number): number {
+/** Returns the seconds of processor time that a process has used so far, or 0 if the process is gone. */
+export function cpuSecondsOf(pid: number): number {
   try {
-    const stat = readFileSync(`/proc/${process}/stat`, 'utf8')
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / TICKS
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
   } catch {
     return 0
   }
 }
 
-/** The children of a process. */
-export function childrenOf(process: number): number[] {
-  return readdirSync(`/proc/${process}/task`).flatMap((task) => {
-    const file = `/proc/${process}/task/${task}/children`
+/** Returns the process ids of the children of a process. */
+export function childPids(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
+    const file = `/proc/${pid}/task/${task}/children`
     return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
   })
 }

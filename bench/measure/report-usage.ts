@@ -1,11 +1,11 @@
 /**
- * Loaded into a process that is measured (--import): writes what it used to the file that WITNESS names, when it ends.
+ * Loaded into a measured process with --import: when it ends, writes the resources that it used to the file USAGE_FILE.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 
-const path = process.env.WITNESS
+const path = process.env.USAGE_FILE
 if (path !== undefined && isMainThread) {
   process.on('exit', () => {
     const io = Object.fromEntries(
@@ -15,12 +15,12 @@ if (path !== undefined && isMainThread) {
         .map((line) => line.split(': ')),
     )
     const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
-    const used = {
+    const usage = {
       peakBytes: maxRSS * 1024,
       cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
-      written: Number(io.wchar),
-      toDisk: Number(io.write_bytes),
+      bytesWritten: Number(io.wchar),
+      bytesToDisk: Number(io.write_bytes),
     }
-    writeFileSync(path, JSON.stringify(used))
+    writeFileSync(path, JSON.stringify(usage))
   })
 }

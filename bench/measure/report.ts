@@ -1,60 +1,68 @@
-/** What a bench says at its end: a table to read, and the same as JSON in bench/out. */
+/** The report of a bench: prints a table and writes the same as JSON to bench/out. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 
-/** One line: what was measured, the figure, its unit, and what was aimed at (`''` for a figure without an aim). */
-export type Line = { what: string; figure: number; unit: string; aim: string; met: boolean | null }
+/** One row of the report. `target`: the target as text, empty if there is none. `isMet`: null if there is no target. */
+export type Metric = { name: string; value: number; unit: string; target: string; isMet: boolean | null }
 
-const OUT = new URL('../out/', import.meta.url)
+const OUTPUT_FOLDER = new URL('../out/', import.meta.url)
 
-/** A figure that has no aim of its own. */
-export function figure(what: string, value: number, unit: string): Line {
-  return { what, figure: value, unit, aim: '', met: null }
+/** A metric without a target. */
+export function metric(name: string, value: number, unit: string): Metric {
+  return { name, value, unit, target: '', isMet: null }
 }
 
-/** A figure that ought to be at least so much. */
-export function atLeast(what: string, value: number, unit: string, aim: number): Line {
-  return { what, figure: value, unit, aim: `≥ ${aim.toLocaleString('en')}`, met: value >= aim }
+/** A metric that should be at least `min`. */
+export function metricWithMin(name: string, value: number, unit: string, min: number): Metric {
+  return { name, value, unit, target: `≥ ${min.toLocaleString('en')}`, isMet: value >= min }
 }
 
-/** A figure that ought to be at most so much. */
-export function atMost(what: string, value: number, unit: string, aim: number): Line {
-  return { what, figure: value, unit, aim: `≤ ${aim.toLocaleString('en')}`, met: value <= aim }
+/** A metric that should be at most `max`. */
+export function metricWithMax(name: string, value: number, unit: string, max: number): Metric {
+  return { name, value, unit, target: `≤ ${max.toLocaleString('en')}`, isMet: value <= max }
 }
 
-/** The machine in one line, without its name. */
+/** Describes the machine in one line, without its name. */
 export function machine(): string {
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`
   const [cpu] = cpus()
   return `${availableParallelism()} cores (${cpu?.model.trim()}), ${memory}, Linux ${release()}, Node ${process.versions.node}`
 }
 
-/** Prints the table and writes bench/out/NAME.json; `notes` say how it was measured, `raw` holds every round. */
-export function report(name: string, lines: readonly Line[], notes: readonly string[], raw: unknown): void {
+/**
+ * Prints the table and writes bench/out/NAME.json. `notes`: how the bench measured. `raw`: the figures of every round.
+ */
+export function report(name: string, metrics: readonly Metric[], notes: readonly string[], raw: unknown): void {
   const date = new Date().toISOString().slice(0, 10)
   console.log(`\nbench:${name}, ${date}, ${machine()}`)
   for (const note of notes) console.log(`  ${note}`)
-  const rows = lines.map(({ what, figure, unit, aim, met }) => [what, shown(figure), unit, aim, verdict(met)])
-  print([['', 'figure', '', 'aim', ''], ...rows])
-  mkdirSync(OUT, { recursive: true })
-  const content = { bench: name, date, machine: machine(), notes, lines, raw }
-  writeFileSync(new URL(`${name}.json`, OUT), `${JSON.stringify(content, null, 1)}\n`)
+  const rows = metrics.map(({ name, value, unit, target, isMet }) => [
+    name,
+    formatNumber(value),
+    unit,
+    target,
+    verdict(isMet),
+  ])
+  printTable([['', 'figure', '', 'target', ''], ...rows])
+  mkdirSync(OUTPUT_FOLDER, { recursive: true })
+  const content = { bench: name, date, machine: machine(), notes, metrics, raw }
+  writeFileSync(new URL(`${name}.json`, OUTPUT_FOLDER), `${JSON.stringify(content, null, 1)}\n`)
 }
 
-function verdict(met: boolean | null): string {
-  if (met === null) return ''
-  return met ? 'met' : 'MISSED'
+function verdict(isMet: boolean | null): string {
+  if (isMet === null) return ''
+  return isMet ? 'met' : 'MISSED'
 }
 
-/** Three digits where they say something, whole numbers above. */
-export function shown(value: number): string {
+/** Formats a number with three significant digits, or as a whole number from 100. */
+export function formatNumber(value: number): string {
   if (!Number.isFinite(value) || value === 0) return String(value)
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en')
   return value.toPrecision(3)
 }
 
-function print(rows: readonly string[][]): void {
+function printTable(rows: readonly string[][]): void {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   for (const row of rows) {
     const cells = row.map((cell, column) => (column === 1 ? cell.padStart(widths[1]!) : cell.padEnd(widths[column]!)))

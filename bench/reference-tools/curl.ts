@@ -1,39 +1,45 @@
-/** curl and openssl as reference tools: what each address of the web answers, and what port 443 shows. */
+/** curl and openssl as reference tools: the response of each URL, and the certificate on port 443. */
 
 import type { Resolver } from '../../src/probe/dns/resolver.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import type { RedirectHop } from '../../src/probe/probe-result.ts'
-import { ask } from './ask.ts'
+import { runTool } from './run-tool.ts'
 
-/** Where hosts are found: the lab's resolver, and the doors that stand for ports 80 and 443 there. */
-export type Where = { resolver: Resolver; stands: readonly PortMapping[]; roots: string }
+/**
+ * The lab's resolver, and its endpoints for the public ports 80 and 443. `rootsFile`: the file of its root certificate.
+ */
+export type LabAddresses = { resolver: Resolver; portMappings: readonly PortMapping[]; rootsFile: string }
 
-/** An answer; `to`: where curl says that it leads. Null: no answer. */
-export type Answer = { status: number; to: string | null } | null
+/** The response to a URL. `to`: the redirect target according to curl. Null: no response. */
+export type CurlResponse = { status: number; to: string | null } | null
 
 const CURL = ['-s', '-k', '--noproxy', '*', '--http1.1', '--max-time', '4', '-o', '/dev/null']
-const MOST_ADDRESSES = 4
-const MILLISECONDS = 8_000
+const MAX_ADDRESSES = 4
+const TIMEOUT_MILLISECONDS = 8_000
 
-/** The doors of a host's addresses for a port of the web. */
-export async function doorsOf({ resolver, stands }: Where, host: string, port: number): Promise<PortMapping[]> {
+/** Returns the endpoints of a host for a public port. */
+export async function endpointsOf(
+  { resolver, portMappings }: LabAddresses,
+  host: string,
+  port: number,
+): Promise<PortMapping[]> {
   const answers = await Promise.all([resolver.resolve(host, 'A'), resolver.resolve(host, 'AAAA')])
-  const addresses = answers.flatMap((answer) => (answer?.outcome === 'records' ? (answer.records as string[]) : []))
-  const found = stands.filter(({ address, publicPort: standsFor }) => standsFor === port && addresses.includes(address))
-  return found.slice(0, MOST_ADDRESSES)
+  const hostAddresses = answers.flatMap((answer) => (answer?.outcome === 'records' ? (answer.records as string[]) : []))
+  const found = portMappings.filter(({ address, publicPort }) => publicPort === port && hostAddresses.includes(address))
+  return found.slice(0, MAX_ADDRESSES)
 }
 
-/** Asks each address of the host until one answers. */
-export async function curl(where: Where, url: string): Promise<Answer> {
+/** Requests the URL from each address of the host until one responds. */
+export async function requestWithCurl(addresses: LabAddresses, url: string): Promise<CurlResponse> {
   const { hostname, protocol, port } = new URL(url)
   if (port !== '') return null
-  const standsFor = protocol === 'https:' ? 443 : 80
-  for (const door of await doorsOf(where, hostname, standsFor)) {
-    const to = `${hostname}:${standsFor}:${door.address.includes(':') ? `[${door.address}]` : door.address}:${door.port}`
-    const { text } = await ask(
+  const publicPort = protocol === 'https:' ? 443 : 80
+  for (const endpoint of await endpointsOf(addresses, hostname, publicPort)) {
+    const to = `${hostname}:${publicPort}:${endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address}:${endpoint.port}`
+    const { text } = await runTool(
       'curl',
       [...CURL, '--connect-to', to, '-w', '%{http_code} %{redirect_url}', url],
-      MILLISECONDS,
+      TIMEOUT_MILLISECONDS,
     )
     const [, status, target] = /^(\d{3}) (.*)$/m.exec(text) ?? []
     if (status !== undefined && status !== '000') return { status: Number(status), to: targetOf(target ?? '') }
@@ -49,17 +55,22 @@ function targetOf(text: string): string | null {
 }
 
 /**
- * The hops that curl sees on the way that we took: it starts where we did, and follows its own redirects; a meta
- * refresh, which it does not know, is followed as we did.
+ * Returns the hops that curl sees from the same first URL. curl follows its own redirects. It does not know a meta
+ * refresh, so that one is followed as the prober did.
  */
-export async function walk(where: Where, start: string, ours: readonly RedirectHop[]): Promise<string[]> {
+export async function followWithCurl(
+  addresses: LabAddresses,
+  start: string,
+  ourHops: readonly RedirectHop[],
+): Promise<string[]> {
   const hops: string[] = []
   for (let url: string | null = start; url !== null && hops.length <= 10; ) {
-    const answer: Answer = await curl(where, url)
-    if (answer === null) return hops
-    const mine = ours[hops.length]
-    const to: string | null = mine?.by === 'refresh' && mine.url === url && answer.to === null ? mine.to : answer.to
-    hops.push(hopText(url, answer.status, to))
+    const response: CurlResponse = await requestWithCurl(addresses, url)
+    if (response === null) return hops
+    const ourHop = ourHops[hops.length]
+    const to: string | null =
+      ourHop?.by === 'refresh' && ourHop.url === url && response.to === null ? ourHop.to : response.to
+    hops.push(hopText(url, response.status, to))
     url = to
   }
   return hops
@@ -70,16 +81,29 @@ export function hopText(url: string, status: number, to: string | null): string 
 }
 
 /**
- * What port 443 of a host shows: `nocert`, `valid`, or `invalid` with the reason; by openssl's default rules where it
- * speaks them.
+ * Returns what port 443 of a host presents: `nocert`, `valid`, or `invalid` with the reason. Uses openssl's default
+ * security level if the server supports it.
  */
-export async function openssl(where: Where, host: string): Promise<string> {
-  for (const { address, port } of await doorsOf(where, host, 443)) {
+export async function certificateByOpenssl(addresses: LabAddresses, host: string): Promise<string> {
+  for (const { address, port } of await endpointsOf(addresses, host, 443)) {
     const connect = `${address.includes(':') ? `[${address}]` : address}:${port}`
-    const names = ['-servername', host, '-verify_hostname', host, '-CAfile', where.roots, '-purpose', 'sslserver']
+    const names = [
+      '-servername',
+      host,
+      '-verify_hostname',
+      host,
+      '-CAfile',
+      addresses.rootsFile,
+      '-purpose',
+      'sslserver',
+    ]
     for (const ciphers of ['DEFAULT@SECLEVEL=2', 'ALL:@SECLEVEL=0']) {
-      const manner = ['-cipher', ciphers, '-legacy_server_connect']
-      const { text } = await ask('openssl', ['s_client', '-connect', connect, ...names, ...manner], MILLISECONDS)
+      const options = ['-cipher', ciphers, '-legacy_server_connect']
+      const { text } = await runTool(
+        'openssl',
+        ['s_client', '-connect', connect, ...names, ...options],
+        TIMEOUT_MILLISECONDS,
+      )
       const [, code, reason] = /Verify return code: (\d+) \((.*)\)/.exec(text) ?? []
       if (/BEGIN CERTIFICATE/.test(text)) return code === '0' ? 'valid' : `invalid (${reason})`
     }

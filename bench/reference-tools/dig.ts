@@ -1,4 +1,4 @@
-/** dig as a reference tool: the seven types of a name, in the form of observations. */
+/** dig as a reference tool: the seven record types of a name, in the form of observations. */
 
 import type { Server } from '../../src/probe/dns/resolver.ts'
 import {
@@ -10,41 +10,43 @@ import {
   usableRecords,
 } from '../../src/values/dns-record.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
-import { ask } from './ask.ts'
+import { runTool } from './run-tool.ts'
 
-/** One answer: the code of its header in lower case, and its lines. */
-type Reply = { status: string; lines: Line[] }
-type Line = { owner: string; type: string; data: string }
+/** One reply: the status of its header in lower case, and its records. */
+type Reply = { status: string; lines: AnswerLine[] }
+type AnswerLine = { owner: string; type: string; data: string }
 
-/** What dig says of a name. A type that is not a key was not answered. Records are JSON of the canonical set. */
-export type Dug = { status: 'ok' | 'nxdomain' | 'servfail'; records: Partial<Record<RecordType, string>> }
+/**
+ * The result of dig for a name. A missing type means that there was no answer. Records are JSON of the canonical set.
+ */
+export type DigResult = { status: 'ok' | 'nxdomain' | 'servfail'; records: Partial<Record<RecordType, string>> }
 
-const MILLISECONDS = 40_000
-const MOST_ALIASES = 16
+const TIMEOUT_MILLISECONDS = 40_000
+const MAX_ALIASES = 16
 
-export async function dig(server: Server, name: string): Promise<Dug> {
+export async function queryWithDig(server: Server, name: string): Promise<DigResult> {
   const replies = await digAll(server, name, RECORD_TYPES)
-  const records: Dug['records'] = {}
+  const records: DigResult['records'] = {}
   for (const [type, reply] of replies) {
-    const given = await recordsOf(server, name, type, reply)
-    if (given !== null) records[type] = JSON.stringify(usableRecords(type, given))
+    const dataOfType = await recordsOf(server, name, type, reply)
+    if (dataOfType !== null) records[type] = JSON.stringify(usableRecords(type, dataOfType))
   }
   return { status: statusOf(replies, records), records }
 }
 
-function statusOf(replies: ReadonlyMap<RecordType, Reply>, records: Dug['records']): Dug['status'] {
+function statusOf(replies: ReadonlyMap<RecordType, Reply>, records: DigResult['records']): DigResult['status'] {
   const addresses = [replies.get('A'), replies.get('AAAA')]
   if (addresses.some((reply) => reply?.status === 'nxdomain' && reply.lines.length === 0)) return 'nxdomain'
   if (records.A !== undefined || records.AAAA !== undefined) return 'ok'
   return [...replies.values()].some(({ status }) => status === 'nxdomain') ? 'nxdomain' : 'servfail'
 }
 
-/** One run of dig for all types, each its own question. */
+/** Queries all types in one run of dig. */
 async function digAll(server: Server, name: string, types: readonly RecordType[]): Promise<Map<RecordType, Reply>> {
   const options = ['+noall', '+comments', '+question', '+answer', '+tries=2', '+timeout=2', '+nosearch']
-  const where = [`@${server.address}`, '-p', String(server.port)]
+  const serverArgs = [`@${server.address}`, '-p', String(server.port)]
   const questions = types.flatMap((type) => [name, type, ...options])
-  const { text } = await ask('dig', [...where, ...questions], MILLISECONDS)
+  const { text } = await runTool('dig', [...serverArgs, ...questions], TIMEOUT_MILLISECONDS)
   const replies = new Map<RecordType, Reply>()
   for (const block of text.split(/^;; ->>HEADER<<- /m).slice(1)) {
     const [, status = ''] = /status: (\w+)/.exec(block) ?? []
@@ -54,7 +56,7 @@ async function digAll(server: Server, name: string, types: readonly RecordType[]
   return replies
 }
 
-function linesOf(block: string): Line[] {
+function linesOf(block: string): AnswerLine[] {
   return [...block.matchAll(/^([^;\s]\S*)\s+\d+\s+IN\s+(\w+)\s+(.*)$/gm)].map(([, owner, type, data]) => ({
     owner: parseHost(owner!) ?? owner!,
     type: type!,
@@ -63,12 +65,13 @@ function linesOf(block: string): Line[] {
 }
 
 /**
- * The records of a type as an observation file has them; null where it was not answered. Aliases are followed by hand.
+ * Returns the records of a type in the form of an observation file, or null if there was no answer. Follows aliases
+ * itself.
  */
 async function recordsOf(server: Server, name: string, type: RecordType, reply: Reply): Promise<unknown[] | null> {
   let { status, lines } = reply
   const isAddress = type === 'A' || type === 'AAAA'
-  for (let links = 0; isAddress && links < MOST_ALIASES; links++) {
+  for (let links = 0; isAddress && links < MAX_ALIASES; links++) {
     const target = lines.filter((line) => line.type === 'CNAME').at(-1)?.data
     if (target === undefined || status !== 'noerror' || lines.some((line) => line.type === type)) break
     const next = (await digAll(server, target, [type])).get(type)
@@ -78,10 +81,10 @@ async function recordsOf(server: Server, name: string, type: RecordType, reply: 
   }
   if (status !== 'noerror' && status !== 'nxdomain') return null
   const own = lines.filter((line) => line.type === type && (isAddress || line.owner === parseHost(name)))
-  return own.map(({ data }) => READ[type](data))
+  return own.map(({ data }) => PARSERS[type](data))
 }
 
-const READ: Record<RecordType, (data: string) => unknown> = {
+const PARSERS: Record<RecordType, (data: string) => unknown> = {
   A: (data) => data,
   AAAA: (data) => parseAddress(data),
   NS: (data) => data,
@@ -90,7 +93,7 @@ const READ: Record<RecordType, (data: string) => unknown> = {
     const [priority, mail_server] = data.split(' ')
     return { priority: Number(priority), mail_server }
   },
-  TXT: (data) => [...data.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, part]) => textPart(bytesOf(part!))),
+  TXT: (data) => [...data.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, part]) => textPart(unescapeText(part!))),
   SOA: (data) => {
     const [primary_nameserver, mailbox = '', serial, refresh, retry, expire, minimum] = data.split(' ')
     return {
@@ -105,8 +108,8 @@ const READ: Record<RecordType, (data: string) => unknown> = {
   },
 }
 
-/** The bytes of a quoted text: `\DDD` and `\X` are escapes. */
-function bytesOf(text: string): Uint8Array {
+/** Decodes a quoted text. `\DDD` and `\X` are escapes. */
+function unescapeText(text: string): Uint8Array {
   return Buffer.from(
     text.replace(/\\(\d{3}|.)/gs, (_, escaped) =>
       escaped.length === 3 ? String.fromCharCode(Number(escaped)) : escaped,

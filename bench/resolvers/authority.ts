@@ -1,17 +1,19 @@
 /**
- * A process that answers every question after a delay, as a resolver with the whole internet behind it would: most
- * names well.
+ * A process that answers every DNS query after a delay, like a resolver for the whole internet. Most of its names work.
  */
 
 import { createSocket } from 'node:dgram'
 import { createServer, type Socket } from 'node:net'
-import { fateOf, SILENT_ADDRESS } from './names.ts'
+import { behaviourOfName, SILENT_ADDRESS } from './names.ts'
 
-/** Milliseconds until a healthy name is answered, and one whose servers are silent: a recursor gives up then. */
+/**
+ * Milliseconds until the answer for a healthy name, and for a name with silent servers, when a recursive resolver gives
+ * up.
+ */
 const DELAY = 50
 const LONG_DELAY = 4000
 const HEADER_BYTES = 12
-/** RDATA by type: A, NS, CNAME, SOA, MX, TXT. AAAA and CNAME have none. */
+/** RDATA by type: A, NS, SOA, MX and TXT. There are no AAAA and CNAME records. */
 const RECORDS: Record<number, number[]> = {
   1: [192, 0, 2, 1],
   2: [2, 110, 115, 0],
@@ -32,35 +34,32 @@ const RECORDS: Record<number, number[]> = {
   16: [3, 118, 61, 49],
 }
 
-type Due = { at: number; answer(): void }
+type PendingReply = { at: number; send(): void }
 
-const queues: Record<'short' | 'long', Due[]> = { short: [], long: [] }
+const queues: Record<'short' | 'long', PendingReply[]> = { short: [], long: [] }
 
 serve('127.0.0.1', 0, (port) => serve(SILENT_ADDRESS, port, () => console.log(`port ${port}`)))
 setInterval(() => {
   const now = performance.now()
   for (const queue of Object.values(queues)) {
     const count = queue.findIndex(({ at }) => at > now)
-    for (const { answer } of queue.splice(0, count < 0 ? queue.length : count)) answer()
+    for (const { send } of queue.splice(0, count < 0 ? queue.length : count)) send()
   }
 }, 1)
 
-/**
- * Over UDP, and over TCP too: Knot Resolver asks again there if a question failed, and takes a server without TCP for
- * dead.
- */
-function serve(address: string, port: number, listening: (port: number) => void): void {
+/** Listens on UDP and TCP. Knot Resolver retries a failed query over TCP and considers a server without TCP dead. */
+function serve(address: string, port: number, onListening: (port: number) => void): void {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 8 << 20, sendBufferSize: 8 << 20 })
   socket.on('message', (question, from) => {
-    answerLater(question, (message) => socket.send(message, from.port, from.address))
+    replyLater(question, (message) => socket.send(message, from.port, from.address))
   })
   socket.bind(port, address, () => {
     const { port } = socket.address()
-    createServer(readQuestions).listen(port, address, () => listening(port))
+    createServer(readQuestions).listen(port, address, () => onListening(port))
   })
 }
 
-/** Questions over TCP, each behind its length (RFC 1035, section 4.2.2). */
+/** Queries over TCP are prefixed with their length (RFC 1035, section 4.2.2). */
 function readQuestions(connection: Socket): void {
   let read = Buffer.alloc(0)
   connection.on('error', () => connection.destroy())
@@ -68,7 +67,7 @@ function readQuestions(connection: Socket): void {
     read = Buffer.concat([read, bytes])
     while (read.length >= 2 && read.length >= 2 + read.readUInt16BE()) {
       const end = 2 + read.readUInt16BE()
-      answerLater(read.subarray(2, end), (message) => {
+      replyLater(read.subarray(2, end), (message) => {
         const length = Buffer.alloc(2)
         length.writeUInt16BE(message.length)
         if (connection.writable) connection.write(Buffer.concat([length, message]))
@@ -78,30 +77,28 @@ function readQuestions(connection: Socket): void {
   })
 }
 
-function answerLater(question: Buffer, send: (message: Buffer) => void): void {
-  const fate = fateOf(hostIn(question))
-  const isLong = fate === 'silent'
-  const message = answerTo(question, endOfQuestion(question), fate)
+function replyLater(question: Buffer, send: (message: Buffer) => void): void {
+  const behaviour = behaviourOfName(hostIn(question))
+  const isLong = behaviour === 'silent'
+  const message = replyTo(question, endOfQuestion(question), behaviour)
   const at = performance.now() + (isLong ? LONG_DELAY : DELAY)
-  queues[isLong ? 'long' : 'short'].push({ at, answer: () => send(message) })
+  queues[isLong ? 'long' : 'short'].push({ at, send: () => send(message) })
 }
 
-function answerTo(question: Buffer, end: number, fate: ReturnType<typeof fateOf>): Buffer {
+function replyTo(question: Buffer, end: number, behaviour: ReturnType<typeof behaviourOfName>): Buffer {
   const type = question.readUInt16BE(end - 4)
-  const data = fate === 'healthy' ? RECORDS[type] : undefined
+  const data = behaviour === 'healthy' ? RECORDS[type] : undefined
   const head = Buffer.from(question.subarray(0, end))
   head[2] = 0x81
-  head[3] = 0x80 | (fate === 'healthy' ? 0 : fate === 'refused' ? 5 : 2)
+  head[3] = 0x80 | (behaviour === 'healthy' ? 0 : behaviour === 'refused' ? 5 : 2)
   head.writeUInt16BE(data === undefined ? 0 : 1, 6)
-  head.writeUInt16BE(data === undefined && fate === 'healthy' ? 1 : 0, 8)
+  head.writeUInt16BE(data === undefined && behaviour === 'healthy' ? 1 : 0, 8)
   head.writeUInt16BE(0, 10)
-  if (fate !== 'healthy') return head
+  if (behaviour !== 'healthy') return head
   return Buffer.concat([head, data === undefined ? recordOf(6, RECORDS[6]!) : recordOf(type, data)])
 }
 
-/**
- * A record of the name itself, which may be kept for a minute. BIND takes the SOA of another zone for a broken answer.
- */
+/** A record of the queried name with a TTL of one minute. BIND rejects an answer with the SOA of another zone. */
 function recordOf(type: number, data: number[]): Buffer {
   return Buffer.from([0xc0, HEADER_BYTES, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data])
 }

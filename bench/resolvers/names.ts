@@ -1,25 +1,25 @@
-/** The names of the bench and what becomes of questions about them: nineteen of twenty are healthy. */
+/** The names of the bench and how queries for them end: nineteen of twenty are healthy. */
 
-/** `silent`: its servers never answer, so that whoever asks for it hears SERVFAIL late. */
-export type Fate = 'healthy' | 'servfail' | 'refused' | 'silent'
+/** `silent`: the servers of the name never answer, so the client gets SERVFAIL late. */
+export type NameBehaviour = 'healthy' | 'servfail' | 'refused' | 'silent'
 
-/** The top-level domain of silent names, so that a resolver can be told that they have servers of their own. */
+/** The top-level domain of silent names, so that a resolver can be configured to use separate servers for them. */
 export const SILENT = 'silent'
-/** Where the same server is met as the one of silent names alone. */
+/** A second address of the same server, used only for silent names. */
 export const SILENT_ADDRESS = '127.0.0.2'
 
-/** A name of one run; no run shares names with another one, so that no cache helps. */
-export function nameAt(run: number, index: number): string {
+/** Returns a name of one run. Runs share no names, so that caches do not help. */
+export function resolverNameAt(run: number, index: number): string {
   const name = `n${index}-r${run}`
-  return `${name}.${fateOf(name) === 'silent' ? SILENT : 'zz'}`
+  return `${name}.${behaviourOfName(name) === 'silent' ? SILENT : 'zz'}`
 }
 
-/** By the number of the name: of a hundred, three fail, one is refused and one is silent. */
-export function fateOf(host: string): Fate {
+/** Decides by the number of the name: of 100 names three fail, one is refused and one is silent. */
+export function behaviourOfName(host: string): NameBehaviour {
   const index = Number(/^n(\d+)-/.exec(host)?.[1] ?? 50)
-  const place = (index * 37) % 100
-  if (place < 3) return 'servfail'
-  if (place === 3) return 'refused'
-  if (place === 4) return 'silent'
+  const rest = (index * 37) % 100
+  if (rest < 3) return 'servfail'
+  if (rest === 3) return 'refused'
+  if (rest === 4) return 'silent'
   return 'healthy'
 }

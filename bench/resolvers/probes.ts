@@ -1,6 +1,6 @@
 /**
- * A process that visits names through one resolver, DNS alone, and says what was wrong, what is missing and how fast it
- * was.
+ * A process that probes names through one resolver, DNS only, and prints how many were wrong or incomplete and how fast
+ * it was.
  */
 
 import { observe } from '../../src/observe/observe.ts'
@@ -10,10 +10,10 @@ import { DnsServerPaths } from '../../src/probe/dns/server-path.ts'
 import { createProber } from '../../src/probe/probe.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import { fateOf, nameAt } from './names.ts'
+import { behaviourOfName, resolverNameAt } from './names.ts'
 
-/** What it is told, as JSON, in its first argument. `fixed`: questions in flight; null: the limiter decides. */
-export type Order = {
+/** The task: the first argument, as JSON. `fixed`: the number of queries in flight, or null if the limiter decides. */
+export type ResolverTask = {
   server: Server
   run: number
   names: number
@@ -22,15 +22,14 @@ export type Order = {
 }
 
 /**
- * What it says, as JSON. `wrong`: an observation says what is not so. `lost`: healthy names of which something is
- * missing.
- * `unjudged`: dead names of which nothing was said. `rate`: names a second, of those between the first and the last
+ * The result, printed as JSON. `wrong`: observations that are not true. `incomplete`: healthy names of which a part is
+ * missing. `unreported`: dead names without an observation. `rate`: names per second between the first and the last
  * tenth.
  */
-export type Taken = {
+export type ResolverResult = {
   wrong: string[]
-  lost: number
-  unjudged: number
+  incomplete: number
+  unreported: number
   rate: number
   seconds: number
   limit: number
@@ -40,45 +39,53 @@ export type Taken = {
 const NO_WEB = { probe: async () => null, close: async () => {} }
 const PRESENT = ['A', 'MX', 'TXT', 'NS', 'SOA']
 
-const order: Order = JSON.parse(process.argv[2]!)
-console.log(JSON.stringify(await visitAll(order)))
+const task: ResolverTask = JSON.parse(process.argv[2]!)
+console.log(JSON.stringify(await probeAll(task)))
 process.exit(0)
 
-async function visitAll({ server, run, names, parallel, fixed }: Order): Promise<Taken> {
+async function probeAll({ server, run, names, parallel, fixed }: ResolverTask): Promise<ResolverResult> {
   const limiter = new DnsConcurrencyLimiter(fixed === null ? {} : { fixed })
   const resolver = await openResolver({ servers: [server], paths: new DnsServerPaths(() => limiter) })
-  const crawler = createProber({ resolver, web: NO_WEB, now: () => 0 })
-  const taken: Taken = { wrong: [], lost: 0, unjudged: 0, rate: 0, seconds: 0, limit: 0, overloads: 0 }
+  const prober = createProber({ resolver, web: NO_WEB, now: () => 0 })
+  const result: ResolverResult = {
+    wrong: [],
+    incomplete: 0,
+    unreported: 0,
+    rate: 0,
+    seconds: 0,
+    limit: 0,
+    overloads: 0,
+  }
   const ends: number[] = []
-  const began = performance.now()
+  const startedAt = performance.now()
   let next = 0
   const worker = async (): Promise<void> => {
     for (let index = next++; index < names; index = next++) {
-      const name = nameAt(run, index)
-      const { dns } = observe(await crawler.probe(name as DomainName))
-      judge(taken, name, dns)
+      const name = resolverNameAt(run, index)
+      const { dns } = observe(await prober.probe(name as DomainName))
+      classify(result, name, dns)
       ends.push(performance.now())
     }
   }
   await Promise.all(Array.from({ length: parallel }, worker))
-  taken.seconds = (performance.now() - began) / 1000
+  result.seconds = (performance.now() - startedAt) / 1000
   const [from, to] = [ends[Math.floor(names / 10)]!, ends[Math.floor((9 * names) / 10)]!]
-  taken.rate = (0.8 * names) / ((to - from) / 1000)
-  return { ...taken, limit: limiter.limit, overloads: limiter.overloads }
+  result.rate = (0.8 * names) / ((to - from) / 1000)
+  return { ...result, limit: limiter.limit, overloads: limiter.overloads }
 }
 
-function judge(taken: Taken, name: string, dns: ReturnType<typeof observe>['dns']): void {
-  const isDead = fateOf(name) !== 'healthy'
+function classify(result: ResolverResult, name: string, dns: ReturnType<typeof observe>['dns']): void {
+  const isDead = behaviourOfName(name) !== 'healthy'
   if (dns === null) {
-    if (isDead) taken.unjudged++
-    else taken.lost++
+    if (isDead) result.unreported++
+    else result.incomplete++
   } else if ((dns.status === 'servfail') !== isDead || dns.status === 'nxdomain') {
-    taken.wrong.push(`${name} (${fateOf(name)}): ${dns.status}`)
+    result.wrong.push(`${name} (${behaviourOfName(name)}): ${dns.status}`)
   } else if (!isDead) {
     const wrong = RECORD_TYPES.filter(
       (type) => dns.records[type] && dns.records[type].length > 0 !== PRESENT.includes(type),
     )
-    if (wrong.length > 0) taken.wrong.push(`${name}: ${wrong}`)
-    else if (RECORD_TYPES.some((type) => dns.records[type] === undefined)) taken.lost++
+    if (wrong.length > 0) result.wrong.push(`${name}: ${wrong}`)
+    else if (RECORD_TYPES.some((type) => dns.records[type] === undefined)) result.incomplete++
   }
 }

@@ -1,21 +1,21 @@
-/** The resolvers of the bench: each on loopback at its default limits, forwarding to one server. */
+/** The resolvers of the bench: each runs on loopback at its default limits and forwards to one server. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SILENT, SILENT_ADDRESS } from './names.ts'
 
-/** Which program, of which package of Debian, and how it is started. */
-export type Software = {
+/** A resolver: its program, its Debian package, and its command. */
+export type ResolverSoftware = {
   program: string
-  debian: string
-  /** Writes its configuration into the folder and says the command. */
+  debianPackage: string
+  /** Writes the configuration into the folder and returns the command. */
   command(folder: string, port: number, upstream: number): string[]
 }
 
-export const SOFTWARE: Readonly<Record<string, Software>> = {
+export const RESOLVERS: Readonly<Record<string, ResolverSoftware>> = {
   dnsmasq: {
     program: 'dnsmasq',
-    debian: 'dnsmasq-base',
+    debianPackage: 'dnsmasq-base',
     command: (folder, port, upstream) => [
       ...['dnsmasq', '--keep-in-foreground', '--conf-file=/dev/null', `--pid-file=${folder}/pid`],
       ...['--no-resolv', '--no-hosts', '--bind-interfaces', '--listen-address=127.0.0.1', `--port=${port}`],
@@ -24,19 +24,19 @@ export const SOFTWARE: Readonly<Record<string, Software>> = {
   },
   BIND: {
     program: 'named',
-    debian: 'bind9',
+    debianPackage: 'bind9',
     command: (folder, port, upstream) => {
       const text = `options {
         directory "${folder}"; pid-file none; session-keyfile none; listen-on-v6 { none; };
         listen-on port ${port} { 127.0.0.1; }; allow-recursion { 127.0.0.0/8; }; dnssec-validation no;
         forwarders { 127.0.0.1 port ${upstream}; }; forward only;
       }; controls { };`
-      return ['named', '-f', '-c', written(folder, 'named.conf', text)]
+      return ['named', '-f', '-c', writeConfiguration(folder, 'named.conf', text)]
     },
   },
   Unbound: {
     program: 'unbound',
-    debian: 'unbound',
+    debianPackage: 'unbound',
     command: (folder, port, upstream) => {
       const text = `server:
   interface: 127.0.0.1@${port}
@@ -55,12 +55,12 @@ forward-zone:
 remote-control:
   control-enable: no
 `
-      return ['unbound', '-d', '-c', written(folder, 'unbound.conf', text)]
+      return ['unbound', '-d', '-c', writeConfiguration(folder, 'unbound.conf', text)]
     },
   },
   'Knot Resolver': {
     program: 'kresd',
-    debian: 'knot-resolver',
+    debianPackage: 'knot-resolver',
     command: (folder, port, upstream) => {
       const text = `net.listen('127.0.0.1', ${port}, { kind = 'dns' })
 trust_anchors.remove('.')
@@ -68,12 +68,12 @@ cache.open(100 * MB, 'lmdb://${folder}/cache')
 policy.add(policy.suffix(policy.FORWARD({'${SILENT_ADDRESS}@${upstream}'}), policy.todnames({'${SILENT}.'})))
 policy.add(policy.all(policy.FORWARD({'127.0.0.1@${upstream}'})))
 `
-      return ['kresd', '-n', '-c', written(folder, 'kresd.conf', text), folder]
+      return ['kresd', '-n', '-c', writeConfiguration(folder, 'kresd.conf', text), folder]
     },
   },
   'PowerDNS Recursor': {
     program: 'pdns_recursor',
-    debian: 'pdns-recursor',
+    debianPackage: 'pdns-recursor',
     command: (folder, port, upstream) => {
       const text = `local-address=127.0.0.1
 local-port=${port}
@@ -85,13 +85,13 @@ socket-dir=${folder}
 security-poll-suffix=
 loglevel=2
 `
-      written(folder, 'recursor.conf', text)
+      writeConfiguration(folder, 'recursor.conf', text)
       return ['pdns_recursor', `--config-dir=${folder}`, '--daemon=no', '--write-pid=no']
     },
   },
 }
 
-function written(folder: string, name: string, text: string): string {
+function writeConfiguration(folder: string, name: string, text: string): string {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, name)
   writeFileSync(path, text)

@@ -1,7 +1,7 @@
-/** The yardstick's tables: the same facts, rows and counters, as one would keep them in PostgreSQL. */
+/** The yardstick's tables: the same facts, rows and counters in a plain PostgreSQL schema. */
 
 import { createHash } from 'node:crypto'
-import { expectedOf } from '../world/expected.ts'
+import { expectedFactsAt } from '../world/expected.ts'
 import type { World } from '../world/world.ts'
 
 const NAME = 'text collate "C"'
@@ -29,24 +29,24 @@ export const INDEXES = `
   alter table address add primary key (address);
   alter table target add primary key (target)`
 
-/** What is copied into each table; rows in the text format of COPY. */
-export const COPIES = (world: World, tokens: readonly string[]): { table: string; rows: Iterable<string> }[] => [
+/** The rows of each table, in the text format of COPY. */
+export const tableContents = (world: World, tokens: readonly string[]): { table: string; rows: Iterable<string> }[] => [
   { table: 'account', rows: tokens.map((_, at) => `${at}\tpremium\tt\n`) },
   {
     table: 'token',
     rows: tokens.map((token, at) => `\\\\x${createHash('sha256').update(token).digest('hex')}\t${at}\n`),
   },
-  { table: 'domain', rows: eachOf(world, domainRow) },
-  { table: 'presence', rows: eachOf(world, presenceRows) },
-  { table: 'redirect', rows: eachOf(world, redirectRow) },
+  { table: 'domain', rows: rowChunks(world, domainRow) },
+  { table: 'presence', rows: rowChunks(world, presenceRows) },
+  { table: 'redirect', rows: rowChunks(world, redirectRow) },
 ]
 
-type Row = ReturnType<typeof expectedOf>
+type Row = ReturnType<typeof expectedFactsAt>
 
-function* eachOf(world: World, write: (row: Row) => string): Generator<string> {
+function* rowChunks(world: World, write: (row: Row) => string): Generator<string> {
   let text = ''
   for (let index = 0; index < world.names; index++) {
-    text += write(expectedOf(world, index))
+    text += write(expectedFactsAt(world, index))
     if (text.length < 1 << 16) continue
     yield text
     text = ''

@@ -1,11 +1,10 @@
 /**
- * Yardsticks (b), (c) and (d): express 5 and pg as one would write them with care. Kept connections, a pool on the
- * local
- * socket, named prepared statements, pages by key, gzip of level 1 in node:zlib's threads. Routes:
- * /point            (b) one bare point query by primary key
+ * Yardsticks (b), (c) and (d): a careful server with express 5 and pg. It keeps connections open and uses a pool on the
+ * local socket, named prepared statements, pages by key, and gzip level 1 in node:zlib's threads. Routes:
+ * /point            (b) one point query by primary key
  * /v1.0/lookup      (c) the same job: token, facts and both counts
- * /v1.0/reverseip   (d) pages of an address, rows made to JSON by express
- * /text/reverseip   (d) the same, the JSON array made by PostgreSQL (json_agg)
+ * /v1.0/reverseip   (d) pages of an address, rows formatted as JSON by express
+ * /text/reverseip   (d) the same, with the JSON array made by PostgreSQL (json_agg)
  */
 
 import { createHash } from 'node:crypto'
@@ -15,12 +14,12 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import express from 'express'
 import pg from 'pg'
-import { connectionTo } from '../world/postgres.ts'
+import { connectionConfig } from '../world/postgres.ts'
 
 type Response = Parameters<Parameters<ReturnType<typeof express>['post']>[1]>[1]
 type Request = Parameters<Parameters<ReturnType<typeof express>['post']>[1]>[0]
 
-const pool = new pg.Pool({ ...connectionTo(process.env.PG_SOCKET!), max: Number(process.env.PG_POOL ?? 16) })
+const pool = new pg.Pool({ ...connectionConfig(process.env.PG_SOCKET!), max: Number(process.env.PG_POOL ?? 16) })
 const compress = promisify(gzip)
 const GZIP_BYTES = 1024
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMP, (text) => text.replace(' ', 'T'))
@@ -61,11 +60,11 @@ app.post('/v1.0/lookup', async ({ body }, response) => {
   if (rows.length === 0) return response.status(404).json({ error: 'no_data' })
   const { redirect_to_domain, only_with_www, ssl, ip, social_networks, social_accounts, ...rest } = rows[0]
   const result = {
-    has_website: yes(rest.has_website),
-    redirect_to_https: yes(rest.redirect_to_https),
-    redirect_to_www: yes(rest.redirect_to_www),
-    redirect_to_domain: yes(redirect_to_domain),
-    only_with_www: yes(only_with_www),
+    has_website: yesOrNo(rest.has_website),
+    redirect_to_https: yesOrNo(rest.redirect_to_https),
+    redirect_to_www: yesOrNo(rest.redirect_to_www),
+    redirect_to_domain: yesOrNo(redirect_to_domain),
+    only_with_www: yesOrNo(only_with_www),
     only_dns_no_web: ip === 'noip' ? 'yes' : 'no',
     ssl,
     ip,
@@ -108,8 +107,8 @@ async function sendText({ headers }: Request, response: Response, text: string):
   response.end(await compress(text, { level: constants.Z_BEST_SPEED }))
 }
 
-function yes(given: boolean): 'yes' | 'no' {
-  return given ? 'yes' : 'no'
+function yesOrNo(value: boolean): 'yes' | 'no' {
+  return value ? 'yes' : 'no'
 }
 
 const server = createServer(app).listen(0, '127.0.0.1', () => {

@@ -1,4 +1,4 @@
-/** Yardstick (a): a bare Fastify route that answers a POST with one fixed JSON text, FIXED_BYTES long. */
+/** Yardstick (a): a bare Fastify route that answers a POST with one fixed JSON text of FIXED_BYTES bytes. */
 
 import fastify from 'fastify'
 

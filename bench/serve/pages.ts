@@ -1,70 +1,73 @@
-/**
- * The parts of bench:serve that ask for pages: how fast they come, how deep ones compare, and who waits for long ones.
- */
+/** The parts of bench:serve that request pages: their speed, the cost of deep pages, and lookups beside long pages. */
 
-import { type Load, load } from '../load/load.ts'
-import { ask, openLoop, type Server } from '../load/server.ts'
-import { inTurn, medianOf } from '../measure/measure.ts'
-import type { Options } from '../measure/options.ts'
-import { atLeast, atMost, figure, type Line } from '../measure/report.ts'
-import type { Truth } from '../world/answers.ts'
-import { diceOf } from '../world/random.ts'
-import { HOT_ADDRESS, nameOf, type World } from '../world/world.ts'
+import { type ClosedLoad, runClosedLoad } from '../load/load.ts'
+import { type MeasuredServer, postJson, runOpenLoad } from '../load/server.ts'
+import type { BenchOptions } from '../measure/options.ts'
+import { type Metric, metric, metricWithMax, metricWithMin } from '../measure/report.ts'
+import { medianOf, runInterleaved } from '../measure/rounds.ts'
+import type { ExpectedAnswers } from '../world/answers.ts'
+import { seededRandom } from '../world/random.ts'
+import { domainNameAt, HOT_ADDRESS, type World } from '../world/world.ts'
 
-/** What all parts work on: who answers, who may ask, and what the right answers are. */
-export type Bench = {
+/** What all parts share: the servers, the tokens and the expected responses. */
+export type ServeBench = {
   folder: string
-  options: Options
+  options: BenchOptions
   world: World
   tokens: readonly string[]
-  ours: Server
-  express: Server
-  truth: Truth
+  ours: MeasuredServer
+  express: MeasuredServer
+  expected: ExpectedAnswers
 }
 
 const CONNECTIONS = 16
-const WALKERS = 4
-const LONG = 50_000
-/** A hundred pages of this many rows are fewer than the hot address has. */
-const SHORT = 600
-/** Of /lookup beside the walkers, requests a second. */
+const PAGE_READERS = 4
+const LONG_PAGE = 50_000
+/** A hundred pages of this size contain fewer rows than the hot address has. */
+const SHORT_PAGE = 600
+/** Lookups per second while other clients read long pages. */
 const RATE = 1000
-const ASKED = 20_000
+const QUERY_COUNT = 20_000
 
-/** (d): pages of 1,000 rows at full speed, and how long one of 50,000 takes, plain and gzipped. */
-export async function measurePages(bench: Bench, lines: Line[], raw: Record<string, unknown>): Promise<void> {
+/** (d): pages of 1,000 rows at full speed, and the time of one page of 50,000 rows, plain and gzipped. */
+export async function measurePages(bench: ServeBench, metrics: Metric[], raw: Record<string, unknown>): Promise<void> {
   for (const gzip of [false, true]) {
-    for (const limit of [1000, LONG]) {
-      const figures = await inTurn(bench.options.rounds, contenders(bench, limit, gzip))
+    for (const limit of [1000, LONG_PAGE]) {
+      const figures = await runInterleaved(bench.options.rounds, contenders(bench, limit, gzip))
       raw[`${limit}${gzip ? ' gzipped' : ''}`] = figures
-      const pick = limit === LONG ? 'p50' : 'rate'
+      const pick = limit === LONG_PAGE ? 'p50' : 'rate'
       const [ours, rows, text] = (['ours', 'rows', 'text'] as const).map((key) =>
         medianOf(figures[key], (each) => each[pick]),
       )
-      tellPages(
+      addPageMetrics(
         `${limit.toLocaleString('en')} rows${gzip ? ', gzipped' : ''}`,
-        limit === LONG,
+        limit === LONG_PAGE,
         [ours!, rows!, text!],
-        lines,
+        metrics,
       )
     }
   }
 }
 
-function tellPages(what: string, isLong: boolean, [ours, rows, text]: [number, number, number], lines: Line[]): void {
-  const unit = isLong ? 'ms a page' : 'pages/s'
-  lines.push(figure(`/reverseip, ${what}`, ours, unit))
-  lines.push(figure('  (d) express + pg, rows to JSON', rows, unit))
-  lines.push(figure('  (d) express + pg, json_agg', text, unit))
-  const judge = isLong ? atMost : atLeast
-  lines.push(judge('  to rows to JSON', ours / rows, '×', isLong ? 0.25 : 4))
-  lines.push(figure('  to json_agg', ours / text, '×'))
+function addPageMetrics(
+  label: string,
+  isLong: boolean,
+  [ours, rows, text]: [number, number, number],
+  metrics: Metric[],
+): void {
+  const unit = isLong ? 'ms per page' : 'pages/s'
+  metrics.push(metric(`/reverseip, ${label}`, ours, unit))
+  metrics.push(metric('  (d) express + pg, rows to JSON', rows, unit))
+  metrics.push(metric('  (d) express + pg, json_agg', text, unit))
+  const metricWithTarget = isLong ? metricWithMax : metricWithMin
+  metrics.push(metricWithTarget('  to rows to JSON', ours / rows, '×', isLong ? 0.25 : 4))
+  metrics.push(metric('  to json_agg', ours / text, '×'))
 }
 
-function contenders({ folder, options, tokens, ours, express }: Bench, limit: number, gzip: boolean) {
+function contenders({ folder, options, tokens, ours, express }: ServeBench, limit: number, gzip: boolean) {
   const bodies = tokens.map((token) => ({ token, query: HOT_ADDRESS, limit }))
-  const given = { bodies, gzip, connections: limit === LONG ? 1 : CONNECTIONS, seconds: options.seconds }
-  const at = (url: string) => () => load(folder, { ...given, url } satisfies Load)
+  const load = { bodies, gzip, connections: limit === LONG_PAGE ? 1 : CONNECTIONS, seconds: options.seconds }
+  const at = (url: string) => () => runClosedLoad(folder, { ...load, url } satisfies ClosedLoad)
   return {
     ours: at(`${ours.origin}/v1.0/reverseip`),
     rows: at(`${express.origin}/v1.0/reverseip`),
@@ -72,87 +75,94 @@ function contenders({ folder, options, tokens, ours, express }: Bench, limit: nu
   }
 }
 
-/** Page 100 beside page 1 of one walk. */
-export async function measureDepth(bench: Bench, lines: Line[], raw: Record<string, unknown>): Promise<void> {
+/** Compares page 100 with page 1 of one query. */
+export async function measureDepth(bench: ServeBench, metrics: Metric[], raw: Record<string, unknown>): Promise<void> {
   const { folder, options, tokens, ours } = bench
   const url = `${ours.origin}/v1.0/reverseip`
   const page = (next: string | null) => () => {
-    const bodies = tokens.map((token) => ({ token, query: HOT_ADDRESS, limit: SHORT, next }))
-    return load(folder, { url, bodies, connections: CONNECTIONS, seconds: options.seconds })
+    const bodies = tokens.map((token) => ({ token, query: HOT_ADDRESS, limit: SHORT_PAGE, next }))
+    return runClosedLoad(folder, { url, bodies, connections: CONNECTIONS, seconds: options.seconds })
   }
-  const hundredth = await cursorOf(url, tokens[0]!, 100)
-  const depth = await inTurn(options.rounds, { first: page(null), hundredth: page(hundredth) })
+  const hundredth = await cursorOfPage(url, tokens[0]!, 100)
+  const depth = await runInterleaved(options.rounds, { first: page(null), hundredth: page(hundredth) })
   raw.depth = depth
   const [first, last] = [medianOf(depth.first, ({ rate }) => rate), medianOf(depth.hundredth, ({ rate }) => rate)]
-  lines.push(figure(`page 1 of a walk, ${SHORT} rows`, first, 'pages/s'))
-  lines.push(atLeast('  page 100 to page 1', last / first, '×', 0.95))
+  metrics.push(metric(`page 1 of a pagination, ${SHORT_PAGE} rows`, first, 'pages/s'))
+  metrics.push(metricWithMin('  page 100 to page 1', last / first, '×', 0.95))
 }
 
-/** /lookup at an even rate, alone and beside walkers of long pages. */
-export async function measureWaits(bench: Bench, lines: Line[], raw: Record<string, unknown>): Promise<void> {
+/** /lookup at a constant rate, alone and beside clients that read long pages. */
+export async function measureLookupsDuringPages(
+  bench: ServeBench,
+  metrics: Metric[],
+  raw: Record<string, unknown>,
+): Promise<void> {
   const { folder, options, tokens, ours } = bench
   const url = `${ours.origin}/v1.0/lookup`
-  const alone = () => openLoop(folder, { url, rate: RATE, seconds: options.seconds, bodies: lookups(bench) })
-  const walkers = {
+  const alone = () => runOpenLoad(folder, { url, rate: RATE, seconds: options.seconds, bodies: lookups(bench) })
+  const pageLoad = {
     url: `${ours.origin}/v1.0/reverseip`,
-    bodies: tokens.map((token) => ({ token, query: HOT_ADDRESS, limit: LONG })),
-    connections: WALKERS,
+    bodies: tokens.map((token) => ({ token, query: HOT_ADDRESS, limit: LONG_PAGE })),
+    connections: PAGE_READERS,
     seconds: options.seconds + 3,
   }
-  const beside = async () => {
-    const walking = load(folder, walkers)
+  const withReaders = async () => {
+    const reading = runClosedLoad(folder, pageLoad)
     await new Promise((done) => setTimeout(done, 1000))
     const figures = await alone()
-    return { ...figures, pages: (await walking).rate }
+    return { ...figures, pages: (await reading).rate }
   }
-  const waits = await inTurn(options.rounds, { alone: async () => ({ ...(await alone()), pages: 0 }), beside })
-  raw.waits = waits
-  lines.push(
-    figure(
+  const results = await runInterleaved(options.rounds, {
+    alone: async () => ({ ...(await alone()), pages: 0 }),
+    withReaders,
+  })
+  raw.lookups = results
+  metrics.push(
+    metric(
       `/lookup p99 alone, ${RATE.toLocaleString('en')}/s`,
-      medianOf(waits.alone, ({ p99 }) => p99),
+      medianOf(results.alone, ({ p99 }) => p99),
       'ms',
     ),
   )
-  lines.push(
-    figure(
-      '  p50 beside four walkers',
-      medianOf(waits.beside, ({ p50 }) => p50),
+  metrics.push(
+    metric(
+      '  p50 beside four clients that read long pages',
+      medianOf(results.withReaders, ({ p50 }) => p50),
       'ms',
     ),
   )
-  lines.push(
-    atMost(
-      '  p99 beside four walkers',
-      medianOf(waits.beside, ({ p99 }) => p99),
+  metrics.push(
+    metricWithMax(
+      '  p99 beside four clients that read long pages',
+      medianOf(results.withReaders, ({ p99 }) => p99),
       'ms',
       10,
     ),
   )
-  lines.push(
-    figure(
-      '  50,000-row pages beside it',
-      medianOf(waits.beside, ({ pages }) => pages),
+  metrics.push(
+    metric(
+      '  50,000-row pages at the same time',
+      medianOf(results.withReaders, ({ pages }) => pages),
       'pages/s',
     ),
   )
 }
 
-/** Bodies for names in no order, from all accounts. */
-export function lookups({ world, tokens }: Bench): { token: string; query: string }[] {
-  const dice = diceOf(world.seed, 0, 77)
-  return Array.from({ length: ASKED }, (_, at) => ({
+/** Lookups of names in random order, from all accounts. */
+export function lookups({ world, tokens }: ServeBench): { token: string; query: string }[] {
+  const random = seededRandom(world.seed, 0, 77)
+  return Array.from({ length: QUERY_COUNT }, (_, at) => ({
     token: tokens[at % tokens.length]!,
-    query: nameOf(world, Math.floor(dice() * world.names)),
+    query: domainNameAt(world, Math.floor(random() * world.names)),
   }))
 }
 
-/** The cursor of the page of a number, by walking there. */
-async function cursorOf(url: string, token: string, number: number): Promise<string | null> {
+/** Returns the cursor of the page with a number, by reading all pages before it. */
+async function cursorOfPage(url: string, token: string, number: number): Promise<string | null> {
   let next: string | null = null
   for (let page = 1; page < number && (page === 1 || next !== null); page++) {
-    const { text } = await ask(url, { token, query: HOT_ADDRESS, limit: SHORT, next })
-    next = JSON.parse(text).meta.next
+    const { text: body } = await postJson(url, { token, query: HOT_ADDRESS, limit: SHORT_PAGE, next })
+    next = JSON.parse(body).meta.next
   }
   return next
 }

@@ -1,60 +1,65 @@
-/** How fast pages come into the index, and what they take of room there. */
+/** Measures the speed of indexing and the size of the index. */
 
-import { atLeast, atMost, figure, type Line } from '../measure/report.ts'
-import { made, PARKED, twins } from './sample.ts'
-import { bringIn, fill, type Place, type Spent } from './store.ts'
+import { type Metric, metric, metricWithMax, metricWithMin } from '../measure/report.ts'
+import { PARKED_PAGES, sampleParkedPages, syntheticPages } from './sample.ts'
+import { indexAll, type SimilarStore, storePages, type TimeSpent } from './store.ts'
 
-/** What a table holds, in words. */
-const HOLDS: Record<string, string> = {
+/** What each table contains. */
+const TABLE_CONTENTS: Record<string, string> = {
   document: 'vectors',
   posting: 'postings',
   document_frequency: 'frequencies',
   page_document: 'names',
 }
 
-/** Brings all pages in. */
-export async function indexLines(place: Place, count: number): Promise<Line[]> {
-  await fill(place.store, made(count))
-  const own = await bringIn(place)
-  await fill(place.store, twins())
-  const same = await bringIn(place)
-  const segments = await place.store.similar.segments()
-  const wholly = ({ cpu, served }: Spent): number => cpu + served
-  const withServer = (filed: number, spent: Spent): Line[] =>
-    place.served ? [figure("  the server's time counted too", filed / wholly(spent), '1/s a core')] : []
+/** Indexes all pages. */
+export async function indexMetrics(similarStore: SimilarStore, count: number): Promise<Metric[]> {
+  await storePages(similarStore.store, syntheticPages(count))
+  const corpus = await indexAll(similarStore)
+  await storePages(similarStore.store, sampleParkedPages())
+  const parked = await indexAll(similarStore)
+  const segments = await similarStore.store.similar.segments()
+  const totalCpu = ({ cpu, serverCpuSeconds }: TimeSpent): number => cpu + serverCpuSeconds
+  const withServer = (indexed: number, time: TimeSpent): Metric[] =>
+    similarStore.serverCpuSeconds ? [metric('  with server time', indexed / totalCpu(time), '1/s per core')] : []
   return [
-    atLeast('pages indexed, each with a text of its own but for 3 %', own.filed / own.spent.cpu, '1/s a core', 2000),
-    ...withServer(own.filed, own.spent),
-    figure('the same by the clock', own.filed / own.spent.wall, '1/s'),
-    figure('100,000 parked pages of one text', same.filed / same.spent.cpu, '1/s a core'),
-    ...withServer(same.filed, same.spent),
-    figure('segments afterwards', segments.length, ''),
+    metricWithMin(
+      'pages indexed, 97 % with a text of their own',
+      corpus.indexed / corpus.time.cpu,
+      '1/s per core',
+      2000,
+    ),
+    ...withServer(corpus.indexed, corpus.time),
+    metric('  by wall time', corpus.indexed / corpus.time.wall, '1/s'),
+    metric('parked pages indexed', parked.indexed / parked.time.cpu, '1/s per core'),
+    ...withServer(parked.indexed, parked.time),
+    metric('segments at the end', segments.length, ''),
   ]
 }
 
-/** Of each table, and of all of them without the names of the parked pages. */
-export async function sizeLines(place: Place, count: number): Promise<Line[]> {
-  const { tables, free } = await place.sizes()
+/** The size of each table, and of all tables without the names of the parked pages. */
+export async function sizeMetrics(similarStore: SimilarStore, count: number): Promise<Metric[]> {
+  const { tables, free } = await similarStore.sizes()
   const all = Object.values(tables).reduce((sum, bytes) => sum + bytes, 0)
-  const ofTwins = tables.page_document! * (PARKED / (PARKED + count))
+  const parkedNameBytes = tables.page_document! * (PARKED_PAGES / (PARKED_PAGES + count))
   const each = Object.entries(tables).map(([table, bytes]) =>
-    figure(
-      HOLDS[table] ?? `table ${table}`,
-      bytes / (table === 'page_document' ? count + PARKED : count),
-      'bytes a page',
+    metric(
+      TABLE_CONTENTS[table] ?? `table ${table}`,
+      bytes / (table === 'page_document' ? count + PARKED_PAGES : count),
+      'bytes per page',
     ),
   )
   return [
     ...each,
-    atMost('index and vectors', (all - ofTwins) / count, 'bytes a page', 1024),
-    ...(free === null ? [] : freeLines(free / count, (all - ofTwins) / count)),
+    metricWithMax('index and vectors', (all - parkedNameBytes) / count, 'bytes per page', 1024),
+    ...(free === null ? [] : freeSpaceMetrics(free / count, (all - parkedNameBytes) / count)),
   ]
 }
 
-/** Merges leave room behind that later ones fill: of few pages much of it. */
-function freeLines(free: number, all: number): Line[] {
+/** Merges leave free space that later merges fill. With few pages its share is large. */
+function freeSpaceMetrics(free: number, all: number): Metric[] {
   return [
-    figure('  free in it, for rows to come', free, 'bytes a page'),
-    figure('  without what is free', all - free, 'bytes a page'),
+    metric('  of them free for new rows', free, 'bytes per page'),
+    metric('  without free space', all - free, 'bytes per page'),
   ]
 }

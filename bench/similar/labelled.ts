@@ -1,13 +1,13 @@
-/** Start-page texts that people sorted into 15 categories: how often what reads alike is of the same one. */
+/** Start-page texts that people sorted into 15 categories: how often similar pages have the same category. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
-/** `name`: made of the row's number, since a site may be there twice. */
-export type Labelled = { name: string; text: string; category: string }
+/** `name`: contains the number of the row, because a site can occur twice. */
+export type LabelledPage = { name: string; text: string; category: string }
 
-/** The places of at most `k` pages, the most similar first, not that of the page itself. */
-export type Neighbours = (place: number, k: number) => readonly number[]
+/** Returns the indexes of at most `k` pages, the most similar first, without the page itself. */
+export type Neighbours = (index: number, k: number) => readonly number[]
 
 /** Shares from 0 to 1, with exact twins and without. */
 export type Precision = { all: number; withoutTwins: number }
@@ -15,10 +15,10 @@ export type Precision = { all: number; withoutTwins: number }
 const FILE = new URL('../../../shared/data/pages/labelled-text/labelled-text.csv.gz', import.meta.url)
 
 /**
- * 707 pages in 687 texts, or null where the sample data is absent. No field of the file has a comma or a quotation mark
- * in it.
+ * Returns 707 pages with 687 distinct texts, or null if the sample data is absent. No field of the file contains a
+ * comma or a quotation mark.
  */
-export function readLabelled(): Labelled[] | null {
+export function readLabelled(): LabelledPage[] | null {
   if (!existsSync(FILE)) return null
   const [, ...rows] = gunzipSync(readFileSync(FILE)).toString().trimEnd().split(/\r?\n/)
   return rows.map((row) => {
@@ -28,37 +28,36 @@ export function readLabelled(): Labelled[] | null {
 }
 
 /**
- * Of the first `k` neighbours of each page, the share that is of its category; a neighbour that is missing counts as
+ * Returns the share of the first `k` neighbours of each page that have its category. A missing neighbour counts as
  * wrong.
  *
- * Twenty texts stand there twice, always under the same category, and whoever finds a twin is right for no merit: so
- * the figure is given of all pages, and again as if each text stood there once, the twin being neither asked for nor
- * answered.
+ * Twenty texts occur twice, always in the same category, so finding a twin proves nothing. The second figure therefore
+ * counts each text once: a twin is neither a query nor a neighbour.
  */
-export function precisionAt(k: number, pages: readonly Labelled[], neighbours: Neighbours): Precision {
-  const places = pages.map((_, place) => place)
-  const firsts = new Map(pages.map(({ text }, place) => [text, place] as const).reverse())
-  const isFirst = (place: number) => firsts.get(pages[place]!.text) === place
-  const twins = pages.length - firsts.size
-  const single = (place: number) =>
-    neighbours(place, k + twins)
+export function precisionAt(k: number, pages: readonly LabelledPage[], neighbours: Neighbours): Precision {
+  const indexes = pages.map((_, index) => index)
+  const firstIndexes = new Map(pages.map(({ text }, index) => [text, index] as const).reverse())
+  const isFirst = (index: number) => firstIndexes.get(pages[index]!.text) === index
+  const twins = pages.length - firstIndexes.size
+  const neighboursWithoutTwins = (index: number) =>
+    neighbours(index, k + twins)
       .filter(isFirst)
       .slice(0, k)
   return {
-    all: shareOf(k, pages, places, (place) => neighbours(place, k)),
-    withoutTwins: shareOf(k, pages, places.filter(isFirst), single),
+    all: shareOf(k, pages, indexes, (index) => neighbours(index, k)),
+    withoutTwins: shareOf(k, pages, indexes.filter(isFirst), neighboursWithoutTwins),
   }
 }
 
 function shareOf(
   k: number,
-  pages: readonly Labelled[],
-  asked: readonly number[],
-  found: (place: number) => readonly number[],
+  pages: readonly LabelledPage[],
+  queries: readonly number[],
+  neighboursOf: (index: number) => readonly number[],
 ): number {
   let right = 0
-  for (const place of asked) {
-    for (const other of found(place)) if (pages[other]!.category === pages[place]!.category) right++
+  for (const index of queries) {
+    for (const other of neighboursOf(index)) if (pages[other]!.category === pages[index]!.category) right++
   }
-  return right / (k * asked.length)
+  return right / (k * queries.length)
 }

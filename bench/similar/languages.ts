@@ -1,18 +1,16 @@
-/**
- * The twelve made-up languages of the corpus: a word for every number, from syllables of the language's own letters.
- */
+/** The twelve synthetic languages of the corpus: a word for every number, from syllables of the language. */
 
-import { mix } from '../world/random.ts'
+import { mixBits } from '../world/random.ts'
 
 /**
- * `share`: of the pages. `onsets`, `vowels`, `codas`: what its syllables are made of; none for the one written without
- * spaces.
+ * `share`: the share of the pages. `onsets`, `vowels`, `codas`: the parts of its syllables, empty for the language
+ * without spaces.
  */
 type Language = { share: number; onsets: string[]; vowels: string[]; codas: string[] }
 
-const CACHED = 8192
-/** Sounds of a language, of which each syllable is one. */
-const SOUNDS = 64
+const CACHED_WORDS = 8192
+/** The number of syllables of a language. */
+const SYLLABLES = 64
 const LATIN = 'b d f g h k l m n p r s t v w z br st tr sch ch qu j kl'
 const HAN = 0x4e00
 const HAN_CHARACTERS = 20_902
@@ -32,12 +30,16 @@ const LANGUAGES: readonly Language[] = [
   language(0.01, 'b d g h j k l m n p r s t v', 'a aa e i ii o uu ää yö ö', 'n t'),
 ]
 const HAS_SPACES = LANGUAGES.map(({ onsets }) => onsets.length > 1)
-const sounds = LANGUAGES.map(soundsOf)
-const cached = LANGUAGES.map((_, place) => Array.from({ length: CACHED }, (_, number) => spell(place, number)))
+const syllablesOfLanguage = LANGUAGES.map(makeSyllables)
+const wordCache = LANGUAGES.map((_, language) =>
+  Array.from({ length: CACHED_WORDS }, (_, number) => spellWord(language, number)),
+)
 
-/** The language at a place between 0 and 1: half of the places for the first, one in a hundred for the last. */
-export function languageAt(place: number): number {
-  let rest = place
+/**
+ * Returns the language at `share` between 0 and 1: the first language has half of that range, the last one hundredth.
+ */
+export function languageOfShare(share: number): number {
+  let rest = share
   for (let at = 0; at < LANGUAGES.length; at++) {
     rest -= LANGUAGES[at]!.share
     if (rest < 0) return at
@@ -45,47 +47,48 @@ export function languageAt(place: number): number {
   return 0
 }
 
-/** What stands between two words. */
-export function gapOf(language: number): string {
+/** Returns the separator between two words. */
+export function wordSeparator(language: number): string {
   return HAS_SPACES[language] ? ' ' : ''
 }
 
-/** The word of a number below 2^29, another one for every number; frequent ones, of small numbers, are short. */
+/**
+ * Returns the word of a number below 2^29. Different numbers give different words, and small numbers (frequent words)
+ * give short ones.
+ */
 export function wordOf(language: number, number: number): string {
-  return number < CACHED ? cached[language]![number]! : spell(language, number)
+  return number < CACHED_WORDS ? wordCache[language]![number]! : spellWord(language, number)
 }
 
-/** The digits of the number to the base 64, shuffled by an odd factor so that words of neighbours differ. */
-function spell(language: number, number: number): string {
-  if (!HAS_SPACES[language]) return characters(number)
-  const own = sounds[language]!
+/** Writes the number in base 64, multiplied by an odd factor so that words of adjacent numbers differ. */
+function spellWord(language: number, number: number): string {
+  if (!HAS_SPACES[language]) return hanWord(number)
+  const own = syllablesOfLanguage[language]!
   let length = 2
-  while (number >= SOUNDS ** length / 2) length++
+  while (number >= SYLLABLES ** length / 2) length++
   let rest = Math.imul(number, 0x9e3779b1) + Math.imul(language, 0x85ebca6b)
   let word = ''
   for (let at = 0; at < length; at++) {
-    word += own[rest & (SOUNDS - 1)]!
+    word += own[rest & (SYLLABLES - 1)]!
     rest >>>= 6
   }
   return word
 }
 
-/**
- * Two characters, of which the first is frequent; segmentation knows hardly any such word and takes each for itself.
- */
-function characters(number: number): string {
-  const first = number < 400 ? number : mix(number) % 400
+/** Returns two characters, the first of them a frequent one. The segmenter knows few such words and splits them. */
+function hanWord(number: number): string {
+  const first = number < 400 ? number : mixBits(number) % 400
   return String.fromCharCode(
     HAN + first * 7,
-    HAN + (number < 4000 ? number * 5 : mix(number ^ 0x5bd1) % HAN_CHARACTERS),
+    HAN + (number < 4000 ? number * 5 : mixBits(number ^ 0x5bd1) % HAN_CHARACTERS),
   )
 }
 
-/** 64 sounds, or fewer over again, each begun and ended by the letters of the language. */
-function soundsOf({ onsets, vowels, codas }: Language, language: number): string[] {
+/** Returns up to 64 distinct syllables of the language. */
+function makeSyllables({ onsets, vowels, codas }: Language, language: number): string[] {
   const all = new Set<string>()
-  for (let at = 0; onsets.length > 0 && all.size < SOUNDS && at < 4096; at++) {
-    const chance = mix(at * 31 + language)
+  for (let at = 0; onsets.length > 0 && all.size < SYLLABLES && at < 4096; at++) {
+    const chance = mixBits(at * 31 + language)
     const coda = chance & 3 ? '' : codas[(chance >>> 16) % codas.length]!
     all.add(onsets[(chance >>> 2) % onsets.length]! + vowels[(chance >>> 9) % vowels.length]! + coda)
   }

@@ -1,11 +1,11 @@
-/** A store in a PostgreSQL of its own, what its tables take, and what its server takes of a processor. */
+/** A store in a PostgreSQL server of its own, the size of its tables, and the processor time of the server. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
-import { end } from '../measure/process.ts'
-import { connectionTo, startServer } from '../world/postgres.ts'
-import type { Place, Sizes } from './store.ts'
+import { stopProcess } from '../measure/process.ts'
+import { connectionConfig, startPostgresServer } from '../world/postgres.ts'
+import type { SimilarStore, Sizes } from './store.ts'
 
 const TABLES = [
   'document',
@@ -16,44 +16,44 @@ const TABLES = [
   'document_tombstone',
   'orphan_document',
 ]
-/** Linux counts processor time so often a second. */
-const TICKS = 100
+/** Ticks per second in which Linux counts processor time. */
+const TICKS_PER_SECOND = 100
 /**
- * Where the user's ticks are in a line of /proc/PID/stat, counted after the name; the system's and those of ended
- * children follow.
+ * Fields of /proc/PID/stat, counted after the name: the parent, and the first of four processor times (user, system,
+ * and both of ended children).
  */
-const PARENT = 1
-const FIRST_TICKS = 11
+const PARENT_FIELD = 1
+const CPU_FIELD = 11
 
-const SIZES = 'select name, pg_total_relation_size(name::regclass)::float8 as bytes from unnest($1::text[]) name'
-/** Of a table, what it keeps beside its rows, and the indexes of both. */
-const FREE = `with own as (
+const SIZE_QUERY = 'select name, pg_total_relation_size(name::regclass)::float8 as bytes from unnest($1::text[]) name'
+/** Free space of the tables, their TOAST tables and the indexes of both. */
+const FREE_SPACE_QUERY = `with own as (
     select unnest(array[oid, nullif(reltoastrelid, 0)]) as relation from pg_class where oid = any ($1::regclass[])),
   every as (select relation from own where relation is not null
     union all select indexrelid from pg_index join own on indrelid = relation)
   select coalesce(sum(avail), 0)::float8 as bytes from every, pg_freespace(relation::regclass)`
 
-/** The store in the database of a name, made where there is none; the server keeps its data in a folder. */
-export async function placeInPostgres(folder: string, database: string): Promise<Place> {
-  const { started, socket } = await startServer(folder)
-  const ask = (name: string) => withClient({ ...connectionTo(socket), database: name })
+/** Opens the store in a database, and creates it if it does not exist. The server keeps its data in the folder. */
+export async function openPostgresStore(folder: string, database: string): Promise<SimilarStore> {
+  const { running, socket } = await startPostgresServer(folder)
+  const withDatabase = (name: string) => withClient({ ...connectionConfig(socket), database: name })
   try {
-    const isNew = await ask('postgres')((client) => make(client, database))
+    const isNew = await withDatabase('postgres')((client) => createDatabase(client, database))
     const url = `postgres://bench@localhost/${database}?host=${socket}`
     const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     return {
       isNew,
       store,
-      served: () => secondsOf(started.child.pid!),
-      sizes: () => ask(database)(sizesOf),
-      settle: () => ask(database)(async (client) => void (await client.query('vacuum (analyze)'))),
+      serverCpuSeconds: () => serverCpuSeconds(running.child.pid!),
+      sizes: () => withDatabase(database)(sizesOf),
+      settle: () => withDatabase(database)(async (client) => void (await client.query('vacuum (analyze)'))),
       async close() {
         await store.close()
-        await end(started)
+        await stopProcess(running)
       },
     }
   } catch (error) {
-    await end(started)
+    await stopProcess(running)
     throw error
   }
 }
@@ -70,8 +70,8 @@ function withClient(config: pg.ClientConfig) {
   }
 }
 
-/** True where there was none of the name. */
-async function make(client: pg.Client, database: string): Promise<boolean> {
+/** Returns true if the database did not exist. */
+async function createDatabase(client: pg.Client, database: string): Promise<boolean> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [database])
   if (rowCount === 0) await client.query(`create database ${database}`)
   return rowCount === 0
@@ -79,26 +79,26 @@ async function make(client: pg.Client, database: string): Promise<boolean> {
 
 async function sizesOf(client: pg.Client): Promise<Sizes> {
   await client.query('create extension if not exists pg_freespacemap')
-  const { rows } = await client.query<{ name: string; bytes: number }>(SIZES, [TABLES])
-  const free = await client.query<{ bytes: number }>(FREE, [TABLES])
+  const { rows } = await client.query<{ name: string; bytes: number }>(SIZE_QUERY, [TABLES])
+  const free = await client.query<{ bytes: number }>(FREE_SPACE_QUERY, [TABLES])
   return { tables: Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes])), free: free.rows[0]!.bytes }
 }
 
-/** What a server's process and those that it started took of a processor so far. */
-function secondsOf(server: number): number {
+/** Returns the processor time that a server and its child processes have used so far. */
+function serverCpuSeconds(serverPid: number): number {
   let ticks = 0
-  for (const process of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const fields = statOf(process)
-    if (process !== String(server) && fields[PARENT] !== String(server)) continue
-    for (const each of fields.slice(FIRST_TICKS, FIRST_TICKS + 4)) ticks += Number(each)
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const fields = readStat(pid)
+    if (pid !== String(serverPid) && fields[PARENT_FIELD] !== String(serverPid)) continue
+    for (const each of fields.slice(CPU_FIELD, CPU_FIELD + 4)) ticks += Number(each)
   }
-  return ticks / TICKS
+  return ticks / TICKS_PER_SECOND
 }
 
-/** The fields after the name, which may have spaces in it; none where the process is gone. */
-function statOf(process: string): string[] {
+/** Returns the fields after the name, which may contain spaces, or none if the process is gone. */
+function readStat(pid: string): string[] {
   try {
-    const line = readFileSync(`/proc/${process}/stat`, 'latin1')
+    const line = readFileSync(`/proc/${pid}/stat`, 'latin1')
     return line.slice(line.lastIndexOf(')') + 2).split(' ')
   } catch {
     return []

@@ -1,42 +1,42 @@
-/** The pages of a run: those made up, parked ones of one text, and those that are asked for. */
+/** The pages of a run: synthetic ones, parked ones of one text, and those that are queried. */
 
 import type { DomainName } from '../../src/values/domain-name.ts'
-import { pages, parked } from './corpus.ts'
+import { corpusPages, parkedPages } from './corpus.ts'
 import type { Page } from './store.ts'
 
 const SEED = 1
-export const PARKED = 100_000
-/** Exact cosines of more pages take more memory than they are worth. */
-const JUDGED_PAGES = 1_000_000
-/** Characters of a page of very many. */
-const BEGINNING = 200
+export const PARKED_PAGES = 100_000
+/** Exact cosines of more pages take too much memory. */
+const MAX_RECALL_PAGES = 1_000_000
+/** Characters of a page if there are more pages than that. */
+const SHORTENED_CHARACTERS = 200
 
-/** True where recall can be reckoned of so many pages. */
-export function isJudged(count: number): boolean {
-  return count <= JUDGED_PAGES
+/** Returns whether recall can be computed for so many pages. */
+export function hasRecall(count: number): boolean {
+  return count <= MAX_RECALL_PAGES
 }
 
-/** The pages; of very many of them the beginning, or it would take hours to make them. */
-export function* made(count: number): Generator<Page> {
-  for (const { name, text } of pages(SEED, count))
-    yield { name, text: isJudged(count) ? text : text.slice(0, BEGINNING) }
+/** Generates the pages. Very large numbers of pages are shortened, because generating them would take hours. */
+export function* syntheticPages(count: number): Generator<Page> {
+  for (const { name, text } of corpusPages(SEED, count))
+    yield { name, text: hasRecall(count) ? text : text.slice(0, SHORTENED_CHARACTERS) }
 }
 
-export function twins(count = PARKED): Iterable<Page> {
-  return parked(SEED, count)
+export function sampleParkedPages(count = PARKED_PAGES): Iterable<Page> {
+  return parkedPages(SEED, count)
 }
 
-export function* everything(count: number): Generator<Page> {
-  yield* made(count)
-  yield* twins()
+export function* allPages(count: number): Generator<Page> {
+  yield* syntheticPages(count)
+  yield* sampleParkedPages()
 }
 
-/** Names from all of the corpus, the first `judged` of them too. */
-export function queriesOf(count: number, asked: number, judged: number): DomainName[] {
-  const wanted = new Set(Array.from({ length: asked }, (_, at) => Math.floor(((at + 0.5) * count) / asked)))
+/** Returns names from the whole corpus. The first `recallCount` of them also cover all of it. */
+export function chooseQueries(count: number, queryCount: number, recallCount: number): DomainName[] {
+  const wanted = new Set(Array.from({ length: queryCount }, (_, at) => Math.floor(((at + 0.5) * count) / queryCount)))
   const names: DomainName[] = []
-  let place = 0
-  for (const { name } of pages(SEED, count)) if (wanted.has(place++)) names.push(name as DomainName)
-  const step = Math.max(1, Math.floor(asked / judged))
+  let index = 0
+  for (const { name } of corpusPages(SEED, count)) if (wanted.has(index++)) names.push(name as DomainName)
+  const step = Math.max(1, Math.floor(queryCount / recallCount))
   return [...names.filter((_, at) => at % step === 0), ...names.filter((_, at) => at % step !== 0)]
 }

@@ -1,11 +1,11 @@
-/** A store in a file of SQLite, and what its tables take. */
+/** A store in a SQLite file, and the size of its tables. */
 
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { openStore } from '../../src/store/open.ts'
-import type { Place, Sizes } from './store.ts'
+import type { SimilarStore, Sizes } from './store.ts'
 
-/** Each table of /similar with its index. */
+/** The tables of /similar with their indexes. */
 const TABLES = {
   document: ['document', 'document_digest'],
   page_document: ['page_document', 'page_document_document'],
@@ -14,21 +14,21 @@ const TABLES = {
   segment: ['segment'],
 }
 
-/** The store at a path, made where there is none. */
-export async function placeInSqlite(path: string): Promise<Place> {
+/** Opens the store at a path, and creates it if it does not exist. */
+export async function openSqliteStore(path: string): Promise<SimilarStore> {
   const isNew = !existsSync(path)
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
   return {
     isNew,
     store,
-    served: null,
+    serverCpuSeconds: null,
     sizes: async () => sizesOf(path),
     settle: async () => {},
     close: () => store.close(),
   }
 }
 
-/** Of whole pages of the file. */
+/** Counts whole pages of the file. */
 function sizesOf(path: string): Sizes {
   const database = new DatabaseSync(path, { readOnly: true })
   const rows = database.prepare('select name, pgsize from dbstat where aggregate = 1').all() as {

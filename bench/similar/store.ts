@@ -1,4 +1,4 @@
-/** A store of start pages as a bench needs it: filled with pages, brought into the index, and measured. */
+/** A store of start pages for the bench: filling, indexing and measuring. */
 
 import { setTimeout } from 'node:timers/promises'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
@@ -10,37 +10,40 @@ import type { DomainName } from '../../src/values/domain-name.ts'
 
 export type Page = { name: string; text: string }
 
-/** Where the store of a run is. */
-export type Place = {
-  /** Nothing is in it yet. */
+/** The store of a run. */
+export type SimilarStore = {
+  /** Whether the store is empty. */
   isNew: boolean
   store: Store
-  /** Seconds of a processor that the engine's own processes took so far; null where it has none. */
-  served: (() => number) | null
+  /** Returns the processor time that the engine's own processes have used so far. Null if the engine has none. */
+  serverCpuSeconds: (() => number) | null
   sizes(): Promise<Sizes>
-  /** Tidies up as the engine does by itself in time, so that what is measured from then on is not by chance. */
+  /** Runs the maintenance that the engine does in time, so that later measurements do not depend on chance. */
   settle(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * `tables`: bytes of each table of /similar with its indexes; `free`: those of them for rows to come, null where not
- * known.
+ * `tables`: bytes of each table of /similar with its indexes. `free`: bytes of them that are free for new rows, or null
+ * if unknown.
  */
 export type Sizes = { tables: Record<string, number>; free: number | null }
 
-/** What a part of the work took of a processor, of one for the engine's own processes, and of the clock, in seconds. */
-export type Spent = { cpu: number; served: number; wall: number }
+/**
+ * The time that a part of the work took, in seconds: processor time, processor time of the engine's processes, and wall
+ * time.
+ */
+export type TimeSpent = { cpu: number; serverCpuSeconds: number; wall: number }
 
 const BATCH = 2000
-const SHOWN = 10_000
+const PROGRESS_STEP = 10_000
 
 const clock: WaitClock = {
   wait: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
 }
 
-/** Stores pages as observations are. */
-export async function fill(store: Store, pages: Iterable<Page>): Promise<number> {
+/** Stores pages as observations. Returns their number. */
+export async function storePages(store: Store, pages: Iterable<Page>): Promise<number> {
   const observed_at = await store.now()
   let [batch, stored]: [Parameters<typeof ingest>[1][number][], number] = [[], 0]
   const flush = async (): Promise<void> => {
@@ -67,29 +70,32 @@ const WEBSITE = {
   social_accounts: [],
 } as const
 
-/** Brings everything that waits into the index. */
-export async function bringIn({
+/** Indexes all pages that are pending. */
+export async function indexAll({
   store,
-  served,
-}: Pick<Place, 'store' | 'served'>): Promise<{ filed: number; spent: Spent }> {
-  let shown = 0
+  serverCpuSeconds,
+}: Pick<SimilarStore, 'store' | 'serverCpuSeconds'>): Promise<{ indexed: number; time: TimeSpent }> {
+  let lastShown = 0
   const progress = ({ indexed }: { indexed: number }): void => {
-    if (indexed < shown + SHOWN) return
-    shown = indexed
+    if (indexed < lastShown + PROGRESS_STEP) return
+    lastShown = indexed
     console.error(`  ${indexed} pages in the index`)
   }
   const index = { store, holder: processHolderName(), clock, reporter: { progress } }
-  const { result, spent } = await spentOn(served, () => indexOnce(index, new AbortController().signal))
-  return { filed: result!.indexed, spent }
+  const { result, time } = await measureTime(serverCpuSeconds, () => indexOnce(index, new AbortController().signal))
+  return { indexed: result!.indexed, time }
 }
 
-export async function spentOn<Result>(
-  served: Place['served'],
+export async function measureTime<Result>(
+  serverCpuSeconds: SimilarStore['serverCpuSeconds'],
   work: () => Promise<Result>,
-): Promise<{ result: Result; spent: Spent }> {
-  const [cpu, before, wall] = [process.cpuUsage(), served?.() ?? 0, performance.now()]
+): Promise<{ result: Result; time: TimeSpent }> {
+  const [cpu, before, wall] = [process.cpuUsage(), serverCpuSeconds?.() ?? 0, performance.now()]
   const result = await work()
-  const took = (performance.now() - wall) / 1e3
+  const wallSeconds = (performance.now() - wall) / 1e3
   const { user, system } = process.cpuUsage(cpu)
-  return { result, spent: { cpu: (user + system) / 1e6, served: (served?.() ?? 0) - before, wall: took } }
+  return {
+    result,
+    time: { cpu: (user + system) / 1e6, serverCpuSeconds: (serverCpuSeconds?.() ?? 0) - before, wall: wallSeconds },
+  }
 }

@@ -1,11 +1,11 @@
-/** What the pages of the corpus write of: a language, one of 60 categories in it, and subjects. */
+/** The topics of the synthetic pages: a language, one of its 60 categories, and subjects. */
 
-import { type Dice, diceOf, mix } from '../world/random.ts'
-import { languageAt } from './languages.ts'
+import { mixBits, type RandomSource, seededRandom } from '../world/random.ts'
+import { languageOfShare } from './languages.ts'
 
 /**
- * `subject`, `second`: null for none. `shares`: of the words of a page, one after another; the rest is common in the
- * language.
+ * `subject`, `second`: null if there is none. `shares`: shares of the words of a page, checked in order. The rest are
+ * common words of the language.
  */
 export type Topic = {
   language: number
@@ -15,31 +15,30 @@ export type Topic = {
   shares: { own: number; subject: number; second: number; category: number }
 }
 
-const WITHOUT_SUBJECT = 0.2
-const WITH_SECOND_SUBJECT = 0.25
+const NO_SUBJECT_SHARE = 0.2
+const SECOND_SUBJECT_SHARE = 0.25
 const CATEGORIES = 60
 const SALT = 61
 
 /**
- * The topic of a page of these dice; `draw` answers the number of a subject. A subject has one language and one
- * category.
+ * Returns a random topic. `drawSubject` returns the number of a subject. A subject has one language and one category.
  */
-export function topicOf(seed: number, dice: Dice, draw: () => number): Topic {
-  const subject = dice() < WITHOUT_SUBJECT ? null : draw()
-  const second = dice() < WITH_SECOND_SUBJECT ? draw() : null
-  const chance = subject === null ? dice : diceOf(seed, subject, SALT)
-  const language = languageAt(chance())
-  const category = Math.floor(CATEGORIES * chance() ** 1.5)
+export function randomTopic(seed: number, random: RandomSource, drawSubject: () => number): Topic {
+  const subject = random() < NO_SUBJECT_SHARE ? null : drawSubject()
+  const second = random() < SECOND_SUBJECT_SHARE ? drawSubject() : null
+  const subjectRandom = subject === null ? random : seededRandom(seed, subject, SALT)
+  const language = languageOfShare(subjectRandom())
+  const category = Math.floor(CATEGORIES * subjectRandom() ** 1.5)
   const shares = {
-    own: 0.01 + 0.06 * dice(),
-    subject: subject === null ? 0 : 0.08 + 0.3 * dice(),
-    second: second === null ? 0 : 0.15 * dice(),
-    category: 0.08 + 0.22 * dice(),
+    own: 0.01 + 0.06 * random(),
+    subject: subject === null ? 0 : 0.08 + 0.3 * random(),
+    second: second === null ? 0 : 0.15 * random(),
+    category: 0.08 + 0.22 * random(),
   }
-  return { language, category, subject: identity(seed, subject), second: identity(seed, second), shares }
+  return { language, category, subject: subjectId(seed, subject), second: subjectId(seed, second), shares }
 }
 
-/** A number of 32 bits, so that subjects of different seeds differ in their words. */
-function identity(seed: number, subject: number | null): number | null {
-  return subject === null ? null : mix(subject ^ mix(seed))
+/** Returns a number of 32 bits, so that subjects of different seeds have different words. */
+function subjectId(seed: number, subject: number | null): number | null {
+  return subject === null ? null : mixBits(subject ^ mixBits(seed))
 }

@@ -1,6 +1,6 @@
 /**
- * A text's words one by one, cut as the service cuts them but by other means: regular expressions instead of a walk
- * over units.
+ * Splits a text into words as the service does, but independently: with regular expressions instead of a loop over
+ * units.
  */
 
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
@@ -9,11 +9,11 @@ const WORDS = new RegExp(
   String.raw`[${UNSPACED}\p{Cs}\u{10000}-\u{10FFFF}]+|[[\p{L}\p{M}\p{N}]--[${UNSPACED}\p{Cs}\u{10000}-\u{10FFFF}]]+`,
   'gv',
 )
-/** UTF-16 units by which a word counts. */
+/** The number of UTF-16 units of a word that count. */
 const WORD_UNITS = 64
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' })
 
-/** In their order, case folded, of a text in any script. */
+/** Returns the words of a text in any script, in order and in lower case. */
 export function wordsOf(text: string): string[] {
   const words: string[] = []
   for (const piece of text.normalize('NFC').toLowerCase().match(WORDS) ?? []) {

@@ -1,23 +1,26 @@
-/** Counts what a query reads of the store. */
+/** Counts what a query reads from the store. */
 
 import type { SimilarReader } from '../../src/store/port/similar.ts'
 
-/** `rows`: of postings; `vectors`: of wordings. */
-export type Reads = { rows: number; vectors: number }
+/** `rows`: rows of postings. `vectors`: vectors of documents. */
+export type QueryReads = { rows: number; vectors: number }
 
-/** The same answers, counted from `start` to `end`. */
-export function countReads(similar: SimilarReader): { similar: SimilarReader; reads: { start(): void; end(): Reads } } {
-  const reads: Reads = { rows: 0, vectors: 0 }
+/** Returns a reader with the same results that counts between `start` and `end`. */
+export function countReads(similar: SimilarReader): {
+  similar: SimilarReader
+  reads: { start(): void; end(): QueryReads }
+} {
+  const reads: QueryReads = { rows: 0, vectors: 0 }
   const counted: SimilarReader = {
     ...similar,
-    async postings(wanted) {
-      const all = await similar.postings(wanted)
+    async postings(requests) {
+      const all = await similar.postings(requests)
       for (const rows of all) reads.rows += rowsIn(rows)
       return all
     },
-    async vectors(wordings) {
-      reads.vectors += wordings.length
-      return similar.vectors(wordings)
+    async vectors(documents) {
+      reads.vectors += documents.length
+      return similar.vectors(documents)
     },
   }
   return {
@@ -26,7 +29,7 @@ export function countReads(similar: SimilarReader): { similar: SimilarReader; re
   }
 }
 
-/** Rows that lie one after another, each beginning with its length in bytes. */
+/** Counts consecutive rows, each of which begins with its length in bytes. */
 function rowsIn(rows: Uint8Array): number {
   let count = 0
   for (let at = 0; at < rows.length; at += rows[at]! * 256 + rows[at + 1]!) count++

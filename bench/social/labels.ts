@@ -1,5 +1,5 @@
 /**
- * What the labels of the sample addresses say of accounts; they were made for the patterns of three other libraries.
+ * Converts the labels of the sample URLs to accounts. The labels were made for the patterns of three other libraries.
  */
 
 export type Vector = {
@@ -13,7 +13,7 @@ export type Vector = {
   note?: string
 }
 
-/** The account that an address stands for (`network` null: none). `username` is null where the label names none. */
+/** The account of a URL. `network`: null if the URL is not an account. `username`: null if the label has none. */
 export type Label = { network: string | null; username: string | null }
 
 const NETWORKS = new Map(
@@ -35,15 +35,15 @@ const USERNAMES = [
   'slug',
 ]
 
-/** Null where a label says nothing of accounts. */
+/** Returns null if the label does not tell whether the URL is an account. */
 export function labelOf(vector: Vector): Label | null {
   const network = NETWORKS.get(vector.network)
   if (network === undefined || !/[./]/.test(vector.url)) return null
-  return vector.source === 'lorey' ? ofTyped(vector, network) : ofPatterns(vector, network)
+  return vector.source === 'lorey' ? labelOfTyped(vector, network) : labelOfPattern(vector, network)
 }
 
-/** Each row is one kind of address, and `expect` null says only that it is not of that kind. */
-function ofTyped({ type = '', expect, url }: Vector, network: string): Label | null {
+/** Each row tests one kind of URL. A null `expect` only means that the URL is not of that kind. */
+function labelOfTyped({ type = '', expect, url }: Vector, network: string): Label | null {
   const isAccount = ACCOUNTS.includes(type)
   if (!expect) return isAccount && !/\/r\/|github\.com\/.+\/./.test(url) ? { network: null, username: null } : null
   if (!isAccount) return { network: null, username: null }
@@ -53,18 +53,18 @@ function ofTyped({ type = '', expect, url }: Vector, network: string): Label | n
 }
 
 /**
- * `valid` is what a pattern matches: addresses with a query are refused as such, though they lead to the account, and
- * posts, videos and pins are taken. These are put right here.
+ * `valid` is what a pattern matches. The patterns reject URLs with a query although they lead to the account, and
+ * accept posts, videos and pins. This function corrects both.
  */
-function ofPatterns({ valid, username, url }: Vector, network: string): Label | null {
+function labelOfPattern({ valid, username, url }: Vector, network: string): Label | null {
   if (valid === false && /\?param=/.test(url)) return null
   if (/\/(?:video|embed|pin|v|trending)\b|\/watch\?|youtu\.be\//.test(url)) return { network: null, username: null }
   if (valid === false) return { network: null, username: null }
-  return { network, username: username === undefined ? null : plain(username, network) }
+  return { network, username: username === undefined ? null : plainUsername(username, network) }
 }
 
-/** The username in what the libraries call one: often the whole path. */
-function plain(username: string, network: string): string | null {
+/** Returns the username in what the libraries call a username, which is often the whole path. */
+function plainUsername(username: string, network: string): string | null {
   if (network === 'discord')
     return /^discord(?:app)?\.com\/channels\/(\d+)/.exec(username)?.[1] ?? username.split('/').at(-1)!
   if (network === 'pinterest') return username.split('/')[0]!

@@ -1,5 +1,5 @@
 /**
- * What becomes of the links that another crawler took for accounts of 6,000 sites, those of site builders among them.
+ * Classifies the links that another crawler considered accounts of 6,000 sites, including accounts of site builders.
  */
 
 import { readFileSync } from 'node:fs'
@@ -7,33 +7,33 @@ import { gunzipSync } from 'node:zlib'
 import { socialAccountAt } from '../../src/observe/social/account-at-url.ts'
 import { isBoilerplateAccount } from '../../src/observe/social/site-builders.ts'
 import { type DomainName, parseName, registrableDomain } from '../../src/values/domain-name.ts'
-import { figure, type Line } from '../measure/report.ts'
+import { type Metric, metric } from '../measure/report.ts'
 
-/** An account on so many domains is of who made them, or of somebody above them. */
-const MANY = 5
+/** An account on this many domains belongs to their site builder or to a parent organization. */
+const MANY_DOMAINS = 5
 
 type Link = { domain: DomainName; address: string }
 
-/** Lines for the table, and the accounts that stand on many domains and passed. */
-export function judgeLinks(file: URL): { lines: Line[]; shared: string[] } {
+/** Returns the metrics, and the accepted accounts that occur on many domains. */
+export function judgeLinks(file: URL): { metrics: Metric[]; shared: string[] } {
   const links = readLinks(file)
-  const counts = { refused: 0, makers: 0 }
+  const counts = { rejected: 0, builders: 0 }
   const domains = new Map<string, Set<DomainName>>()
   for (const { domain, address } of links) {
     const account = socialAccountAt(address, `https://${domain}/`)
-    if (account === null) counts.refused++
-    else if (isBoilerplateAccount(account.username, domain)) counts.makers++
+    if (account === null) counts.rejected++
+    else if (isBoilerplateAccount(account.username, domain)) counts.builders++
     else domains.set(account.url, (domains.get(account.url) ?? new Set()).add(domain))
   }
-  const shared = [...domains].filter(([, { size }]) => size >= MANY).sort((a, b) => b[1].size - a[1].size)
+  const shared = [...domains].filter(([, { size }]) => size >= MANY_DOMAINS).sort((a, b) => b[1].size - a[1].size)
   const sharedLinks = shared.reduce((sum, [, { size }]) => sum + size, 0)
-  const lines = [
-    figure('site links', links.length, 'of facebook, vk, instagram, ok, youtube and tiktok'),
-    figure('site links: of no account', counts.refused, 'sharing, posts, signing in, of other sites, without a name'),
-    figure("site links: of a maker's account", counts.makers, 'refused'),
-    figure(`site links: passed, on ${MANY} domains or more`, sharedLinks, `of ${shared.length} accounts`),
+  const metrics = [
+    metric('site links', links.length, 'of facebook, vk, instagram, ok, youtube and tiktok'),
+    metric('site links: of no account', counts.rejected, 'sharing, posts, sign-in, other sites, without a name'),
+    metric("site links: of a site builder's account", counts.builders, 'rejected'),
+    metric(`site links: passed, on ${MANY_DOMAINS} domains or more`, sharedLinks, `of ${shared.length} accounts`),
   ]
-  return { lines, shared: shared.map(([url, { size }]) => `shared by ${size} domains: ${url}`) }
+  return { metrics, shared: shared.map(([url, { size }]) => `shared by ${size} domains: ${url}`) }
 }
 
 function readLinks(file: URL): Link[] {

@@ -1,29 +1,30 @@
 /** Precision and recall by network. */
 
-type Count = { right: number; extra: number; missed: number }
+type Count = { right: number; falsePositives: number; falseNegatives: number }
 type Row = Count & { network: string; precision: number; recall: number }
 
 export class Score {
   readonly #counts = new Map<string, Count>()
-  /** A sentence for each disagreement. */
+  /** One line for each disagreement. */
   readonly wrong: string[] = []
 
   /**
-   * One judgement; `right`: what was found is what was expected. A wrong find counts as one too many and one missed.
+   * Adds one result. `right`: whether the found account is the expected one. A wrong account counts as a false positive
+   * and as a false negative.
    */
   add(network: string, expected: boolean, found: boolean, right: boolean, what: string): void {
     if (expected && found && right) this.#count(network).right++
-    if (found && !(expected && right)) this.extra(network, what)
-    if (expected && !(found && right)) this.miss(network, what)
+    if (found && !(expected && right)) this.addFalsePositive(network, what)
+    if (expected && !(found && right)) this.addFalseNegative(network, what)
   }
 
-  extra(network: string, what: string): void {
-    this.#count(network).extra++
-    this.wrong.push(`too many (${network}): ${what}`)
+  addFalsePositive(network: string, what: string): void {
+    this.#count(network).falsePositives++
+    this.wrong.push(`false positive (${network}): ${what}`)
   }
 
-  miss(network: string, what: string): void {
-    this.#count(network).missed++
+  addFalseNegative(network: string, what: string): void {
+    this.#count(network).falseNegatives++
     this.wrong.push(`missed (${network}): ${what}`)
   }
 
@@ -33,11 +34,11 @@ export class Score {
   }
 
   total(): Row {
-    const sum = { right: 0, extra: 0, missed: 0 }
-    for (const { right, extra, missed } of this.#counts.values()) {
+    const sum = { right: 0, falsePositives: 0, falseNegatives: 0 }
+    for (const { right, falsePositives, falseNegatives } of this.#counts.values()) {
       sum.right += right
-      sum.extra += extra
-      sum.missed += missed
+      sum.falsePositives += falsePositives
+      sum.falseNegatives += falseNegatives
     }
     return withShares('all', sum)
   }
@@ -45,15 +46,15 @@ export class Score {
   #count(network: string): Count {
     const known = this.#counts.get(network)
     if (known !== undefined) return known
-    const count = { right: 0, extra: 0, missed: 0 }
+    const count = { right: 0, falsePositives: 0, falseNegatives: 0 }
     this.#counts.set(network, count)
     return count
   }
 }
 
 function withShares(network: string, count: Count): Row {
-  const { right, extra, missed } = count
-  return { network, ...count, precision: share(right, extra), recall: share(right, missed) }
+  const { right, falsePositives, falseNegatives } = count
+  return { network, ...count, precision: share(right, falsePositives), recall: share(right, falseNegatives) }
 }
 
 function share(right: number, wrong: number): number {

@@ -1,4 +1,4 @@
-/** Every answer that a store gives, in one digest: look-ups, histories, rows of every address and every target. */
+/** A digest of every response that a store gives: lookups, histories, and the rows of every address and target. */
 
 import { createHash } from 'node:crypto'
 import { openStore } from '../../src/store/open.ts'
@@ -11,8 +11,8 @@ import type { StoreFiles } from './store.ts'
 const PAGE = 1000
 const STATES = 100
 
-/** The digest of all answers about these names, walked page by page. */
-export async function digestOf({ url }: StoreFiles, names: readonly DomainName[]): Promise<string> {
+/** Returns the digest of all responses about these names, read page by page. */
+export async function digestAnswers({ url }: StoreFiles, names: readonly DomainName[]): Promise<string> {
   const store = await openStore(url, { access: 'read', ledger: 'own', secret: null })
   const hash = createHash('sha256')
   for await (const answer of answers(store, names)) hash.update(`${JSON.stringify(answer)}\n`)
@@ -21,23 +21,25 @@ export async function digestOf({ url }: StoreFiles, names: readonly DomainName[]
 }
 
 async function* answers({ facts }: Store, names: readonly DomainName[]): AsyncGenerator<unknown> {
-  const walked = new Set<string>()
+  const readAddresses = new Set<string>()
   for (const name of names) {
     yield [name, await facts.lookup(name), await facts.history(name, RECORD_TYPES, null, STATES)]
     const addresses = await facts.addresses(name)
     yield addresses
     for (const address of addresses) {
-      if (walked.has(address)) continue
-      walked.add(address)
-      yield* walk((after: { address: typeof address; name: DomainName } | null) =>
+      if (readAddresses.has(address)) continue
+      readAddresses.add(address)
+      yield* readPages((after: { address: typeof address; name: DomainName } | null) =>
         facts.neighbours([address], null, after, PAGE),
       )
     }
-    yield* walk((after: DomainName | null) => facts.redirects(name, after, PAGE))
+    yield* readPages((after: DomainName | null) => facts.redirects(name, after, PAGE))
   }
 }
 
-async function* walk<Position>(read: (after: Position | null) => Promise<RowPage<Position>>): AsyncGenerator<unknown> {
+async function* readPages<Position>(
+  read: (after: Position | null) => Promise<RowPage<Position>>,
+): AsyncGenerator<unknown> {
   let after: Position | null = null
   do {
     const page: RowPage<Position> = await read(after)

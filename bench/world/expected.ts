@@ -1,37 +1,37 @@
-/** What the right answers about a made-up world are, worked out from the world alone and in the plainest way. */
+/** The right responses about a synthetic world, computed from the world alone and in the simplest way. */
 
 import type { SocialAccount } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
-import { firstRound, seenOf, type World } from './world.ts'
+import { firstProbeRound, observationAt, type World } from './world.ts'
 
-/** The result of /lookup without its two counts, and what they are counted by. */
-export type Expected = {
+/** The result of /lookup without its two counts, and the facts that the counts depend on. */
+export type ExpectedFacts = {
   result: Record<string, unknown> & { social_networks: string[]; social_accounts: SocialAccount[] }
-  /** In the order of answers. */
+  /** In the order of responses. */
   addresses: string[]
   target: string | null
-  /** When it was seen, as answers say it. */
+  /** The time of the probe, in the format of responses. */
   since: string
 }
 
-/** What is expected of the domain at a place, after the first visit. */
-export function expectedOf(world: World, index: number): Expected & { domain: DomainName } {
-  const { domain, observed_at, dns, web } = seenOf(world, index, firstRound())
-  const v4 = [...(dns.A ?? [])].sort((a, b) => quad(a) - quad(b))
-  const v6 = (dns.AAAA ?? []).map((address) => parseAddress(address) as string).sort(byGroups)
+/** Returns the expected facts of the domain at an index, after the first round. */
+export function expectedFactsAt(world: World, index: number): ExpectedFacts & { domain: DomainName } {
+  const { domain, observed_at, dns, web } = observationAt(world, index, firstProbeRound())
+  const v4 = [...(dns.A ?? [])].sort((a, b) => ipv4Number(a) - ipv4Number(b))
+  const v6 = (dns.AAAA ?? []).map((address) => parseAddress(address) as string).sort(compareIpv6)
   const accounts = web?.social_accounts ?? []
   return {
     domain,
     result: {
-      has_website: yes(web?.has_website),
-      redirect_to_https: yes(web?.redirect_to_https),
-      redirect_to_www: yes(web?.redirect_to_www),
-      redirect_to_domain: yes(typeof web?.redirects_to === 'string'),
-      only_with_www: yes(web?.only_with_www),
+      has_website: yesOrNo(web?.has_website),
+      redirect_to_https: yesOrNo(web?.redirect_to_https),
+      redirect_to_www: yesOrNo(web?.redirect_to_www),
+      redirect_to_domain: yesOrNo(typeof web?.redirects_to === 'string'),
+      only_with_www: yesOrNo(web?.only_with_www),
       only_dns_no_web: 'no',
       ssl: web?.ssl ?? 'nocert',
-      ip: dns.status === 'ok' ? families(v4.length > 0, v6.length > 0) : dns.status,
+      ip: dns.status === 'ok' ? ipFamilies(v4.length > 0, v6.length > 0) : dns.status,
       social_networks: [...new Set(accounts.map(({ network }) => network))].sort(),
       social_accounts: accounts,
     },
@@ -41,8 +41,8 @@ export function expectedOf(world: World, index: number): Expected & { domain: Do
   }
 }
 
-/** How many domains are on each of the addresses, and redirect to each of the targets, in the whole world. */
-export function counts(
+/** Counts the domains on each of the addresses, and those that redirect to each of the targets, in the whole world. */
+export function countSharing(
   world: World,
   addresses: ReadonlySet<string>,
   targets: ReadonlySet<string>,
@@ -50,7 +50,7 @@ export function counts(
   const onAddress = new Map<string, number>()
   const toTarget = new Map<string, number>()
   for (let index = 0; index < world.names; index++) {
-    const each = expectedOf(world, index)
+    const each = expectedFactsAt(world, index)
     for (const address of each.addresses) {
       if (addresses.has(address)) onAddress.set(address, (onAddress.get(address) ?? 0) + 1)
     }
@@ -60,27 +60,27 @@ export function counts(
   return { onAddress, toTarget }
 }
 
-function yes(given: boolean | undefined): 'yes' | 'no' {
-  return given ? 'yes' : 'no'
+function yesOrNo(value: boolean | undefined): 'yes' | 'no' {
+  return value ? 'yes' : 'no'
 }
 
-function families(v4: boolean, v6: boolean): string {
+function ipFamilies(v4: boolean, v6: boolean): string {
   if (v4 && v6) return 'both'
   if (v4) return 'v4only'
   return v6 ? 'v6only' : 'noip'
 }
 
-function quad(address: string): number {
+function ipv4Number(address: string): number {
   return address.split('.').reduce((value, part) => value * 256 + Number(part), 0)
 }
 
-/** Addresses of the made-up world have their zeros in one place, so that groups compare one by one. */
-function byGroups(a: string, b: string): number {
-  const [left, right] = [expanded(a), expanded(b)]
+/** Addresses of the synthetic world have their zeros in one place, so groups can be compared one by one. */
+function compareIpv6(a: string, b: string): number {
+  const [left, right] = [expandIpv6(a), expandIpv6(b)]
   return left < right ? -1 : Number(left > right)
 }
 
-function expanded(address: string): string {
+function expandIpv6(address: string): string {
   const [head = '', tail = ''] = address.split('::')
   const [before, after] = [head.split(':').filter(Boolean), tail.split(':').filter(Boolean)]
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')

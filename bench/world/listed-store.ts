@@ -1,6 +1,6 @@
 /**
- * A store of very many made-up names, written straight into the tables of SQLite: the facts of a few thousand, given to
- * all.
+ * A store of very many synthetic names, written directly to the SQLite tables. All names share the facts of a few
+ * thousand.
  */
 
 import { DatabaseSync } from 'node:sqlite'
@@ -8,13 +8,13 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type DomainName, slotOf } from '../../src/values/domain-name.ts'
-import { below, type Dice, diceOf, oneOf } from './random.ts'
+import { type RandomSource, randomChoice, randomInt, seededRandom } from './random.ts'
 import { removeStore, type StoreFiles } from './store.ts'
-import { firstRound, lineOf } from './world.ts'
+import { firstProbeRound, observationLineAt } from './world.ts'
 
-/** Names whose facts the others get. */
-const PATTERNS = 5000
-const NAMES_AT_ONCE = 500_000
+/** The number of names whose facts the others copy. */
+const PATTERN_COUNT = 5000
+const TRANSACTION_NAMES = 500_000
 const SALT = 31
 
 const SUFFIXES = ['com', 'com', 'com', 'com', 'com', 'net', 'org', 'de', 'co.uk', 'info', 'fr', 'xyz', 'shop', 'online']
@@ -24,36 +24,36 @@ const CODAS = ['', '', '', ...'n r s t l ck ng st rd m p'.split(' ')]
 const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const WORDS = Array.from({ length: 50_000 }, (_, rank) => wordOf(rank))
 
-/** A word, the shorter the more common it is. */
+/** Returns a word. Frequent words (low ranks) are short. */
 function wordOf(rank: number): string {
-  const dice = diceOf(11, rank, SALT)
+  const random = seededRandom(11, rank, SALT)
   const syllables = rank < 300 ? 1 : rank < 8000 ? 2 : 3
-  return Array.from({ length: syllables }, () => oneOf(dice, ONSETS) + oneOf(dice, VOWELS) + oneOf(dice, CODAS)).join(
+  return Array.from(
+    { length: syllables },
+    () => randomChoice(random, ONSETS) + randomChoice(random, VOWELS) + randomChoice(random, CODAS),
+  ).join('')
+}
+
+/** A realistic name: words, often frequent ones, some with a hyphen or a number. Some names are random letters. */
+export function listedName(index: number): DomainName {
+  const random = seededRandom(5, index, SALT)
+  return `${random() < 0.12 ? lettersOf(random) : wordsOf(random)}.${randomChoice(random, SUFFIXES)}` as DomainName
+}
+
+function lettersOf(random: RandomSource): string {
+  return Array.from({ length: 6 + randomInt(random, 7) }, () => CHARACTERS[randomInt(random, CHARACTERS.length)]).join(
     '',
   )
 }
 
-/**
- * A name as people choose them: words, often common ones, some with a hyphen or a number, and some of letters by
- * chance.
- */
-export function listedName(index: number): DomainName {
-  const dice = diceOf(5, index, SALT)
-  return `${dice() < 0.12 ? lettersOf(dice) : wordsOf(dice)}.${oneOf(dice, SUFFIXES)}` as DomainName
+function wordsOf(random: RandomSource): string {
+  const count = 2 + randomInt(random, 2)
+  const words = Array.from({ length: count }, () => WORDS[Math.floor(WORDS.length ** (0.3 + 0.7 * random())) - 1]!)
+  return words.join(random() < 0.15 ? '-' : '') + (random() < 0.15 ? String(randomInt(random, 2000)) : '')
 }
 
-function lettersOf(dice: Dice): string {
-  return Array.from({ length: 6 + below(dice, 7) }, () => CHARACTERS[below(dice, CHARACTERS.length)]).join('')
-}
-
-function wordsOf(dice: Dice): string {
-  const count = 2 + below(dice, 2)
-  const words = Array.from({ length: count }, () => WORDS[Math.floor(WORDS.length ** (0.3 + 0.7 * dice())) - 1]!)
-  return words.join(dice() < 0.15 ? '-' : '') + (dice() < 0.15 ? String(below(dice, 2000)) : '')
-}
-
-/** Makes the store; how many names it has: of `names` drawn, those that differ. */
-export async function makeListedStore(store: StoreFiles, names: number): Promise<number> {
+/** Creates the store. Returns the number of distinct names among `names` random ones. */
+export async function createListedStore(store: StoreFiles, names: number): Promise<number> {
   removeStore(store)
   await writePatterns(store)
   const database = new DatabaseSync(store.facts)
@@ -61,21 +61,21 @@ export async function makeListedStore(store: StoreFiles, names: number): Promise
   database.exec('create table drawn (slot integer, name text)')
   const draw = database.prepare('insert into drawn values (?, ?)')
   for (let index = 0; index < names; index++) {
-    if (index % NAMES_AT_ONCE === 0) database.exec(index === 0 ? 'begin' : 'commit; begin')
+    if (index % TRANSACTION_NAMES === 0) database.exec(index === 0 ? 'begin' : 'commit; begin')
     const name = listedName(index)
     draw.run(slotOf(name), name)
   }
   database.exec('commit')
-  const count = spread(database)
+  const count = fillTables(database)
   database.close()
   return count
 }
 
-/** A few names as they come in from a crawl. */
+/** Imports a few names as a crawl does. */
 async function writePatterns({ url }: StoreFiles): Promise<void> {
-  const world = { seed: 1, names: PATTERNS, text: false }
+  const world = { seed: 1, names: PATTERN_COUNT, text: false }
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
-  const lines = Array.from({ length: PATTERNS }, (_, index) => lineOf(world, index, firstRound()))
+  const lines = Array.from({ length: PATTERN_COUNT }, (_, index) => observationLineAt(world, index, firstProbeRound()))
   await ingest(
     store,
     lines.map(parseObservation).filter((line) => typeof line !== 'string'),
@@ -83,21 +83,21 @@ async function writePatterns({ url }: StoreFiles): Promise<void> {
   await store.close()
 }
 
-/** Gives every drawn name a narrow row, an id and facts, in the order of the slots as a crawl does. */
-function spread(database: DatabaseSync): number {
+/** Gives every name a crawl state, an id and facts, in slot order as a crawl does. Returns the number of names. */
+function fillTables(database: DatabaseSync): number {
   const slice = 4096
-  const known = 'select max(id) as last from facts'
-  const last = (): number => database.prepare(known).get()!.last as number
+  const lastIdQuery = 'select max(id) as last from facts'
+  const last = (): number => database.prepare(lastIdQuery).get()!.last as number
   database.exec('create table ordered as select slot, name from drawn group by slot, name; drop table drawn')
   database.exec(`begin; insert or ignore into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint)
-    select slot, name, rowid + ${PATTERNS}, 1, (select max(clock) from crawl_state), null, 0, 0 from ordered; commit`)
+    select slot, name, rowid + ${PATTERN_COUNT}, 1, (select max(clock) from crawl_state), null, 0, 0 from ordered; commit`)
   const columns =
     'status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states'
-  const give = database.prepare(
-    `insert into facts (id, name, ${columns}) select v.id, v.name, ${columns} from crawl_state v join facts f on f.id = 1 + v.id % ${PATTERNS}
-     where v.slot between ? and ? and v.id > ${PATTERNS}`,
+  const insertFacts = database.prepare(
+    `insert into facts (id, name, ${columns}) select v.id, v.name, ${columns} from crawl_state v join facts f on f.id = 1 + v.id % ${PATTERN_COUNT}
+     where v.slot between ? and ? and v.id > ${PATTERN_COUNT}`,
   )
-  for (let slot = 0; slot < 65_536; slot += slice) give.run(slot, slot + slice - 1)
+  for (let slot = 0; slot < 65_536; slot += slice) insertFacts.run(slot, slot + slice - 1)
   database.exec('delete from pending_name; insert into pending_name (name) select name from crawl_state')
   database.exec('drop table ordered; pragma wal_checkpoint(truncate)')
   return last()

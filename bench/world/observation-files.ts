@@ -1,23 +1,28 @@
-/** Visits of the whole world as files: in the order of its places, or in that of the store's slots, as a crawl goes. */
+/** Writes a probe round of the whole world as a file: in index order, or in the store's slot order as a crawl does. */
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { slotOf } from '../../src/values/domain-name.ts'
-import { lineOf, nameOf, type Round, type World } from './world.ts'
+import { domainNameAt, observationLineAt, type ProbeRound, type World } from './world.ts'
 
-/** `file`: the order that names came in, any order to the store. `slot`: that of the slots, by name within each. */
-export type Order = 'file' | 'slot'
+/** `file`: index order, which is arbitrary for the store. `slot`: slot order, by name within each slot. */
+export type LineOrder = 'file' | 'slot'
 
 const CHUNK_CHARACTERS = 1 << 20
 
-/** Which places of the world, from the first of them to the last (excluded). */
-export type Range = { from: number; to: number }
+/** Indexes of the world, from `from` up to `to` (exclusive). */
+export type IndexRange = { from: number; to: number }
 
-/** The lines of a visit, with their ends, about a mebibyte at a time. */
-export function* chunks(world: World, round: Round, order: Order, range?: Range): Generator<string> {
+/** Generates the lines of a round in chunks of about a mebibyte. */
+export function* observationChunks(
+  world: World,
+  round: ProbeRound,
+  order: LineOrder,
+  range?: IndexRange,
+): Generator<string> {
   const { from, to } = range ?? { from: 0, to: world.names }
   let text = ''
-  for (const index of order === 'file' ? counted(from, to) : bySlot(world, from, to)) {
-    text += `${lineOf(world, index, round)}\n`
+  for (const index of order === 'file' ? indexesInOrder(from, to) : indexesBySlot(world, from, to)) {
+    text += `${observationLineAt(world, index, round)}\n`
     if (text.length < CHUNK_CHARACTERS) continue
     yield text
     text = ''
@@ -25,23 +30,29 @@ export function* chunks(world: World, round: Round, order: Order, range?: Range)
   if (text !== '') yield text
 }
 
-/** Writes a visit to a file. */
-export function writeRound(path: string, world: World, round: Round, order: Order, range?: Range): void {
+/** Writes a round to a file. */
+export function writeObservations(
+  path: string,
+  world: World,
+  round: ProbeRound,
+  order: LineOrder,
+  range?: IndexRange,
+): void {
   const file = openSync(path, 'w')
   try {
-    for (const chunk of chunks(world, round, order, range)) writeSync(file, chunk)
+    for (const chunk of observationChunks(world, round, order, range)) writeSync(file, chunk)
   } finally {
     closeSync(file)
   }
 }
 
-function* counted(from: number, to: number): Generator<number> {
+function* indexesInOrder(from: number, to: number): Generator<number> {
   for (let index = from; index < to; index++) yield index
 }
 
-/** Sorted by counting, so that 20 million names take 120 MB. */
-function* bySlot(world: World, from: number, to: number): Generator<number> {
-  const slots = Uint16Array.from({ length: to - from }, (_, at) => slotOf(nameOf(world, from + at)))
+/** A counting sort, so that 20 million names take 120 MB. */
+function* indexesBySlot(world: World, from: number, to: number): Generator<number> {
+  const slots = Uint16Array.from({ length: to - from }, (_, at) => slotOf(domainNameAt(world, from + at)))
   const ends = new Uint32Array(65_537)
   for (const slot of slots) ends[slot + 1]!++
   for (let slot = 0; slot < 65_536; slot++) ends[slot + 1]! += ends[slot]!
@@ -51,7 +62,7 @@ function* bySlot(world: World, from: number, to: number): Generator<number> {
   for (let slot = 0; slot < 65_536; slot++) {
     const named = Array.from(sorted.subarray(ends[slot], ends[slot + 1]), (index) => ({
       index,
-      name: nameOf(world, index),
+      name: domainNameAt(world, index),
     }))
     named.sort((a, b) => (a.name < b.name ? -1 : 1))
     for (const { index } of named) yield index

@@ -1,11 +1,11 @@
-/** Seeded chance: the same seed and place give the same numbers on every machine. */
+/** Random numbers from a seed: the same seed, index and salt give the same numbers on every machine. */
 
-/** Answers numbers from 0 (included) to 1, one after another. */
-export type Dice = () => number
+/** Returns the next number from 0 (inclusive) to 1. */
+export type RandomSource = () => number
 
-/** Dice of one place in the world: mulberry32, begun from a mix of the three. */
-export function diceOf(seed: number, index: number, salt: number): Dice {
-  let state = mix(Math.imul(seed, 0x9e3779b1) ^ mix(index ^ mix(salt)))
+/** Returns a random source for one index of the world: mulberry32, started from a mix of the three parameters. */
+export function seededRandom(seed: number, index: number, salt: number): RandomSource {
+  let state = mixBits(Math.imul(seed, 0x9e3779b1) ^ mixBits(index ^ mixBits(salt)))
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let value = Math.imul(state ^ (state >>> 15), state | 1)
@@ -14,24 +14,24 @@ export function diceOf(seed: number, index: number, salt: number): Dice {
   }
 }
 
-/** A 32-bit number from another, each from one: the finalizer of MurmurHash3. */
-export function mix(value: number): number {
+/** Maps 32-bit numbers to 32-bit numbers, one to one: the finalizer of MurmurHash3. */
+export function mixBits(value: number): number {
   let hash = value | 0
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** A whole number below `end`. */
-export function below(dice: Dice, end: number): number {
-  return Math.floor(dice() * end)
+/** Returns a whole number below `end`. */
+export function randomInt(random: RandomSource, end: number): number {
+  return Math.floor(random() * end)
 }
 
-/** A whole number below `end` of which small ones are the likelier, as 1/n: how names crowd on addresses. */
-export function crowded(dice: Dice, end: number): number {
-  return Math.min(end - 1, Math.floor(end ** dice()) - 1)
+/** Returns a whole number below `end` with a probability of about 1/n, as names share addresses. */
+export function randomSkewed(random: RandomSource, end: number): number {
+  return Math.min(end - 1, Math.floor(end ** random()) - 1)
 }
 
-export function oneOf<Value>(dice: Dice, values: readonly Value[]): Value {
-  return values[below(dice, values.length)]!
+export function randomChoice<Value>(random: RandomSource, values: readonly Value[]): Value {
+  return values[randomInt(random, values.length)]!
 }

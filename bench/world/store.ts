@@ -1,4 +1,4 @@
-/** The store that a bench works on: its files, copies of it, and accounts that may ask it. */
+/** The store of a bench: its files, copies of it, and accounts with tokens. */
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,14 +6,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { makeToken, newTokenRecord, TOKEN_BYTES } from '../../src/accounts/token.ts'
 import { openStore } from '../../src/store/open.ts'
 import { TESTER } from '../../test/tester.ts'
-import { diceOf } from './random.ts'
+import { seededRandom } from './random.ts'
 
-const ENDS = ['', '-wal', '-shm']
+const FILE_SUFFIXES = ['', '-wal', '-shm']
 
-/** A store's files by its name in a folder. */
+/** The files of a store by its name in a folder. */
 export type StoreFiles = { facts: string; ledger: string; url: string; env: { DOMAINDEX_STORE: string } }
 
-export function storeIn(folder: string, name = 'store'): StoreFiles {
+export function storeFilesIn(folder: string, name = 'store'): StoreFiles {
   const facts = join(folder, `${name}.db`)
   return {
     facts,
@@ -24,39 +24,40 @@ export function storeIn(folder: string, name = 'store'): StoreFiles {
 }
 
 export function removeStore({ facts, ledger }: StoreFiles): void {
-  for (const path of [facts, ledger]) for (const end of [...ENDS, '.log']) rmSync(path + end, { force: true })
+  for (const path of [facts, ledger])
+    for (const suffix of [...FILE_SUFFIXES, '.log']) rmSync(path + suffix, { force: true })
 }
 
 /** Copies a store that no process has open. */
 export function copyStore(from: StoreFiles, to: StoreFiles): void {
   removeStore(to)
   for (const [source, target] of [[from.facts, to.facts] as const, [from.ledger, to.ledger] as const]) {
-    for (const end of ENDS) if (existsSync(source + end)) copyFileSync(source + end, target + end)
+    for (const suffix of FILE_SUFFIXES) if (existsSync(source + suffix)) copyFileSync(source + suffix, target + suffix)
   }
 }
 
-/** Makes premium accounts with one token each; the tokens. The same seed gives the same. */
-export async function makeTokens({ url }: StoreFiles, count: number, seed: number): Promise<string[]> {
+/** Creates premium accounts with one token each. Returns the tokens. The same seed gives the same tokens. */
+export async function createTokens({ url }: StoreFiles, count: number, seed: number): Promise<string[]> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
   const now = await store.now()
   const tokens: string[] = []
   for (let at = 0; at < count; at++) {
     const email = `bench-${at}@example.com`
-    const made = await store.ledger
+    const created = await store.ledger
       .as(TESTER)
       .createAccount({ email, role: 'user', plan: 'premium', periods: [], addons: [] }, now)
-    const account = made ?? (await store.ledger.account(email))!
-    const dice = diceOf(seed, at, 99)
-    const token = makeToken(Uint8Array.from({ length: TOKEN_BYTES }, () => Math.floor(dice() * 256)))
-    if (made) await store.ledger.as(TESTER).createToken(account.id, newTokenRecord(token, 'bench', null), now)
+    const account = created ?? (await store.ledger.account(email))!
+    const random = seededRandom(seed, at, 99)
+    const token = makeToken(Uint8Array.from({ length: TOKEN_BYTES }, () => Math.floor(random() * 256)))
+    if (created) await store.ledger.as(TESTER).createToken(account.id, newTokenRecord(token, 'bench', null), now)
     tokens.push(token)
   }
   await store.close()
   return tokens
 }
 
-/** Holds a reader open, so that no part of the log is written back; what it returns lets go. */
-export function holdLog({ facts }: StoreFiles): () => void {
+/** Keeps a read transaction open, so that no part of the log is written back. Returns a function that ends it. */
+export function blockCheckpoints({ facts }: StoreFiles): () => void {
   const database = new DatabaseSync(facts, { readOnly: true })
   database.exec('begin')
   database.prepare('select count(*) from metadata').get()

@@ -1,23 +1,26 @@
-/** A made-up world of domains: what a visit of each would see, from a seed. The same seed gives the same bytes. */
+/**
+ * A synthetic world of domains: the observation of each domain in each round, from a seed. The same seed gives the same
+ * bytes.
+ */
 
 import type { DnsStatus, SocialAccount, Ssl } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import { hostOf, textOf } from './language.ts'
-import { below, crowded, type Dice, diceOf, mix, oneOf } from './random.ts'
+import { hostLabelOf, startPageTextOf } from './language.ts'
+import { mixBits, type RandomSource, randomChoice, randomInt, randomSkewed, seededRandom } from './random.ts'
 
-/** `names`: how many domains there are. `text`: whether start pages come with about 2 KB of it. */
+/** `names`: the number of domains. `text`: whether start pages have about 2 KB of text. */
 export type World = { seed: number; names: number; text: boolean }
 
 /**
- * One visit of the whole world. `at`: Unix seconds of its beginning; it ends within `WEEK`.
- * `changed`: the share of domains that have moved to other addresses since the world began, drawn anew by `generation`.
+ * One probe of the whole world. `at`: Unix seconds of its start. It ends within `WEEK`.
+ * `changedShare`: the share of domains that have moved to other addresses. Each `generation` draws them anew.
  */
-export type Round = { at: number; generation: number; changed: number }
+export type ProbeRound = { at: number; generation: number; changedShare: number }
 
-/** An observation as a line of a file holds it. */
-export type Seen = { domain: DomainName; observed_at: string; dns: SeenDns; web?: SeenWeb }
-type SeenDns = { status: DnsStatus; A?: string[]; AAAA?: string[] } & Record<string, unknown>
-type SeenWeb = {
+/** An observation as in a line of an observation file. */
+export type ObservationLine = { domain: DomainName; observed_at: string; dns: DnsFields; web?: WebFields }
+type DnsFields = { status: DnsStatus; A?: string[]; AAAA?: string[] } & Record<string, unknown>
+type WebFields = {
   has_website: boolean
   redirect_to_https: boolean
   redirect_to_www: boolean
@@ -29,8 +32,8 @@ type SeenWeb = {
 }
 
 const WEEK = 604_800
-/** The share of domains on the one address, and of those that redirect to the one target, that most others share. */
-const HOT = 0.066
+/** The share of domains on the hot address, and of redirecting domains that lead to the hot target. */
+const HOT_SHARE = 0.066
 export const HOT_ADDRESS = '198.18.0.1'
 export const HOT_TARGET = 'namebazaar.com'
 
@@ -54,125 +57,137 @@ const SUFFIXES = [
 const NETWORKS = ['facebook', 'instagram', 'x', 'linkedin', 'youtube', 'tiktok', 'pinterest'] as const
 const SALT = { name: 1, facts: 2, move: 3, moved: 4, text: 5, time: 6 }
 
-/** The first visit of all. */
-export function firstRound(): Round {
-  return { at: Date.UTC(2026, 0, 1) / 1000, generation: 0, changed: 0 }
+/** Returns the first round. */
+export function firstProbeRound(): ProbeRound {
+  return { at: Date.UTC(2026, 0, 1) / 1000, generation: 0, changedShare: 0 }
 }
 
-/** The visit a week after another, which sees the same. */
-export function nextRound(round: Round): Round {
+/** Returns the round one week later, in which nothing changed. */
+export function nextProbeRound(round: ProbeRound): ProbeRound {
   return { ...round, at: round.at + WEEK }
 }
 
-/** The name of the domain at a place; no two places have the same. */
-export function nameOf({ seed }: World, index: number): DomainName {
-  const dice = diceOf(seed, index, SALT.name)
-  return `${hostOf(mix(index), dice)}.${oneOf(dice, SUFFIXES)}` as DomainName
+/** Returns the name of the domain at an index. All names are distinct. */
+export function domainNameAt({ seed }: World, index: number): DomainName {
+  const random = seededRandom(seed, index, SALT.name)
+  return `${hostLabelOf(mixBits(index), random)}.${randomChoice(random, SUFFIXES)}` as DomainName
 }
 
-/** What a visit sees of the domain at a place. */
-export function seenOf(world: World, index: number, round: Round): Seen {
-  const dice = diceOf(world.seed, index, SALT.facts)
-  const domain = nameOf(world, index)
-  const seconds = round.at + below(diceOf(world.seed, index, SALT.time), WEEK)
-  const observed_at = new Date(seconds * 1000).toISOString().replace('.000', '')
-  const fate = dice()
-  if (fate < 0.03) return { domain, observed_at, dns: { status: 'nxdomain' } }
-  if (fate < 0.04) return { domain, observed_at, dns: { status: 'servfail' } }
-  const hasMoved = diceOf(world.seed, index, SALT.move + 16 * round.generation)() < round.changed
-  const places = hasMoved ? diceOf(world.seed, index, SALT.moved + 16 * round.generation) : dice
-  const addresses = addressesOf(places, world.names)
-  const dns = { status: 'ok' as const, ...addresses, ...restOf(diceOf(world.seed, index, SALT.facts + 16), domain) }
+/** Returns the observation of the domain at an index. */
+export function observationAt(world: World, index: number, round: ProbeRound): ObservationLine {
+  const random = seededRandom(world.seed, index, SALT.facts)
+  const domain = domainNameAt(world, index)
+  const probedAt = round.at + randomInt(seededRandom(world.seed, index, SALT.time), WEEK)
+  const observed_at = new Date(probedAt * 1000).toISOString().replace('.000', '')
+  const outcome = random()
+  if (outcome < 0.03) return { domain, observed_at, dns: { status: 'nxdomain' } }
+  if (outcome < 0.04) return { domain, observed_at, dns: { status: 'servfail' } }
+  const hasMoved = seededRandom(world.seed, index, SALT.move + 16 * round.generation)() < round.changedShare
+  const addressRandom = hasMoved ? seededRandom(world.seed, index, SALT.moved + 16 * round.generation) : random
+  const addresses = addressesOf(addressRandom, world.names)
+  const dns = {
+    status: 'ok' as const,
+    ...addresses,
+    ...otherRecordsOf(seededRandom(world.seed, index, SALT.facts + 16), domain),
+  }
   return { domain, observed_at, dns, web: webOf(world, index, domain) }
 }
 
-/** The same as a line of a file, without its end. */
-export function lineOf(world: World, index: number, round: Round): string {
-  return JSON.stringify(seenOf(world, index, round))
+/** Returns the observation as a line of a file, without the line feed. */
+export function observationLineAt(world: World, index: number, round: ProbeRound): string {
+  return JSON.stringify(observationAt(world, index, round))
 }
 
-/** One address in 15 for all; for half of the rest a crowd, shared as 1/n; for the others a server of few. */
-function addressesOf(dice: Dice, names: number): { A: string[]; AAAA: string[] } {
-  const crowd = dice()
+/**
+ * One domain in 15 is on the hot address. Half of the others share servers with a probability of 1/n, and the rest have
+ * servers with few names.
+ */
+function addressesOf(random: RandomSource, names: number): { A: string[]; AAAA: string[] } {
+  const popularity = random()
   const ranks: number[] = []
-  if (crowd < HOT) ranks.push(-1)
+  if (popularity < HOT_SHARE) ranks.push(-1)
   else {
-    const isCrowd = crowd < 0.55
-    const servers = Math.max(8, Math.floor(isCrowd ? names / 20 : names / 2))
-    const count = dice() < 0.25 ? 2 : 1
-    const first = isCrowd ? crowded(dice, servers) : servers + below(dice, servers)
+    const isShared = popularity < 0.55
+    const servers = Math.max(8, Math.floor(isShared ? names / 20 : names / 2))
+    const count = random() < 0.25 ? 2 : 1
+    const first = isShared ? randomSkewed(random, servers) : servers + randomInt(random, servers)
     for (let at = 0; at < count; at++) ranks.push(first + at)
   }
-  const v4 = ranks.map((rank) => (rank < 0 ? HOT_ADDRESS : quadOf(rank)))
-  const v6 = dice() < 0.5 ? ranks.map(groupsOf) : []
+  const v4 = ranks.map((rank) => (rank < 0 ? HOT_ADDRESS : ipv4Of(rank)))
+  const v6 = random() < 0.5 ? ranks.map(ipv6Of) : []
   return { A: v4, AAAA: v6 }
 }
 
-function groupsOf(rank: number): string {
-  return `2001:db8:${(mix(rank) & 0xffff).toString(16)}::${((rank + 1) >>> 16).toString(16)}:${((rank + 1) & 0xffff).toString(16)}`
+function ipv6Of(rank: number): string {
+  return `2001:db8:${(mixBits(rank) & 0xffff).toString(16)}::${((rank + 1) >>> 16).toString(16)}:${((rank + 1) & 0xffff).toString(16)}`
 }
 
-/** The address of the server of a rank: somewhere in 20.0.0.0 to 83.255.255.255, no two ranks below 2^26 alike. */
-function quadOf(rank: number): string {
+/**
+ * Returns the IPv4 address of the server with a rank, from 20.0.0.0 to 83.255.255.255. Ranks below 2^26 have distinct
+ * addresses.
+ */
+function ipv4Of(rank: number): string {
   const value = 0x14000000 + (Math.imul(rank, 0x9e3779b1) & 0x3ffffff)
   return [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255].join('.')
 }
 
 /** The other five record types. */
-function restOf(dice: Dice, domain: DomainName): Record<string, unknown> {
-  const hoster = `${hostOf(mix(crowded(dice, 3000)), () => 0)}.net`
-  const NS = Array.from({ length: 2 + below(dice, 3) }, (_, at) => `ns${at + 1}.${hoster}`)
-  const servers = dice() < 0.2 ? 0 : 1 + below(dice, 2)
+function otherRecordsOf(random: RandomSource, domain: DomainName): Record<string, unknown> {
+  const hostingCompany = `${hostLabelOf(mixBits(randomSkewed(random, 3000)), () => 0)}.net`
+  const NS = Array.from({ length: 2 + randomInt(random, 3) }, (_, at) => `ns${at + 1}.${hostingCompany}`)
+  const servers = random() < 0.2 ? 0 : 1 + randomInt(random, 2)
   const MX = Array.from({ length: servers }, (_, at) => ({
     priority: 10 * (at + 1),
-    mail_server: `mx${at + 1}.${hoster}`,
+    mail_server: `mx${at + 1}.${hostingCompany}`,
   }))
-  const TXT = dice() < 0.7 ? [[`v=spf1 include:_spf.${hoster} -all`]] : []
-  if (dice() < 0.3)
-    TXT.push([`site-verification=${mix(below(dice, 2 ** 32)).toString(36)}${mix(TXT.length).toString(36)}`])
+  const TXT = random() < 0.7 ? [[`v=spf1 include:_spf.${hostingCompany} -all`]] : []
+  if (random() < 0.3)
+    TXT.push([
+      `site-verification=${mixBits(randomInt(random, 2 ** 32)).toString(36)}${mixBits(TXT.length).toString(36)}`,
+    ])
   const SOA = [
     {
       primary_nameserver: NS[0],
-      admin_email: `hostmaster@${dice() < 0.7 ? hoster : domain}`,
-      serial: 2_026_010_100 + below(dice, 100),
+      admin_email: `hostmaster@${random() < 0.7 ? hostingCompany : domain}`,
+      serial: 2_026_010_100 + randomInt(random, 100),
       refresh_seconds: 7200,
       retry_seconds: 3600,
       expire_seconds: 1_209_600,
       minimum_ttl_seconds: 3600,
     },
   ]
-  return { NS, CNAME: dice() < 0.02 ? [`edge.${hoster}`] : [], MX, TXT, SOA }
+  return { NS, CNAME: random() < 0.02 ? [`edge.${hostingCompany}`] : [], MX, TXT, SOA }
 }
 
-function webOf(world: World, index: number, domain: DomainName): SeenWeb {
-  const dice = diceOf(world.seed, index, SALT.facts + 32)
-  const redirects_to = targetOf(dice, world)
-  const has_website = redirects_to === null && dice() < 0.8
-  const redirect_to_www = dice() < 0.3
-  const web: SeenWeb = {
+function webOf(world: World, index: number, domain: DomainName): WebFields {
+  const random = seededRandom(world.seed, index, SALT.facts + 32)
+  const redirects_to = targetOf(random, world)
+  const has_website = redirects_to === null && random() < 0.8
+  const redirect_to_www = random() < 0.3
+  const web: WebFields = {
     has_website,
-    redirect_to_https: dice() < 0.75,
+    redirect_to_https: random() < 0.75,
     redirect_to_www,
-    only_with_www: !redirect_to_www && dice() < 0.02,
+    only_with_www: !redirect_to_www && random() < 0.02,
     redirects_to,
-    ssl: dice() < 0.8 ? 'valid' : oneOf(dice, ['nocert', 'invalid']),
-    social_accounts: has_website && dice() < 0.3 ? accountsOf(dice, domain) : [],
+    ssl: random() < 0.8 ? 'valid' : randomChoice(random, ['nocert', 'invalid']),
+    social_accounts: has_website && random() < 0.3 ? accountsOf(random, domain) : [],
   }
-  if (world.text && has_website) web.text = textOf(diceOf(world.seed, index, SALT.text))
+  if (world.text && has_website) web.text = startPageTextOf(seededRandom(world.seed, index, SALT.text))
   return web
 }
 
-/** Another domain of the world, the hot one above all, or null. */
-function targetOf(dice: Dice, world: World): string | null {
-  const chance = dice()
-  if (chance < HOT) return HOT_TARGET
-  return chance < 0.13 ? nameOf(world, crowded(dice, world.names)) : null
+/** Returns another domain of the world, most often the hot target, or null. */
+function targetOf(random: RandomSource, world: World): string | null {
+  const chance = random()
+  if (chance < HOT_SHARE) return HOT_TARGET
+  return chance < 0.13 ? domainNameAt(world, randomSkewed(random, world.names)) : null
 }
 
-function accountsOf(dice: Dice, domain: DomainName): SocialAccount[] {
+function accountsOf(random: RandomSource, domain: DomainName): SocialAccount[] {
   const username = domain.split('.', 1)[0]!
-  const from = below(dice, NETWORKS.length)
-  return Array.from({ length: 1 + below(dice, 4) }, (_, at) => {
+  const from = randomInt(random, NETWORKS.length)
+  return Array.from({ length: 1 + randomInt(random, 4) }, (_, at) => {
     const network = NETWORKS[(from + at) % NETWORKS.length]!
     const type = network === 'facebook' ? 'facebook_page' : network === 'linkedin' ? 'linkedin_company' : network
     return { network, type, username, url: `https://${network}.com/${username}` }

@@ -37,7 +37,7 @@ test('a crawler that cannot renew its leases begins no visit while one stands fo
     ages.push(world.clock.monotonicMs() / 1000 - leased.get(slotRangeOf(name))!)
     return world.visit(name, holder)
   }
-  const crawler = world.start('one', { store, visit, rate: 1 })
+  const crawler = world.start('one', { store, probe: visit, rate: 1 })
   await world.minutes(4)
   const oldest = Math.max(...ages)
   assert.ok(oldest > LEASE_SECONDS / 2 && oldest <= LEASE_SECONDS - 20, `one began ${oldest} s after its lease`)
@@ -62,9 +62,9 @@ test('leases are renewed while visits in flight last, also where the store was a
     ends.push(world.clock.monotonicMs() / 1000)
     return seen
   }
-  const one = world.start('one', { store, visit, other: { onFault() {} } })
+  const one = world.start('one', { store, probe: visit, overrides: { onFault() {} } })
   await world.clock.run(20_000)
-  assert.equal(one.figures.pause?.reason, 'store')
+  assert.equal(one.stats.pause?.reason, 'store')
   const two = world.start('two')
   await world.minutes(4)
   const begun = world.visits.filter(({ crawler }) => crawler === 'two').map(({ at }) => at)
@@ -87,7 +87,7 @@ test('what was seen of a range that is another crawler’s by then is dropped, a
     assert.equal((await world.store.schedule.lease('thief', 1, [slotRangeOf(asked)])).length, 1)
     return seen
   }
-  const crawler = world.start('one', { store, visit })
+  const crawler = world.start('one', { store, probe: visit })
   await world.minutes(2)
   assert.equal(world.visits.length, 1)
   const [row] = await world.store.observations.crawlStates([asked])
@@ -109,7 +109,7 @@ test('a visit that a span left behind is not begun again while it lasts', async 
     under--
     return seen
   }
-  const crawler = world.start('one', { visit, other: { runSelfCheck: async () => sight } })
+  const crawler = world.start('one', { probe: visit, overrides: { runSelfCheck: async () => sight } })
   await world.clock.run(10_000)
   sight = { passed: false, reason: 'no resolver answers' }
   await world.minutes(1)
@@ -133,11 +133,11 @@ test('leases that a store could not take back are given back when it is there ag
     ...withSchedule(world.store, { release: (leases) => (isAway ? failing() : schedule.release(leases)) }),
     observations: { ...world.store.observations, save: (...given) => (isAway ? failing() : save(...given)) },
   }
-  const crawler = world.start('one', { store, other: { onFault() {} } })
+  const crawler = world.start('one', { store, overrides: { onFault() {} } })
   await world.clock.run(800)
   isAway = true
   await world.clock.run(5_000)
-  assert.equal(crawler.figures.pause?.reason, 'store')
+  assert.equal(crawler.stats.pause?.reason, 'store')
   isAway = false
   await world.clock.run(20_000)
   const rows = await world.store.observations.crawlStates(namesOf(20).map(named))
@@ -148,7 +148,7 @@ test('leases that a store could not take back are given back when it is there ag
 test('while nothing of what was seen can be saved, only so many more visits are begun', async (t) => {
   const world = await makeWorld(t)
   await know(world.store, namesOf(3_500))
-  const crawler = world.start('one', { other: { runSelfCheck: lookOnce() } })
+  const crawler = world.start('one', { overrides: { runSelfCheck: lookOnce() } })
   await world.minutes(1)
   assert.ok(world.visits.length >= 2_000 && world.visits.length <= 2_000 + 2 * 500 + 256, `${world.visits.length}`)
   world.bury('one', crawler)

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Running } from '../../bench/crawl-simulation/crawler.ts'
+import type { RunningCrawler } from '../../bench/crawl-simulation/crawler.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { CRAWL_TIMINGS, type SelfCheckOutcome } from '../../src/crawler/dependencies.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
@@ -68,14 +68,14 @@ test('a crawler that is killed at any moment loses nothing, and nothing is visit
   const whole = await filled(t)
   const first = whole.start('one')
   await whole.clock.run(20_000)
-  const moments = first.life.moments
+  const moments = first.process.killPoints
   await whole.close()
   const step = moments / KILLS
   for (let endsAt = 1; endsAt <= moments; endsAt += step) {
     const world = await filled(t)
-    const mortal = world.start('one', { endsAt: Math.floor(endsAt) })
+    const mortal = world.start('one', { killAtPoint: Math.floor(endsAt) })
     const second = world.start('two')
-    await world.clock.run(120_000, () => mortal.life.isOver)
+    await world.clock.run(120_000, () => mortal.process.isKilled)
     world.bury('one', mortal)
     const third = world.start('three')
     await world.minutes(5)
@@ -88,7 +88,7 @@ test('a crawler that is killed at any moment loses nothing, and nothing is visit
 })
 
 /** Ends a crawler in order. */
-async function finish({ clock }: World, crawler: Running): Promise<void> {
+async function finish({ clock }: World, crawler: RunningCrawler): Promise<void> {
   crawler.stop()
   await clock.run(Number.POSITIVE_INFINITY)
   await crawler.ended
@@ -99,15 +99,15 @@ test('what was seen since eyes were last good is thrown away, and seen again whe
   let isBlind = false
   const look = async (): Promise<SelfCheckOutcome> =>
     isBlind ? { passed: false, reason: 'no resolver answers' } : { passed: true }
-  const crawler = world.start('one', { other: { runSelfCheck: look } })
+  const crawler = world.start('one', { overrides: { runSelfCheck: look } })
   await world.clock.run(500)
   assert.ok(world.visits.length > 0)
   isBlind = true
   await world.minutes(1)
   const first = world.visits.length
-  assert.deepEqual(crawler.figures.pause, { reason: 'self_check', message: 'no resolver answers', since: 2_500 })
-  assert.equal(crawler.figures.notReadyReason, 'no resolver answers')
-  assert.deepEqual([crawler.figures.batches.saved, crawler.figures.batches.discarded], [0, 1])
+  assert.deepEqual(crawler.stats.pause, { reason: 'self_check', message: 'no resolver answers', since: 2_500 })
+  assert.equal(crawler.stats.notReadyReason, 'no resolver answers')
+  assert.deepEqual([crawler.stats.batches.saved, crawler.stats.batches.discarded], [0, 1])
   const clocks = (await world.store.observations.crawlStates(FRESH.map(named))).flatMap((visit) => visit.clocks)
   assert.deepEqual(new Set(clocks), new Set([0]))
   const held = (await world.store.schedule.ranges()).filter(({ holder }) => holder !== null)
@@ -116,7 +116,7 @@ test('what was seen since eyes were last good is thrown away, and seen again whe
   assert.equal(world.visits.length, first, 'nothing is visited meanwhile')
   isBlind = false
   await world.minutes(3)
-  assert.equal(crawler.figures.notReadyReason, null)
+  assert.equal(crawler.stats.notReadyReason, null)
   await finish(world, crawler)
   await expectDone(world)
 })
@@ -138,16 +138,16 @@ test('a store that fails makes the crawl pause, and go on when it is there again
   const faults: unknown[] = []
   const crawler = world.start('one', {
     store: failing(world.store),
-    other: { onFault: (error) => faults.push(error) },
+    overrides: { onFault: (error) => faults.push(error) },
   })
   await world.clock.run(800)
   isAway = true
   await world.minutes(2)
-  assert.equal(crawler.figures.pause?.reason, 'store')
+  assert.equal(crawler.stats.pause?.reason, 'store')
   assert.ok(faults.length > 0)
   isAway = false
   await world.minutes(5)
-  assert.equal(crawler.figures.pause, null)
+  assert.equal(crawler.stats.pause, null)
   await finish(world, crawler)
   await expectDone(world)
 })
@@ -155,7 +155,7 @@ test('a store that fails makes the crawl pause, and go on when it is there again
 test('a name whose owner wants no visits is not visited, not even when it is asked for, and comes up again later', async (t) => {
   const world = await filled(t)
   const out = new Set<string>([FRESH[0]!, DUE[0]!, ASKED])
-  const crawler = world.start('one', { other: { optOut: { hasName: (name) => out.has(name) } } })
+  const crawler = world.start('one', { overrides: { optOut: { hasName: (name) => out.has(name) } } })
   await world.minutes(3)
   await finish(world, crawler)
   assert.deepEqual(namesOf(world), WANTED.filter((name) => !out.has(name)).toSorted())
@@ -170,7 +170,7 @@ test('a name that could not be looked at is not written and comes up again soon,
   const before = await world.store.observations.crawlStates(DUE.map(named))
   let isDark = true
   const crawler = world.start('one', {
-    visit: async (name, holder) => {
+    probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
       return isDark && DUE.includes(name) ? { ...visit, dns: null } : visit
     },
@@ -183,7 +183,7 @@ test('a name that could not be looked at is not written and comes up again soon,
   )
   assert.ok(meanwhile.every(({ due }) => due > BEGIN && due <= BEGIN + 600))
   assert.equal(world.visits.filter(({ name }) => DUE.includes(name)).length, DUE.length)
-  assert.equal(crawler.figures.probes.due.notProbed, DUE.length)
+  assert.equal(crawler.stats.probes.due.notProbed, DUE.length)
   isDark = false
   await world.minutes(10)
   await finish(world, crawler)
@@ -196,8 +196,8 @@ test('a name that leads to an address that rests is visited again when that does
   const pace = makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() })
   pace.backOff(address, 3_600_000)
   const crawler = world.start('one', {
-    other: { politeness: pace },
-    visit: async (name, holder) => {
+    overrides: { politeness: pace },
+    probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
       return dark.includes(name) && pace.wait({ addresses: [address] }) > 0 ? { ...visit, deferredAt: address } : visit
     },
@@ -216,7 +216,7 @@ test('a name that can never be looked at is visited more and more seldom, also w
   const dark: DomainName[] = [DUE[0]!, ASKED].map(named)
   let isDark = true
   const crawler = world.start('one', {
-    visit: async (name, holder) => {
+    probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
       return isDark && dark.includes(name) ? { ...visit, dns: null } : visit
     },
@@ -240,7 +240,7 @@ test('a name that leads to an address that is always crowded is visited more and
   const world = await filled(t)
   const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
   const crawler = world.start('one', {
-    visit: async (name, holder) => {
+    probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
       return dark.includes(name) ? { ...visit, deferredAt: address } : visit
     },
@@ -262,7 +262,7 @@ test('a wish of a caller is given up after three visits that saw nothing, one fo
   await world.store.crawlRequests.add('lookup', [named(ASKED)])
   await world.store.crawlRequests.add('followup', [named(FOLLOWED)])
   const crawler = world.start('one', {
-    visit: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
+    probe: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
   })
   const wishes = async () => [
     await world.store.crawlRequests.count('lookup'),
@@ -281,7 +281,9 @@ test('a wish of a caller whose name never has its turn is given up after a day',
   await world.store.crawlRequests.add('lookup', [named(DUE[0]!)])
   await visited(world.store, [DUE[0]!], DAY)
   const pace = { ...makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() }), wait: () => 3_600_000 }
-  const crawler = world.start('one', { other: { politeness: pace, timings: { ...CRAWL_TIMINGS, pollMs: 600_000 } } })
+  const crawler = world.start('one', {
+    overrides: { politeness: pace, timings: { ...CRAWL_TIMINGS, pollMs: 600_000 } },
+  })
   await world.minutes(23 * 60)
   assert.equal(await world.store.crawlRequests.count('lookup'), 1)
   await world.minutes(2 * 60)
@@ -312,7 +314,7 @@ test('names that are asked for and cannot be looked at keep no other one waiting
     return dark.includes(name) ? { ...visit, dns: null } : visit
   }
   await world.store.crawlRequests.add('lookup', dark)
-  const crawler = world.start('one', { visit })
+  const crawler = world.start('one', { probe: visit })
   await world.minutes(2)
   const good = [100, 200, 255].map(inRange)
   await world.store.crawlRequests.add('lookup', good)
@@ -333,7 +335,7 @@ test('visits that are not over 15 seconds after the end was asked for are droppe
     if (name === never) await world.clock.wait(1e12)
     return visit
   }
-  const crawler = world.start('one', { visit })
+  const crawler = world.start('one', { probe: visit })
   await world.clock.run(500)
   crawler.stop()
   await world.clock.run(16_000)
@@ -392,20 +394,20 @@ test('visits by which more names are gone than in any hour of the week are not s
   let isLying = true
   const missing = { outcome: 'nxdomain' } as const
   const crawler = world.start('one', {
-    visit: async (name, holder) => {
+    probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
       return isLying ? { ...visit, dns: { A: missing, AAAA: missing } } : visit
     },
   })
   await world.minutes(2)
-  assert.equal(crawler.figures.pause?.reason, 'anomaly')
-  assert.match(crawler.figures.notReadyReason!, /^nxdomain is 100\.0 % of /)
+  assert.equal(crawler.stats.pause?.reason, 'anomaly')
+  assert.match(crawler.stats.notReadyReason!, /^nxdomain is 100\.0 % of /)
   assert.equal(world.visits.length, names.length, 'none is visited again before the first trial')
   const clocks = (await world.store.observations.crawlStates(names.map(named))).flatMap((visit) => visit.clocks)
   assert.ok(clocks.every((clock) => clock < BEGIN))
   isLying = false
   await world.minutes(30)
-  assert.equal(crawler.figures.pause, null)
+  assert.equal(crawler.stats.pause, null)
   assert.ok((await world.store.observations.crawlStates(names.map(named))).every(({ clocks }) => clocks[0]! >= BEGIN))
   await finish(world, crawler)
 })

@@ -8,16 +8,25 @@ import { test } from 'node:test'
 import { simulate } from '../../bench/crawl-simulation/simulation.ts'
 
 const DAY = 86_400
-/** A month of the usual rhythm in six days. */
-const RHYTHM = { min: DAY / 6, first: DAY, max: 4 * DAY }
+/** A month of the usual intervals in six days. */
+const INTERVALS = { min: DAY / 6, first: DAY, max: 4 * DAY }
 
-test('over many visits, while crawlers die and come back, every name is visited in time and none by two at once', async (t) => {
+test('if crawlers are killed and restarted, every name is still probed in time and never by two crawlers at once', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-simulation-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const world = { names: 2_000, days: 6, crawlers: 2, rate: 20, rhythm: RHYTHM, life: 0.25, folder, seed: 7 }
-  const { logbook, never, kills } = await simulate(world)
+  const world = {
+    names: 2_000,
+    days: 6,
+    crawlers: 2,
+    rate: 20,
+    intervals: INTERVALS,
+    maxLifetimeDays: 0.25,
+    folder,
+    seed: 7,
+  }
+  const { log, neverProbed, kills } = await simulate(world)
   assert.ok(kills > 20, `${kills} kills`)
-  assert.deepEqual([never, logbook.together], [0, 0])
-  assert.ok(logbook.longestFirst < DAY && logbook.longestGap <= RHYTHM.max + DAY)
-  assert.ok(logbook.visits > 3 * 2_000, `${logbook.visits} visits`)
+  assert.deepEqual([neverProbed, log.overlapping], [0, 0])
+  assert.ok(log.longestFirst < DAY && log.longestGap <= INTERVALS.max + DAY)
+  assert.ok(log.probes > 3 * 2_000, `${log.probes} probes`)
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { VirtualClock } from '../../bench/crawl-simulation/clock.ts'
-import { type CrawlerOptions, type Running, startCrawler } from '../../bench/crawl-simulation/crawler.ts'
+import { type CrawlerOptions, type RunningCrawler, startCrawler } from '../../bench/crawl-simulation/crawler.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
 import type { DnsPart, Observation } from '../../src/observe/observation.ts'
@@ -69,20 +69,20 @@ export async function makeWorld(test: TestContext) {
     together,
     close,
     /** Starts a crawler; whatever is not said is as in `bench/crawl-simulation`. */
-    start(holder: string, options: Partial<CrawlerOptions> = {}): Running {
+    start(holder: string, options: Partial<CrawlerOptions> = {}): RunningCrawler {
       return startCrawler({
         holder,
         store,
         clock,
         random: () => 0.5,
-        times: CRAWL_TIMINGS,
+        timings: CRAWL_TIMINGS,
         rate: null,
-        visit,
+        probe: visit,
         ...options,
       })
     },
     /** Kills it: what it was visiting it visits no longer. */
-    bury(holder: string, { life }: Running): void {
+    bury(holder: string, { process: life }: RunningCrawler): void {
       life.kill()
       for (const [name, who] of under) if (who === holder) under.delete(name)
     },

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { exactTruth } from '../../bench/similar/exact.ts'
+import { findExactNeighbours } from '../../bench/similar/exact.ts'
 import { assertRefused } from './errors.ts'
 import { look, NXDOMAIN, site } from './observations.ts'
 import { makeWorld, type Parameters, type Seen } from './world.ts'
@@ -238,7 +238,7 @@ test('a row is as similar as the cosine of both pages is, reckoned from all word
   await small.ingest(...pages.map(({ name, text }) => says(name, text)))
   await small.index()
   const names = pages.map(({ name }) => name)
-  const { neighbours } = exactTruth(pages, names, 100)
+  const { neighbours } = findExactNeighbours(pages, names, 100)
   const { token } = await small.account({ plan: 'premium' })
   for (const query of names) {
     const right = neighbours.get(query)!.map(({ target, cosine }) => ({ target, similarity: cosine }))

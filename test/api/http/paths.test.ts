@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { oddPath } from '../../../bench/fuzz/paths.ts'
-import { askPaths } from '../../../bench/load/path-client.ts'
-import { diceOf } from '../../../bench/world/random.ts'
+import { unusualPath } from '../../../bench/fuzz/paths.ts'
+import { requestPaths } from '../../../bench/load/path-client.ts'
+import { seededRandom } from '../../../bench/world/random.ts'
 import { makeWorld } from '../../spec/world.ts'
 
 const world = await makeWorld()
@@ -27,21 +27,22 @@ test('a path that leads out of a folder, or has a backslash or a zero byte, is e
     '/\\',
     '/%00',
   ]
-  for (const { path, status, body } of await askPaths(world.address, paths)) {
+  for (const { path, status, body } of await requestPaths(world.address, paths)) {
     assert.deepEqual([path, status, JSON.parse(body).error], [path, 404, 'endpoint_unknown'])
   }
-  const file = await askPaths(world.address, ['/files/%2e%2e%2fx', '/files/..\\x', '/files/%00'])
+  const file = await requestPaths(world.address, ['/files/%2e%2e%2fx', '/files/..\\x', '/files/%00'])
   for (const { path, status } of file) assert.deepEqual([path, status], [path, 401])
 })
 
 test('no made-up path is answered with a fault, or not at all', async () => {
-  const paths = Array.from({ length: 500 }, (_, index) => oddPath(diceOf(7, index, 0)))
-  for (const { path, status } of await askPaths(world.address, paths)) assert.ok(status >= 200 && status < 500, path)
+  const paths = Array.from({ length: 500 }, (_, index) => unusualPath(seededRandom(7, index, 0)))
+  for (const { path, status } of await requestPaths(world.address, paths))
+    assert.ok(status >= 200 && status < 500, path)
 })
 
 test('a path that would be no route, and cannot be read either, ends nothing', async () => {
   for (const path of ['/*/%Sff/', '/**', '/:a(', '/:a/:a', '/files/:filename']) {
-    const [answer] = await askPaths(world.address, [path])
+    const [answer] = await requestPaths(world.address, [path])
     assert.ok(answer!.status === 404 || answer!.status === 401, path)
   }
 })

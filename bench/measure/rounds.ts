@@ -1,10 +1,10 @@
-/** Measuring in turn: every contender once a round, and the middle of the rounds. */
+/** Interleaved measurements: every contender runs once per round, and the median of the rounds counts. */
 
-/** How often each contender runs unless told otherwise. */
-export const ROUNDS = 5
+/** The default number of rounds. */
+export const DEFAULT_ROUNDS = 5
 
-/** Runs each contender once a round, in turn (A B A B), and hands over the figures of each. */
-export async function inTurn<Key extends string, Figure>(
+/** Runs each contender once per round, in turn (A B A B), and returns the figures of each. */
+export async function runInterleaved<Key extends string, Figure>(
   rounds: number,
   contenders: Readonly<Record<Key, () => Promise<Figure>>>,
 ): Promise<Record<Key, Figure[]>> {
@@ -20,13 +20,15 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The value below which a share of them lies; the nearest one that was measured (of an even number, the lower). */
+/**
+ * Returns the smallest value that is at least as large as a share of all values (of an even number, the lower median).
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }
 
-/** The median of one figure of each. */
+/** Returns the median of one number of each run. */
 export function medianOf<Figure>(figures: readonly Figure[], pick: (figure: Figure) => number): number {
   return median(figures.map(pick))
 }

@@ -1,14 +1,15 @@
 /**
- * What the accounts are that sample pages link and their JSON-LD does not name: each was looked up in its page by hand.
+ * Verdicts on the accounts that sample pages link and their JSON-LD does not name. Each was looked up manually in its
+ * page.
  */
 
 /**
- * `own`: the site's, in another spelling, of another edition or by another name of the same publisher. `author`: of who
- * wrote the article. `other`: of somebody whom the page recommends.
+ * `own`: the site's, in another spelling, of another edition or under another name of the same publisher. `author`: the
+ * account of the author of the article. `other`: an account that the page recommends.
  */
-export type Reading = 'own' | 'author' | 'other'
+export type ReviewVerdict = 'own' | 'author' | 'other'
 
-const READ: Record<Reading, string> = {
+const REVIEWED: Record<ReviewVerdict, string> = {
   own: `
     facebook.com/132221913470408 youtube.com/thrnetwork youtube.com/user/skynews linkedin.com/company/9to5mac.com
     facebook.com/therealdealmedia youtube.com/therealdealmagazinenewyork youtube.com/channel/UCpwvZwUam-URkxB7g4USKpg
@@ -22,16 +23,16 @@ const READ: Record<Reading, string> = {
     x.com/arrowheadwater instagram.com/arrowheadwtr`,
 }
 
-const READING_OF = new Map(
-  Object.entries(READ).flatMap(([reading, text]) =>
+const VERDICT_OF = new Map(
+  Object.entries(REVIEWED).flatMap(([verdict, text]) =>
     text
       .trim()
       .split(/\s+/)
-      .map((url) => [url, reading as Reading] as const),
+      .map((url) => [url, verdict as ReviewVerdict] as const),
   ),
 )
 
-/** Null for an account that nobody has looked up. */
-export function readingOf(url: string): Reading | null {
-  return READING_OF.get(url.replace(/^https:\/\/(?:www\.)?/, '')) ?? null
+/** Returns null for an account without a verdict. */
+export function reviewVerdict(url: string): ReviewVerdict | null {
+  return VERDICT_OF.get(url.replace(/^https:\/\/(?:www\.)?/, '')) ?? null
 }

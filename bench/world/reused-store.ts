@@ -1,4 +1,4 @@
-/** A store that one random history after another uses: the next one finds it open and empty. */
+/** A store that random histories use one after another: each finds it open and empty. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,14 +10,14 @@ import type { Store } from '../../src/store/port/store.ts'
 import type { Clock, Engine } from '../../test/store/conformance/engine.ts'
 import { NOW } from '../../test/store/conformance/world.ts'
 import { FACT_TABLES } from '../../test/store/tables.ts'
-import { startServer } from './postgres.ts'
+import { startPostgresServer } from './postgres.ts'
 
-/** A place that histories happen in one after another; `empty` takes away what one left. */
-type Place = { url: string; empty(): Promise<void>; end(): Promise<void> }
+/** A database on one engine. `empty` deletes what a history wrote. */
+type TestDatabase = { url: string; empty(): Promise<void>; end(): Promise<void> }
 
-export type EmptiedStore = Pick<Engine, 'open'> & {
+export type ReusedStore = Pick<Engine, 'open'> & {
   /** Opens one more instance on the same store. The caller closes it. */
-  openOne(clock: Clock): Promise<Store>
+  openInstance(clock: Clock): Promise<Store>
   end(): Promise<void>
 }
 
@@ -27,49 +27,50 @@ const OPTIONS = {
   secret: 'a secret for the bench that is long enough',
   pool: 2,
 } as const
-/** Tables that a history fills, on either engine; LISTING are SQLite's. */
+/** Tables that histories write to on both engines. SQLITE_TABLES exist on SQLite only. */
 const TABLES = [...FACT_TABLES, 'page_document', 'orphan_document']
-const LISTING = ['pending_name', 'pending_removal', 'sorted_name']
+const SQLITE_TABLES = ['pending_name', 'pending_removal', 'sorted_name']
 
 /** Creates a store. Its two instances stay open between histories, and open again only if a history asks for it. */
-export async function emptiedStore(engine: 'sqlite' | 'postgres'): Promise<EmptiedStore> {
+export async function openReusedStore(engine: 'sqlite' | 'postgres'): Promise<ReusedStore> {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-histories-'))
-  const place = await (engine === 'postgres' ? onPostgres(folder) : onSqlite(folder))
-  const openOne = (clock: Clock): Promise<Store> => openStore(place.url, { ...OPTIONS, now: () => clock.now })
-  const openBoth = async () => [await openOne({ now: NOW }), await openOne({ now: NOW })] as const
-  let both = await openBoth()
-  const closeBoth = async () => {
-    for (const store of both) await store.close()
+  const testDatabase = await (engine === 'postgres' ? onPostgres(folder) : onSqlite(folder))
+  const openInstance = (clock: Clock): Promise<Store> =>
+    openStore(testDatabase.url, { ...OPTIONS, now: () => clock.now })
+  const openInstances = async () => [await openInstance({ now: NOW }), await openInstance({ now: NOW })] as const
+  let instances = await openInstances()
+  const closeInstances = async () => {
+    for (const store of instances) await store.close()
   }
   return {
-    openOne,
+    openInstance,
     async open() {
       return {
-        url: place.url,
-        store: both[0],
-        another: async () => both[1],
+        url: testDatabase.url,
+        store: instances[0],
+        another: async () => instances[1],
         async reopen() {
-          await closeBoth()
-          both = await openBoth()
-          return both[0]
+          await closeInstances()
+          instances = await openInstances()
+          return instances[0]
         },
-        close: place.empty,
+        close: testDatabase.empty,
       }
     },
     async end() {
-      await closeBoth()
-      await place.end()
+      await closeInstances()
+      await testDatabase.end()
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-async function onSqlite(folder: string): Promise<Place> {
+async function onSqlite(folder: string): Promise<TestDatabase> {
   const path = join(folder, 'store.db')
   const url = `sqlite:${path}`
   await (await openStore(url, OPTIONS)).close()
   const database = new DatabaseSync(path, { timeout: 10_000 })
-  const deletions = [...TABLES, ...LISTING].map((table) => database.prepare(`delete from ${table}`))
+  const deletions = [...TABLES, ...SQLITE_TABLES].map((table) => database.prepare(`delete from ${table}`))
   return {
     url,
     async empty() {
@@ -81,8 +82,8 @@ async function onSqlite(folder: string): Promise<Place> {
   }
 }
 
-async function onPostgres(folder: string): Promise<Place> {
-  const { started, socket } = await startServer(folder)
+async function onPostgres(folder: string): Promise<TestDatabase> {
+  const { running, socket } = await startPostgresServer(folder)
   const url = `postgres://bench:none@localhost/postgres?host=${socket}`
   await (await openStore(url, OPTIONS)).close()
   const client = new pg.Client({ connectionString: url })
@@ -95,8 +96,8 @@ async function onPostgres(folder: string): Promise<Place> {
     },
     async end() {
       await client.end()
-      started.child.kill('SIGINT')
-      await started.ended
+      running.child.kill('SIGINT')
+      await running.exited
     },
   }
 }
