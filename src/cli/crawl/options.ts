@@ -1,8 +1,20 @@
-/** Parsers of the options of `crawl`. */
+/** The options of `crawl`, and their parsers. */
 
 import { InvalidArgumentError } from 'commander'
 import { parseServer, type Server } from '../../probe/dns/resolver.ts'
 import { type AddressRange, parseAddressRange } from '../../probe/guard.ts'
+
+/** The command-line options. */
+export type CrawlOptions = {
+  file?: string
+  resolver: Server[]
+  allow: AddressRange[]
+  out?: string
+  parallel: number
+  loop?: true
+  status?: true
+  json?: true
+}
 
 const MAX_PARALLEL = 10_000
 

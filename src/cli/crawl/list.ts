@@ -1,0 +1,105 @@
+/** `domaindex crawl` of names: probes each name once and saves the observations in the store or in a file. */
+
+import { CommandFault } from '../../config/command-fault.ts'
+import { loadSettings } from '../../config/settings.ts'
+import type { Destination } from '../../crawler/list/destination.ts'
+import { crawlList } from '../../crawler/list/list-crawl.ts'
+import { type ListProgress, openListProgress } from '../../crawler/list/list-progress.ts'
+import { createListReporter } from '../../crawler/list/list-reporter.ts'
+import { createListCrawlTally } from '../../crawler/list/list-tally.ts'
+import { type NameList, nameListFromArguments, openNameList } from '../../crawler/list/name-list.ts'
+import { openObservationFile } from '../../crawler/list/observation-file.ts'
+import { type CrawlAccess, openProbeSystem, type ProbeSystem } from '../../crawler/probe-system.ts'
+import type { OptOutList } from '../../probe/policy/opt-out.ts'
+import type { SelfCheckPlan } from '../../probe/self-check/plan.ts'
+import {
+  crawlAccessOf,
+  openConfiguredOptOut,
+  resolverWarning,
+  selfCheckPlanOf,
+} from '../../server/crawl/crawl-access.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
+import { startProgress } from '../program/progress.ts'
+import { listenForStop } from '../program/stop-signal.ts'
+import { openStoreDestination, waitingDestination } from './list-destination.ts'
+import type { CrawlOptions } from './options.ts'
+
+export async function runListCommand(names: string[], options: CrawlOptions): Promise<void> {
+  const settings = loadSettings()
+  const stop = listenForStop()
+  try {
+    const optOut = openConfiguredOptOut(settings, (message) => console.error(`domaindex: ${message}`))
+    const access = {
+      ...crawlAccessOf(settings, options.resolver, options.allow, optOut.hasAddress),
+      plan: selfCheckPlanOf(settings),
+      optOut,
+    }
+    const list = nameListOf(names, options.file, stop.signal)
+    const { out } = options
+    const opened = out === undefined ? await openStoreDestination(settings) : openObservationFile(out, list.stats)
+    const destination = waitingDestination(opened, settings, stop.signal)
+    try {
+      await crawlIntoDestination(destination, list, access, options, stop.signal)
+    } finally {
+      await destination.close()
+    }
+  } finally {
+    stop.end()
+  }
+}
+
+type ListCrawlAccess = CrawlAccess & { plan: SelfCheckPlan; optOut: OptOutList }
+
+async function crawlIntoDestination(
+  destination: Destination,
+  list: NameList,
+  access: ListCrawlAccess,
+  { parallel, out, json }: CrawlOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let log = (message: string): void => console.error(`domaindex: ${message}`)
+  const probeSystem = await openListProbeSystem(access, (message) => log(message))
+  const { probe, runSelfCheck, politeness: limiter, isOwn } = probeSystem
+  const politeness = { limiter, isOwn, optOut: access.optOut, nowMs: () => performance.now() }
+  const progress = startProgress('probes')
+  let listProgress: ListProgress | null = null
+  let isDone = false
+  try {
+    listProgress = openListProgress(list, destination.label)
+    const tally = createListCrawlTally(out === undefined ? 'store' : 'file')
+    const reporter = createListReporter(list, listProgress.resumeAfterLine, tally, progress)
+    log = reporter.log
+    isDone = await crawlList({
+      ...{ prober: { probe }, runSelfCheck, destination, politeness, progress: listProgress, tally, parallel, signal },
+      ...{ ...reporter, clock: SYSTEM_CLOCK },
+    })
+    progress.end()
+    const print = out === '-' ? console.error : console.log
+    const seconds = progress.seconds()
+    print(json ? JSON.stringify(tally.object(seconds)) : tally.summary(seconds))
+    reporter.finish(isDone)
+  } finally {
+    progress.end()
+    await probeSystem.close()
+    listProgress?.finish(isDone)
+  }
+}
+
+/** Throws CommandFault if no resolver answers. */
+async function openListProbeSystem(access: ListCrawlAccess, log: (message: string) => void): Promise<ProbeSystem> {
+  const { servers } = access
+  const probeSystem = await openProbeSystem({ ...access, now: () => Math.floor(Date.now() / 1000), log })
+  if (!(await probeSystem.isAnyResolverUp())) {
+    await probeSystem.close()
+    const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
+    throw new CommandFault(`no resolver answers (${where}): set another one with --resolver`)
+  }
+  const advice = resolverWarning(servers)
+  if (advice !== null) console.error(advice)
+  return probeSystem
+}
+
+function nameListOf(names: string[], file: string | undefined, signal: AbortSignal): NameList {
+  const isPiped = names.length === 1 && names[0] === '-'
+  return file !== undefined || isPiped ? openNameList(file ?? '-', signal) : nameListFromArguments(names)
+}

@@ -1,0 +1,19 @@
+/** `domaindex crawl --loop`: probes the due names of the store until a signal. */
+
+import { loadSettings } from '../../config/settings.ts'
+import { runContinuousCrawl } from '../../server/crawl/continuous-crawl.ts'
+import { openLog } from '../../server/log.ts'
+import { listenForStop } from '../program/stop-signal.ts'
+import type { CrawlOptions } from './options.ts'
+
+export async function runLoopCommand(options: CrawlOptions): Promise<void> {
+  const settings = loadSettings()
+  const { log, flush } = openLog(settings.logLevel)
+  const stop = listenForStop()
+  try {
+    await runContinuousCrawl(settings, options, log, stop.signal)
+  } finally {
+    flush()
+    stop.end()
+  }
+}
