@@ -1,9 +1,9 @@
 /** Sorts more texts than fit in memory: writes sorted runs to an unnamed temporary file and merges them. */
 
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorCause, StorageError } from './input-error.ts'
+import { UnnamedFile } from './unnamed-file.ts'
 
 /** The position of a run in the file: its first byte, and the byte after its last. */
 type SortedRun = { from: number; to: number }
@@ -19,18 +19,24 @@ const NEWLINE_BYTE = 10
 
 export type ExternalSorter = ReturnType<typeof createExternalSorter>
 
-/** Sorts texts by their UTF-16 units. No text may contain a line end. Throws StorageError if the disk is full. */
-export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
+/**
+ * Sorts texts by their UTF-16 units. No text may contain a line end. `memory`: the bytes of texts that are written as
+ * a run. `folder`: where the file is; null for the temporary folder. Throws StorageError if the disk is full.
+ */
+export function createExternalSorter(memory = MAX_MEMORY_BYTES, folder: string | null = null) {
   const runs: SortedRun[] = []
   let buffered: string[] = []
   let bytes = 0
-  let fd: number | null = null
+  let file: UnnamedFile | null = null
   const spill = (): void => {
-    fd ??= openUnlinkedFile()
-    const from = runs.at(-1)?.to ?? 0
-    runs.push({ from, to: writeRun(fd, from, buffered.sort()) })
+    file ??= openRunFile(folder)
+    runs.push(writeRun(file, buffered.sort()))
     buffered = []
     bytes = 0
+  }
+  const close = (): void => {
+    file?.close()
+    file = null
   }
   return {
     add(text: string): void {
@@ -38,53 +44,52 @@ export function createExternalSorter(memory = MAX_MEMORY_BYTES) {
       bytes += text.length + TEXT_OVERHEAD_BYTES
       if (bytes >= memory) spill()
     },
-    /** Yields all added texts in order. The file is removed at the end. */
+    /** Yields all added texts in order, once. The file is removed at the end. */
     *sorted(): Generator<string> {
       const size = Math.min(
         Math.max(Math.floor(READ_BUFFER_BYTES / (runs.length || 1)), MIN_RUN_BUFFER_BYTES),
         MAX_RUN_BUFFER_BYTES,
       )
-      const inFile = fd
-      const sequences = inFile === null ? [] : runs.map((run) => linesOfRun(inFile, run, size))
-      yield* mergeSorted([...sequences, buffered.sort().values()])
-      if (inFile !== null) closeSync(inFile)
-      fd = null
+      try {
+        yield* mergeSorted([...runs.map((run) => linesOfRun(file!, run, size)), buffered.sort().values()])
+      } finally {
+        close()
+      }
     },
+    /** Removes the file before the end. */
+    close,
   }
 }
 
-/** Opens a file, readable by its owner only, that disappears with this process however it ends. */
-function openUnlinkedFile(): number {
-  return withTemporaryFolder(() => {
-    const folder = mkdtempSync(join(tmpdir(), 'domaindex-runs-'))
-    try {
-      return openSync(join(folder, 'runs'), 'wx+', 0o600)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
+function openRunFile(folder: string | null): UnnamedFile {
+  const name = `domaindex-runs-${randomUUID()}`
+  if (folder !== null)
+    return new UnnamedFile(join(folder, name), (cause) => `the folder ${folder} cannot be used: ${cause}`)
+  const temporary = tmpdir()
+  return new UnnamedFile(
+    join(temporary, name),
+    (cause) => `the temporary folder ${temporary} cannot be used: ${cause}; TMPDIR names another`,
+  )
 }
 
-/** Writes the texts as lines. Returns the position of their end. */
-function writeRun(fd: number, from: number, texts: readonly string[]): number {
-  let at = from
+/** Writes the texts as lines. */
+function writeRun(file: UnnamedFile, texts: readonly string[]): SortedRun {
+  const run = { from: file.bytes, to: file.bytes }
   for (let index = 0; index < texts.length; index += TEXTS_PER_WRITE) {
-    const bytes = Buffer.from(`${texts.slice(index, index + TEXTS_PER_WRITE).join('\n')}\n`)
-    for (let done = 0; done < bytes.length; )
-      done += withTemporaryFolder(() => writeSync(fd, bytes, done, bytes.length - done, at + done))
-    at += bytes.length
+    file.append(Buffer.from(`${texts.slice(index, index + TEXTS_PER_WRITE).join('\n')}\n`))
+    run.to = file.bytes
   }
-  return at
+  return run
 }
 
-function* linesOfRun(fd: number, { from, to }: SortedRun, size: number): Generator<string> {
+function* linesOfRun(file: UnnamedFile, { from, to }: SortedRun, size: number): Generator<string> {
   const buffer = Buffer.allocUnsafe(size)
   let rest: Buffer = Buffer.alloc(0)
   for (let at = from; at < to; ) {
-    const length = withTemporaryFolder(() => readSync(fd, buffer, 0, Math.min(size, to - at), at))
-    if (length === 0) throw new StorageError('a temporary file was cut off')
-    at += length
-    const bytes = Buffer.concat([rest, buffer.subarray(0, length)])
+    const piece = buffer.subarray(0, Math.min(size, to - at))
+    file.read(piece, at)
+    at += piece.length
+    const bytes = Buffer.concat([rest, piece])
     let start = 0
     for (let end = bytes.indexOf(NEWLINE_BYTE); end >= 0; end = bytes.indexOf(NEWLINE_BYTE, start)) {
       yield bytes.toString('utf8', start, end)
@@ -115,14 +120,4 @@ function* mergeTwo(first: Iterable<string>, second: Iterable<string>): Generator
   }
   for (; !a.done; a = one.next()) yield a.value
   for (; !b.done; b = other.next()) yield b.value
-}
-
-function withTemporaryFolder<Result>(work: () => Result): Result {
-  try {
-    return work()
-  } catch (error) {
-    throw new StorageError(
-      `the temporary folder ${tmpdir()} cannot be used: ${errorCause(error)}; TMPDIR names another`,
-    )
-  }
 }

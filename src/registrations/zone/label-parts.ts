@@ -1,8 +1,8 @@
 /** Collects the labels of a zone by part: in memory, and in an unnamed temporary file if there are many. */
 
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCause, InputError, StorageError } from '../../import/stream/input-error.ts'
+import { InputError } from '../../import/stream/input-error.ts'
+import { UnnamedFile } from '../../import/stream/unnamed-file.ts'
 import { endWriter, newWriterName } from '../../jobs/file-store/leftovers.ts'
 import { labelHash, partOfHash, ZONE_PARTS } from './label-hash.ts'
 import { MAX_PART_BYTES } from './sorted-labels.ts'
@@ -19,8 +19,7 @@ export class LabelParts {
   readonly #folder: string
   readonly #suffix: Uint8Array
   readonly #parts: LabelPart[]
-  #file: number | null = null
-  #size = 0
+  #file: UnnamedFile | null = null
 
   constructor(folder: string, suffix: Uint8Array) {
     this.#folder = folder
@@ -50,11 +49,7 @@ export class LabelParts {
     const bytes = new Uint8Array(written + length)
     let to = 0
     for (const [at, size] of pieces) {
-      for (let done = 0; done < size; ) {
-        const count = this.#withFolderErrors(() => readSync(this.#file!, bytes, to + done, size - done, at + done))
-        if (count === 0) throw new StorageError(`a temporary file in ${this.#folder} was cut off`)
-        done += count
-      }
+      this.#file!.read(bytes.subarray(to, to + size), at)
       to += size
     }
     bytes.set(held.subarray(0, length), to)
@@ -62,7 +57,7 @@ export class LabelParts {
   }
 
   close(): void {
-    if (this.#file !== null) closeSync(this.#file)
+    this.#file?.close()
     this.#file = null
   }
 
@@ -73,32 +68,18 @@ export class LabelParts {
       part.buffer = held
       return
     }
-    this.#file ??= this.#withFolderErrors(() => openUnnamedPartFile(this.#folder))
-    for (let done = 0; done < part.length; )
-      done += this.#withFolderErrors(() =>
-        writeSync(this.#file!, part.buffer, done, part.length - done, this.#size + done),
-      )
-    part.pieces.push([this.#size, part.length])
+    this.#file ??= openPartFile(this.#folder)
+    part.pieces.push([this.#file.append(part.buffer.subarray(0, part.length)), part.length])
     part.written += part.length
-    this.#size += part.length
     part.length = 0
-  }
-
-  #withFolderErrors<Result>(work: () => Result): Result {
-    try {
-      return work()
-    } catch (error) {
-      throw new StorageError(`the folder ${this.#folder} cannot be used: ${errorCause(error)}`)
-    }
   }
 }
 
-function openUnnamedPartFile(folder: string): number {
+/** The name shows the writer, so that a file which a killed process left is removed. */
+function openPartFile(folder: string): UnnamedFile {
   const name = newWriterName('parts')
   try {
-    const file = openSync(join(folder, name), 'wx+', 0o600)
-    rmSync(join(folder, name))
-    return file
+    return new UnnamedFile(join(folder, name), (cause) => `the folder ${folder} cannot be used: ${cause}`)
   } finally {
     endWriter(name)
   }

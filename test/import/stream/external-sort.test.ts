@@ -40,6 +40,23 @@ test('texts longer than a buffer come back whole', (t) => {
   })
 })
 
+test('given a folder, its sorted runs go there, and nothing is left if it is closed before the last text', (t) => {
+  const { path } = folderOf(t)
+  mkdirSync(path('runs'))
+  rmSync(path('nowhere'), { force: true })
+  inTemporary(path('nowhere'), () => {
+    const sorted = createExternalSorter(1, path('runs'))
+    for (const text of ['b', 'c', 'a']) sorted.add(text)
+    assert.equal(sorted.sorted().next().value, 'a')
+    sorted.close()
+    assert.deepEqual(readdirSync(path('runs')), [])
+  })
+  assert.throws(
+    () => createExternalSorter(1, path('nowhere')).add('x'),
+    /^InputFault: the folder .*nowhere cannot be used: no such file/,
+  )
+})
+
 test('a temporary folder that cannot be used is named, with what to do', (t) => {
   const { path } = folderOf(t)
   rmSync(path('nowhere'), { force: true })
