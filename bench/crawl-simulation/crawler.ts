@@ -1,9 +1,9 @@
 /** A crawler of the simulation: the real scheduler and a real store with a virtual clock and a simulated network. */
 
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
-import type { CrawlerDependencies, CrawlTimings } from '../../src/crawler/dependencies.ts'
+import { crawlContinuously } from '../../src/crawler/continuous/continuous-crawl.ts'
+import type { CrawlerDependencies, CrawlTimings } from '../../src/crawler/continuous/crawler-dependencies.ts'
 import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
-import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
 import { CrawlStats } from '../../src/crawler/status/stats.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
@@ -69,6 +69,6 @@ export function startCrawler(options: CrawlerOptions): RunningCrawler {
     process: simulatedProcess,
     stats,
     stop: () => stop.abort(),
-    ended: runCrawlScheduler(dependencies, stop.signal),
+    ended: crawlContinuously(dependencies, stop.signal),
   }
 }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { ProbeIntervals } from '../../src/apply/next-probe.ts'
-import { CRAWL_TIMINGS, type CrawlTimings } from '../../src/crawler/dependencies.ts'
+import { CRAWL_TIMINGS, type CrawlTimings } from '../../src/crawler/continuous/crawler-dependencies.ts'
 import { observe } from '../../src/observe/observe.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'

@@ -14,7 +14,7 @@ import { formatServer } from '../probe/self-check/resolver-check.ts'
 import { createWebProber } from '../probe/web.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
-import type { SelfCheckOutcome } from './dependencies.ts'
+import type { SelfCheckOutcome } from './session.ts'
 
 /** The resolvers that a crawl queries, the addresses that it may connect to, and its User-Agent. */
 export type CrawlAccess = { servers: readonly Server[]; guard: Guard; userAgent: string }

@@ -1,11 +1,9 @@
 /** The crawl scheduler: runs one session after another, and pauses if the self-check or the store fails. */
 
-import { type CrawlMemory, createCrawlMemory } from './crawl-memory.ts'
-import type { CrawlerDependencies } from './dependencies.ts'
+import { INITIAL_ANOMALY_STATE } from './anomaly/anomaly-detector.ts'
 import { startProbes } from './probe-runner.ts'
-import { serveCrawlRequests } from './queue/crawl-requests.ts'
-import { readSlots } from './queue/slot-reader.ts'
-import { CrawlPauseError, CrawlSession } from './session.ts'
+import type { Candidate } from './request-source.ts'
+import { type CrawlPauseError, CrawlSession, type SchedulerDependencies, type SessionMemory } from './session.ts'
 import { requireHealthy, verifyAndSave, verifyBatches } from './verified-batches.ts'
 
 /** Milliseconds until a paused crawl retries, at first and at most. */
@@ -15,18 +13,16 @@ const MAX_RETRY_DELAY_MS = 60_000
 const SHUTDOWN_GRACE_MS = 15_000
 /** Milliseconds for probes in flight if the crawl continues. Longer than any probe takes. */
 const PROBE_DRAIN_MS = 75_000
-/** Milliseconds until the second heartbeat, which counts crawlers that started at the same time. */
-const SECOND_HEARTBEAT_MS = 2_000
 
 /**
- * Crawls until the signal. Then it finishes the probes in flight, saves their results and releases every range. Never
- * rejects. It reports failures and retries.
+ * Crawls until the signal or until the source ends a session. Then it finishes the probes in flight and saves their
+ * results. Throws an error after which the crawl does not continue.
  */
-export async function runCrawlScheduler(crawl: CrawlerDependencies, signal: AbortSignal): Promise<void> {
-  const memory = createCrawlMemory(crawl)
-  const heartbeatEnd = new AbortController()
-  await sendHeartbeat(crawl, memory)
-  const heartbeats = sendHeartbeats(crawl, memory, heartbeatEnd.signal)
+export async function runCrawlScheduler<C extends Candidate>(
+  crawl: SchedulerDependencies<C>,
+  signal: AbortSignal,
+): Promise<void> {
+  const memory: SessionMemory = { inFlight: new Set(), anomalyState: INITIAL_ANOMALY_STATE }
   let retryDelay = MIN_RETRY_DELAY_MS
   while (!signal.aborted) {
     const { saved } = crawl.stats.batches
@@ -36,58 +32,40 @@ export async function runCrawlScheduler(crawl: CrawlerDependencies, signal: Abor
     await crawl.clock.wait(Math.max(retryDelay, pause.retryAfterMs), signal)
     retryDelay = Math.min(2 * retryDelay, MAX_RETRY_DELAY_MS)
   }
-  heartbeatEnd.abort()
-  await heartbeats
 }
 
-/** Runs one session, from its first self-check to its end. Returns why it was paused, or null after the signal. */
-async function runSession(
-  crawl: CrawlerDependencies,
-  memory: CrawlMemory,
+/** Runs one session, from its first self-check to its end. Returns why it was paused, or null if the crawl is over. */
+async function runSession<C extends Candidate>(
+  crawl: SchedulerDependencies<C>,
+  memory: SessionMemory,
   signal: AbortSignal,
 ): Promise<CrawlPauseError | null> {
   const session = new CrawlSession(crawl, memory)
   const stop = (): void => session.end(null)
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
-  const runGuarded = (task: (session: CrawlSession) => Promise<void>): Promise<void> =>
-    task(session).catch((error) => pauseSession(session, pauseErrorOf(crawl, error)))
+  const runGuarded = (task: (session: CrawlSession<C>) => Promise<void>): Promise<void> =>
+    task(session).catch((error) => session.fail(error))
   await runGuarded(openSession)
-  const leaseRenewal = renewLeases(session)
-  await Promise.all([readSlots, serveCrawlRequests, startProbes, verifyBatches].map(runGuarded))
+  await Promise.all([...session.source.tasks, startProbes, verifyBatches].map(runGuarded))
   await awaitProbes(session, signal)
-  if (session.pause === null) await runGuarded(verifyAndSave)
-  await runGuarded(closeSession)
-  session.finish()
-  await leaseRenewal
+  if (session.pause === null && session.failure === null && session.finished.length > 0) await runGuarded(verifyAndSave)
+  await runGuarded(() => session.source.close())
   signal.removeEventListener('abort', stop)
+  if (session.failure !== null) throw session.failure.error
   return session.pause
 }
 
 /** Starts no probe before the self-check and the store are healthy. */
-async function openSession(session: CrawlSession): Promise<void> {
-  const { dependencies: crawl, memory } = session
-  if (memory.unreleasedLeases.length > 0)
-    await crawl.store.schedule.release(memory.unreleasedLeases.map((lease) => ({ lease, sweep: null })))
-  memory.unreleasedLeases = []
-  await requireHealthy(session)
+async function openSession<C extends Candidate>({ dependencies: crawl, source }: CrawlSession<C>): Promise<void> {
+  await source.open()
+  await requireHealthy(crawl)
   if (crawl.stats.pause !== null) crawl.log('crawl resumed')
   crawl.stats.resume()
 }
 
-/** Releases the leases. If the store fails, the next session releases them. */
-async function closeSession(session: CrawlSession): Promise<void> {
-  const leases = session.leases()
-  try {
-    await session.release(true)
-  } catch (error) {
-    session.memory.unreleasedLeases = leases
-    throw error
-  }
-}
-
 /** Waits until no probe is in flight or the time is up. Later results are dropped. */
-async function awaitProbes(session: CrawlSession, signal: AbortSignal): Promise<void> {
+async function awaitProbes<C extends Candidate>(session: CrawlSession<C>, signal: AbortSignal): Promise<void> {
   const { clock } = session.dependencies
   const startedAt = clock.monotonicMs()
   while (session.probesInFlight > 0) {
@@ -96,56 +74,4 @@ async function awaitProbes(session: CrawlSession, signal: AbortSignal): Promise<
     if (left <= 0) return
     await session.probesDone.wait(left)
   }
-}
-
-/**
- * Renews the leases until the session is finished, even after a store failure, because probes in flight may outlast it.
- */
-async function renewLeases(session: CrawlSession): Promise<void> {
-  while (!session.isFinished) {
-    await session.renewalDue.wait(session.dependencies.timings.heartbeatMs)
-    if (!session.isFinished)
-      await session.renew().catch((error) => pauseSession(session, pauseErrorOf(session.dependencies, error)))
-  }
-}
-
-/** Sends heartbeats until the signal, the first one early, and then reports that this crawler ended. */
-async function sendHeartbeats(crawl: CrawlerDependencies, memory: CrawlMemory, signal: AbortSignal): Promise<void> {
-  let wait = Math.min(SECOND_HEARTBEAT_MS, crawl.timings.heartbeatMs)
-  while (!signal.aborted) {
-    await crawl.clock.wait(wait, signal)
-    if (!signal.aborted) await sendHeartbeat(crawl, memory)
-    wait = crawl.timings.heartbeatMs
-  }
-  await crawl.store.schedule.heartbeat(crawl.holder, null).catch(crawl.onFault)
-}
-
-/** Reports that this crawler is alive, and updates its share of the installation's rate limits. */
-async function sendHeartbeat(
-  { store, holder, stats, clock, rate, politeness, onFault }: CrawlerDependencies,
-  memory: CrawlMemory,
-): Promise<void> {
-  try {
-    const live = await store.schedule.heartbeat(holder, JSON.stringify(stats.report(clock.monotonicMs())))
-    memory.rate.setRate(rate === null ? null : rate / live)
-    politeness.setLiveCrawlers(live)
-  } catch (error) {
-    onFault(error)
-  }
-}
-
-/** Pauses the session. Logs each reason once, even if retries fail. */
-function pauseSession(session: CrawlSession, pause: CrawlPauseError): void {
-  const { stats, log } = session.dependencies
-  if (stats.pause?.message !== pause.message) log(`crawl paused: ${pause.message}`)
-  session.end(pause)
-}
-
-/**
- * Turns any other error into a pause. It is a store failure or a program error. Both are reported in full and retried.
- */
-function pauseErrorOf({ onFault }: CrawlerDependencies, error: unknown): CrawlPauseError {
-  if (error instanceof CrawlPauseError) return error
-  onFault(error)
-  return new CrawlPauseError('store', 'the store failed')
 }

@@ -3,18 +3,21 @@
  * one fails.
  */
 
-import type { Observation } from '../observe/observation.ts'
-import { LEASE_SECONDS, type Lease } from '../store/port/schedule.ts'
+import type { PolitenessLimiter } from '../probe/policy/politeness-limiter.ts'
+import type { ProbeResult } from '../probe/probe-result.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
-import type { Instant } from '../values/time.ts'
-import type { CrawlMemory } from './crawl-memory.ts'
-import type { CrawlerDependencies } from './dependencies.ts'
-import { createNotifier, type Notifier } from './notifier.ts'
-import { type Candidate, finishedSweep, type HeldRange, isRangeDone } from './queue/held-range.ts'
-import { createKindSelector } from './queue/kind-selector.ts'
+import type { AnomalyState } from './anomaly/anomaly-detector.ts'
+import { type CrawlClock, createNotifier, type Notifier } from './notifier.ts'
+import { createKindSelector, type KindShares } from './queue/kind-selector.ts'
+import type { ProbeRateLimit } from './queue/probe-rate-limit.ts'
 import { ReadyQueue } from './queue/ready-queue.ts'
-import type { CrawlPause, ProbeOutcome } from './status/stats.ts'
+import type { Candidate, FinishedProbe, RequestSource } from './request-source.ts'
+import type { ResultSink } from './result-sink.ts'
+import type { CrawlPause, CrawlStats } from './status/stats.ts'
+
+/** The outcome of the self-check. `reason` is a sentence. */
+export type SelfCheckOutcome = { passed: true } | { passed: false; reason: string }
 
 /** Why a session is paused. `retryAfterMs`: the minimum of milliseconds until the next one. */
 export class CrawlPauseError extends Error {
@@ -28,57 +31,71 @@ export class CrawlPauseError extends Error {
   }
 }
 
-/**
- * A finished probe. `observation` is null if there is nothing to write. `isRetried`: the name is probed again soon.
- * `deferredAt`: the address with a wait that was too long, or null.
- */
-export type FinishedProbe = {
-  candidate: Candidate
-  at: Instant
-  observation: Observation | null
-  outcome: ProbeOutcome
-  isRetried: boolean
-  deferredAt: IpAddress | null
+/** What a crawl is made of. */
+export type SchedulerDependencies<C extends Candidate> = {
+  /** Creates the source of a session. */
+  openSource(session: CrawlSession<C>): RequestSource<C>
+  sink: ResultSink
+  /** `granted`: addresses at which the rate limiter already granted the probe. */
+  probe(name: DomainName, granted?: readonly IpAddress[]): Promise<ProbeResult>
+  /** Whether a probe runs twice at once, to compare its results. */
+  isRepeated(): boolean
+  politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'>
+  /** A name with a longer wait at its targets returns to its source. In milliseconds. */
+  maxDelayMs: number
+  shares: KindShares
+  rateLimit: ProbeRateLimit
+  /** Maximum of probes in flight. */
+  parallel: number
+  /** Milliseconds between two verifications. */
+  batchMs: number
+  runSelfCheck(): Promise<SelfCheckOutcome>
+  /** Describes the shortage of disk space of the store in a sentence. Returns null if there is enough. */
+  diskShortage?(): Promise<string | null>
+  clock: CrawlClock
+  stats: CrawlStats
+  /** A program error in one probe. The crawl continues. */
+  onProbeError(name: DomainName, error: unknown): void
+  /** Called for any other error. Returns the pause after which the crawl continues, or null to end it. */
+  pauseAfter(error: unknown): CrawlPauseError | null
+  /** Logs a message for the operator. */
+  log(message: string): void
 }
 
-const LEASE_MS = LEASE_SECONDS * 1000
-/** Milliseconds for which a requested name is skipped if its wait is too long. */
-export const REQUEST_BACKOFF_MS = 60_000
+/** The state that outlives sessions. `inFlight`: the IDs of the candidates with a probe in flight, from any session. */
+export type SessionMemory = { inFlight: Set<Candidate['id']>; anomalyState: AnomalyState }
 
-export class CrawlSession {
-  readonly dependencies: CrawlerDependencies
-  readonly memory: CrawlMemory
-  readonly heldRanges = new Map<number, HeldRange>()
-  readonly candidates = new Map<DomainName, Candidate>()
-  readonly queue: ReadyQueue
-  /** Started probes, and names rejected because of their wait, since the last read of names. */
+export class CrawlSession<C extends Candidate> {
+  readonly dependencies: SchedulerDependencies<C>
+  readonly memory: SessionMemory
+  readonly source: RequestSource<C>
+  readonly candidates = new Map<C['id'], C>()
+  readonly queue: ReadyQueue<C>
+  /** Started probes, and names rejected because of their wait, since the source last reset them. */
   readonly sinceLastRead = { started: 0, rejected: 0 }
   /** Probes in flight of this session. */
   probesInFlight = 0
-  finished: FinishedProbe[] = []
+  finished: FinishedProbe<C>[] = []
   /** The time of the oldest result in `finished`, and of the last successful self-check, in milliseconds. */
   oldestFinishedAt = 0
   lastVerifiedAt: number
-  /**
-   * Notified when a probe may start, when names are needed, and when probes are done. The others: when crawl requests
-   * should be read, and when leases are due for renewal.
-   */
+  /** Notified when a probe may start, when names of a kind are needed, and when probes are done. */
   readonly mayProbe: Notifier
   readonly namesNeeded: Notifier
   readonly probesDone: Notifier
-  readonly requestsWanted: Notifier
-  readonly renewalDue: Notifier
-  isEnding = false
-  isFinished = false
+  readonly #ending = new AbortController()
   pause: CrawlPauseError | null = null
+  /** The error that ends the crawl, or null. */
+  failure: { error: unknown } | null = null
 
-  constructor(dependencies: CrawlerDependencies, memory: CrawlMemory) {
+  constructor(dependencies: SchedulerDependencies<C>, memory: SessionMemory) {
     this.dependencies = dependencies
     this.memory = memory
-    this.lastVerifiedAt = dependencies.clock.monotonicMs()
-    const { politeness, clock, shares } = dependencies
+    const { politeness, maxDelayMs, clock, shares } = dependencies
+    this.lastVerifiedAt = clock.monotonicMs()
     this.queue = new ReadyQueue({
       politeness,
+      maxDelayMs,
       selectKind: createKindSelector(shares),
       onRejected: (candidate) => this.#reject(candidate),
       onLow: () => this.namesNeeded.notify(),
@@ -86,8 +103,16 @@ export class CrawlSession {
     this.mayProbe = createNotifier(clock)
     this.namesNeeded = createNotifier(clock)
     this.probesDone = createNotifier(clock)
-    this.requestsWanted = createNotifier(clock)
-    this.renewalDue = createNotifier(clock)
+    this.source = dependencies.openSource(this)
+  }
+
+  /** Aborted when the session ends. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  get isEnding(): boolean {
+    return this.#ending.signal.aborted
   }
 
   /** Ends the session: no probe starts. With `pause`, its results are discarded. */
@@ -97,99 +122,38 @@ export class CrawlSession {
       this.dependencies.stats.pauseFor(pause.reason, pause.message, this.dependencies.clock.monotonicMs())
       if (this.finished.length > 0) this.dependencies.stats.batches.discarded++
     }
-    this.isEnding = true
-    for (const notifier of [this.mayProbe, this.namesNeeded, this.probesDone, this.requestsWanted]) notifier.notify()
+    this.#ending.abort()
+    for (const notifier of [this.mayProbe, this.namesNeeded, this.probesDone]) notifier.notify()
   }
 
-  /** Called after every range was released. */
-  finish(): void {
-    this.isFinished = true
-    this.renewalDue.notify()
+  /** Ends the session after an error: pauses the crawl, or fails it. Logs each reason once, even if retries fail. */
+  fail(error: unknown): void {
+    const { stats, log, pauseAfter } = this.dependencies
+    const pause = error instanceof CrawlPauseError ? error : pauseAfter(error)
+    if (pause === null) this.failure ??= { error }
+    else if (stats.pause?.message !== pause.message) log(`crawl paused: ${pause.message}`)
+    this.end(pause)
   }
 
-  /** Leases ranges. Without `ranges`, those whose sweep is due. */
-  async lease(maxRanges: number, ranges?: readonly number[]): Promise<HeldRange[]> {
-    const { store, holder, clock } = this.dependencies
-    const leasedUntil = clock.monotonicMs() + LEASE_MS
-    const leases = await store.schedule.lease(holder, maxRanges, ranges)
-    return leases.map((lease) => {
-      const heldRange: HeldRange = { lease, leasedUntil, openCandidates: new Set(), sweep: null, isReading: true }
-      this.heldRanges.set(lease.range, heldRange)
-      return heldRange
-    })
-  }
-
-  /** Renews all leases and drops the names of lost ones. */
-  async renew(): Promise<void> {
-    const all = [...this.heldRanges.values()]
-    if (all.length === 0) return
-    const leasedUntil = this.dependencies.clock.monotonicMs() + LEASE_MS
-    const renewed = await this.dependencies.store.schedule.renew(all.map(({ lease }) => lease))
-    const fences = new Map(renewed.map(({ range, fence }) => [range, fence]))
-    for (const heldRange of all) {
-      if (fences.get(heldRange.lease.range) === heldRange.lease.fence) heldRange.leasedUntil = leasedUntil
-      else this.dropRange(heldRange)
-    }
-  }
-
-  dropRange(heldRange: HeldRange): void {
-    if (this.heldRanges.get(heldRange.lease.range) === heldRange) this.heldRanges.delete(heldRange.lease.range)
-    for (const candidate of [...heldRange.openCandidates]) this.forget(candidate)
-  }
-
-  /** Releases the ranges without open work, or all of them with `all`. */
-  async release(all = false): Promise<void> {
-    const { store, timings } = this.dependencies
-    const isReleasable = (heldRange: HeldRange): boolean => all || (!heldRange.isReading && isRangeDone(heldRange))
-    if (![...this.heldRanges.values()].some(isReleasable)) return
-    const now = await store.now()
-    // names may have been admitted in the meantime, but none from here on
-    const done = [...this.heldRanges.values()].filter(isReleasable)
-    for (const { lease } of done) this.heldRanges.delete(lease.range)
-    await store.schedule.release(
-      done.map((heldRange) => ({
-        lease: heldRange.lease,
-        sweep: isRangeDone(heldRange) ? finishedSweep(heldRange, now, timings.sweepSeconds) : null,
-      })),
-    )
-  }
-
-  leases(): Lease[] {
-    return [...this.heldRanges.values()].map(({ lease }) => lease)
-  }
-
-  admit(candidate: Candidate): void {
-    this.candidates.set(candidate.name, candidate)
-    candidate.heldRange.openCandidates.add(candidate)
-    this.queue.add(candidate)
+  /** Adds a candidate to the queue. `isGranted`: its targets are already acquired. */
+  admit(candidate: C, isGranted = false): void {
+    this.candidates.set(candidate.id, candidate)
+    this.queue.add(candidate, isGranted)
   }
 
   /** False if the candidate was dropped or replaced. */
-  has(candidate: Candidate): boolean {
-    return this.candidates.get(candidate.name) === candidate
+  has(candidate: C): boolean {
+    return this.candidates.get(candidate.id) === candidate
   }
 
-  #reject(candidate: Candidate): void {
+  #reject(candidate: C): void {
     this.sinceLastRead.rejected++
-    this.returnToSlot(candidate)
-    if (candidate.requests.size > 0) this.backOff(candidate.name, REQUEST_BACKOFF_MS)
-  }
-
-  /** Skips a requested name for a while. */
-  backOff(name: DomainName, milliseconds: number): void {
-    this.memory.backedOff.set(name, this.dependencies.clock.monotonicMs() + milliseconds)
-  }
-
-  /** Returns a name to its slot. */
-  returnToSlot(candidate: Candidate): void {
-    if (candidate.heldRange.sweep !== null) candidate.heldRange.sweep.hasReturned = true
-    this.forget(candidate)
+    this.source.takeBack(candidate, true)
   }
 
   /** Removes a candidate from the session. */
-  forget(candidate: Candidate): void {
-    if (this.has(candidate)) this.candidates.delete(candidate.name)
-    candidate.heldRange.openCandidates.delete(candidate)
+  forget(candidate: C): void {
+    if (this.has(candidate)) this.candidates.delete(candidate.id)
     this.queue.remove(candidate)
   }
 }

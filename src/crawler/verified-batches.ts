@@ -3,14 +3,16 @@
 import { type BatchVerification, requireNoAnomaly, requireSelfCheck } from './anomaly/batch-verification.ts'
 import { countOutcomes } from './anomaly/outcome-counts.ts'
 import { MAX_BATCH_PROBES } from './probe-runner.ts'
-import { saveBatch } from './save-batch.ts'
-import { CrawlPauseError, type CrawlSession } from './session.ts'
+import type { Candidate, FinishedProbe } from './request-source.ts'
+import { CrawlPauseError, type CrawlSession, type SchedulerDependencies } from './session.ts'
 
+/** Milliseconds that results wait for others. The self-check runs at this interval as well. */
+export const BATCH_DELAY_MS = 30_000
 /** Milliseconds after which results are saved if no probe is in flight. */
 const IDLE_BATCH_DELAY_MS = 1_000
 
 /** Verifies and saves batches until the session ends. Throws CrawlPauseError if a verification fails. */
-export async function verifyBatches(session: CrawlSession): Promise<void> {
+export async function verifyBatches<C extends Candidate>(session: CrawlSession<C>): Promise<void> {
   while (!session.isEnding) {
     await session.probesDone.wait(untilBatchDue(session))
     if (!session.isEnding && untilBatchDue(session) <= 0) await verifyAndSave(session)
@@ -18,31 +20,30 @@ export async function verifyBatches(session: CrawlSession): Promise<void> {
 }
 
 /** Milliseconds until the next batch is due, or the next self-check if there are no results. */
-function untilBatchDue({
-  dependencies: crawl,
+function untilBatchDue<C extends Candidate>({
+  dependencies: { clock, batchMs },
+  candidates,
+  source,
   finished,
   oldestFinishedAt,
   lastVerifiedAt,
   probesInFlight,
-}: CrawlSession): number {
+}: CrawlSession<C>): number {
   if (finished.length >= MAX_BATCH_PROBES) return 0
-  const { clock, timings } = crawl
+  if (finished.length > 0 && finished.length === candidates.size && source.isExhausted()) return 0
   const startedAt = finished.length === 0 ? lastVerifiedAt : oldestFinishedAt
-  return (
-    startedAt +
-    (probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, timings.batchMs) : timings.batchMs) -
-    clock.monotonicMs()
-  )
+  const delayMs = probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, batchMs) : batchMs
+  return startedAt + delayMs - clock.monotonicMs()
 }
 
 /** Saves the results so far if the self-check passes now. */
-export async function verifyAndSave(session: CrawlSession): Promise<void> {
+export async function verifyAndSave<C extends Candidate>(session: CrawlSession<C>): Promise<void> {
   const { dependencies: crawl } = session
   const batch = session.finished
   session.finished = []
   session.oldestFinishedAt = crawl.clock.monotonicMs()
   try {
-    await requireHealthy(session)
+    await requireHealthy(crawl)
     if (batch.length > 0) await requireNoAnomaly(verificationOf(session), countOutcomes(batch))
     if (batch.length > 0) await saveBatch(session, batch)
   } catch (error) {
@@ -52,23 +53,37 @@ export async function verifyAndSave(session: CrawlSession): Promise<void> {
   if (batch.length > 0) crawl.stats.batches.saved++
   session.lastVerifiedAt = crawl.clock.monotonicMs()
   session.mayProbe.notify()
-  await session.release()
+  await session.source.checkpoint()
 }
 
 /** Throws CrawlPauseError if the self-check fails or the disk lacks space. */
-export async function requireHealthy({ dependencies: crawl }: CrawlSession): Promise<void> {
+export async function requireHealthy(
+  crawl: Pick<SchedulerDependencies<Candidate>, 'diskShortage' | 'runSelfCheck'>,
+): Promise<void> {
   const shortage = (await crawl.diskShortage?.()) ?? null
   if (shortage !== null) throw new CrawlPauseError('disk', shortage)
   await requireSelfCheck(crawl)
 }
 
-function verificationOf({ dependencies: crawl, memory }: CrawlSession): BatchVerification {
-  const { runSelfCheck, log, store } = crawl
-  return {
-    runSelfCheck,
-    log,
-    memory,
-    outcomeHistory: (since) => store.schedule.outcomes(since),
-    now: () => store.now(),
-  }
+function verificationOf<C extends Candidate>({ dependencies: crawl, memory }: CrawlSession<C>): BatchVerification {
+  const { runSelfCheck, log, sink } = crawl
+  return { runSelfCheck, log, memory, ...sink.history }
+}
+
+/** Writes the results whose candidates the session still has. The source records what became of each. */
+async function saveBatch<C extends Candidate>(
+  session: CrawlSession<C>,
+  batch: readonly FinishedProbe<C>[],
+): Promise<void> {
+  const { source, dependencies } = session
+  const open = batch.filter(({ candidate }) => session.has(candidate))
+  const observed = open.filter(({ observation }) => observation !== null)
+  const written = await dependencies.sink.write(
+    observed.map(({ observation }) => observation!),
+    source.leases(),
+  )
+  const outcomes = new Map(observed.map((probe, place) => [probe, written[place]!]))
+  const saved = await source.settle(open, outcomes)
+  await dependencies.sink.history.add(countOutcomes(saved))
+  for (const { candidate } of saved) session.forget(candidate)
 }

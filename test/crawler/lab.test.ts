@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { answerAlways } from '../../lab/answer-overrides.ts'
 import { type Lab, startLab } from '../../lab/lab.ts'
-import { CRAWL_TIMINGS } from '../../src/crawler/dependencies.ts'
+import { crawlContinuously } from '../../src/crawler/continuous/continuous-crawl.ts'
+import { CRAWL_TIMINGS } from '../../src/crawler/continuous/crawler-dependencies.ts'
 import { openProbeSystem } from '../../src/crawler/probe-system.ts'
 import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
-import { runCrawlScheduler } from '../../src/crawler/scheduler.ts'
 import { CrawlStats } from '../../src/crawler/status/stats.ts'
 import { makeGuard } from '../../src/probe/guard.ts'
 import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
@@ -82,7 +82,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
     log: (news: string) => void said.push(news),
   }
   await know(store, NAMES, (await store.now()) - 60)
-  const crawling = runCrawlScheduler(crawl, stop.signal)
+  const crawling = crawlContinuously(crawl, stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
     await crawling

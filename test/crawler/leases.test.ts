@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SelfCheckOutcome } from '../../src/crawler/dependencies.ts'
+import type { SelfCheckOutcome } from '../../src/crawler/session.ts'
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import { LEASE_SECONDS } from '../../src/store/port/schedule.ts'
 import type { Store } from '../../src/store/port/store.ts'

@@ -4,18 +4,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type CrawlState, NO_CLOCKS } from '../../src/apply/crawl-state.ts'
+import { MAX_DELAY_MS } from '../../src/crawler/continuous/continuous-crawl.ts'
 import {
-  type Candidate,
   finishedSweep,
   type HeldRange,
   isRangeDone,
+  type LeasedCandidate,
   nextSlots,
   startSweep,
-} from '../../src/crawler/queue/held-range.ts'
+} from '../../src/crawler/continuous/held-range.ts'
+import { NameServerCounts } from '../../src/crawler/continuous/name-server-counts.ts'
+import { nextChunkLength } from '../../src/crawler/continuous/slot-reader.ts'
 import { createKindSelector, DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
-import { NameServerCounts } from '../../src/crawler/queue/name-server-counts.ts'
-import { MAX_CANDIDATES_PER_KIND, MAX_DELAY_MS, REFILL_BELOW, ReadyQueue } from '../../src/crawler/queue/ready-queue.ts'
-import { nextChunkLength } from '../../src/crawler/queue/slot-reader.ts'
+import { MAX_CANDIDATES_PER_KIND, REFILL_BELOW, ReadyQueue } from '../../src/crawler/queue/ready-queue.ts'
 import { quantiles } from '../../src/crawler/status/quantiles.ts'
 import { CrawlStats, LAG_BOUNDS_SECONDS } from '../../src/crawler/status/stats.ts'
 import { addSweepCounts, countAfterProbe, EMPTY_SWEEP_COUNT } from '../../src/crawler/status/sweep-count.ts'
@@ -96,9 +97,14 @@ test('a piece is made longer while it is short, and shorter when it took too lon
   assert.equal(nextChunkLength(1, { slots: 1, tookMs: 5_000, due: 0, admitted: 0 }), 1)
 })
 
-function candidate(name: string, kind: Candidate['kind'] = 'due', places: RateLimitTargets = {}): Candidate {
+function candidate(
+  name: string,
+  kind: LeasedCandidate['kind'] = 'due',
+  places: RateLimitTargets = {},
+): LeasedCandidate {
   const visit = visitOf(name, 0, 0)
   return {
+    id: named(name),
     name: named(name),
     state: visit,
     kind,
@@ -137,6 +143,7 @@ function roomOf(waits: Record<string, number>) {
   const low: string[] = []
   const room = new ReadyQueue({
     politeness: pace,
+    maxDelayMs: MAX_DELAY_MS,
     selectKind: createKindSelector(DEFAULT_SHARES),
     onRejected: ({ name }) => left.push(name),
     onLow: (kind) => low.push(kind),
@@ -165,6 +172,7 @@ test('no name begins at an address that came to rest while it waited for its tur
   const left: string[] = []
   const room = new ReadyQueue({
     politeness: pace,
+    maxDelayMs: MAX_DELAY_MS,
     selectKind: createKindSelector(DEFAULT_SHARES),
     onRejected: ({ name }) => left.push(name),
     onLow() {},
@@ -199,7 +207,7 @@ test('a name that is taken away while it waits for its turn does not come up', (
 
 test('names are wanted again whenever too few wait, whether they begin, wait for their turn, leave or are taken away', () => {
   const far = roomOf({ far: MAX_DELAY_MS + 1, soon: 5_000 })
-  const fill = (kind: Candidate['kind'], servers: string): Candidate[] => {
+  const fill = (kind: LeasedCandidate['kind'], servers: string): LeasedCandidate[] => {
     const all = Array.from({ length: REFILL_BELOW }, (_, index) =>
       candidate(`${kind}${servers}${index}.example`, kind, { nameServers: servers }),
     )

@@ -4,17 +4,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_CLOCKS } from '../../src/apply/crawl-state.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
-import { createCrawlMemory } from '../../src/crawler/crawl-memory.ts'
-import type { CrawlerDependencies } from '../../src/crawler/dependencies.ts'
-import { admitCandidates } from '../../src/crawler/queue/admission.ts'
+import { INITIAL_ANOMALY_STATE } from '../../src/crawler/anomaly/anomaly-detector.ts'
+import { admitCandidates } from '../../src/crawler/continuous/admission.ts'
+import { createCrawlMemory } from '../../src/crawler/continuous/crawl-memory.ts'
+import type { CrawlerDependencies } from '../../src/crawler/continuous/crawler-dependencies.ts'
 import {
-  type Candidate,
   finishedSweep,
   type HeldRange,
   isRangeDone,
+  type LeasedCandidate,
   startSweep,
-} from '../../src/crawler/queue/held-range.ts'
+} from '../../src/crawler/continuous/held-range.ts'
+import { LeasedRanges } from '../../src/crawler/continuous/leased-ranges.ts'
 import { DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
+import type { SchedulerDependencies } from '../../src/crawler/session.ts'
 import { CrawlSession } from '../../src/crawler/session.ts'
 import { CrawlStats } from '../../src/crawler/status/stats.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
@@ -23,25 +26,26 @@ import { RANGE_SLOTS } from '../../src/values/domain-name.ts'
 import { named } from '../probe/internet.ts'
 import { BEGIN, DAY, makeWorld, visited } from './world.ts'
 
-/** A span over a store; what a span alone does not ask for is left out. */
-function spanOf(store: Store): CrawlSession {
+/** The ranges of a session over a store; what they alone do not use is left out. */
+function spanOf(store: Store): LeasedRanges {
   const clock = { nowMs: () => 0, monotonicMs: () => 0, wait: async () => {} }
   const crawl = {
     store,
     clock,
     politeness: makePolitenessLimiter(clock),
     shares: DEFAULT_SHARES,
-    rate: null,
     intervals: DEFAULT_PROBE_INTERVALS,
     stats: new CrawlStats(),
     holder: 'one',
   }
   const timings = { sweepSeconds: { min: 0, max: 60 } }
   const whole = { ...crawl, timings } as unknown as CrawlerDependencies
-  return new CrawlSession(whole, createCrawlMemory(whole))
+  const scheduler = { ...whole, openSource: () => null } as unknown as SchedulerDependencies<LeasedCandidate>
+  const session = new CrawlSession(scheduler, { inFlight: new Set(), anomalyState: INITIAL_ANOMALY_STATE })
+  return new LeasedRanges(whole, createCrawlMemory(), session)
 }
 
-function candidateOf(range: HeldRange): Candidate {
+function candidateOf(range: HeldRange): LeasedCandidate {
   const name = named('a.example')
   const visit = {
     name,
@@ -54,6 +58,7 @@ function candidateOf(range: HeldRange): Candidate {
     forgotten: false,
   }
   return {
+    id: name,
     name,
     state: visit,
     kind: 'lookup',
@@ -93,9 +98,9 @@ test('the range of a name that goes back to its slot is swept again at once', as
   range!.sweep!.slotsRead = RANGE_SLOTS
   const candidate = candidateOf(range!)
   span.admit(candidate)
-  span.returnToSlot(candidate)
+  span.takeBack(candidate, false)
   assert.equal(finishedSweep(range!, await store.now(), { min: 0, max: 60 })?.nextSweep, now())
-  assert.deepEqual([span.candidates.size, span.queue.size, isRangeDone(range!)], [0, 0, true])
+  assert.deepEqual([span.session.candidates.size, span.session.queue.size, isRangeDone(range!)], [0, 0, true])
 })
 
 test('what belongs to a lease that is another crawler’s is in hand no more', async (t) => {
@@ -106,7 +111,10 @@ test('what belongs to a lease that is another crawler’s is in hand no more', a
   await store.schedule.release([{ lease: range!.lease, sweep: null }])
   await store.schedule.lease('thief', 1, [range!.lease.range])
   await span.renew()
-  assert.deepEqual([[...span.heldRanges.values()], span.candidates.size, span.queue.size], [[other], 0, 0])
+  assert.deepEqual(
+    [[...span.heldRanges.values()], span.session.candidates.size, span.session.queue.size],
+    [[other], 0, 0],
+  )
 })
 
 test('a name whose range is lost while its places are read does not come in', async (t) => {
@@ -128,5 +136,5 @@ test('a name whose range is lost while its places are read does not come in', as
   const [range] = await span.lease(1)
   lose = () => span.dropRange(range!)
   await admitCandidates(span, [{ state: visit!, range: range!, requestKind: null, readAt: BEGIN }])
-  assert.deepEqual([span.candidates.size, range!.openCandidates.size], [0, 0])
+  assert.deepEqual([span.session.candidates.size, range!.openCandidates.size], [0, 0])
 })

@@ -5,7 +5,7 @@
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
-import type { SelfCheckOutcome } from '../dependencies.ts'
+import type { SelfCheckOutcome } from '../session.ts'
 import { CrawlPauseError } from '../session.ts'
 import { type AnomalyState, detectAnomaly } from './anomaly-detector.ts'
 

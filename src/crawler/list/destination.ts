@@ -9,7 +9,7 @@ import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { BatchVerification } from '../anomaly/batch-verification.ts'
 import { type PriorState, priorStateOf } from '../anomaly/prior-state.ts'
-import { targetsOf } from '../queue/admission.ts'
+import { targetsOf } from '../probe-targets.ts'
 
 /** `prior`: the prior state for the anomaly detector. */
 export type KnownTargets = { targets: RateLimitTargets; prior: PriorState }

@@ -4,7 +4,7 @@ import type { Observation } from '../../observe/observation.ts'
 import type { OptOutList } from '../../probe/policy/opt-out.ts'
 import type { PolitenessLimiter, RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
-import { observedNameServers } from '../queue/admission.ts'
+import { observedNameServers } from '../probe-targets.ts'
 import type { DelayedName } from './delay-queue.ts'
 
 export type Politeness = {

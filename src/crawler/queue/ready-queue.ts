@@ -1,55 +1,44 @@
 /** The ready queue: a bounded number of names by kind, and those that wait for the rate limit of a target. */
 
 import type { PolitenessLimiter } from '../../probe/policy/politeness-limiter.ts'
-import type { DomainName } from '../../values/domain-name.ts'
-import type { Candidate } from './held-range.ts'
+import type { Candidate } from '../request-source.ts'
 import { type KindSelector, PROBE_KINDS, type ProbeKind } from './kind-selector.ts'
 
 /** Maximum of waiting names per kind. */
 export const MAX_CANDIDATES_PER_KIND = 1_000
-/** A name with a longer wait at its targets returns to its slot. */
-export const MAX_DELAY_MS = 20_000
 const MAX_DELAYED = 2_000
-/** Below this number of waiting names of a kind, more are read from slots. */
+/** Below this number of waiting names of a kind, the queue calls `onLow`. */
 export const REFILL_BELOW = 250
 
-export type ReadyQueueOptions = {
+export type ReadyQueueOptions<C extends Candidate> = {
   politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'>
+  /** A name with a longer wait at its targets is rejected. In milliseconds. */
+  maxDelayMs: number
   selectKind: KindSelector
   /** Called for a name whose wait at its targets is too long. */
-  onRejected: (candidate: Candidate) => void
+  onRejected: (candidate: C) => void
   /** Called when fewer than REFILL_BELOW names of a kind wait, once each time that the number falls below. */
   onLow: (kind: ProbeKind) => void
 }
 
-export class ReadyQueue {
-  readonly #options: ReadyQueueOptions
-  readonly #candidates = new Map<DomainName, Candidate>()
+export class ReadyQueue<C extends Candidate> {
+  readonly #options: ReadyQueueOptions<C>
+  readonly #candidates = new Map<C['id'], C>()
   /** In order of arrival. */
-  readonly #queued = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<
-    ProbeKind,
-    Set<Candidate>
-  >
+  readonly #queued = setsByKind<C>()
   /** Names whose wait at their targets is over. */
-  readonly #released = Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as Record<
-    ProbeKind,
-    Set<Candidate>
-  >
+  readonly #released = setsByKind<C>()
   /** Ascending by the end of their wait. */
-  readonly #delayed: { at: number; candidate: Candidate }[] = []
+  readonly #delayed: { at: number; candidate: C }[] = []
 
   readonly #lowKinds = new Set<ProbeKind>(PROBE_KINDS)
 
-  constructor(options: ReadyQueueOptions) {
+  constructor(options: ReadyQueueOptions<C>) {
     this.#options = options
   }
 
   get size(): number {
     return this.#candidates.size
-  }
-
-  get(name: DomainName): Candidate | undefined {
-    return this.#candidates.get(name)
   }
 
   /** How many more names of a kind fit. */
@@ -61,22 +50,24 @@ export class ReadyQueue {
     return this.#queued[kind].size + this.#released[kind].size
   }
 
-  add(candidate: Candidate): void {
-    this.#candidates.set(candidate.name, candidate)
-    this.#queued[candidate.kind].add(candidate)
+  /** `isGranted`: the targets of the candidate are already acquired. */
+  add(candidate: C, isGranted = false): void {
+    this.#candidates.set(candidate.id, candidate)
+    const names = isGranted ? this.#released : this.#queued
+    names[candidate.kind].add(candidate)
     this.#notifyLow()
   }
 
-  remove(candidate: Candidate): void {
-    if (this.#candidates.get(candidate.name) !== candidate) return
-    this.#candidates.delete(candidate.name)
+  remove(candidate: C): void {
+    if (this.#candidates.get(candidate.id) !== candidate) return
+    this.#candidates.delete(candidate.id)
     this.#queued[candidate.kind].delete(candidate)
     this.#released[candidate.kind].delete(candidate)
     this.#notifyLow()
   }
 
   /** Moves a name to another kind. */
-  promote(candidate: Candidate, kind: ProbeKind): void {
+  promote(candidate: C, kind: ProbeKind): void {
     for (const queues of [this.#queued, this.#released]) {
       if (queues[candidate.kind].delete(candidate)) queues[kind].add(candidate)
     }
@@ -85,9 +76,9 @@ export class ReadyQueue {
   }
 
   /** Removes and returns the next name to probe, with its targets acquired. Returns null if none may start now. */
-  next(now: number): Candidate | null {
+  next(now: number): C | null {
     this.#releaseDelayed(now)
-    const first = new Map<ProbeKind, Candidate>()
+    const first = new Map<ProbeKind, C>()
     for (const kind of PROBE_KINDS) {
       const candidate = this.#firstReady(kind, now)
       if (candidate !== null) first.set(kind, candidate)
@@ -121,11 +112,11 @@ export class ReadyQueue {
     let due = 0
     while (due < this.#delayed.length && this.#delayed[due]!.at <= now) due++
     for (const { candidate } of this.#delayed.splice(0, due)) {
-      if (this.#candidates.get(candidate.name) === candidate) this.#released[candidate.kind].add(candidate)
+      if (this.#candidates.get(candidate.id) === candidate) this.#released[candidate.kind].add(candidate)
     }
   }
 
-  #firstReady(kind: ProbeKind, now: number): Candidate | null {
+  #firstReady(kind: ProbeKind, now: number): C | null {
     for (const candidate of this.#released[kind]) {
       if (this.#options.politeness.backoffRemaining(candidate.targets) <= 0) return candidate
       this.#released[kind].delete(candidate) // a backoff started after the grant
@@ -135,18 +126,22 @@ export class ReadyQueue {
       const wait = this.#options.politeness.wait(candidate.targets)
       if (wait <= 0) return candidate
       this.#queued[kind].delete(candidate)
-      if (wait <= MAX_DELAY_MS && this.#delayed.length < MAX_DELAYED) this.#delay(candidate, now)
+      if (wait <= this.#options.maxDelayMs && this.#delayed.length < MAX_DELAYED) this.#delay(candidate, now)
       else {
-        this.#candidates.delete(candidate.name)
+        this.#candidates.delete(candidate.id)
         this.#options.onRejected(candidate)
       }
     }
     return null
   }
 
-  #delay(candidate: Candidate, now: number): void {
+  #delay(candidate: C, now: number): void {
     const at = now + this.#options.politeness.acquire(candidate.targets)
     const place = this.#delayed.findLastIndex((timed) => timed.at <= at) + 1
     this.#delayed.splice(place, 0, { at, candidate })
   }
+}
+
+function setsByKind<C>(): Record<ProbeKind, Set<C>> {
+  return Object.fromEntries(PROBE_KINDS.map((kind) => [kind, new Set()])) as unknown as Record<ProbeKind, Set<C>>
 }

@@ -5,9 +5,9 @@ import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import type { Settings } from '../../config/settings.ts'
-import { CRAWL_TIMINGS, type CrawlerDependencies } from '../../crawler/dependencies.ts'
+import { crawlContinuously } from '../../crawler/continuous/continuous-crawl.ts'
+import { CRAWL_TIMINGS, type CrawlerDependencies } from '../../crawler/continuous/crawler-dependencies.ts'
 import { openProbeSystem } from '../../crawler/probe-system.ts'
-import { runCrawlScheduler } from '../../crawler/scheduler.ts'
 import { CrawlStats } from '../../crawler/status/stats.ts'
 import type { Server } from '../../probe/dns/resolver.ts'
 import type { AddressRange } from '../../probe/guard.ts'
@@ -66,7 +66,7 @@ export async function runContinuousCrawl(
     ...{ probe, isOwn, runSelfCheck, politeness, diskShortage: () => diskSpace.shortage() },
     ...{ clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random },
   }
-  await runCrawlScheduler(dependencies, signal)
+  await crawlContinuously(dependencies, signal)
   log.info('crawl stopped')
 }
 

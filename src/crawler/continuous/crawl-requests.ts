@@ -2,9 +2,9 @@
 
 import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { CrawlSession } from '../session.ts'
 import { admitCandidates, type SlotCandidate, withoutOptedOut } from './admission.ts'
 import type { HeldRange } from './held-range.ts'
+import type { LeasedRanges } from './leased-ranges.ts'
 
 /** Maximum of ranges leased for crawl requests at once. */
 const MAX_LEASED_RANGES = 8
@@ -14,32 +14,34 @@ const MAX_NAMES_PER_RANGE = 1_000
 const LOOKUP_REQUEST_EXPIRY_MS = 86_400_000
 const LOOKUP_REQUEST_FORGET_MS = 3_600_000
 
-export async function serveCrawlRequests(session: CrawlSession): Promise<void> {
+export async function serveCrawlRequests(ranges: LeasedRanges): Promise<void> {
+  const { session, crawl } = ranges
   const last = new Map<CrawlRequestKind, number>()
   while (!session.isEnding) {
     for (const kind of CRAWL_REQUEST_KINDS)
-      last.set(kind, await serveRequestsOfKind(session, kind, last.get(kind) ?? -1))
-    await session.requestsWanted.wait(session.dependencies.timings.pollMs)
+      last.set(kind, await serveRequestsOfKind(ranges, kind, last.get(kind) ?? -1))
+    await crawl.clock.wait(crawl.timings.pollMs, session.ending)
   }
 }
 
 /** Leases ranges in rotation, starting after `last`. Returns the last one of this round. */
-async function serveRequestsOfKind(session: CrawlSession, kind: CrawlRequestKind, last: number): Promise<number> {
-  const ranges = await session.dependencies.store.crawlRequests.ranges(kind)
+async function serveRequestsOfKind(ranges: LeasedRanges, kind: CrawlRequestKind, last: number): Promise<number> {
+  const { session, crawl } = ranges
+  const requested = await crawl.store.crawlRequests.ranges(kind)
   const [heldRanges, free]: [HeldRange[], number[]] = [[], []]
-  for (const range of ranges) {
-    const heldRange = session.heldRanges.get(range)
+  for (const range of requested) {
+    const heldRange = ranges.heldRanges.get(range)
     if (heldRange === undefined) free.push(range)
     else heldRanges.push(heldRange)
   }
   const next = session.queue.capacityLeft(kind) > 0 ? rotateAfter(last, free) : []
-  const leased = next.length > 0 ? await session.lease(MAX_LEASED_RANGES, next) : []
+  const leased = next.length > 0 ? await ranges.lease(MAX_LEASED_RANGES, next) : []
   for (const range of [...heldRanges, ...leased]) {
     if (session.isEnding) return last
-    if (session.queue.capacityLeft(kind) > 0) await admitRequested(session, kind, range)
+    if (session.queue.capacityLeft(kind) > 0) await admitRequested(ranges, kind, range)
   }
   for (const range of leased) range.isReading = false
-  if (leased.length > 0) await session.release()
+  if (leased.length > 0) await ranges.release()
   return next.at(-1) ?? last
 }
 
@@ -52,21 +54,21 @@ function rotateAfter(last: number, ranges: readonly number[]): number[] {
   return [...ranges.slice(first), ...ranges.slice(0, first)].slice(0, MAX_LEASED_RANGES)
 }
 
-async function admitRequested(session: CrawlSession, kind: CrawlRequestKind, range: HeldRange): Promise<void> {
-  const { store, clock } = session.dependencies
+async function admitRequested(ranges: LeasedRanges, kind: CrawlRequestKind, range: HeldRange): Promise<void> {
+  const { store, clock } = ranges.crawl
   const requestedNames = await store.crawlRequests.inRange(kind, range.lease.range, MAX_NAMES_PER_RANGE)
   const now = clock.monotonicMs()
-  const expired = kind === 'lookup' ? requestedNames.filter((name) => isRequestExpired(session, name, now)) : []
+  const expired = kind === 'lookup' ? requestedNames.filter((name) => isRequestExpired(ranges, name, now)) : []
   if (expired.length > 0) await store.crawlRequests.complete(kind, expired)
-  for (const name of expired) session.memory.lookupRequests.delete(name)
+  for (const name of expired) ranges.memory.lookupRequests.delete(name)
   const missing = requestedNames.filter(
-    (name) => !expired.includes(name) && !promoteCandidate(session, name, kind) && !isBackedOff(session, name, now),
+    (name) => !expired.includes(name) && !promoteCandidate(ranges, name, kind) && !isBackedOff(ranges, name, now),
   )
   if (missing.length === 0) return
   const at = await store.now()
   const states = await store.observations.crawlStates(missing)
   const requested = await withoutOptedOut(
-    session,
+    ranges,
     states.filter(({ forgotten }) => !forgotten),
     at,
   )
@@ -74,7 +76,7 @@ async function admitRequested(session: CrawlSession, kind: CrawlRequestKind, ran
   for (const { name } of requested) rejected.delete(name)
   if (rejected.size > 0) await store.crawlRequests.complete(kind, [...rejected])
   await admitCandidates(
-    session,
+    ranges,
     requested.map((state): SlotCandidate => ({ state, range, requestKind: kind, readAt: at })),
   )
 }
@@ -83,7 +85,7 @@ async function admitRequested(session: CrawlSession, kind: CrawlRequestKind, ran
  * Adds the request to a name that is already a candidate, and moves it to the kind of the request. Returns false if it
  * is neither a candidate nor in flight.
  */
-function promoteCandidate(session: CrawlSession, name: DomainName, kind: CrawlRequestKind): boolean {
+function promoteCandidate({ session }: LeasedRanges, name: DomainName, kind: CrawlRequestKind): boolean {
   const candidate = session.candidates.get(name)
   if (candidate === undefined) return session.memory.inFlight.has(name)
   candidate.requests.add(kind)
@@ -92,14 +94,14 @@ function promoteCandidate(session: CrawlSession, name: DomainName, kind: CrawlRe
 }
 
 /** Whether a lookup request has waited for a day without a probe. Another lookup may request the name again. */
-function isRequestExpired({ memory }: CrawlSession, name: DomainName, now: number): boolean {
+function isRequestExpired({ memory }: LeasedRanges, name: DomainName, now: number): boolean {
   const previous = memory.lookupRequests.get(name)
   const since = previous !== undefined && now - previous.latest < LOOKUP_REQUEST_FORGET_MS ? previous.since : now
   memory.lookupRequests.set(name, { since, latest: now })
   return now - since >= LOOKUP_REQUEST_EXPIRY_MS
 }
 
-function isBackedOff({ memory }: CrawlSession, name: DomainName, now: number): boolean {
+function isBackedOff({ memory }: LeasedRanges, name: DomainName, now: number): boolean {
   const until = memory.backedOff.get(name)
   if (until === undefined) return false
   if (until > now) return true

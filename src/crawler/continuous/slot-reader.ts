@@ -1,12 +1,12 @@
 /** Reads the slots of leased ranges in chunks, and admits the due names. */
 
 import { RANGE_SLOTS } from '../../values/domain-name.ts'
-import type { CrawlSession } from '../session.ts'
+import type { ProbeKind } from '../queue/kind-selector.ts'
+import { REFILL_BELOW } from '../queue/ready-queue.ts'
 import { addSweepCounts } from '../status/sweep-count.ts'
 import { admitCandidates, withoutOptedOut } from './admission.ts'
 import { type HeldRange, nextSlots, startSweep } from './held-range.ts'
-import type { ProbeKind } from './kind-selector.ts'
-import { REFILL_BELOW } from './ready-queue.ts'
+import type { LeasedRanges } from './leased-ranges.ts'
 
 /** Maximum of ranges leased at once. */
 const RANGES_PER_LEASE = 4
@@ -21,60 +21,57 @@ type SlotChunk = { slots: number; tookMs: number; due: number; admitted: number 
 /** The kinds that are read from slots. */
 const SLOT_KINDS = ['new', 'due'] as const
 
-export async function readSlots(session: CrawlSession): Promise<void> {
+export async function readSlots(ranges: LeasedRanges): Promise<void> {
+  const { session } = ranges
   const leased: HeldRange[] = []
   let reading: HeldRange | null = null
   let maxSlots = 1
-  const { clock, timings } = session.dependencies
+  const { clock, timings } = ranges.crawl
   let nextPollAt = clock.monotonicMs()
   while (!session.isEnding) {
-    if (kindsRunningLow(session).length === 0) await session.namesNeeded.wait(timings.pollMs)
+    if (kindsRunningLow(ranges).length === 0) await session.namesNeeded.wait(timings.pollMs)
     else if (nextPollAt > clock.monotonicMs()) await session.namesNeeded.wait(nextPollAt - clock.monotonicMs())
-    else if (reading === null || !isRangeHeld(session, reading)) {
-      reading = await nextSweepRange(session, leased)
+    else if (reading === null || !ranges.isHeld(reading)) {
+      reading = await nextSweepRange(ranges, leased)
       if (reading === null) nextPollAt = clock.monotonicMs() + timings.pollMs
     } else {
-      const chunk = await readChunk(session, reading, maxSlots)
+      const chunk = await readChunk(ranges, reading, maxSlots)
       maxSlots = nextChunkLength(maxSlots, chunk)
       if (reading.sweep!.slotsRead >= RANGE_SLOTS) {
         reading.isReading = false
         reading = null
-        await session.release()
+        await ranges.release()
       }
-      if (admittedNothing(session, chunk))
+      if (admittedNothing(ranges, chunk))
         nextPollAt = clock.monotonicMs() + Math.max(chunk.tookMs * (READ_TIME_SHARE - 1), timings.pollMs)
       else await session.namesNeeded.wait(pauseAfterChunk(chunk))
     }
   }
 }
 
-function kindsRunningLow({ queue }: CrawlSession): ProbeKind[] {
+function kindsRunningLow({ session: { queue } }: LeasedRanges): ProbeKind[] {
   return SLOT_KINDS.filter((kind) => queue.waitingCount(kind) < REFILL_BELOW)
 }
 
-function isRangeHeld({ heldRanges }: CrawlSession, range: HeldRange): boolean {
-  return heldRanges.get(range.lease.range) === range
-}
-
 /** Returns the next leased range, or leases ranges that are due. Returns null if there is none. */
-async function nextSweepRange(session: CrawlSession, leased: HeldRange[]): Promise<HeldRange | null> {
-  if (leased.length === 0) leased.push(...(await session.lease(RANGES_PER_LEASE)))
+async function nextSweepRange(ranges: LeasedRanges, leased: HeldRange[]): Promise<HeldRange | null> {
+  if (leased.length === 0) leased.push(...(await ranges.lease(RANGES_PER_LEASE)))
   const next = leased.shift() ?? null
-  if (next === null || !isRangeHeld(session, next)) return null
-  startSweep(next, Math.floor(session.dependencies.random() * RANGE_SLOTS))
+  if (next === null || !ranges.isHeld(next)) return null
+  startSweep(next, Math.floor(ranges.crawl.random() * RANGE_SLOTS))
   return next
 }
 
-async function readChunk(session: CrawlSession, range: HeldRange, maxSlots: number): Promise<SlotChunk> {
-  const { clock, store } = session.dependencies
+async function readChunk(ranges: LeasedRanges, range: HeldRange, maxSlots: number): Promise<SlotChunk> {
+  const { clock, store } = ranges.crawl
   const { from, to } = nextSlots(range, maxSlots)!
   const startedAt = clock.monotonicMs()
-  const low = kindsRunningLow(session)
+  const low = kindsRunningLow(ranges)
   const at = await store.now()
   const { visits: states, count } = await store.schedule.due(from, to, at)
-  const eligible = await withoutOptedOut(session, states, at)
+  const eligible = await withoutOptedOut(ranges, states, at)
   const admittedByKind = await admitCandidates(
-    session,
+    ranges,
     eligible.map((state) => ({ state, range, requestKind: null, readAt: at })),
   )
   const tookMs = clock.monotonicMs() - startedAt
@@ -94,7 +91,7 @@ export function nextChunkLength(currentLength: number, { slots, tookMs, due }: S
 }
 
 /** Whether due names were found but could not be probed. Reading then pauses even if names are needed. */
-function admittedNothing({ sinceLastRead: recent }: CrawlSession, { due, admitted }: SlotChunk): boolean {
+function admittedNothing({ session: { sinceLastRead: recent } }: LeasedRanges, { due, admitted }: SlotChunk): boolean {
   const isFruitless = (due > 0 && admitted === 0) || recent.rejected > recent.started
   recent.started = 0
   recent.rejected = 0

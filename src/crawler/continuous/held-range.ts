@@ -1,26 +1,20 @@
 /** A slot range that this crawler leases: its sweep, and its unfinished names. */
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
-import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
 import type { CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { Lease, RangeSweep, SlotCount } from '../../store/port/schedule.ts'
 import { type DomainName, RANGE_SLOTS } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
-import type { PriorState } from '../anomaly/prior-state.ts'
+import type { Candidate } from '../request-source.ts'
 import { EMPTY_SWEEP_COUNT } from '../status/sweep-count.ts'
-import type { ProbeKind } from './kind-selector.ts'
 
-/** A name that waits for its probe, is being probed, or has an unsaved result. */
-export type Candidate = {
-  name: DomainName
+/** A candidate of a leased range. */
+export type LeasedCandidate = Candidate & {
+  id: DomainName
   state: CrawlState
-  kind: ProbeKind
-  prior: PriorState
   heldRange: HeldRange
   /** When the state was read. */
   readAt: Instant
-  /** The known targets of its probe. */
-  targets: RateLimitTargets
   /** The crawl requests that its probe fulfils. */
   requests: Set<CrawlRequestKind>
 }
@@ -30,7 +24,7 @@ export type HeldRange = {
   lease: Lease
   /** Until when the lease is certainly valid, in milliseconds of the monotonic clock. */
   leasedUntil: number
-  openCandidates: Set<Candidate>
+  openCandidates: Set<LeasedCandidate>
   sweep: SweepProgress | null
   /** Whether names of the range are being read. */
   isReading: boolean
