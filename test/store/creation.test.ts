@@ -1,4 +1,4 @@
-/** The creation of a store is killed at each of its steps: it leaves no store or a whole one, never a part. */
+/** The creation of a store is killed at each of its steps: it leaves no store or a complete one, never a part. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -34,7 +34,7 @@ async function killOpener({ location }: Place, step: number): Promise<boolean> {
   return signal === 'SIGKILL'
 }
 
-/** What is there is a whole store, or nothing; the next command makes a whole store of it. */
+/** Checks that there is a complete store or nothing, and that the next command creates a complete store. */
 async function expectNoPart(place: Place, all: number[], step: number): Promise<void> {
   const applied = await place.migrations()
   for (const [index, count] of applied.entries())
@@ -114,8 +114,8 @@ async function migrationsInSchema(url: string): Promise<number[]> {
   }
 }
 
-test('a killed creation leaves no store or a whole one: SQLite', () => killAtEachStep(sqlitePlace, 'sqlite'))
+test('a killed creation leaves no store or a complete one: SQLite', () => killAtEachStep(sqlitePlace, 'sqlite'))
 
-test('a killed creation leaves no store or a whole one: PostgreSQL', { skip: noPostgres }, () =>
+test('a killed creation leaves no store or a complete one: PostgreSQL', { skip: noPostgres }, () =>
   killAtEachStep(postgresPlace, 'postgres'),
 )

@@ -1,4 +1,4 @@
-/** The PostgreSQL ledger where connections are lost, secrets differ, and the database has a language of its own. */
+/** The PostgreSQL ledger with lost connections, differing secrets, and a database with a language. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -46,7 +46,7 @@ async function placeOf(t: TestContext, make: () => Promise<Place>): Promise<stri
 
 const schemaOf = (t: TestContext) => placeOf(t, async () => (await postgresServer()).schema())
 
-/** A ledger behind a proxy, and one beside it. */
+/** A ledger behind a proxy, and one with a direct connection. */
 async function behindProxy(t: TestContext) {
   const url = await schemaOf(t)
   const proxy = await proxyTo(url)
@@ -84,7 +84,7 @@ for (const when of ['before', 'after'] as const) {
   })
 }
 
-test('a write that nobody can tell of costs what its process held, and gives nothing', {
+test('a write with an unknown outcome spends what its process held and grants nothing', {
   skip: noPostgres,
 }, async (t) => {
   const url = await schemaOf(t)
@@ -119,7 +119,7 @@ test('a write that nobody can tell of costs what its process held, and gives not
   })
 })
 
-test('a deadlock is tried again, and what else fails is told by the statement that failed', {
+test('a deadlock is retried, and any other failure is reported by the failed statement', {
   skip: noPostgres,
 }, async (t) => {
   const url = await schemaOf(t)
@@ -137,7 +137,7 @@ test('a deadlock is tried again, and what else fails is told by the statement th
   await assert.rejects(made(ledger, { email: 'a\0@example.com' }), /invalid byte sequence/)
 })
 
-test('a read whose connection is lost is tried once more', { skip: noPostgres }, async (t) => {
+test('a read whose connection is lost is retried once', { skip: noPostgres }, async (t) => {
   const { ledger, proxy } = await behindProxy(t)
   const account = await made(ledger)
   proxy.loseAll()
@@ -146,7 +146,7 @@ test('a read whose connection is lost is tried once more', { skip: noPostgres },
   assert.equal((await ledger.takeQuota(ask)).granted, 64)
 })
 
-test('another secret than that of the installation is refused with what to do', { skip: noPostgres }, async (t) => {
+test('a secret other than that of the installation is rejected with what to do', { skip: noPostgres }, async (t) => {
   const url = await schemaOf(t)
   await open(t, url, SECRET)
   await open(t, url, SECRET)
@@ -173,7 +173,7 @@ test('a given secret is replaced by a new one in front of it, process by process
   await assert.rejects(open(t, url, SECRET), /not the secret of this installation/)
 })
 
-test('a secret that the installation made is not pushed aside by a given one', { skip: noPostgres }, async (t) => {
+test('a secret that the installation generated is not replaced by a given one', { skip: noPostgres }, async (t) => {
   const url = await schemaOf(t)
   const ledger = await open(t, url)
   const [first] = await ledger.secrets(NOW)
@@ -181,7 +181,7 @@ test('a secret that the installation made is not pushed aside by a given one', {
   assert.deepEqual(await ledger.secrets(NOW), [first])
 })
 
-test('the letter case of an address is that of ASCII, whatever the language', { skip: noPostgres }, async (t) => {
+test('letter case in an email address follows ASCII, whatever the language', { skip: noPostgres }, async (t) => {
   const url = await placeOf(t, async () => (await postgresServer()).database('tr-TR'))
   const ledger = await open(t, url)
   const account = await made(ledger, { email: 'info@example.com' })

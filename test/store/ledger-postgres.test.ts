@@ -1,4 +1,4 @@
-/** The PostgreSQL ledger under the conformance suite: each ledger with connections of its own, as every process has. */
+/** The PostgreSQL ledger under the conformance suite. Each ledger has its own connections, as every process has. */
 
 import { test } from 'node:test'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'

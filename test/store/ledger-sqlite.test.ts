@@ -1,5 +1,5 @@
 /**
- * The SQLite ledger under the conformance suite, whoever has the pen: this thread, a thread, the primary of a cluster.
+ * The SQLite ledger under the conformance suite, with each kind of writer: this thread, another thread, the primary.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -18,7 +18,7 @@ after(endWorkers)
 function engine(mode: SqliteLedgerOptions['ledger']): LedgerEngine {
   return {
     name: `SQLite, ${mode}`,
-    runs: mode === 'own' ? 25 : 5, // the rules are the same, the way to them is not
+    runs: mode === 'own' ? 25 : 5, // the rules are the same, only the way to the writer differs
     async open(clock, secret) {
       const folder = await mkdtemp(join(tmpdir(), 'domaindex-ledger-'))
       const path = join(folder, 'ledger.db')

@@ -1,10 +1,10 @@
-/** A worker of a cluster that opens ledgers through its primary, and does with them what the test asks for. */
+/** A worker of a cluster that opens ledgers through its primary and runs the operations of the test. */
 
 import cluster from 'node:cluster'
 import { deserialize, serialize } from 'node:v8'
 import { openSqliteLedger } from '../../src/store/sqlite/ledger/ledger.ts'
 
-/** `values` and `outcome` are structured clones in Base64, so that any channel carries them. */
+/** `values` and `outcome` are structured clones in Base64, so that any channel can carry them. */
 export type Order = { call: number; method: string; values: string }
 export type Report = { call: number; outcome: string }
 
@@ -22,7 +22,7 @@ const deeds: Deeds = {
   },
   /** A change of an actor: the actor, the method and its values. */
   change: (actor, method, ...values) => (ledger.as!(actor) as Deeds)[method as string]!(...values),
-  /** Leaves the cluster while a write is under way, and writes on standard output how that one and a later one end. */
+  /** Leaves the cluster during a write, and prints on standard output how that write and a later one end. */
   async leave() {
     process.once('disconnect', async () => {
       const outcomes = await Promise.allSettled([underWay, ledger.refundUnit!(1, '2026-11-20')])
@@ -45,7 +45,7 @@ async function obey(method: string, values: unknown[]): Promise<object> {
 }
 
 process.on('message', async ({ call, method, values }: Partial<Order>) => {
-  if (call === undefined) return // what the ledger hears from the primary
+  if (call === undefined) return // a message from the primary to the ledger
   const outcome = await obey(method!, deserialize(Buffer.from(values!, 'base64')))
   if (process.connected) process.send!({ call, outcome: serialize(outcome).toString('base64') } satisfies Report)
 })

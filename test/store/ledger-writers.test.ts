@@ -1,6 +1,4 @@
-/**
- * Whoever has the pen of the SQLite ledger: what shares a commit, what a failure takes along, what survives a death.
- */
+/** Writers of the SQLite ledger: what shares a commit, what a failure affects, what survives a crash. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -28,7 +26,7 @@ function newPath(t: TestContext): string {
 const open = (path: string, ledger: SqliteLedgerOptions['ledger']) =>
   openSqliteLedger(path, { ledger, secret: null, now: () => NOW })
 
-test('all that wait share one commit', async (t) => {
+test('all waiting calls share one commit', async (t) => {
   const path = newPath(t)
   const ledger = open(path, 'thread')
   await ledger.takeQuota(ask)
@@ -40,7 +38,7 @@ test('all that wait share one commit', async (t) => {
   await ledger.close()
 })
 
-test('a call that fails takes nothing of its neighbours back', async (t) => {
+test('a failed call does not roll back its neighbours', async (t) => {
   const ledger = open(newPath(t), 'own')
   const { id } = await made(ledger)
   const outcomes = await Promise.allSettled([
@@ -58,7 +56,7 @@ test('a call that fails takes nothing of its neighbours back', async (t) => {
   await ledger.close()
 })
 
-test('what cannot be written is told to everyone who waits, and the ledger goes on', async (t) => {
+test('if a write fails, every waiting caller gets the error, and the ledger stays usable', async (t) => {
   const path = newPath(t)
   const ledger = open(path, 'own')
   const other = new DatabaseSync(path)
@@ -72,7 +70,7 @@ test('what cannot be written is told to everyone who waits, and the ledger goes 
   await ledger.close()
 })
 
-test('what was acknowledged survives a kill -9', async (t) => {
+test('acknowledged writes survive a kill -9', async (t) => {
   const path = newPath(t)
   const program = join(path, '../takes.mjs')
   writeFileSync(
@@ -84,7 +82,7 @@ test('what was acknowledged survives a kill -9', async (t) => {
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] })
   let acknowledged = 0
   for await (const line of createInterface({ input: child.stdout })) {
-    acknowledged = Math.max(acknowledged, Number(line)) // the last line may be cut off
+    acknowledged = Math.max(acknowledged, Number(line)) // the last line may be truncated
     if (acknowledged >= 100) child.kill('SIGKILL')
   }
   const ledger = open(path, 'own')
@@ -93,7 +91,7 @@ test('what was acknowledged survives a kill -9', async (t) => {
   await ledger.close()
 })
 
-test('a worker whose primary is gone is told so', async (t) => {
+test('a worker whose primary is gone gets an error', async (t) => {
   const path = newPath(t)
   const ledger = open(path, 'thread')
   const { worker, ask } = forkDriven()
@@ -114,7 +112,7 @@ test('a closed ledger says that it is closed', async (t) => {
   await assert.rejects(ledger.takeQuota(ask), /is closed/)
 })
 
-test('a ledger of another release is refused with what to do', async (t) => {
+test('a ledger of another release is rejected with what to do', async (t) => {
   const path = newPath(t)
   await open(path, 'own').close()
   const database = new DatabaseSync(path)
@@ -126,7 +124,7 @@ test('a ledger of another release is refused with what to do', async (t) => {
   )
 })
 
-test('a file that is no ledger is refused with its name', (t) => {
+test('a file that is not a ledger is rejected with its name', (t) => {
   const path = newPath(t)
   writeFileSync(path, 'This is a text and no database, and long enough to be seen as that.'.repeat(99))
   assert.throws(

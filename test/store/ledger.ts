@@ -1,4 +1,4 @@
-/** The conformance suite of the ledger: what every engine has to show, whoever has the pen. */
+/** The conformance suite of the ledger, for every engine and every kind of writer. */
 
 import { accounts } from './ledger/accounts.ts'
 import { audit } from './ledger/audit.ts'

@@ -1,4 +1,4 @@
-/** The answers: everything that the four queries say of a few names, asked of a store and of the model alike. */
+/** Compares every response of the four queries about a few names between a store and the model. */
 
 import assert from 'node:assert/strict'
 import type { FactsReader, Lookup } from '../../../src/store/port/store.ts'
@@ -8,7 +8,7 @@ import type { IpAddress } from '../../../src/values/ip-address.ts'
 import type { Model } from '../model.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 
-/** What is asked: these names and addresses, in pages of `limit` rows. */
+/** The names and addresses to query, in pages of `limit` rows. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }
 
 /** The store answers as the model does. */
@@ -55,7 +55,7 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
   return answers
 }
 
-/** A lookup whose JSON texts are read, so that a difference in white space is none. */
+/** A lookup with parsed JSON texts, so that white space makes no difference. */
 function readable(lookup: Lookup | null): object | null {
   if (lookup === null) return null
   const { social_networks, social_accounts, ...rest } = lookup

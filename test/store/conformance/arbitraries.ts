@@ -7,11 +7,11 @@ import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { address, dns, type Lists, minute, NXDOMAIN, name, SERVFAIL, soa, web } from './world.ts'
 
-/** What happens to a store: an observation comes in, or a name is forgotten. */
+/** An event of a store: an observation arrives, or a name is forgotten. */
 export type Event = Observation | { forget: DomainName }
 
 export const NAMES: readonly DomainName[] = ['a.example', 'b.example', 'c-d.example', 'c.example'].map(name)
-/** Names that are redirected to and never observed. */
+/** Names that are redirect targets and never observed. */
 export const TARGETS: readonly DomainName[] = ['t.example', 'u.example'].map(name)
 const V4 = ['192.0.2.2', '192.0.2.10', '203.0.113.1']
 const V6 = ['2001:db8::2', '2001:db8::10', '::ffff:192.0.2.2']
@@ -28,7 +28,7 @@ const POOLS: Record<RecordType, readonly unknown[]> = {
   SOA: [1, 2, 3].flatMap((serial) => [soa(serial), soa(serial, 60)]),
 }
 
-/** A list of one type: mostly of one or two records, now and then empty. An SOA is one, seldom two. */
+/** A list of one type: mostly one or two records, sometimes none. An SOA list has one, rarely two. */
 function list(type: RecordType): fc.Arbitrary<readonly unknown[]> {
   const one = fc.constantFrom(...POOLS[type]).map((record) => [record])
   const some = fc.subarray([...POOLS[type]])
@@ -60,10 +60,7 @@ function webPart(domain: DomainName): fc.Arbitrary<WebPart> {
   return fc.oneof(fc.constant({}), redirecting, standing).map((part) => web(part as Parameters<typeof web>[0]))
 }
 
-/**
- * The value in `weight` of `weight + 1` draws, and null in the other one. (`fc.option` with `freq: 1` draws null
- * alone.)
- */
+/** The value in `weight` of `weight + 1` draws, and otherwise null. (`fc.option` with `freq: 1` draws null only.) */
 function sometimes<Value>(arbitrary: fc.Arbitrary<Value>, weight: number): fc.Arbitrary<Value | null> {
   return fc.oneof(
     { weight, arbitrary: arbitrary as fc.Arbitrary<Value | null> },
@@ -71,7 +68,7 @@ function sometimes<Value>(arbitrary: fc.Arbitrary<Value>, weight: number): fc.Ar
   )
 }
 
-/** Minutes 0 to 39, so that many are late or repeated; seldom one that is ahead of the store's clock. */
+/** Minutes 0 to 39, so that many are late or repeated. Rarely one is ahead of the store's clock. */
 const observedAt = fc.oneof(
   { weight: 60, arbitrary: fc.integer({ min: 0, max: 39 }).map(minute) },
   { weight: 1, arbitrary: fc.constantFrom(minute(725), minute(726)) },
@@ -91,12 +88,12 @@ function observation(names: readonly DomainName[]): fc.Arbitrary<Observation> {
   )
 }
 
-/** Observations of which every other one shows again what one of the few before it showed. */
+/** Observations of which every second one repeats the content of one of the few before it. */
 export function observations(names: readonly DomainName[], longest: number): fc.Arbitrary<Observation[]> {
   return repeating(observation(names), longest)
 }
 
-/** Observations with a name forgotten now and then; in half of the cases in the order of their times. */
+/** Observations with some forgotten names. Half of the histories are in the order of their times. */
 export function history(names: readonly DomainName[], longest: number): fc.Arbitrary<Event[]> {
   const event = fc.oneof(
     { weight: 24, arbitrary: observation(names) as fc.Arbitrary<Event> },
@@ -116,13 +113,13 @@ function repeating<E extends Event>(event: fc.Arbitrary<E>, longest: number): fc
   })
 }
 
-/** The event with the parts of an earlier one; with the dns part alone where that is of another domain. */
+/** The event with the parts of an earlier one, or only with its dns part if that is of another domain. */
 function shownAgain<E extends Event>(event: E, earlier: Event | undefined): E {
   if (!('domain' in event) || earlier === undefined || !('domain' in earlier)) return event
   return { ...event, dns: earlier.dns, web: event.domain === earlier.domain ? earlier.web : event.web }
 }
 
-/** The events with their observations moved into the order of their times; forgetting stays where it is. */
+/** The events with their observations in the order of their times. Forgotten names keep their positions. */
 function inOrder(events: readonly Event[]): Event[] {
   const times = events.filter((event) => 'domain' in event).sort((a, b) => a.observed_at - b.observed_at)
   return events.map((event) => ('domain' in event ? times.shift()! : event))

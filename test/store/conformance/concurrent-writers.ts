@@ -1,4 +1,4 @@
-/** Sentences about a crowd: many domains on one address and one target. */
+/** Tests of many domains on one address and one target. */
 
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
@@ -21,7 +21,7 @@ function member(n: number, at = 1, address = '192.0.2.1'): Observation {
 export function crowd(engine: Engine): void {
   testUnchecked(
     engine,
-    'over 65,536 domains of one address and one target are walked and counted whole',
+    'more than 65,536 domains of one address and one target are listed and counted completely',
     async (store) => {
       const count = 65_600
       await ingestAll(store, members(count), 8200)
@@ -39,7 +39,7 @@ export function crowd(engine: Engine): void {
 
   testWithStore(
     engine,
-    'check goes through a crowd in slices, and raises no false alarm while it moves',
+    'check reads many rows in slices and raises no false alarm while they change',
     async (store, opened) => {
       const writer = await opened.another()
       await ingest(writer, members(3000))

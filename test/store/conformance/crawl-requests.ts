@@ -1,4 +1,4 @@
-/** Sentences about what the wishes leave behind. */
+/** Tests of the counts that crawl requests leave. */
 
 import assert from 'node:assert/strict'
 import { openBulkStore } from '../../../src/store/open.ts'
@@ -12,14 +12,14 @@ const TODAY = '2026-11-20' as Day
 const ACCOUNT = { email: 'ann@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
 const REQUEST_COUNTS = LEDGER_TABLES.find(({ name }) => name === 'lookup_request_count')!
 
-/** The rows that count what accounts asked for. */
+/** The number of rows that count the requests of accounts. */
 async function counted({ url }: Opened): Promise<number> {
   const bulk = await openBulkStore(url, 'read')
   return bulk.count(REQUEST_COUNTS).finally(() => bulk.close())
 }
 
 export function wishes(engine: Engine): void {
-  testWithStore(engine, 'of an account two days are counted, and of a deleted one none', async (store, opened) => {
+  testWithStore(engine, 'two days of an account are counted, and none of a deleted one', async (store, opened) => {
     const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
     for (let day = 0; day < 4; day++) {
       const asked = name(`n${day}.example`)
@@ -37,7 +37,7 @@ export function wishes(engine: Engine): void {
     assert.equal(await counted(opened), 0)
   })
 
-  testWithStore(engine, 'what is asked for while an account goes is not counted either', async (store, opened) => {
+  testWithStore(engine, 'requests during the deletion of an account are not counted either', async (store, opened) => {
     const other = await opened.another()
     for (let round = 0; round < 10; round++) {
       const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!

@@ -1,7 +1,4 @@
-/**
- * Sentences about what goes from the index of similar texts: pages that say nothing any more, forgotten names, wordings
- * of none.
- */
+/** Tests of removals from the /similar index: pages without text, forgotten names, documents without pages. */
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
@@ -15,14 +12,14 @@ const ONE = name('one.example')
 const TWO = name('two.example')
 const HIGHEST = Number.MAX_SAFE_INTEGER
 
-/** A segment of all wordings up to `last` that answers. */
+/** Publishes a segment of all documents up to `last`. */
 async function cover({ similarIndex: indexing }: Store, hold: LockHold, last: number): Promise<void> {
   const segment = (await indexing.beginSegment(hold, 1, last))!
   assert.equal(await indexing.publishSegment(hold, segment, last), true)
 }
 
 export function dropping(engine: Engine): void {
-  testWithStore(engine, 'a page whose text went is in no answer, filed or not', async (store) => {
+  testWithStore(engine, 'a page whose text was removed is in no response, filed or not', async (store) => {
     const hold = await holdOf(store)
     await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
     await fileAll(store, hold)
@@ -41,7 +38,7 @@ export function dropping(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a wording that no page has any more is dropped, and noted where a segment may hold it',
+    'a document without pages is removed, with a tombstone if a segment may contain it',
     async (store) => {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
@@ -66,7 +63,7 @@ export function dropping(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'wordings that are gone are read page by page, and struck off one by one', async (store) => {
+  testWithStore(engine, 'tombstones are read page by page and removed one by one', async (store) => {
     const hold = await holdOf(store)
     const texts = ['one', 'two', 'three', 'four', 'five']
     await ingest(
@@ -91,21 +88,25 @@ export function dropping(engine: Engine): void {
     assert.equal(await indexing.removeTombstones(hold, []), true)
   })
 
-  testWithStore(engine, 'a wording that goes while a segment is made of it is noted as gone', async (store) => {
-    const hold = await holdOf(store)
-    await ingest(store, [saying('one.example', 1, 'one')])
-    await fileAll(store, hold)
-    const one = (await wordingOf(store, 'one'))!
-    const segment = (await store.similarIndex.beginSegment(hold, 1, one))!
-    await ingest(store, [saying('one.example', 2, 'other')])
-    await fileAll(store, hold)
-    await store.similarIndex.publishSegment(hold, segment, 1)
-    assert.deepEqual(await store.similarIndex.tombstones(0, one, 9), [one])
-  })
+  testWithStore(
+    engine,
+    'a document that is removed while a segment with it is written gets a tombstone',
+    async (store) => {
+      const hold = await holdOf(store)
+      await ingest(store, [saying('one.example', 1, 'one')])
+      await fileAll(store, hold)
+      const one = (await wordingOf(store, 'one'))!
+      const segment = (await store.similarIndex.beginSegment(hold, 1, one))!
+      await ingest(store, [saying('one.example', 2, 'other')])
+      await fileAll(store, hold)
+      await store.similarIndex.publishSegment(hold, segment, 1)
+      assert.deepEqual(await store.similarIndex.tombstones(0, one, 9), [one])
+    },
+  )
 
   testWithStore(
     engine,
-    'a forgotten name is in no answer at once, and its wording goes with the next filing',
+    'a forgotten name is in no response at once, and its document is removed with the next filing',
     async (store) => {
       const hold = await holdOf(store)
       await ingest(store, [
@@ -129,7 +130,7 @@ export function dropping(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'a number is never given again', async (store, opened) => {
+  testWithStore(engine, 'a document number is never reused', async (store, opened) => {
     const hold = await holdOf(store)
     let highest = 0
     for (const [at, text] of ['one', 'two', '...', 'three', 'one'].entries()) {

@@ -1,20 +1,20 @@
-/** The engine: what an implementation of the port hands to the suite to be judged by it. */
+/** The engine: what an implementation of the port provides to the conformance suite. */
 
 import type { Store } from '../../../src/store/port/store.ts'
 import type { Instant } from '../../../src/values/time.ts'
 
-/** One way to spoil a store behind its back, which `check` has to find. */
+/** A way to damage a store directly, which `check` must find. */
 export type Damage = { what: string; plant: (opened: Opened) => Promise<void> }
 
 /** The clock of a store and all its instances, set by the test. */
 export type Clock = { now: Instant }
 
-/** A store of its own for one test. */
+/** A new store for one test. */
 export type Opened = {
-  /** The store's address, as openStore takes it. */
+  /** The store's URL, as openStore takes it. */
   url: string
   store: Store
-  /** One more instance on the same store, as another process has it. `close` of this object closes it. */
+  /** Opens another instance of the same store, as another process does. `close` of this object closes it. */
   another(): Promise<Store>
   /** Closes every instance and opens the store again. */
   reopen(): Promise<Store>
@@ -24,8 +24,8 @@ export type Opened = {
 
 export type Engine = {
   name: string
-  /** Makes an empty store. */
+  /** Creates an empty store. */
   open(clock: Clock): Promise<Opened>
-  /** Ways to spoil the store that the upkeep tests have filled. */
+  /** Ways to damage the store of the maintenance tests. */
   damages: readonly Damage[]
 }

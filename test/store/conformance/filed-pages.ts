@@ -1,4 +1,4 @@
-/** Start pages, and their filing as who keeps the index does it. */
+/** Start pages, and their filing as the indexer does it. */
 
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
@@ -9,7 +9,7 @@ import type { PageFiling, PendingPage } from '../../../src/store/port/similar.ts
 import type { Store } from '../../../src/store/port/store.ts'
 import { seen, web } from './world.ts'
 
-/** The vector of a text; null of one without a word. */
+/** The vector of a text, or null for a text without a term. */
 export function vectorOf(text: string): Buffer | null {
   return packed(termsOf(text).counts)
 }
@@ -23,7 +23,7 @@ export function filingOf({ id, name, digest, terms }: PendingPage): PageFiling {
   return { id, name, digest, document: vector && { key: vectorDigest(vector), vector } }
 }
 
-/** Files all that waits. */
+/** Files every pending page. */
 export async function fileAll({ similarIndex: indexing }: Pick<Store, 'similarIndex'>, hold: LockHold): Promise<void> {
   for (;;) {
     const pages = await indexing.pending(100)
@@ -37,12 +37,12 @@ export function saying(domain: string, at: number, text: string | null): Observa
   return seen(domain, at, null, web({ has_website: true, text }))
 }
 
-/** The hold of the index. */
+/** Acquires the lock of the index. */
 export async function holdOf({ jobs }: Pick<Store, 'jobs'>): Promise<LockHold> {
   return (await jobs.acquireLock('index', 'a keeper'))!
 }
 
-/** The number of a text's wording; null where there is none. */
+/** Returns the document number of a text, or null if there is none. */
 export async function wordingOf({ similar }: Pick<Store, 'similar'>, text: string): Promise<number | null> {
   return similar.findDocument(keyOf(text), vectorOf(text)!)
 }

@@ -1,6 +1,4 @@
-/**
- * A property of filing: whatever pages say, and whenever they are filed, wordings and names are those of a plain model.
- */
+/** A property of filing: for all pages and any order of filing, documents and names agree with a plain model. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -16,11 +14,11 @@ import { minute, NOW, seen, testWithStore, web } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
 const HIGHEST = Number.MAX_SAFE_INTEGER
-/** Two say the same words; one has no word; null is no text. */
+/** Two texts have the same terms, one has none, and null is no text. */
 const TEXTS = ['one two', 'two one', 'three', '...', null]
 
 type Saying = { name: DomainName; text: string | null }
-/** `late`: what a name says between the reading of what waits and its filing. */
+/** `late`: the text of a name between the reading of pending pages and their filing. */
 type Deed = Saying | { forget: DomainName } | { file: number; late: Saying | null } | 'cover'
 
 const saying: fc.Arbitrary<Saying> = fc.record({ name: fc.constantFrom(...NAMES), text: fc.constantFrom(...TEXTS) })
@@ -32,35 +30,31 @@ export const deed: fc.Arbitrary<Deed> = fc.oneof(
 )
 
 export function filings(engine: Engine): void {
-  testWithStore(
-    engine,
-    'whatever pages say, and whenever they are filed, their wordings are those of the model',
-    async () => {
-      const property = fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 25 }), async (deeds) => {
-        const opened = await engine.open({ now: NOW })
-        try {
-          const keeper = new Keeper(opened.store, await holdOf(opened.store))
-          for (const each of deeds) await keeper.act(each)
-          await keeper.cover()
-        } finally {
-          await opened.close()
-        }
-      })
-      await fc.assert(property, { numRuns: RUNS })
-    },
-  )
+  testWithStore(engine, 'for all pages and any order of filing, their documents are those of the model', async () => {
+    const property = fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 25 }), async (deeds) => {
+      const opened = await engine.open({ now: NOW })
+      try {
+        const keeper = new Keeper(opened.store, await holdOf(opened.store))
+        for (const each of deeds) await keeper.act(each)
+        await keeper.cover()
+      } finally {
+        await opened.close()
+      }
+    })
+    await fc.assert(property, { numRuns: RUNS })
+  })
 }
 
-/** Keeps a store, and knows what it must answer. */
+/** Operates a store, and knows its expected responses. */
 class Keeper {
   readonly #store: Store
   readonly #hold: LockHold
-  /** What names say now, which of that waits, and what was filed of them. */
+  /** The current texts of names, those pending, and the filed ones. */
   readonly #said = new Map<DomainName, string | null>()
   readonly #filed = new Map<DomainName, string>()
   readonly #waiting = new Set<DomainName>()
   readonly #forgotten = new Set<DomainName>()
-  /** The wordings that there were when all was filed last, and up to which a segment holds them. */
+  /** The documents after the last filing, and the last one that a segment contains. */
   #known = new Map<number, string | null>()
   #highest = 0
   #minutes = 0
@@ -78,7 +72,7 @@ class Keeper {
     for (const name of NAMES) assert.deepEqual(await this.#page(name), this.#expected(name))
   }
 
-  /** Files all, and makes a segment of all. */
+  /** Files every pending page and writes a segment of all documents. */
   async cover(): Promise<void> {
     await fileAll(this.#store, this.#hold)
     for (const name of NAMES) this.#note(name)
@@ -127,7 +121,7 @@ class Keeper {
     for (const { name } of pages) if (before.get(name) === this.#said.get(name)) this.#note(name)
   }
 
-  /** What a name says is filed. */
+  /** Records that the text of a name is filed. */
   #note(name: DomainName): void {
     const text = this.#said.get(name) ?? null
     this.#waiting.delete(name)

@@ -1,4 +1,4 @@
-/** Sentences about forgetting: all that is stored of a name goes, and it must not come back. */
+/** Tests of forgetting: everything about a name is removed, and nothing may store it again. */
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
@@ -28,7 +28,7 @@ const WORLD = [
 export function forgetting(engine: Engine): void {
   testWithStore(
     engine,
-    'a forgotten name is in no answer, and the counts of the others follow',
+    'a forgotten name is in no response, and the counts of other names change accordingly',
     async (store, opened) => {
       const model = new Model(NOW)
       await ingest(store, WORLD)
@@ -72,7 +72,7 @@ export function forgetting(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'forgetting says whether something besides a tombstone was there', async (store, opened) => {
+  testWithStore(engine, 'forgetting reports whether there was more than a tombstone', async (store, opened) => {
     await ingest(store, [seen('one.example', 1, null), seen('a.example', 1, null, redirecting('two.example'))])
     assert.equal(await store.observations.forget(ONE), true, 'a name that is only known')
     assert.equal(await store.observations.forget(ONE), false, 'a tombstone')

@@ -1,7 +1,6 @@
 /**
- * Random histories: whatever comes in, in whatever batches and from however many writers, the store answers as the
- * model.
- * `DOMAINDEX_TEST_RUNS=5000` tries that many of each; fast-check prints the seed and the smallest history that fails.
+ * Random histories: for all events, batch sizes and numbers of writers, the store answers as the model does.
+ * `DOMAINDEX_TEST_RUNS=5000` sets the number of runs. fast-check prints the seed and the smallest failing history.
  */
 
 import assert from 'node:assert/strict'
@@ -22,10 +21,10 @@ const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
 const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
 const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }) })
 
-/** What became of an event: an observation's outcome, or whether there was something to forget. */
+/** The outcome of an event: that of an observation, or whether there was something to forget. */
 type Fate = IngestOutcome | boolean
 
-/** Lets events happen to the store, observations in batches of these sizes in turn. */
+/** Applies events to the store, with observations in batches of these sizes in turn. */
 async function happen(
   store: Pick<Store, 'observations' | 'now'>,
   events: readonly Event[],
@@ -51,7 +50,7 @@ function happenInModel(model: Model, events: readonly Event[]): Fate[] {
   return events.map((event) => ('forget' in event ? model.forget(event.forget) : model.observe(event)))
 }
 
-/** The store with every call waiting for its turn, so that the scheduler tries the orders that are possible. */
+/** The store with every call delayed, so that the scheduler can try all orders. */
 function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
   const pace = <Port extends object>(port: Port): Port =>
     new Proxy(port, {
@@ -73,10 +72,10 @@ function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
   }
 }
 
-/** What holds for a store of any engine, whatever happens to it. */
+/** A property of every store, on any engine. */
 type Property = { sentence: string; on: (engine: Pick<Engine, 'open'>) => fc.IAsyncPropertyWithHooks<unknown[]> }
 
-/** A property over stores of their own, each of which has to be clean in the end. */
+/** A property over new stores, each of which must be free of errors at the end. */
 function property<Values extends [unknown, ...unknown[]]>(
   sentence: string,
   arbitraries: { [I in keyof Values]: fc.Arbitrary<Values[I]> },
@@ -97,7 +96,7 @@ function property<Values extends [unknown, ...unknown[]]>(
 
 export const PROPERTIES: readonly Property[] = [
   property(
-    'a random history in batches of any size gives the outcomes and answers of the plain model, walked with any page size',
+    'a random history in batches of any size gives the outcomes and responses of the plain model, with any page size',
     [history(NAMES, 50), batchSizes, pages],
     async ({ store }, events, sizes, page) => {
       const model = new Model(NOW)
@@ -106,7 +105,7 @@ export const PROPERTIES: readonly Property[] = [
     },
   ),
   property(
-    'a history that comes in twice changes nothing the second time, and is all there when the store is opened again',
+    'a repeated history changes nothing the second time, and is complete after the store is opened again',
     [history(NAMES, 30), batchSizes, pages],
     async (opened, events, sizes, page) => {
       const model = new Model(NOW)
@@ -118,7 +117,7 @@ export const PROPERTIES: readonly Property[] = [
     },
   ),
   property(
-    'two writers side by side with the same history give the answers of one, and each event happens once',
+    'two concurrent writers with the same history give the responses of one, and each event applies once',
     [history(NAMES, 30), batchSizes, batchSizes, fc.scheduler(), pages],
     async (opened, events, sizes, otherSizes, scheduler, page) => {
       const model = new Model(NOW)
@@ -134,7 +133,7 @@ export const PROPERTIES: readonly Property[] = [
     },
   ),
   property(
-    'two writers of other names with the same addresses and targets give the answers of the plain model; meanwhile no walk skips or repeats a row that stays, and check finds no fault',
+    'two concurrent writers of different names with the same addresses and targets give the responses of the plain model; meanwhile no listing skips or repeats an unchanged row, and check finds no error',
     [
       history(NAMES, 20),
       history(NAMES.slice(0, 2), 20),
@@ -171,7 +170,7 @@ export function histories(engine: Engine): void {
   for (const { sentence, on } of PROPERTIES) test(sentence, () => fc.assert(on(engine), { numRuns: RUNS }))
 }
 
-/** What becomes of an event that has happened before. */
+/** The outcome of an event that has happened before. */
 function secondTime(fate: Fate): Fate {
   if (typeof fate === 'boolean') return false
   return fate === 'ahead' ? 'ahead' : 'stale'

@@ -1,6 +1,4 @@
-/**
- * Sentences about jobs: a duty is in one process's hands, every run is noted, and what the dead left running has ended.
- */
+/** Tests of jobs: one process holds a named lock, every run is recorded, and the runs of dead processes are ended. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -21,7 +19,7 @@ const PROCESSES = 3
 const DATE = '2026-11-19' as Day
 
 type Deed = 'take' | 'renew' | 'release' | 'nothing'
-/** What every process does at once in one round, and how long the next round is away. */
+/** The operations of every process in one round, and the seconds until the next round. */
 type Round = { deeds: Deed[]; seconds: number }
 
 export const round: fc.Arbitrary<Round> = fc.record({
@@ -35,7 +33,7 @@ export const round: fc.Arbitrary<Round> = fc.record({
 export function jobs(engine: Engine): void {
   testWithStore(
     engine,
-    'a duty is never in the hands of two, and every hold has a higher fence',
+    'two processes never hold a named lock at once, and every hold has a higher fencing token',
     async (_, opened, clock) => {
       const processes = await jobsOf(opened)
       const property = fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 12 }), (rounds) =>
@@ -45,7 +43,7 @@ export function jobs(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'each duty has a holder of its own', async (store, opened) => {
+  testWithStore(engine, 'each named lock has its own holder', async (store, opened) => {
     const other = (await opened.another()).jobs
     const daily = await store.jobs.acquireLock('daily', 'a')
     assert.equal(await other.acquireLock('daily', 'b'), null)
@@ -61,22 +59,26 @@ export function jobs(engine: Engine): void {
     assert.equal((await other.acquireLock('daily', 'b'))!.fence, daily!.fence + 1)
   })
 
-  testWithStore(engine, 'a hold that was lost prolongs, ends and begins nothing', async (store, opened, clock) => {
-    const other = (await opened.another()).jobs
-    const lost = (await store.jobs.acquireLock('daily', 'a'))!
-    clock.now += LOCK_SECONDS
-    assert.deepEqual(await other.lockHolders(), [])
-    const newer = (await other.acquireLock('daily', 'b'))!
-    assert.equal(await store.jobs.renewLock(lost), false)
-    await store.jobs.releaseLock(lost)
-    assert.equal(await store.jobs.startRun(lost, 'daily', DATE), null)
-    assert.equal(await other.renewLock(newer), true)
-    assert.deepEqual(await other.runs(0), [])
-  })
+  testWithStore(
+    engine,
+    'a lost hold cannot be extended or released, and cannot start a run',
+    async (store, opened, clock) => {
+      const other = (await opened.another()).jobs
+      const lost = (await store.jobs.acquireLock('daily', 'a'))!
+      clock.now += LOCK_SECONDS
+      assert.deepEqual(await other.lockHolders(), [])
+      const newer = (await other.acquireLock('daily', 'b'))!
+      assert.equal(await store.jobs.renewLock(lost), false)
+      await store.jobs.releaseLock(lost)
+      assert.equal(await store.jobs.startRun(lost, 'daily', DATE), null)
+      assert.equal(await other.renewLock(newer), true)
+      assert.deepEqual(await other.runs(0), [])
+    },
+  )
 
   testWithStore(
     engine,
-    'a hold that has run out may be renewed while nobody else has the duty',
+    'an expired hold may be extended while no other process has the lock',
     async (store, _, clock) => {
       const hold = (await store.jobs.acquireLock('scheduler', 'a'))!
       clock.now += 5 * LOCK_SECONDS
@@ -85,7 +87,7 @@ export function jobs(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'every run is noted from its beginning to what it came to', async (store, opened, clock) => {
+  testWithStore(engine, 'every run is recorded from its start to its outcome', async (store, opened, clock) => {
     const hold = (await store.jobs.acquireLock('daily', 'a'))!
     const first = (await store.jobs.startRun(hold, 'daily', DATE))!
     clock.now += 7
@@ -117,7 +119,7 @@ export function jobs(engine: Engine): void {
 
   testWithStore(
     engine,
-    'what a dead process left running has ended when another one takes its duty',
+    'a run that a dead process left running is ended when another process acquires the lock',
     async (store, opened, clock) => {
       const other = (await opened.another()).jobs
       const daily = (await store.jobs.acquireLock('daily', 'a'))!
@@ -156,7 +158,7 @@ export function jobs(engine: Engine): void {
     )
   })
 
-  testWithStore(engine, 'a clock that is set back keeps no duty from anybody for long', async (store, _, clock) => {
+  testWithStore(engine, 'if the clock is set back, no lock stays blocked for long', async (store, _, clock) => {
     await store.jobs.acquireLock('daily', 'a')
     clock.now -= 86_400
     assert.notEqual(await store.jobs.acquireLock('daily', 'b'), null)
@@ -169,10 +171,10 @@ async function jobsOf(opened: Opened): Promise<Jobs[]> {
   return stores.map((store) => store.jobs)
 }
 
-/** What a process believes to have. */
+/** What a process believes to hold. */
 type Belief = { hold: LockHold; until: number }
 
-/** Plays rounds, and after each of them looks at what the processes believe. */
+/** Plays rounds, and checks after each of them what the processes believe. */
 async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly Round[]): Promise<void> {
   const beliefs: (Belief | null)[] = processes.map(() => null)
   let fence = 0

@@ -1,7 +1,4 @@
-/**
- * Sentences about leases: a range of slots is in one crawler's hands, and what comes late from another's is turned
- * away.
- */
+/** Tests of leases: one crawler holds a range of slots, and late writes of another one are rejected. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -16,7 +13,7 @@ import { changesOf, dns, NOW, name, seen, testWithStore } from './world.ts'
 const HOLDERS = 4
 const RUNS = 30
 
-/** What every holder does at once in one round, and how long the next round is away. */
+/** The operations of every holder in one round, and the seconds until the next round. */
 type Round = { deeds: Deed[]; seconds: number }
 type Deed = { kind: 'lease'; most: number; ranges?: number[] } | { kind: 'renew' | 'release' | 'nothing' }
 
@@ -31,7 +28,7 @@ export const round: fc.Arbitrary<Round> = fc.record({
   seconds: fc.oneof(fc.nat(2), fc.integer({ min: 20, max: 70 })),
 })
 
-/** A name of each of some ranges. */
+/** A name in each of some ranges. */
 const OF_RANGE = new Map<number, DomainName>()
 for (let n = 0; OF_RANGE.size < SLOT_RANGES; n++) {
   const each = name(`n${n}.example`)
@@ -43,7 +40,7 @@ const sweepAt = (next: Instant): RangeSweep => ({
   count: { names: 3, due: 2, overdue: 1, neverProbed: 1, next: null, ages: [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
 })
 
-/** Changes of new names, one of each range. */
+/** Changes of new names, one in each range. */
 const changesIn = (store: Store, ranges: readonly number[]): Promise<Change[]> =>
   changesOf(
     store,
@@ -54,15 +51,19 @@ const versionIn = async (store: Store, range: number): Promise<number> =>
   (await store.observations.crawlStates([OF_RANGE.get(range)!]))[0]!.version
 
 export function leases(engine: Engine): void {
-  testWithStore(engine, 'no two of four that race hold a range at once, and fences rise', async (_, opened, clock) => {
-    const schedules = await schedulesOf(opened)
-    const property = fc.asyncProperty(fc.array(round, { maxLength: 12 }), (rounds) => race(schedules, clock, rounds))
-    await fc.assert(property, { numRuns: RUNS })
-  })
+  testWithStore(
+    engine,
+    'of four competing holders no two hold a range at once, and fencing tokens increase',
+    async (_, opened, clock) => {
+      const schedules = await schedulesOf(opened)
+      const property = fc.asyncProperty(fc.array(round, { maxLength: 12 }), (rounds) => race(schedules, clock, rounds))
+      await fc.assert(property, { numRuns: RUNS })
+    },
+  )
 
   testWithStore(
     engine,
-    'a range whose holder is silent is free, and it is told that it has lost it',
+    'a range of a silent holder is free, and that holder learns that it has lost it',
     async (...world) => {
       const [store, opened, clock] = world
       const { schedule: other } = await opened.another()
@@ -87,34 +88,42 @@ export function leases(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'a lease that has run out stands until somebody takes the range', async (store, _, clock) => {
-    const [lease] = await store.schedule.lease('a', 1, [7])
-    clock.now += LEASE_SECONDS + 5
-    const { holder, expiresAt: until } = (await store.schedule.ranges())[7]!
-    assert.deepEqual([holder, until], [null, null], 'nobody holds it')
-    const changes = await changesIn(store, [7])
-    assert.deepEqual(await store.observations.save(changes, [lease!]), { rejected: [], lost: [] })
-    assert.deepEqual(await store.schedule.renew([lease!]), [lease])
-    assert.deepEqual(await store.schedule.lease('b', 1, [7]), [])
-  })
-
-  testWithStore(engine, 'what is saved late under an old fence is lost, the rest is written', async (...world) => {
-    const [store, opened, clock] = world
-    const other = await opened.another()
-    const ours = await store.schedule.lease('a', 2, [3, 4])
-    clock.now += LEASE_SECONDS
-    const theirs = await other.schedule.lease('b', 1, [4])
-    const changes = await changesIn(store, [3, 4])
-    const saved = await store.observations.save(changes, ours)
-    assert.deepEqual(saved, { rejected: [], lost: [OF_RANGE.get(4)] })
-    assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
-    assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { rejected: [], lost: [] })
-    assert.equal(await versionIn(store, 4), 1)
-  })
+  testWithStore(
+    engine,
+    'an expired lease stays valid until another crawler acquires the range',
+    async (store, _, clock) => {
+      const [lease] = await store.schedule.lease('a', 1, [7])
+      clock.now += LEASE_SECONDS + 5
+      const { holder, expiresAt: until } = (await store.schedule.ranges())[7]!
+      assert.deepEqual([holder, until], [null, null], 'nobody holds it')
+      const changes = await changesIn(store, [7])
+      assert.deepEqual(await store.observations.save(changes, [lease!]), { rejected: [], lost: [] })
+      assert.deepEqual(await store.schedule.renew([lease!]), [lease])
+      assert.deepEqual(await store.schedule.lease('b', 1, [7]), [])
+    },
+  )
 
   testWithStore(
     engine,
-    'what is saved under a lease that was given back, or of a range that was not leased, is lost',
+    'late writes with an old fencing token are lost, and the others are written',
+    async (...world) => {
+      const [store, opened, clock] = world
+      const other = await opened.another()
+      const ours = await store.schedule.lease('a', 2, [3, 4])
+      clock.now += LEASE_SECONDS
+      const theirs = await other.schedule.lease('b', 1, [4])
+      const changes = await changesIn(store, [3, 4])
+      const saved = await store.observations.save(changes, ours)
+      assert.deepEqual(saved, { rejected: [], lost: [OF_RANGE.get(4)] })
+      assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
+      assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { rejected: [], lost: [] })
+      assert.equal(await versionIn(store, 4), 1)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'writes under a released lease, or for a range that was not leased, are lost',
     async (store) => {
       const [one, two] = await store.schedule.lease('a', 2, [3, 4])
       await store.schedule.release([{ lease: one!, sweep: null }])
@@ -130,7 +139,7 @@ export function leases(engine: Engine): void {
 
   testWithStore(
     engine,
-    'ranges come in the order in which their sweeps are due, and not before',
+    'ranges are leased in the order in which their sweeps are due, and not before',
     async (store, _, clock) => {
       const { schedule } = store
       const all = await schedule.lease('a', SLOT_RANGES)
@@ -152,66 +161,54 @@ export function leases(engine: Engine): void {
     },
   )
 
-  testWithStore(
-    engine,
-    'a range tells who holds it, when it was swept, and what was there',
-    async (store, _, clock) => {
-      const { schedule } = store
-      const fresh = { holder: null, expiresAt: null, nextSweep: 0, lastSweep: null, count: null }
-      assert.deepEqual(
-        await schedule.ranges(),
-        Array.from({ length: SLOT_RANGES }, (_, range) => ({ range, ...fresh })),
-      )
-      const [one, two] = await schedule.lease('a', 2, [8, 9])
-      clock.now += 5
-      const sweep = sweepAt(NOW + 3600)
-      await schedule.release([
-        { lease: one!, sweep },
-        { lease: two!, sweep: null },
-      ])
-      await schedule.lease('b', 1, [8])
-      const [eight, nine] = (await schedule.ranges()).slice(8, 10)
-      const expiresAt = clock.now + LEASE_SECONDS
-      assert.deepEqual(eight, {
-        range: 8,
-        holder: 'b',
-        expiresAt,
-        nextSweep: sweep.nextSweep,
-        lastSweep: clock.now,
-        count: sweep.count,
-      })
-      assert.deepEqual(nine, { range: 9, ...fresh })
-    },
-  )
+  testWithStore(engine, 'a range reports its holder, its last sweep and the counts of it', async (store, _, clock) => {
+    const { schedule } = store
+    const fresh = { holder: null, expiresAt: null, nextSweep: 0, lastSweep: null, count: null }
+    assert.deepEqual(
+      await schedule.ranges(),
+      Array.from({ length: SLOT_RANGES }, (_, range) => ({ range, ...fresh })),
+    )
+    const [one, two] = await schedule.lease('a', 2, [8, 9])
+    clock.now += 5
+    const sweep = sweepAt(NOW + 3600)
+    await schedule.release([
+      { lease: one!, sweep },
+      { lease: two!, sweep: null },
+    ])
+    await schedule.lease('b', 1, [8])
+    const [eight, nine] = (await schedule.ranges()).slice(8, 10)
+    const expiresAt = clock.now + LEASE_SECONDS
+    assert.deepEqual(eight, {
+      range: 8,
+      holder: 'b',
+      expiresAt,
+      nextSweep: sweep.nextSweep,
+      lastSweep: clock.now,
+      count: sweep.count,
+    })
+    assert.deepEqual(nine, { range: 9, ...fresh })
+  })
 
-  testWithStore(
-    engine,
-    'each range names the one who holds it, also where several hold ranges',
-    async (store, _, clock) => {
-      const { schedule } = store
-      const holderOf = async (range: number) => (await schedule.ranges())[range]!.holder
-      const [one] = await schedule.lease('a', 1, [3])
-      await schedule.lease('b', 1, [4])
-      assert.deepEqual([await holderOf(3), await holderOf(4), await holderOf(5)], ['a', 'b', null])
-      assert.deepEqual(await schedule.lease('b', 1, [3]), [], "it is another one's")
-      clock.now += LEASE_SECONDS
-      assert.deepEqual(
-        [await holderOf(3), await holderOf(4)],
-        [null, null],
-        'a lease that has run out is nobody\u2019s',
-      )
-      const [taken] = await schedule.lease('b', 1, [3])
-      assert.deepEqual([await holderOf(3), taken!.fence > one!.fence], ['b', true])
-      await schedule.release([{ lease: one!, sweep: null }])
-      assert.equal(await holderOf(3), 'b', 'what is late changes nothing')
-      await schedule.release([{ lease: taken!, sweep: null }])
-      assert.equal(await holderOf(3), null)
-      assert.deepEqual(await schedule.renew([taken!]), [])
-      assert.equal(await holderOf(3), null)
-    },
-  )
+  testWithStore(engine, 'each range reports its own holder if several holders have ranges', async (store, _, clock) => {
+    const { schedule } = store
+    const holderOf = async (range: number) => (await schedule.ranges())[range]!.holder
+    const [one] = await schedule.lease('a', 1, [3])
+    await schedule.lease('b', 1, [4])
+    assert.deepEqual([await holderOf(3), await holderOf(4), await holderOf(5)], ['a', 'b', null])
+    assert.deepEqual(await schedule.lease('b', 1, [3]), [], "it is another one's")
+    clock.now += LEASE_SECONDS
+    assert.deepEqual([await holderOf(3), await holderOf(4)], [null, null], 'a lease that has run out is nobody\u2019s')
+    const [taken] = await schedule.lease('b', 1, [3])
+    assert.deepEqual([await holderOf(3), taken!.fence > one!.fence], ['b', true])
+    await schedule.release([{ lease: one!, sweep: null }])
+    assert.equal(await holderOf(3), 'b', 'what is late changes nothing')
+    await schedule.release([{ lease: taken!, sweep: null }])
+    assert.equal(await holderOf(3), null)
+    assert.deepEqual(await schedule.renew([taken!]), [])
+    assert.equal(await holderOf(3), null)
+  })
 
-  testWithStore(engine, 'a clock that is set back keeps no range from anybody for long', async (store, _, clock) => {
+  testWithStore(engine, 'if the clock is set back, no range stays blocked for long', async (store, _, clock) => {
     await store.schedule.lease('a', 1, [3])
     clock.now -= 86_400
     assert.deepEqual(await rangesOf(store.schedule.lease('b', 1, [3])), [3])
@@ -226,10 +223,10 @@ async function schedulesOf(opened: Opened): Promise<Schedule[]> {
 
 const rangesOf = async (leases: Promise<Lease[]>): Promise<number[]> => (await leases).map(({ range }) => range)
 
-/** What a holder believes of a range that it holds. */
+/** What a holder believes about a range. */
 type Belief = { fence: number; until: Instant }
 
-/** Plays rounds, and after each of them looks at what the holders believe. */
+/** Plays rounds, and checks after each of them what the holders believe. */
 async function race(schedules: readonly Schedule[], clock: Clock, rounds: readonly Round[]): Promise<void> {
   const beliefs = schedules.map(() => new Map<number, Belief>())
   const fences = new Map<number, number>()
@@ -251,7 +248,7 @@ async function race(schedules: readonly Schedule[], clock: Clock, rounds: readon
   await schedules[1]!.release(all.map((lease) => ({ lease, sweep: null })))
 }
 
-/** Returns the leases that are new. */
+/** Returns the new leases. */
 async function act(schedule: Schedule, held: Map<number, Belief>, deed: Deed, clock: Clock): Promise<Lease[]> {
   const mine = [...held].map(([range, { fence }]) => ({ range, fence }))
   const believe = (leases: readonly Lease[]): void => {

@@ -1,4 +1,4 @@
-/** Sentences about the listing: what a walk has, in which order, and what of those who write meanwhile it has not. */
+/** Tests of the listing: its names, their order, and what it leaves out of concurrent writes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,14 +18,14 @@ import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, tes
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
 const VISIT = BULK_TABLES.find((table) => table.name === 'crawl_state')!
-/** More than a walk sorts, or hands over, at once. */
+/** More names than a listing sorts or returns at once. */
 const MANY = 101_000
 
 function begin(store: Store, signal = new AbortController().signal): Promise<NameListing> {
   return store.listing.start({ signal })
 }
 
-/** The lines of a walk; every page says rightly what is in it. */
+/** The lines of a listing. Every page must describe its content correctly. */
 async function linesOf(pages: AsyncIterable<ListingPage>): Promise<string[]> {
   const lines: string[] = []
   for await (const { text, rows, first, last } of pages) {
@@ -38,7 +38,7 @@ async function linesOf(pages: AsyncIterable<ListingPage>): Promise<string[]> {
   return lines
 }
 
-/** Names and rows of a walk that begins now, which have to be of the same names. */
+/** Names and rows of a listing that starts now, which must have the same names. */
 async function walked(store: Store): Promise<{ names: string[]; rows: string[] }> {
   const walk = await begin(store)
   const [names, rows] = [await linesOf(walk.names()), await linesOf(walk.rows())]
@@ -93,7 +93,7 @@ const WORLD = [
 ]
 
 export function listing(engine: Engine): void {
-  testWithStore(engine, 'a walk has every known name once, in byte order', async (store, opened) => {
+  testWithStore(engine, 'a listing has every known name once, in byte order', async (store, opened) => {
     assert.deepEqual(await walked(store), { names: [], rows: [] })
     await ingest(store, WORLD)
     const expected = WORLD.map(({ domain }) => domain).sort()
@@ -131,7 +131,7 @@ export function listing(engine: Engine): void {
 
   testWithStore(
     engine,
-    'what comes after a walk began is not in it, and what is forgotten then is not either',
+    'names that arrive or are forgotten after a listing starts are not in it',
     async (store, opened) => {
       const writer = await opened.another()
       await ingest(writer, WORLD)
@@ -148,7 +148,7 @@ export function listing(engine: Engine): void {
     },
   )
 
-  testUnchecked(engine, 'a walk goes over more names than it takes at once', async (store, opened) => {
+  testUnchecked(engine, 'a listing has more names than it reads at once', async (store, opened) => {
     await fill(opened, MANY)
     const { names, rows } = await walked(store)
     const expected = Array.from({ length: MANY }, (_, n) => `n${n}.example`).sort()
@@ -156,19 +156,23 @@ export function listing(engine: Engine): void {
     assert.ok(names.every((each, place) => each === expected[place]))
   })
 
-  testWithStore(engine, 'a walk that is given up before it began leaves all for the next one', async (store) => {
-    await ingest(store, WORLD)
-    const reason = new Error('given up')
-    await assert.rejects(async () => {
-      for await (const _ of (await begin(store, AbortSignal.abort(reason))).names());
-    }, reason)
-    await store.observations.forget(name('0.example'))
-    assert.equal((await walked(store)).names.length, WORLD.length - 1)
-  })
+  testWithStore(
+    engine,
+    'a listing that is cancelled before its start leaves all names for the next one',
+    async (store) => {
+      await ingest(store, WORLD)
+      const reason = new Error('given up')
+      await assert.rejects(async () => {
+        for await (const _ of (await begin(store, AbortSignal.abort(reason))).names());
+      }, reason)
+      await store.observations.forget(name('0.example'))
+      assert.equal((await walked(store)).names.length, WORLD.length - 1)
+    },
+  )
 
   testWithStore(
     engine,
-    'a walk that was given up halfway lists nothing that is forgotten then',
+    'a listing that was cancelled halfway leaves no forgotten name in the next one',
     async (store, opened) => {
       await fill(opened, 3000)
       let steps = 0
@@ -182,7 +186,7 @@ export function listing(engine: Engine): void {
 
   testWithStore(
     engine,
-    'beside a writer a walk has what was known when it began, each name once',
+    'during writes, a listing has the names that were known at its start, each once',
     async (store, opened) => {
       await fill(opened, 3000)
       const writer = new Writer(await opened.another())
@@ -220,7 +224,7 @@ async function fill({ url }: Opened, count: number): Promise<void> {
 
 function property(engine: Engine): void {
   const parts = fc.tuple(history(NAMES, 12), history(NAMES, 12), history(NAMES, 12))
-  test('whatever came before a walk began, and comes meanwhile, it has exactly the names that were known at its beginning and are not forgotten', () =>
+  test('whatever names arrive before and during a listing, it has exactly those known at its start and not forgotten', () =>
     fc.assert(
       fc.asyncProperty(parts, async ([before, meanwhile, after]) => {
         const opened = await engine.open({ now: NOW })
@@ -248,7 +252,7 @@ function property(engine: Engine): void {
     ))
 }
 
-/** Lets events happen, and notes who is known and who was forgotten for good. */
+/** Applies events, and records which names are known and which were forgotten. */
 async function live(
   store: Store,
   events: readonly Event[],

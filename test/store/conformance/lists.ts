@@ -1,4 +1,4 @@
-/** Sentences about /redirect and /reverseip: order, positions, pages, long lists. */
+/** Tests of /redirect and /reverseip: order, positions, pages, long lists. */
 
 import assert from 'node:assert/strict'
 import type { Observation } from '../../../src/observe/observation.ts'
@@ -39,7 +39,7 @@ async function rowsOf(store: Store, ...given: Parameters<Store['facts']['neighbo
 }
 
 export function lists(engine: Engine): void {
-  testWithStore(engine, 'an unknown name and address have empty pages and no end to come', async (store) => {
+  testWithStore(engine, 'an unknown name or address has an empty last page', async (store) => {
     const one = name('one.example')
     assert.deepEqual(parsePage(await store.facts.redirects(one, null, 10)), { rows: [], count: 0, last: null })
     assert.deepEqual(await store.facts.addresses(one), [])
@@ -59,7 +59,7 @@ export function lists(engine: Engine): void {
 
   testWithStore(
     engine,
-    'addresses come IPv4 before IPv6, numeric within each; a mapped one is kept as it is',
+    'addresses are in the order IPv4, IPv6, numeric within each, and a mapped address stays as it is',
     async (store) => {
       await ingest(store, [on('one.example', 1, IN_ORDER.toReversed()), on('two.example', 1, IN_ORDER)])
       assert.deepEqual(await store.facts.addresses(name('one.example')), IN_ORDER)
@@ -71,7 +71,7 @@ export function lists(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'rows of one list come bytewise by name', async (store) => {
+  testWithStore(engine, 'rows of one list are in byte order of their names', async (store) => {
     const inOrder = ['-.a', '0.a', '_.a', 'a-.a', 'a.a', 'a.a.a', 'a.b', 'a0.a', 'ab.a', 'xn--9ca.a'].sort()
     const observations = inOrder
       .toReversed()
@@ -89,7 +89,7 @@ export function lists(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a page is the JSON of its rows: keys in the order of the specification, the position of its last row',
+    'a page is the JSON of its rows: keys in the order of the specification, and the position of its last row',
     async (store) => {
       const model = new Model(NOW)
       const observations = ['a', 'b', 'c'].map((domain) => ({
@@ -116,7 +116,7 @@ export function lists(engine: Engine): void {
 
   testWithStore(
     engine,
-    'any page size gives the same walk, of a domain and of addresses, with and without the domain itself',
+    'any page size gives the same rows, for a domain and for addresses, with and without the domain itself',
     async (store) => {
       const model = new Model(NOW)
       const names = ['a', 'b', 'c', 'd', 'e'].map((label) => `${label}.example`)
@@ -130,7 +130,7 @@ export function lists(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'where only the left-out name would follow, the page is the last', async (store) => {
+  testWithStore(engine, 'if only the excluded name would follow, the page is the last one', async (store) => {
     await ingest(store, [
       on('a.example', 1, ['192.0.2.1']),
       on('b.example', 1, ['192.0.2.1']),
@@ -142,7 +142,7 @@ export function lists(engine: Engine): void {
     assert.equal((await store.facts.neighbours(addresses, null, null, 4)).last, null)
   })
 
-  testWithStore(engine, 'a position need not be that of a row that is there', async (store) => {
+  testWithStore(engine, 'a position need not be that of an existing row', async (store) => {
     await ingest(
       store,
       ['a', 'c', 'e'].map((label) => ({
@@ -174,22 +174,26 @@ export function lists(engine: Engine): void {
     })
   })
 
-  testWithStore(engine, 'only the present is listed: who moved or stopped resolving drops out', async (store) => {
-    await ingest(store, [
-      on('a.example', 1, ['192.0.2.1']),
-      on('b.example', 1, ['192.0.2.1', '192.0.2.2']),
-      on('c.example', 1, ['192.0.2.1']),
-      on('a.example', 2, ['192.0.2.2']),
-      seen('c.example', 2, NXDOMAIN),
-    ])
-    assert.deepEqual(await rowsOf(store, ['192.0.2.1', '192.0.2.2'].map(address), null, null, 9), [
-      '192.0.2.1 b.example',
-      '192.0.2.2 a.example',
-      '192.0.2.2 b.example',
-    ])
-  })
+  testWithStore(
+    engine,
+    'only current rows are listed: a name that moved or stopped resolving is not',
+    async (store) => {
+      await ingest(store, [
+        on('a.example', 1, ['192.0.2.1']),
+        on('b.example', 1, ['192.0.2.1', '192.0.2.2']),
+        on('c.example', 1, ['192.0.2.1']),
+        on('a.example', 2, ['192.0.2.2']),
+        seen('c.example', 2, NXDOMAIN),
+      ])
+      assert.deepEqual(await rowsOf(store, ['192.0.2.1', '192.0.2.2'].map(address), null, null, 9), [
+        '192.0.2.1 b.example',
+        '192.0.2.2 a.example',
+        '192.0.2.2 b.example',
+      ])
+    },
+  )
 
-  testWithStore(engine, 'a source that redirects elsewhere or no more leaves the list', async (store) => {
+  testWithStore(engine, 'a source that redirects elsewhere or no longer redirects leaves the list', async (store) => {
     const redirects = async (target: string) => walkRedirects(store.facts, name(target), 5)
     await ingest(
       store,
@@ -204,7 +208,7 @@ export function lists(engine: Engine): void {
 
   testWithStore(
     engine,
-    'since is when the domain first appeared on the address, also after it left and came back',
+    '`since` is the first time of the domain on the address, even if it left and returned',
     async (store) => {
       await ingest(store, [
         on('a.example', 1, ['192.0.2.1', '::1']),

@@ -1,4 +1,4 @@
-/** Sentences about /lookup: defaults, what dns and web parts say, the clocks, the counts. */
+/** Tests of /lookup: defaults, the values from dns and web parts, the clocks, the counts. */
 
 import assert from 'node:assert/strict'
 import type { DnsPart } from '../../../src/observe/observation.ts'
@@ -16,36 +16,32 @@ async function lookup(store: Store, domain = 'one.example'): Promise<Lookup> {
 }
 
 export function looking(engine: Engine): void {
-  testWithStore(
-    engine,
-    'an observation without either part only makes the name known, with the defaults',
-    async (store) => {
-      assert.deepEqual(await ingest(store, [seen('one.example', 1, null), seen('one.example', 2, null)]), [
-        'applied',
-        'stale',
-      ])
-      assert.deepEqual(structuredClone(await lookup(store)), {
-        dns: null,
-        web: null,
-        ip: null,
-        only_dns_no_web: false,
-        has_website: false,
-        redirect_to_https: false,
-        redirect_to_www: false,
-        redirect_to_domain: false,
-        only_with_www: false,
-        ssl: 'nocert',
-        social_networks: '[]',
-        social_accounts: '[]',
-        redirect_count: 0,
-        reverse_ip_count: 0,
-      })
-    },
-  )
+  testWithStore(engine, 'an observation without parts only adds the name, with the defaults', async (store) => {
+    assert.deepEqual(await ingest(store, [seen('one.example', 1, null), seen('one.example', 2, null)]), [
+      'applied',
+      'stale',
+    ])
+    assert.deepEqual(structuredClone(await lookup(store)), {
+      dns: null,
+      web: null,
+      ip: null,
+      only_dns_no_web: false,
+      has_website: false,
+      redirect_to_https: false,
+      redirect_to_www: false,
+      redirect_to_domain: false,
+      only_with_www: false,
+      ssl: 'nocert',
+      social_networks: '[]',
+      social_accounts: '[]',
+      redirect_count: 0,
+      reverse_ip_count: 0,
+    })
+  })
 
   testWithStore(
     engine,
-    'an unknown name is null, also one that is only redirected to, only a name server, only a prefix',
+    'an unknown name gives null, even if it is a redirect target, a name server or a prefix',
     async (store) => {
       await ingest(store, [seen('one.example', 1, dns({ NS: ['ns.example.org'] }), redirecting('two.example'))])
       for (const unknown of ['two.example', 'ns.example.org', 'ne.example', 'a.one.example', 'one.exampl']) {
@@ -59,16 +55,16 @@ export function looking(engine: Engine): void {
   const AAAA = ['2001:db8::1']
   const NS = ['ns.example']
   for (const [what, parts, ip, only] of [
-    ['no type asked', [dns({})], null, false],
-    ['only another type asked', [dns({ NS })], null, false],
+    ['no type queried', [dns({})], null, false],
+    ['only another type queried', [dns({ NS })], null, false],
     ['A', [dns({ A })], 'v4only', false],
     ['AAAA', [dns({ AAAA })], 'v6only', false],
     ['A and AAAA', [dns({ A }), dns({ AAAA })], 'both', false],
-    ['A asked and absent', [dns({ A: [] })], 'noip', false],
+    ['A queried and absent', [dns({ A: [] })], 'noip', false],
     ['A absent and a name server', [dns({ A: [], NS })], 'noip', true],
-    ['A absent and a name server seen before', [dns({ NS }), dns({ A: [] })], 'noip', true],
-    ['A absent and a name server that is gone', [dns({ A: [], NS }), dns({ NS: [] })], 'noip', false],
-    ['A gone, AAAA stays', [dns({ A, AAAA }), dns({ A: [] })], 'v6only', false],
+    ['A absent and an earlier name server', [dns({ NS }), dns({ A: [] })], 'noip', true],
+    ['A absent and a removed name server', [dns({ A: [], NS }), dns({ NS: [] })], 'noip', false],
+    ['A removed, AAAA stays', [dns({ A, AAAA }), dns({ A: [] })], 'v6only', false],
     ['nxdomain', [dns({ A, NS }), NXDOMAIN], 'nxdomain', false],
     ['servfail', [dns({ A: [], NS }), SERVFAIL], 'servfail', false],
     ['nxdomain first', [NXDOMAIN], 'nxdomain', false],
@@ -89,7 +85,7 @@ export function looking(engine: Engine): void {
     )
   }
 
-  testWithStore(engine, 'each web field is the one that was seen last', async (store) => {
+  testWithStore(engine, 'each web field has the value that was observed last', async (store) => {
     const first = web({ has_website: true, redirect_to_https: true, ssl: 'valid', text: 'Hello' })
     const second = web({ redirect_to_www: true, only_with_www: true, ssl: 'invalid', redirects_to: 'two.example' })
     await ingest(store, [
@@ -112,25 +108,29 @@ export function looking(engine: Engine): void {
     )
   })
 
-  testWithStore(engine, 'social accounts come in page order, networks each once and bytewise', async (store) => {
-    const networks = ['x', '\u{1f600}', '\uff5e', 'facebook', 'x', 'é"\\']
-    const social_accounts = networks.map((network, n) => ({
-      network,
-      type: `${network}_page`,
-      username: `ü${n}`,
-      url: `https://h/${n}?a=b&c="`,
-    }))
-    await ingest(store, [seen('one.example', 1, null, web({ has_website: true, social_accounts }))])
-    const found = await lookup(store)
-    assert.deepEqual(JSON.parse(found.social_networks), ['facebook', 'x', 'é"\\', '\uff5e', '\u{1f600}'])
-    assert.deepEqual(JSON.parse(found.social_accounts), social_accounts)
-    assert.deepEqual(Object.keys(JSON.parse(found.social_accounts)[0]), ['network', 'type', 'username', 'url'])
-  })
+  testWithStore(
+    engine,
+    'social accounts are in page order, and networks are in byte order, each once',
+    async (store) => {
+      const networks = ['x', '\u{1f600}', '\uff5e', 'facebook', 'x', 'é"\\']
+      const social_accounts = networks.map((network, n) => ({
+        network,
+        type: `${network}_page`,
+        username: `ü${n}`,
+        url: `https://h/${n}?a=b&c="`,
+      }))
+      await ingest(store, [seen('one.example', 1, null, web({ has_website: true, social_accounts }))])
+      const found = await lookup(store)
+      assert.deepEqual(JSON.parse(found.social_networks), ['facebook', 'x', 'é"\\', '\uff5e', '\u{1f600}'])
+      assert.deepEqual(JSON.parse(found.social_accounts), social_accounts)
+      assert.deepEqual(Object.keys(JSON.parse(found.social_accounts)[0]), ['network', 'type', 'username', 'url'])
+    },
+  )
 
   for (const [status, part] of Object.entries({ nxdomain: NXDOMAIN, servfail: SERVFAIL })) {
     testWithStore(
       engine,
-      `on ${status} web fields and redirect stay, addresses go, and come back with the next ok`,
+      `on ${status} web fields and redirect stay, addresses are removed, and return with the next ok`,
       async (store) => {
         const up = dns({ A: ['192.0.2.1'] })
         await ingest(store, [
@@ -166,38 +166,38 @@ export function looking(engine: Engine): void {
     assert.deepEqual({ dns: dnsClock, web: webClock, ssl }, { ...expected, ssl: 'nocert' })
   })
 
-  testWithStore(
-    engine,
-    'each part has a clock of its own: what is not newer than it changes nothing',
-    async (store) => {
-      const outcomes = await ingest(store, [
-        seen('one.example', 5, dns({ A: ['192.0.2.5'], NS: ['five.example'] }), web({ ssl: 'valid' })),
-        seen('one.example', 5, dns({ A: ['192.0.2.6'], NS: ['six.example'] }), web({ ssl: 'invalid' })),
-        seen('one.example', 4, NXDOMAIN, web()),
-        seen('one.example', 4, dns({ A: [], MX: [{ priority: 1, mail_server: 'mx.example' }] })),
-        seen('one.example', 6, dns({ A: ['192.0.2.5'] })),
-        seen('one.example', 5, dns({ TXT: [] }), web({ ssl: 'invalid' })),
-      ])
-      assert.deepEqual(outcomes, ['applied', 'stale', 'stale', 'applied', 'unchanged', 'unchanged'])
-      const { ip, ssl } = await lookup(store)
-      assert.deepEqual([ip, ssl, await store.facts.addresses(ONE)], ['v4only', 'valid', ['192.0.2.5']])
-    },
-  )
-
-  testWithStore(engine, 'what came in late and applied in part applies whole when it is seen again', async (store) => {
-    const late = dns({ A: ['192.0.2.2'], NS: ['ns.example'] })
-    const outcomes = [
-      await ingest(store, [seen('one.example', 5, dns({ A: ['192.0.2.1'] }))]),
-      await ingest(store, [seen('one.example', 4, late)]),
-      await ingest(store, [seen('one.example', 6, late)]),
-    ]
-    assert.deepEqual(outcomes.flat(), ['applied', 'applied', 'applied'])
-    assert.deepEqual(await store.facts.addresses(ONE), ['192.0.2.2'])
+  testWithStore(engine, 'each part has its own clock: a part that is not newer changes nothing', async (store) => {
+    const outcomes = await ingest(store, [
+      seen('one.example', 5, dns({ A: ['192.0.2.5'], NS: ['five.example'] }), web({ ssl: 'valid' })),
+      seen('one.example', 5, dns({ A: ['192.0.2.6'], NS: ['six.example'] }), web({ ssl: 'invalid' })),
+      seen('one.example', 4, NXDOMAIN, web()),
+      seen('one.example', 4, dns({ A: [], MX: [{ priority: 1, mail_server: 'mx.example' }] })),
+      seen('one.example', 6, dns({ A: ['192.0.2.5'] })),
+      seen('one.example', 5, dns({ TXT: [] }), web({ ssl: 'invalid' })),
+    ])
+    assert.deepEqual(outcomes, ['applied', 'stale', 'stale', 'applied', 'unchanged', 'unchanged'])
+    const { ip, ssl } = await lookup(store)
+    assert.deepEqual([ip, ssl, await store.facts.addresses(ONE)], ['v4only', 'valid', ['192.0.2.5']])
   })
 
   testWithStore(
     engine,
-    'reverse_ip_count is summed over all addresses, redirect_count counts each source once',
+    'a late observation that applied in part applies completely if it is observed again',
+    async (store) => {
+      const late = dns({ A: ['192.0.2.2'], NS: ['ns.example'] })
+      const outcomes = [
+        await ingest(store, [seen('one.example', 5, dns({ A: ['192.0.2.1'] }))]),
+        await ingest(store, [seen('one.example', 4, late)]),
+        await ingest(store, [seen('one.example', 6, late)]),
+      ]
+      assert.deepEqual(outcomes.flat(), ['applied', 'applied', 'applied'])
+      assert.deepEqual(await store.facts.addresses(ONE), ['192.0.2.2'])
+    },
+  )
+
+  testWithStore(
+    engine,
+    'reverse_ip_count is the sum over all addresses, and redirect_count counts each source once',
     async (store) => {
       const both = ['192.0.2.1', '192.0.2.2']
       await ingest(store, [

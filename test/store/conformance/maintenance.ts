@@ -1,4 +1,4 @@
-/** Sentences about upkeep: check finds what is wrong and nothing else, sizes, the clock, what a closed store keeps. */
+/** Tests of maintenance: check finds errors and only those, sizes, the clock, the data of a reopened store. */
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
@@ -22,7 +22,7 @@ import {
   web,
 } from './world.ts'
 
-/** The store that damages are planted in: every table of any engine has rows of it. */
+/** The store to damage: it has rows in every table of any engine. */
 const FILLED = [
   seen(
     'a.example',
@@ -37,7 +37,7 @@ const FILLED = [
   seen('c.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'] }), web({ has_website: true, text: 'Some text.' })),
   seen('d.example', 1, null),
 ]
-/** A start page that waits for the index, which follows those before it. */
+/** A pending start page, observed after the others. */
 const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other text.' }))
 
 async function fill(store: Store): Promise<void> {
@@ -48,7 +48,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 export function upkeep(engine: Engine): void {
-  testWithStore(engine, 'check finds nothing in an empty store, looks at every name, and ends', async (store) => {
+  testWithStore(engine, 'check finds nothing in an empty store, checks every name, and ends', async (store) => {
     assert.deepEqual(await faults(store), [])
     await ingest(store, FILLED)
     await store.observations.forget(name('e.example'))
@@ -71,7 +71,7 @@ export function upkeep(engine: Engine): void {
     })
   }
 
-  testWithStore(engine, 'a store that is closed and opened again gives every answer', async (store, opened) => {
+  testWithStore(engine, 'a store that is closed and opened again gives the same responses', async (store, opened) => {
     const model = new Model(NOW)
     await ingest(store, FILLED)
     await store.observations.forget(name('c.example'))
@@ -90,12 +90,16 @@ export function upkeep(engine: Engine): void {
     )
   })
 
-  testWithStore(engine, 'a store that gives what calls ask of it is probed without a change', async (store, opened) => {
-    await store.probe()
-    await ingest(store, FILLED)
-    await (await opened.another()).probe()
-    await store.probe()
-  })
+  testWithStore(
+    engine,
+    'a store that gives the expected responses is probed without a change',
+    async (store, opened) => {
+      await store.probe()
+      await ingest(store, FILLED)
+      await (await opened.another()).probe()
+      await store.probe()
+    },
+  )
 
   testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
     await ingest(store, FILLED)
@@ -104,7 +108,7 @@ export function upkeep(engine: Engine): void {
     assert.ok(Number.isInteger(log) && log >= 0, String(log))
   })
 
-  testWithStore(engine, 'the clock of the store is the one that it was given', async (store, opened) => {
+  testWithStore(engine, 'the clock of the store is the given one', async (store, opened) => {
     assert.equal(await store.now(), NOW)
     assert.equal(await (await opened.another()).now(), NOW)
   })

@@ -1,4 +1,4 @@
-/** A writer that brings new names while others read, and has some of them forgotten. */
+/** A writer that adds names while others read, and forgets some of them. */
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { ingest } from '../../../src/store/ingest.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { name, seen } from './world.ts'
 
 export class Writer {
-  /** Names that are on their way or written, such that are written, and such that are to be forgotten. */
+  /** Names being written or already written, names already written, and names being forgotten. */
   readonly begun = new Set<string>()
   readonly done = new Set<string>()
   readonly forgotten = new Set<string>()

@@ -1,4 +1,4 @@
-/** A store of its own for one test, with all its instances, on any engine. */
+/** A new store for one test, with all its instances, on any engine. */
 
 import { openStore } from '../../../src/store/open.ts'
 import type { OpenStoreOptions } from '../../../src/store/port/open-options.ts'
@@ -7,7 +7,7 @@ import type { Opened } from './engine.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: 'a secret for the tests that is long enough' } as const
 
-/** Opens the store at a URL; `remove` takes away what it left, once every instance is closed. */
+/** Opens the store at a URL. `remove` removes its data after every instance is closed. */
 export async function openedAt(
   url: string,
   options: Pick<OpenStoreOptions, 'now' | 'pool'>,

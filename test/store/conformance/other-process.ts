@@ -1,4 +1,4 @@
-/** The thread of a writer elsewhere: applies its history batch by batch to the store that it is given by address. */
+/** The thread of another writer: applies its history batch by batch to the store at a URL. */
 
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Observation } from '../../../src/observe/observation.ts'
@@ -6,7 +6,7 @@ import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Instant } from '../../../src/values/time.ts'
 
-/** What the thread is to do; it says 'begin' when it begins. */
+/** The task of the thread. It sends 'begin' when it starts. */
 export type Task = { url: string; now: Instant; batches: Observation[][] }
 
 const { url, now, batches } = workerData as Task

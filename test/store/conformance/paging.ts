@@ -1,4 +1,4 @@
-/** Walks: a whole list fetched page by page, as a client does, with the promises of a page looked at on every one. */
+/** Reads a whole list page by page, as a client does, and checks every page. */
 
 import assert from 'node:assert/strict'
 import type {
@@ -20,7 +20,10 @@ export function parsePage<Row, Position>({ rows, count, last }: RowPage<Position
   return { rows: JSON.parse(Buffer.concat(rows).toString()) as Row[], count, last }
 }
 
-/** Every row of a list. `fetch` gets the position after which the page begins, `place` says where a row lies. */
+/**
+ * Returns every row of a list. `fetch` receives the position before the page, and `place` returns the position of a
+ * row.
+ */
 async function walk<Row, Position>(
   limit: number,
   place: (row: Row) => Position,
@@ -52,7 +55,7 @@ export async function walkRedirects(facts: FactsReader, target: DomainName, limi
   return rows.map((row) => row.target)
 }
 
-/** The rows of some addresses, or with a name those of the addresses that it has at each page. */
+/** Returns the rows of some addresses, or those of a name's addresses at the time of each page. */
 export function walkNeighbours(
   facts: FactsReader,
   of: DomainName | readonly IpAddress[],

@@ -1,7 +1,4 @@
-/**
- * Sentences about a newer public suffix list: targets and counters follow it, beside writers, and a run that was
- * stopped goes on.
- */
+/** Tests of a newer public suffix list: targets and counters follow it during writes, and a stopped run continues. */
 
 import assert from 'node:assert/strict'
 import type { WebPart } from '../../../src/observe/observation.ts'
@@ -14,7 +11,7 @@ import type { Engine } from './engine.ts'
 import { parsePage } from './paging.ts'
 import { name, seen, testWithStore, web } from './world.ts'
 
-/** The registrable domain by a list on which a suffix stands beside `example`. */
+/** The registrable domain by a list with a suffix in addition to `example`. */
 function listWith(suffix: string | null): (host: DomainName) => DomainName {
   return (host) => {
     const labels = host.split('.')
@@ -26,7 +23,7 @@ function listWith(suffix: string | null): (host: DomainName) => DomainName {
 const OLD = listWith(null)
 const NEWER = listWith('platform.example')
 
-/** A redirect as it is seen under a list; with a website where it stays on the own domain. */
+/** A redirect as observed under a list, with a website if it stays on the own domain. */
 function redirect(from: string, host: string, list = OLD): WebPart {
   const target = redirectTargetFor(name(host), name(from), list)
   const isSite = target.redirects_to === null
@@ -47,7 +44,7 @@ async function sources(store: Store, target: string): Promise<string[]> {
 }
 
 export function retargeting(engine: Engine): void {
-  testWithStore(engine, 'a newer public suffix list moves targets with their counters', async (store) => {
+  testWithStore(engine, 'a newer public suffix list changes targets and their counters', async (store) => {
     await ingest(store, [
       moved('one.example', 'shop.platform.example'),
       moved('two.example', 'platform.example'),
@@ -65,7 +62,7 @@ export function retargeting(engine: Engine): void {
     assert.deepEqual(await run(store), { checked: 6, changed: 0, done: true, resumedAt: null })
   })
 
-  testWithStore(engine, 'a name that redirects from then on has no website, and is due at once', async (store) => {
+  testWithStore(engine, 'a name that now redirects has no website and is due at once', async (store) => {
     const one = name('a.platform.example')
     await ingest(store, [moved(one, 'b.platform.example')])
     assert.equal((await store.facts.lookup(one))?.has_website, true)
@@ -79,39 +76,35 @@ export function retargeting(engine: Engine): void {
     assert.equal((await store.facts.lookup(one))?.has_website, true, 'the next visit says the rest')
   })
 
-  testWithStore(engine, 'where the host is not known the target stands for it', async (store) => {
+  testWithStore(engine, 'if the host is unknown, the target is used instead', async (store) => {
     const { redirect_host: _, ...part } = redirect('one.example', 'shop.platform.example', NEWER)
     await ingest(store, [seen('one.example', 1, null, part)])
     assert.equal((await run(store, OLD)).changed, 1)
     assert.deepEqual(await sources(store, 'platform.example'), ['one.example'])
   })
 
-  testWithStore(
-    engine,
-    'a run that was stopped goes on where it was, unless the list is another one',
-    async (store) => {
-      const names = Array.from({ length: 2500 }, (_, index) => `n${index}.example`)
-      await ingest(
-        store,
-        names.map((each) => moved(each, 'shop.platform.example')),
-      )
-      const stop = new AbortController()
-      const options = { list: 'newer', registrableOf: NEWER, signal: stop.signal, onProgress: () => stop.abort() }
-      const first = await retargetAll(store, options)
-      assert.deepEqual([first.done, first.checked, first.changed], [false, 1000, 1000])
-      const second = await run(store)
-      assert.deepEqual([second.done, second.checked, second.changed], [true, 2500, 2500])
-      assert.notEqual(second.resumedAt, null)
-      assert.equal(await store.maintenance.progress('retarget'), null)
-      await store.maintenance.saveProgress(
-        'retarget',
-        JSON.stringify({ list: 'older', after: 'n1.example', checked: 9, changed: 9 }),
-      )
-      assert.deepEqual(await run(store), { checked: 2500, changed: 0, done: true, resumedAt: null })
-    },
-  )
+  testWithStore(engine, 'a stopped run continues where it was, unless the list has changed', async (store) => {
+    const names = Array.from({ length: 2500 }, (_, index) => `n${index}.example`)
+    await ingest(
+      store,
+      names.map((each) => moved(each, 'shop.platform.example')),
+    )
+    const stop = new AbortController()
+    const options = { list: 'newer', registrableOf: NEWER, signal: stop.signal, onProgress: () => stop.abort() }
+    const first = await retargetAll(store, options)
+    assert.deepEqual([first.done, first.checked, first.changed], [false, 1000, 1000])
+    const second = await run(store)
+    assert.deepEqual([second.done, second.checked, second.changed], [true, 2500, 2500])
+    assert.notEqual(second.resumedAt, null)
+    assert.equal(await store.maintenance.progress('retarget'), null)
+    await store.maintenance.saveProgress(
+      'retarget',
+      JSON.stringify({ list: 'older', after: 'n1.example', checked: 9, changed: 9 }),
+    )
+    assert.deepEqual(await run(store), { checked: 2500, changed: 0, done: true, resumedAt: null })
+  })
 
-  testWithStore(engine, 'what is written meanwhile is not overwritten', async (store, opened) => {
+  testWithStore(engine, 'concurrent writes are not overwritten', async (store, opened) => {
     const other = await opened.another()
     await ingest(store, [moved('one.example', 'shop.platform.example'), moved('two.example', 'shop.platform.example')])
     let isWritten = false

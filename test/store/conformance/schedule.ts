@@ -1,4 +1,4 @@
-/** Sentences about the schedule: which names are due, what a sweep counts, and what is known of the crawlers. */
+/** Tests of the schedule: due names, the counts of a sweep, and the known crawlers. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -25,8 +25,8 @@ const NAMES = Array.from({ length: 9000 }, (_, n) => name(`n${n}.example`)).filt
 const inOrder = (a: DomainName, b: DomainName): number => slotOf(a) - slotOf(b) || (a < b ? -1 : 1)
 
 /**
- * A row that is written as a visit, or forgotten. `ago`: seconds since the newest clock, null for none; `ahead`: to
- * `due`.
+ * A row written as a probe result, or forgotten. `ago`: seconds since the newest clock, null for none. `ahead`: seconds
+ * until it is due.
  */
 type Deed = { place: number; ago: number | null; ahead: number | null; forget: boolean }
 
@@ -48,7 +48,7 @@ export const deed: fc.Arbitrary<Deed> = fc.record({
 })
 
 export function schedule(engine: Engine): void {
-  testWithStore(engine, 'due names and their count are those of a plain model', async (store) => {
+  testWithStore(engine, 'due names and their count agree with a plain model', async (store) => {
     const model = new Map<DomainName, CrawlState>()
     const slots = fc
       .tuple(fc.nat(RANGE_SLOTS - 1), fc.nat(RANGE_SLOTS - 1))
@@ -70,7 +70,7 @@ export function schedule(engine: Engine): void {
     await fc.assert(property, { numRuns: RUNS })
   })
 
-  testWithStore(engine, 'a walk over all names misses none that stays, beside writers', async (store, opened) => {
+  testWithStore(engine, 'a pass over all names misses no unchanged name during writes', async (store, opened) => {
     const other = await opened.another()
     const all = Array.from({ length: 600 }, (_, n) => name(`walk${n}.example`))
     await store.observations.save(all.map(asNew))
@@ -95,7 +95,7 @@ export function schedule(engine: Engine): void {
     assert.ok(gone.slice(0, 6).every((each) => !walked.includes(each)))
   })
 
-  testWithStore(engine, 'a forgotten name is nowhere to be visited again', async (store) => {
+  testWithStore(engine, 'a forgotten name is never due again', async (store) => {
     await ingest(store, [seen('one.example', 1, dns({ A: ['192.0.2.1'] }))])
     const slot = slotOf(name('one.example'))
     const before = await store.schedule.due(slot, slot, NOW + 90 * DAY)
@@ -108,17 +108,21 @@ export function schedule(engine: Engine): void {
     assert.deepEqual([row!.forgotten, row!.due, row!.failures], [true, 0, 0])
   })
 
-  testWithStore(engine, 'crowds are counted as they are now, in the order asked', async (store) => {
-    const on = (domain: string, at: number, ...addresses: string[]) => seen(domain, at, dns({ A: addresses }))
-    const three = ['192.0.2.9', '192.0.2.1', '192.0.2.2', '192.0.2.1'].map(address)
-    await ingest(store, [on('a.example', 1, '192.0.2.1'), on('b.example', 1, '192.0.2.1', '192.0.2.2')])
-    assert.deepEqual(await store.schedule.nameCounts(three), [0, 2, 1, 2])
-    await ingest(store, [on('a.example', 2, '192.0.2.9')])
-    assert.deepEqual(await store.schedule.nameCounts(three), [1, 1, 1, 1])
-    assert.deepEqual(await store.schedule.nameCounts([]), [])
-  })
+  testWithStore(
+    engine,
+    'names per address and target are counted as they are now, in the requested order',
+    async (store) => {
+      const on = (domain: string, at: number, ...addresses: string[]) => seen(domain, at, dns({ A: addresses }))
+      const three = ['192.0.2.9', '192.0.2.1', '192.0.2.2', '192.0.2.1'].map(address)
+      await ingest(store, [on('a.example', 1, '192.0.2.1'), on('b.example', 1, '192.0.2.1', '192.0.2.2')])
+      assert.deepEqual(await store.schedule.nameCounts(three), [0, 2, 1, 2])
+      await ingest(store, [on('a.example', 2, '192.0.2.9')])
+      assert.deepEqual(await store.schedule.nameCounts(three), [1, 1, 1, 1])
+      assert.deepEqual(await store.schedule.nameCounts([]), [])
+    },
+  )
 
-  testWithStore(engine, 'a crawler lives until it ends, or is not heard of', async (store, opened, clock) => {
+  testWithStore(engine, 'a crawler is alive until it ends or its heartbeat stops', async (store, opened, clock) => {
     const { schedule: other } = await opened.another()
     assert.equal(await store.schedule.heartbeat('a', '{"rate":1}'), 1)
     clock.now += 5
@@ -137,7 +141,7 @@ export function schedule(engine: Engine): void {
     )
   })
 
-  testWithStore(engine, 'crawlers that beat side by side are all counted', async (store, opened) => {
+  testWithStore(engine, 'all crawlers with concurrent heartbeats are counted', async (store, opened) => {
     const { schedule: other } = await opened.another()
     const beats = Array.from({ length: 20 }, (_, n) =>
       (n % 2 === 0 ? store.schedule : other).heartbeat(`crawler ${n}`, '{}'),
@@ -221,7 +225,7 @@ function countOf(visits: readonly CrawlState[], at: Instant): SlotCount {
   }
 }
 
-/** A name that is known, and was never looked at. */
+/** A name that is known but was never probed. */
 function asNew(name: DomainName): Change {
   const visit = {
     name,

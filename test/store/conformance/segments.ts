@@ -1,4 +1,4 @@
-/** Sentences about the segments of the index: how they come and go, and what is read of those that answer. */
+/** Tests of the index segments: how they are published and replaced, and what queries read from them. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -10,13 +10,13 @@ import { holdOf } from './filed-pages.ts'
 import { testWithStore } from './world.ts'
 
 const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)
-/** Places of one part of the words, as all that is asked of one word is. */
+/** Keys of one partition of terms, because all rows of one term are in one. */
 const PART = 5 << 20
 const PLACES = 12
 
 type Written = { first: number; last: number; wordings: number; rows: PostingRow[] }
 
-/** A row, whose bytes are told apart by its key; text of SQL would stumble over some of them. */
+/** A row that is identified by its key. Some keys would break SQL text. */
 function row(place: number, wording: number): PostingRow {
   return { key: PART + place, document: wording, postings: Buffer.from([0, 0xff, place, wording & 255, 0xed, 0xa0]) }
 }
@@ -25,7 +25,7 @@ function counted(last: number): FrequencyRow {
   return { last, counts: Buffer.from([last, 0, 0xff]) }
 }
 
-/** A segment's wordings, and its rows by place and number of the wording. */
+/** The number of documents of a segment, and its rows by key and document. */
 type Part = { wordings: number; rows: [place: number, wording: number][] }
 
 const part: fc.Arbitrary<Part> = fc.record({
@@ -37,7 +37,7 @@ const read: fc.Arbitrary<PostingsRead> = fc.record({
   rows: fc.integer({ min: 1, max: 40 }),
 })
 
-/** Segments that follow one another, each of a hundred numbers. */
+/** Consecutive segments, each of a hundred numbers. */
 function writtenOf(parts: readonly Part[]): Written[] {
   return parts.map(({ wordings, rows }, place) => ({
     first: 100 * place + 1,
@@ -47,7 +47,7 @@ function writtenOf(parts: readonly Part[]): Written[] {
   }))
 }
 
-/** What a read finds, segment after segment. */
+/** The expected rows of a read, segment by segment. */
 function expected(written: readonly Written[], { key: place, rows }: PostingsRead): PostingRow[] {
   const all = written.reduce((sum, { wordings }) => sum + wordings, 0)
   return written.flatMap((segment) =>
@@ -58,7 +58,7 @@ function expected(written: readonly Written[], { key: place, rows }: PostingsRea
   )
 }
 
-/** A segment that answers. */
+/** Publishes a segment. */
 async function add(store: Store, hold: LockHold, { first, last, wordings, rows }: Written): Promise<Segment> {
   const segment = (await store.similarIndex.beginSegment(hold, first, last))!
   assert.equal(await store.similarIndex.writeRows(hold, segment, rows, [counted(last)]), true)
@@ -95,9 +95,9 @@ async function sweepAll({ similarIndex: indexing }: Store, hold: LockHold, limit
   return calls
 }
 
-/** `npm run bench:histories` tries thousands. */
+/** `npm run bench:histories` runs thousands. */
 export const SEGMENT_PROPERTY = {
-  sentence: 'a read has rows of every segment by its share of the wordings, in their order',
+  sentence: 'a read returns rows of every segment by its share of the documents, in order',
   on(store: Store, hold: LockHold) {
     const world = fc.record({
       parts: fc.array(part, { minLength: 1, maxLength: 4 }),
@@ -117,7 +117,7 @@ export const SEGMENT_PROPERTY = {
 }
 
 export function segments(engine: Engine): void {
-  testWithStore(engine, 'a segment answers from when it is published, whole', async (store, opened) => {
+  testWithStore(engine, 'a segment answers completely from its publication on', async (store, opened) => {
     const [hold, other] = [await holdOf(store), await opened.another()]
     assert.deepEqual([await other.similar.segments(), await bytesOf(other, [{ key: 0, rows: 9 }])], [[], [Buffer.of()]])
     const segment = (await store.similarIndex.beginSegment(hold, 1, 20))!
@@ -136,7 +136,7 @@ export function segments(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a segment replaces those that it covers and no others, which are swept in slices',
+    'a segment replaces those that it covers and no others, and their rows are removed in slices',
     async (store) => {
       const hold = await holdOf(store)
       const spans = [
@@ -163,7 +163,7 @@ export function segments(engine: Engine): void {
 
   testWithStore(
     engine,
-    'what another hold left unfinished never answers, and one may make several at once',
+    'a segment that another hold left unfinished never answers, and one hold may write several at once',
     async (store, opened, clock) => {
       const dead = await holdOf(store)
       const left = (await store.similarIndex.beginSegment(dead, 1, 10))!
@@ -193,7 +193,7 @@ export function segments(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'the number of a segment is never given again', async (store, opened) => {
+  testWithStore(engine, 'the number of a segment is never reused', async (store, opened) => {
     const hold = await holdOf(store)
     const first = await add(store, hold, { first: 1, last: 10, wordings: 1, rows: [] })
     const second = await add(store, hold, { first: 1, last: 10, wordings: 1, rows: [] })
@@ -207,7 +207,7 @@ export function segments(engine: Engine): void {
     )
   })
 
-  testWithStore(engine, "a segment's rows and frequencies are read page by page, in their order", async (store) => {
+  testWithStore(engine, "a segment's rows and frequencies are read page by page, in order", async (store) => {
     const hold = await holdOf(store)
     const rows = [row(1, 5), row(1, 900), row(2, 1), row(2, 900), row(300, 4)]
     const { segment } = await add(store, hold, { first: 1, last: 50, wordings: 9, rows: rows.toReversed() })
@@ -227,7 +227,7 @@ export function segments(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a row with thousands of others before it is found, and long rows come whole',
+    'a row with thousands of others before it is found, and long rows are returned completely',
     async (store) => {
       const hold = await holdOf(store)
       const rows = Array.from({ length: 3000 }, (_, n) => ({ ...row(n, n), postings: Buffer.alloc(400, n & 255) }))

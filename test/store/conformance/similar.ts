@@ -1,4 +1,4 @@
-/** Sentences about who keeps the index of similar texts: what waits, what is filed, which wordings there are. */
+/** Tests of the indexer's port: pending pages, filed pages, and documents. */
 
 import assert from 'node:assert/strict'
 import { termsOf } from '../../../src/similar/text/terms.ts'
@@ -14,24 +14,28 @@ const ONE = name('one.example')
 const TWO = name('two.example')
 
 export function similar(engine: Engine): void {
-  testWithStore(engine, 'a start page waits with its terms, and has its wording once it is filed', async (store) => {
-    assert.equal(await store.similar.page(ONE), null)
-    await ingest(store, [saying('one.example', 1, 'one two two'), saying('two.example', 1, null)])
-    const { digest, counts } = termsOf('one two two')
-    assert.deepEqual(await store.similar.page(ONE), { terms: counts })
-    const [page, ...others] = await store.similarIndex.pending(10)
-    assert.deepEqual([page!.name, page!.digest, page!.terms, others], [ONE, digest, counts, []])
-    assert.equal(await store.similarIndex.filePages(await holdOf(store), [filingOf(page!)]), true)
-    assert.deepEqual(await store.similarIndex.pending(10), [])
-    const wording = (await wordingOf(store, 'one two two'))!
-    const filed = (await store.similar.page(ONE)) as { document: number; vector: Uint8Array }
-    assert.deepEqual([filed.document, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
-    assert.equal(await store.similar.page(TWO), null)
-  })
+  testWithStore(
+    engine,
+    'a start page is pending with its terms, and has its document after it is filed',
+    async (store) => {
+      assert.equal(await store.similar.page(ONE), null)
+      await ingest(store, [saying('one.example', 1, 'one two two'), saying('two.example', 1, null)])
+      const { digest, counts } = termsOf('one two two')
+      assert.deepEqual(await store.similar.page(ONE), { terms: counts })
+      const [page, ...others] = await store.similarIndex.pending(10)
+      assert.deepEqual([page!.name, page!.digest, page!.terms, others], [ONE, digest, counts, []])
+      assert.equal(await store.similarIndex.filePages(await holdOf(store), [filingOf(page!)]), true)
+      assert.deepEqual(await store.similarIndex.pending(10), [])
+      const wording = (await wordingOf(store, 'one two two'))!
+      const filed = (await store.similar.page(ONE)) as { document: number; vector: Uint8Array }
+      assert.deepEqual([filed.document, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
+      assert.equal(await store.similar.page(TWO), null)
+    },
+  )
 
   testWithStore(
     engine,
-    'pages of one vector share a wording; that of another one with its digest is another',
+    'pages with one vector share a document, and another vector with the same digest has its own',
     async (store) => {
       const hold = await holdOf(store)
       await ingest(store, [saying('two.example', 1, 'one two'), saying('b.example', 1, 'three')])
@@ -59,7 +63,7 @@ export function similar(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'a page without a word is followed, and has no wording', async (store) => {
+  testWithStore(engine, 'a page without a term is filed without a document', async (store) => {
     await ingest(store, [saying('one.example', 1, '...')])
     await fileAll(store, await holdOf(store))
     assert.deepEqual(await store.similar.page(ONE), { document: null, vector: null })
@@ -68,7 +72,7 @@ export function similar(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a page that says something else meanwhile is left, and handed out again',
+    'a page whose text changes meanwhile is left pending and returned again',
     async (store, opened) => {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'old'), saying('two.example', 1, 'two')])
@@ -89,7 +93,7 @@ export function similar(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a page that waits anew answers with what it says now, and leaves its wording once it is filed',
+    'a page that is pending again answers with its new text, and leaves its document after it is filed',
     async (store) => {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'old'), saying('two.example', 1, 'old')])
@@ -102,7 +106,7 @@ export function similar(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'whoever lost the index writes nothing', async (store, opened, clock) => {
+  testWithStore(engine, 'a process that has lost the index writes nothing', async (store, opened, clock) => {
     const lost = await holdOf(store)
     await ingest(store, [saying('one.example', 1, 'one')])
     const segment = (await store.similarIndex.beginSegment(lost, 1, 9))!
@@ -120,7 +124,7 @@ export function similar(engine: Engine): void {
     assert.equal((await store.similarIndex.pending(9)).length, 1)
   })
 
-  testWithStore(engine, 'until when the index follows is as it was noted last', async (store, opened) => {
+  testWithStore(engine, 'the watermark is the one that was set last', async (store, opened) => {
     const hold = await holdOf(store)
     assert.equal(await store.similar.indexedUntil(), null)
     for (const until of [1_795_176_000, 1_795_176_060]) {
@@ -147,7 +151,7 @@ async function writesNothing({ similarIndex: indexing }: Store, hold: LockHold, 
   )
 }
 
-/** The vectors of a page of wordings, whose numbers ascend. */
+/** The vectors of a page of documents, whose numbers ascend. */
 async function pageOf(indexing: SimilarIndexStore, after: number, limit: number): Promise<Buffer[]> {
   const page = await indexing.documents(after, limit)
   for (const [place, { document: wording }] of page.entries()) assert.ok(wording > (page[place - 1]?.document ?? after))

@@ -1,7 +1,4 @@
-/**
- * Sentences about /dnshistory: when a state is recorded, how states are paged and counted, what their records look
- * like.
- */
+/** Tests of /dnshistory: when a state is recorded, how states are paged and counted, and their records. */
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
@@ -16,7 +13,7 @@ import { dns, ingestAll, type Lists, minute, NOW, NXDOMAIN, name, SERVFAIL, seen
 const ONE = name('one.example')
 const EMPTY = { states: [], total: 0, more: false }
 
-/** The states of one type, newest first: the minute each was first seen, and its records. */
+/** The states of one type, newest first: the minute of each first observation, and its records. */
 async function statesOf(store: Store, type: RecordType): Promise<[number, unknown[]][]> {
   const states = await walkHistory(store.facts, ONE, type, 3)
   return states.map(({ first_seen, records }) => [(first_seen - minute(0)) / 60, JSON.parse(records)])
@@ -30,7 +27,7 @@ function ingestLists(store: Store, ...lists: (Lists | null)[]) {
 }
 
 export function states(engine: Engine): void {
-  testWithStore(engine, 'an unknown name, and a type never seen, have no states', async (store) => {
+  testWithStore(engine, 'an unknown name, and a type that was never observed, have no states', async (store) => {
     const nothing = Object.fromEntries(RECORD_TYPES.map((type) => [type, EMPTY]))
     assert.deepEqual(structuredClone(await store.facts.history(ONE, RECORD_TYPES, null, 10)), nothing)
     await ingestLists(store, { A: [], NS: [] })
@@ -63,7 +60,7 @@ export function states(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'records that vanish give a state without records, once', async (store) => {
+  testWithStore(engine, 'records that disappear give one state without records', async (store) => {
     await ingestLists(store, { NS: ['ns.example'] }, { NS: [] }, { NS: [] }, { NS: ['NS.example.'] })
     assert.deepEqual(await statesOf(store, 'NS'), [
       [3, [{ nameserver: 'ns.example' }]],
@@ -80,7 +77,7 @@ export function states(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a late observation of a type that was not asked since gives a state of its own time',
+    'a late observation of a type that was not queried since gives a state at its own time',
     async (store) => {
       const late = seen('one.example', 2, dns({ A: ['192.0.2.2'], NS: ['ns.example'] }))
       await ingest(store, [seen('one.example', 9, dns({ A: ['192.0.2.9'] })), late, seen('one.example', 5, NXDOMAIN)])
@@ -120,7 +117,7 @@ export function states(engine: Engine): void {
 
   testWithStore(
     engine,
-    'an SOA reads back whole in every state, whatever of it changed, and on whatever page',
+    'an SOA is read back completely in every state, whatever changed in it, and on any page',
     async (store) => {
       const { minimum_ttl_seconds: _, ...older } = soa(6) as { minimum_ttl_seconds: number }
       const chain = [
@@ -167,7 +164,7 @@ export function states(engine: Engine): void {
 
   testWithStore(
     engine,
-    'before is exclusive, need not be that of a state, and leaves the total as it is',
+    '`before` is exclusive, need not be the time of a state, and does not change the total',
     async (store) => {
       await ingestLists(
         store,
@@ -186,7 +183,7 @@ export function states(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'the total stops at 1,001, and the walk goes on to the oldest state', async (store) => {
+  testWithStore(engine, 'the total stops at 1,001, and paging continues to the oldest state', async (store) => {
     const first = minute(0) - 2000
     const observations = Array.from({ length: 1005 }, (_, n) => ({
       ...seen('one.example', 0, dns({ SOA: [soa(n)], A: [`192.0.${n & 1}.1`] })),
@@ -209,7 +206,7 @@ export function states(engine: Engine): void {
     )
   })
 
-  testWithStore(engine, 'a set of 500 records and of 64 KiB reads back whole', async (store) => {
+  testWithStore(engine, 'a set of 500 records and of 64 KiB is read back completely', async (store) => {
     const MX = Array.from({ length: 500 }, (_, n) => ({ priority: n, mail_server: `mx${n}.example` }))
     const TXT = Array.from({ length: 100 }, (_, n) => [
       `${n}`.padEnd(250, 'ü'.slice(0, 1)).slice(0, 120),

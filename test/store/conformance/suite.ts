@@ -1,4 +1,4 @@
-/** The suite: everything that the port and the contract say of a store, asked of one engine. */
+/** The conformance suite: everything that the port and the contract require of a store, tested on one engine. */
 
 import { describe } from 'node:test'
 import { crowd } from './concurrent-writers.ts'

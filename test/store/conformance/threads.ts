@@ -1,4 +1,4 @@
-/** Sentences about threads: a writer in another thread beside readers and writers in this one. */
+/** Tests of threads: a writer in another thread, concurrent with readers and writers in this one. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import type { Task } from './other-process.ts'
 import { parsePage } from './paging.ts'
 import { address, dns, NOW, name, redirecting, seen, testWithStore } from './world.ts'
 
-/** Starts a writer in a thread of its own; resolves when it begins, `done` when it has ended well. */
+/** Starts a writer in its own thread. Resolves when it starts. `done` resolves when it has ended without an error. */
 async function elsewhere(task: Task): Promise<{ running: () => boolean; done: Promise<unknown> }> {
   const worker = new Worker(new URL('./other-process.ts', import.meta.url), { workerData: task })
   let running = true
@@ -33,7 +33,7 @@ function breathe(): Promise<void> {
 
 const HUB = 'hub.example'
 
-/** One batch of a world that only moves: the hub always has two neighbours and one source. */
+/** One batch of a world in which names only move: the hub always has two neighbours and one source. */
 function moved(at: number): Observation[] {
   const here = dns({ A: [`192.0.2.${1 + (at % 2)}`] })
   const [to, away] = [redirecting(HUB), redirecting('other.example')]
@@ -55,7 +55,7 @@ async function look({ facts }: Store): Promise<number[]> {
 export function threads(engine: Engine): void {
   testWithStore(
     engine,
-    'a lookup is of one moment, and so are the rows of one list, beside a writer in another thread',
+    'a lookup, and the rows of one list, are of one moment while another thread writes',
     async (store, { url }) => {
       await ingest(store, moved(1))
       const batches = Array.from({ length: 300 }, (_, n) => moved(n + 2))
@@ -72,7 +72,7 @@ export function threads(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a history that two threads bring at once gives the answers of the plain model',
+    'a history that two threads apply at once gives the responses of the plain model',
     async (store, { url }) => {
       const history = fc.sample(observations(NAMES, 40), { seed: 1, numRuns: 20 }).flat()
       const batches = Array.from({ length: 100 }, (_, n) => history.slice(4 * n, 4 * n + 4))

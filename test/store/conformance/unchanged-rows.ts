@@ -1,4 +1,4 @@
-/** The rows that stay while things happen, and the walks that must find each of them once. */
+/** The rows that stay during events, which every listing must return once. */
 
 import type { FactsReader } from '../../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
@@ -6,9 +6,7 @@ import type { Model } from '../model.ts'
 import { ADDRESSES, type Event, NAMES, TARGETS } from './arbitraries.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
 
-/**
- * One walk: how a client takes it, and the rows that it has in the model at one moment. Rows are told apart as texts.
- */
+/** One listing: how a client reads it, and its rows in the model at one moment. Rows are compared as texts. */
 type Walk = {
   of: string
   walk: (facts: FactsReader, limit: number) => Promise<string[]>
@@ -45,9 +43,9 @@ function texts(rows: readonly object[]): string[] {
 }
 
 /**
- * For each walk the rows that are there now and after every event. `happen` lets one happen in the model.
- * A row hangs on one name, or on a name and the one that is asked for: so the order among events of other names is all
- * the same.
+ * Returns for each listing the rows that exist now and after every event. `happen` applies one event to the model.
+ * A row depends on one name, or on a name and the queried one. Therefore the order of events of other names does not
+ * matter.
  */
 export function stayed(model: Model, events: readonly Event[], happen: (event: Event) => void): string[][] {
   let staying = WALKS.map(({ rows }) => rows(model))

@@ -1,4 +1,4 @@
-/** Sentences about the gate: a write names the version it read, and is turned away whole where another was faster. */
+/** Tests of the version check: a write names the version it read, and is rejected completely if another was faster. */
 
 import assert from 'node:assert/strict'
 import type { Change } from '../../../src/apply/change.ts'
@@ -22,7 +22,7 @@ function on(domain: string, at: number, ...addresses: string[]): Observation {
 }
 
 export function gate(engine: Engine): void {
-  testWithStore(engine, 'every write raises the version, that of an unchanged observation too', async (store) => {
+  testWithStore(engine, 'every write increments the version, also that of an unchanged observation', async (store) => {
     const versions = []
     for (const at of [1, 2, 3]) {
       await ingest(store, [on('one.example', at, '192.0.2.1')])
@@ -33,7 +33,7 @@ export function gate(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a change that read another version is turned away whole, and its name returned',
+    'a change that read another version is rejected completely, and its name is returned',
     async (store) => {
       const model = new Model(NOW)
       const first = on('one.example', 1, '192.0.2.1')
@@ -54,23 +54,19 @@ export function gate(engine: Engine): void {
     },
   )
 
-  testWithStore(
-    engine,
-    'an unchanged observation that another writer was faster with is turned away too',
-    async (store) => {
-      await ingest(store, [on('one.example', 1, '192.0.2.1')])
-      const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
-      assert.equal(late?.facts, null)
-      await ingest(store, [on('one.example', 9, '192.0.2.1')])
-      assert.deepEqual((await store.observations.save([late!])).rejected, [ONE])
-      const { dns } = await store.facts.clocks(ONE)
-      assert.equal(dns, seen('one.example', 9, null).observed_at)
-    },
-  )
+  testWithStore(engine, 'an unchanged observation is rejected too if another writer was faster', async (store) => {
+    await ingest(store, [on('one.example', 1, '192.0.2.1')])
+    const [late] = await changesOf(store, [on('one.example', 5, '192.0.2.1')])
+    assert.equal(late?.facts, null)
+    await ingest(store, [on('one.example', 9, '192.0.2.1')])
+    assert.deepEqual((await store.observations.save([late!])).rejected, [ONE])
+    const { dns } = await store.facts.clocks(ONE)
+    assert.equal(dns, seen('one.example', 9, null).observed_at)
+  })
 
   testWithStore(
     engine,
-    'two writers that both found a name missing: one makes it, the other is turned away',
+    'of two writers that both found a name missing, one creates it and the other is rejected',
     async (store, opened) => {
       const other = await opened.another()
       const [mine] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
@@ -83,21 +79,17 @@ export function gate(engine: Engine): void {
     },
   )
 
-  testWithStore(
-    engine,
-    'a change that was read before its name was forgotten is turned away',
-    async (store, opened) => {
-      await ingest(store, [on('one.example', 1, '192.0.2.1')])
-      const changes = await changesOf(store, [on('one.example', 2, '192.0.2.2'), on('two.example', 2, '192.0.2.2')])
-      const other = await opened.another()
-      await other.observations.forget(ONE)
-      await other.observations.forget(TWO)
-      assert.deepEqual((await store.observations.save(changes)).rejected.sort(), [ONE, TWO])
-      await agree(store.facts, new Model(NOW), QUESTION)
-    },
-  )
+  testWithStore(engine, 'a change that was read before its name was forgotten is rejected', async (store, opened) => {
+    await ingest(store, [on('one.example', 1, '192.0.2.1')])
+    const changes = await changesOf(store, [on('one.example', 2, '192.0.2.2'), on('two.example', 2, '192.0.2.2')])
+    const other = await opened.another()
+    await other.observations.forget(ONE)
+    await other.observations.forget(TWO)
+    assert.deepEqual((await store.observations.save(changes)).rejected.sort(), [ONE, TWO])
+    await agree(store.facts, new Model(NOW), QUESTION)
+  })
 
-  testWithStore(engine, 'a save that fails writes nothing, and the store goes on', async (store) => {
+  testWithStore(engine, 'a failed save writes nothing, and the store stays usable', async (store) => {
     const [good] = await changesOf(store, [on('one.example', 1, '192.0.2.1')])
     const [bad] = await changesOf(store, [on('two.example', 1, '192.0.2.1')])
     const broken: Change = {

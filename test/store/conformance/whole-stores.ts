@@ -1,4 +1,4 @@
-/** Sentences about the work on whole stores: whether one exists, migrations, copies. */
+/** Tests of whole stores: existence, migrations, copies. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { dns, NOW, seen, testWithStore, web } from './world.ts'
 const ACCOUNT = { email: 'ann@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
 
 export function wholeStores(engine: Engine): void {
-  testWithStore(engine, 'a store that was opened exists, and needs no migration', async (_store, { url }) => {
+  testWithStore(engine, 'a store that was opened exists and needs no migration', async (_store, { url }) => {
     assert.equal(await storeExists(url), true)
     assert.deepEqual(await migrateStore(url, true), [])
     assert.deepEqual(await migrateStore(url, false), [])

@@ -1,4 +1,4 @@
-/** The world of the tests: short words for observations, and a store that lives as long as one test. */
+/** The test world: short functions for observations, and a store for the duration of one test. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,15 +12,15 @@ import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import { formatInstant, type Instant, parseInstant } from '../../../src/values/time.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 
-/** Where the clock of every store of the suite stands, unless a test sets it. */
+/** The time of every store's clock, unless a test sets it. */
 export const NOW: Instant = parseInstant('2026-11-20T12:00:00Z')!
 
-/** The n-th minute of the day of the tests; minute 720 is now. */
+/** The n-th minute of the day of the tests. Minute 720 is now. */
 export function minute(n: number): Instant {
   return parseInstant('2026-11-20T00:00:00Z')! + 60 * n
 }
 
-/** The n-th minute as answers write it. */
+/** The n-th minute as responses write it. */
 export function minuteText(n: number): string {
   return formatInstant(minute(n))
 }
@@ -37,7 +37,7 @@ export function address(text: string): IpAddress {
   return parsed
 }
 
-/** The lists of a dns part as an observation file spells them. */
+/** The lists of a dns part in the format of an observation file. */
 export type Lists = { [T in RecordType]?: readonly unknown[] | undefined }
 
 /** A dns part of status ok. */
@@ -55,7 +55,7 @@ export function dns(lists: Lists): DnsPart {
 export const NXDOMAIN: DnsPart = { status: 'nxdomain', records: {} }
 export const SERVFAIL: DnsPart = { status: 'servfail', records: {} }
 
-/** A web part: by default nothing answers. */
+/** A web part. By default nothing answers. */
 export function web(part: Partial<Omit<WebPart, 'redirects_to'>> & { redirects_to?: string } = {}): WebPart {
   const { redirects_to, ...rest } = part
   return {
@@ -75,12 +75,12 @@ export function redirecting(target: string): WebPart {
   return web({ redirects_to: target })
 }
 
-/** What was seen of a domain in the n-th minute. */
+/** An observation of a domain in the n-th minute. */
 export function seen(domain: string, at: number, dns: DnsPart | null, web: WebPart | null = null): Observation {
   return { domain: name(domain), observed_at: minute(at), dns, web }
 }
 
-/** An SOA record of a file whose fields other than the serial are told apart by `refresh`. */
+/** An SOA record in file format. `refresh` distinguishes records that differ in other fields than the serial. */
 export function soa(serial: number, refresh = 7200): object {
   return {
     primary_nameserver: 'ns.example',
@@ -93,7 +93,7 @@ export function soa(serial: number, refresh = 7200): object {
   }
 }
 
-/** Applies observations in batches of `size`; one outcome each. */
+/** Applies observations in batches of `size` and returns one outcome each. */
 export async function ingestAll(
   store: Pick<Store, 'observations' | 'now'>,
   observations: readonly Observation[],
@@ -106,7 +106,7 @@ export async function ingestAll(
   return outcomes
 }
 
-/** The changes that a batch would make now, without writing them. */
+/** Returns the changes that a batch would make now, without writing them. */
 export async function changesOf(store: Store, batch: readonly Observation[]): Promise<Change[]> {
   const caught: Change[] = []
   const frontier: Store['observations'] = {
@@ -122,7 +122,7 @@ export async function changesOf(store: Store, batch: readonly Observation[]): Pr
   return caught
 }
 
-/** All that `check` finds wrong. */
+/** Returns everything that `check` reports. */
 export async function faults(store: Store): Promise<unknown[]> {
   const found: unknown[] = []
   let place: string | null = null
@@ -152,7 +152,7 @@ export function testUnchecked(
   })
 }
 
-/** A test that gets an empty store; afterwards `check` has to be clean. */
+/** A test that gets an empty store. Afterwards `check` must find nothing. */
 export function testWithStore(...[engine, sentence, deed]: Parameters<typeof testUnchecked>): void {
   testUnchecked(engine, sentence, async (store, opened, clock) => {
     await deed(store, opened, clock)

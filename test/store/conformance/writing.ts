@@ -1,4 +1,4 @@
-/** Sentences about who writes: what is read before, batches, what is refused, what others see. */
+/** Tests of writing: the state read before, batches, rejected changes, visibility to others. */
 
 import assert from 'node:assert/strict'
 import { NO_CLOCKS, NO_FACTS } from '../../../src/apply/crawl-state.ts'
@@ -25,7 +25,7 @@ function on(domain: string, at: number, ...addresses: string[]): Observation {
 export function writing(engine: Engine): void {
   testWithStore(
     engine,
-    'visits and currents come in the order asked, with nothing for a name that is not there',
+    'crawl states and current facts are returned in the requested order, with nothing for an unknown name',
     async (store) => {
       await ingest(store, [on('one.example', 1, '192.0.2.1')])
       const visits = await store.observations.crawlStates([TWO, ONE])
@@ -48,7 +48,7 @@ export function writing(engine: Engine): void {
     },
   )
 
-  testWithStore(engine, 'what was saved is read back as it was: narrow row and current facts', async (store) => {
+  testWithStore(engine, 'a saved change is read back as it was: crawl state and current facts', async (store) => {
     const full = seen(
       'one.example',
       1,
@@ -75,20 +75,24 @@ export function writing(engine: Engine): void {
     assert.deepEqual((await store.observations.save([])).rejected, [])
   })
 
-  testWithStore(engine, 'what one writer has saved, every other instance sees at once', async (store, opened) => {
-    const other = await opened.another()
-    const model = new Model(NOW)
-    for (let at = 1; at <= 6; at++) {
-      const observation = on(at % 2 ? 'one.example' : 'two.example', at, `192.0.2.${1 + (at % 3)}`)
-      await ingest(at % 3 ? store : other, [observation])
-      model.observe(observation)
-      await agree(at % 2 ? store.facts : other.facts, model, QUESTION)
-    }
-  })
+  testWithStore(
+    engine,
+    'what one writer has saved is visible to every other instance at once',
+    async (store, opened) => {
+      const other = await opened.another()
+      const model = new Model(NOW)
+      for (let at = 1; at <= 6; at++) {
+        const observation = on(at % 2 ? 'one.example' : 'two.example', at, `192.0.2.${1 + (at % 3)}`)
+        await ingest(at % 3 ? store : other, [observation])
+        model.observe(observation)
+        await agree(at % 2 ? store.facts : other.facts, model, QUESTION)
+      }
+    },
+  )
 
   testWithStore(
     engine,
-    'a batch of thousands of names, and of hundreds of observations of one name, is written whole',
+    'a batch of thousands of names, and of hundreds of observations of one name, is written completely',
     async (store, opened) => {
       const many = Array.from({ length: 3000 }, (_, n) => on(`n${n}.example`, n % 700, '192.0.2.1'))
       const one = Array.from({ length: 300 }, (_, n) => on('one.example', n, `192.0.2.${1 + (n % 2)}`))
@@ -111,7 +115,7 @@ export function writing(engine: Engine): void {
 
   testWithStore(
     engine,
-    'an observation over 5 minutes ahead of the clock of the store is refused, and 5 minutes are not',
+    "an observation more than 5 minutes ahead of the store's clock is rejected, and 5 minutes are accepted",
     async (store) => {
       const [just, over] = [on('one.example', 725, '192.0.2.1'), on('two.example', 725, '192.0.2.1')]
       assert.deepEqual(await ingest(store, [just, { ...over, observed_at: over.observed_at + 1 }]), [
@@ -125,7 +129,7 @@ export function writing(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a fingerprint that is not known, or that of an older release, never makes a false change',
+    'an unknown fingerprint, or one of an older release, never causes a false change',
     async (store) => {
       const observation = (at: number) =>
         seen('one.example', at, dns({ A: ['192.0.2.1'], SOA: [] }), web({ has_website: true, text: 'Hi' }))

@@ -1,4 +1,4 @@
-/** Accounts: made whole or not at all, one for an address, with periods that never overlap. */
+/** Accounts: created completely or not at all, one per address, with periods that never overlap. */
 
 import assert from 'node:assert/strict'
 import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
@@ -9,7 +9,7 @@ import { ANN, type LedgerEngine, made, NOW, newToken, on, TODAY } from './engine
 const period = (text: string): Period => parsePeriod(text)!
 
 export function accounts(engine: LedgerEngine): void {
-  on(engine, 'an account has a base plan, periods in ascending order, add-ons, a role', async ({ ledger }) => {
+  on(engine, 'an account has a base plan, periods in ascending order, add-ons and a role', async ({ ledger }) => {
     const spring = period('basic:2026-03-01..2026-05-31')
     const autumn = period('premium:2026-09-01..')
     const given = {
@@ -31,7 +31,7 @@ export function accounts(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.account(ANN.email), account)
   })
 
-  on(engine, 'an address has one account, letter case ignored', async ({ ledger }) => {
+  on(engine, 'an email address has one account, ignoring letter case', async ({ ledger }) => {
     const account = await made(ledger)
     assert.equal(
       await ledger.as(TESTER).createAccount({ ...ANN, email: 'Ann@Example.com', plan: 'premium' }, NOW),
@@ -41,7 +41,7 @@ export function accounts(engine: LedgerEngine): void {
     assert.equal(await ledger.account('bob@example.com'), null)
   })
 
-  on(engine, 'an account and its first token are made together or not at all', async ({ ledger }) => {
+  on(engine, 'an account and its first token are created together or not at all', async ({ ledger }) => {
     const account = await ledger.as(TESTER).createAccount(ANN, NOW, newToken('first', 1))
     assert.equal((await ledger.findToken(newToken('first', 1).hash))?.account.id, account!.id)
     const bob = { ...ANN, email: 'bob@example.com' }
@@ -56,7 +56,7 @@ export function accounts(engine: LedgerEngine): void {
     assert.equal(await ledger.findToken(newToken('first', 2).hash), null)
   })
 
-  on(engine, 'accounts come by address, page by page', async ({ ledger }) => {
+  on(engine, 'accounts are listed by email address, page by page', async ({ ledger }) => {
     for (const name of ['eve', 'bob', 'Dan', 'cat', 'ann']) await made(ledger, { email: `${name}@example.com` })
     const names = async (after: string | null, limit: number) =>
       (await ledger.accounts(after, limit)).map(({ email }) => email.split('@')[0])
@@ -79,26 +79,30 @@ export function accounts(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.account(ANN.email), { ...changed, addons: [] })
   })
 
-  on(engine, 'an account is suspended and resumed once, in every process at once', async ({ ledger, another }) => {
-    const other = await another()
-    const { id } = await made(ledger)
-    const token = newToken('laptop', 1)
-    await ledger.as(TESTER).createToken(id, token, NOW)
-    const since = async () => (await other.findToken(token.hash))?.account.suspended
-    assert.equal(await since(), null)
-    assert.equal(await ledger.as(TESTER).suspendAccount(id, NOW + 5), true)
-    assert.equal(await other.as(TESTER).suspendAccount(id, NOW + 6), false)
-    assert.equal(await since(), NOW + 5)
-    assert.equal((await ledger.account(ANN.email))?.suspended, NOW + 5)
-    assert.equal(await ledger.as(TESTER).resumeAccount(id), true)
-    assert.equal(await ledger.as(TESTER).resumeAccount(id), false)
-    assert.equal(await since(), null)
-    assert.equal(await ledger.as(TESTER).suspendAccount(4711, NOW), false)
-  })
+  on(
+    engine,
+    'an account is suspended and resumed once, and every process sees it at once',
+    async ({ ledger, another }) => {
+      const other = await another()
+      const { id } = await made(ledger)
+      const token = newToken('laptop', 1)
+      await ledger.as(TESTER).createToken(id, token, NOW)
+      const since = async () => (await other.findToken(token.hash))?.account.suspended
+      assert.equal(await since(), null)
+      assert.equal(await ledger.as(TESTER).suspendAccount(id, NOW + 5), true)
+      assert.equal(await other.as(TESTER).suspendAccount(id, NOW + 6), false)
+      assert.equal(await since(), NOW + 5)
+      assert.equal((await ledger.account(ANN.email))?.suspended, NOW + 5)
+      assert.equal(await ledger.as(TESTER).resumeAccount(id), true)
+      assert.equal(await ledger.as(TESTER).resumeAccount(id), false)
+      assert.equal(await since(), null)
+      assert.equal(await ledger.as(TESTER).suspendAccount(4711, NOW), false)
+    },
+  )
 
   periods(engine)
 
-  on(engine, 'a deleted account leaves nothing, and its number is never given again', async ({ ledger }) => {
+  on(engine, 'a deleted account leaves nothing, and its number is never reused', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [period('basic:2026-01-01..')], addons: ['export'] })
     const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     await ledger.takeQuota({ account: id, day: TODAY, limit: 100, requested: 1, holder: 'one' })
@@ -121,7 +125,7 @@ export function accounts(engine: LedgerEngine): void {
 }
 
 function periods(engine: LedgerEngine): void {
-  on(engine, 'overlapping periods are refused at entry', async ({ ledger }) => {
+  on(engine, 'overlapping periods are rejected at entry', async ({ ledger }) => {
     const { id } = await made(ledger)
     const held = [period('basic:2026-03-01..2026-03-31'), period('premium:2026-06-01..')]
     for (const each of held) assert.equal(await ledger.as(TESTER).addPeriod(id, each), true)
@@ -141,15 +145,19 @@ function periods(engine: LedgerEngine): void {
     assert.equal((await ledger.account(ANN.email))?.periods.length, 3)
   })
 
-  on(engine, 'of two overlapping periods that come at the same time one is refused', async ({ ledger, another }) => {
-    const { id } = await made(ledger)
-    const other = await another()
-    const outcomes = await Promise.all([
-      ledger.as(TESTER).addPeriod(id, period('basic:2026-03-01..2026-03-31')),
-      other.as(TESTER).addPeriod(id, period('premium:2026-03-31..2026-04-30')),
-    ])
-    assert.deepEqual(outcomes.toSorted(), [false, true])
-  })
+  on(
+    engine,
+    'of two overlapping periods that arrive at the same time, one is rejected',
+    async ({ ledger, another }) => {
+      const { id } = await made(ledger)
+      const other = await another()
+      const outcomes = await Promise.all([
+        ledger.as(TESTER).addPeriod(id, period('basic:2026-03-01..2026-03-31')),
+        other.as(TESTER).addPeriod(id, period('premium:2026-03-31..2026-04-30')),
+      ])
+      assert.deepEqual(outcomes.toSorted(), [false, true])
+    },
+  )
 
   on(engine, 'a period is removed by its first day', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [period('basic:2026-03-01..2026-03-31')] })
@@ -158,7 +166,7 @@ function periods(engine: LedgerEngine): void {
     assert.deepEqual((await ledger.account(ANN.email))?.periods, [])
   })
 
-  on(engine, 'an account that is not there gets no period', async ({ ledger }) => {
+  on(engine, 'an account that does not exist gets no period', async ({ ledger }) => {
     assert.equal(await ledger.as(TESTER).addPeriod(4711, period('basic:2026-03-01..')), false)
   })
 }

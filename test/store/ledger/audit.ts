@@ -15,7 +15,7 @@ const changesOf = async (ledger: Ledger, email: string | null = null) =>
 export function audit(engine: LedgerEngine): void {
   on(
     engine,
-    'every change is in the audit log, with who, how, when, which account and what',
+    'every change is in the audit log with its actor, time, account and content',
     async ({ ledger, clock }) => {
       const { id } = await made(ledger, { addons: ['export'] })
       const by = ledger.as(TESTER)
@@ -53,7 +53,7 @@ export function audit(engine: LedgerEngine): void {
     },
   )
 
-  on(engine, 'what changes nothing is not in the audit log', async ({ ledger }) => {
+  on(engine, 'a call that changes nothing is not in the audit log', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [SPRING], addons: ['export'] })
     const by = ledger.as(TESTER)
     await by.createAccount(ANN, NOW)
@@ -76,7 +76,7 @@ export function audit(engine: LedgerEngine): void {
     )
   })
 
-  on(engine, 'the audit log is read by account, by time and page by page, in every process', async (world) => {
+  on(engine, 'every process reads the audit log by account, by time and page by page', async (world) => {
     const { ledger, another } = world
     const other = await another()
     for (const [place, name] of ['ann', 'bob', 'ann2'].entries())
@@ -90,7 +90,7 @@ export function audit(engine: LedgerEngine): void {
     assert.deepEqual(await read({}, first!.id, 1), ['bob'])
   })
 
-  on(engine, 'secrets that are made and rotated are in the audit log by their number alone', async ({ ledger }) => {
+  on(engine, 'generated and rotated secrets are in the audit log only by their number', async ({ ledger }) => {
     const [first] = await ledger.secrets(NOW)
     await ledger.as(TESTER).rotateSecret(NOW)
     const [second] = await ledger.secrets(NOW + 10)

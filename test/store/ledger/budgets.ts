@@ -1,4 +1,4 @@
-/** The daily budget: never over the limit, and none refused while a unit is unused. */
+/** The daily budget: never exceeded, and no call is rejected while a unit is unused. */
 
 import assert from 'node:assert/strict'
 import type { Ledger, QuotaRequest } from '../../../src/store/port/ledger.ts'
@@ -19,13 +19,17 @@ const settlement = (spent: number, returned: number, holder = 'one') => {
 }
 
 export function budgets(engine: LedgerEngine): void {
-  on(engine, 'up to 1,000 units left, every call takes its unit from the store, spent at once', async ({ ledger }) => {
-    assert.deepEqual(await ledger.takeQuota(ask(1_000, 64)), { granted: 1, used: 1, leased: 0, retryLater: false })
-    assert.deepEqual(await ledger.takeQuota(ask(1_000, 1)), { granted: 1, used: 2, leased: 0, retryLater: false })
-    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 2)
-  })
+  on(
+    engine,
+    'with up to 1,000 units left, every call takes its unit from the store, spent at once',
+    async ({ ledger }) => {
+      assert.deepEqual(await ledger.takeQuota(ask(1_000, 64)), { granted: 1, used: 1, leased: 0, retryLater: false })
+      assert.deepEqual(await ledger.takeQuota(ask(1_000, 1)), { granted: 1, used: 2, leased: 0, retryLater: false })
+      assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 2)
+    },
+  )
 
-  on(engine, 'over 1,000 units left, up to 64 are held by a process', async ({ ledger }) => {
+  on(engine, 'with more than 1,000 units left, a process holds up to 64', async ({ ledger }) => {
     assert.deepEqual(await ledger.takeQuota(ask(25_000, 500)), { granted: 64, used: 0, leased: 64, retryLater: false })
     assert.deepEqual(await ledger.takeQuota(ask(25_000, 10)), { granted: 10, used: 0, leased: 74, retryLater: false })
     assert.deepEqual(await ledger.takeQuota(ask(25_000, 1)), { granted: 1, used: 1, leased: 74, retryLater: false })
@@ -34,7 +38,7 @@ export function budgets(engine: LedgerEngine): void {
 
   on(
     engine,
-    'a process takes at most an eighth of what is left, divided among the live processes',
+    'a process takes at most an eighth of the remaining units, divided among the live processes',
     async ({ ledger }) => {
       for (const holder of ['one', 'two', 'three', 'four']) await ledger.heartbeat(holder, NOW)
       assert.equal((await ledger.takeQuota(ask(1_100, 64))).granted, 34)
@@ -48,14 +52,14 @@ export function budgets(engine: LedgerEngine): void {
   dying(engine)
   away(engine)
 
-  on(engine, 'every day has a budget of its own, and so has every account', async ({ ledger }) => {
+  on(engine, 'every day and every account has its own budget', async ({ ledger }) => {
     await ledger.takeQuota(ask(1, 1))
     assert.equal((await ledger.takeQuota(ask(1, 1))).granted, 0)
     assert.equal((await ledger.takeQuota({ ...ask(1, 1), day: '2026-11-21' as Day })).granted, 1)
     assert.equal((await ledger.takeQuota({ ...ask(1, 1), account: 8 })).granted, 1)
   })
 
-  on(engine, 'a lower limit refuses what is over it', async ({ ledger }) => {
+  on(engine, 'a lower limit rejects calls above it', async ({ ledger }) => {
     for (let call = 0; call < 3; call++) await ledger.takeQuota(ask(100, 1))
     assert.deepEqual(await ledger.takeQuota(ask(2, 1)), { granted: 0, used: 3, leased: 0, retryLater: false })
   })
@@ -70,7 +74,7 @@ export function budgets(engine: LedgerEngine): void {
 
   on(
     engine,
-    'exactly the limit is answered by processes that hold units and give them back',
+    'exactly the limit is answered by processes that hold units and return them',
     async ({ ledger, another }) => {
       const limit = 1_400
       const meters = [ledger, await another()].map(
@@ -87,7 +91,7 @@ export function budgets(engine: LedgerEngine): void {
 }
 
 function settling(engine: LedgerEngine): void {
-  on(engine, 'a hold that is settled is spent or goes back', async ({ ledger }) => {
+  on(engine, 'a settled hold is spent or returned', async ({ ledger }) => {
     await ledger.takeQuota(ask(25_000, 64))
     await ledger.settleQuota(settlement(10, 0))
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 10)
@@ -96,7 +100,7 @@ function settling(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.takeQuota(ask(14, 1)), { granted: 0, used: 14, leased: 0, retryLater: false })
   })
 
-  on(engine, 'whoever asks while others hold the last units is told to wait, not refused', async ({ ledger }) => {
+  on(engine, 'a call while others hold the last units is told to wait, not rejected', async ({ ledger }) => {
     await ledger.takeQuota(ask(25_000, 64))
     assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
     await ledger.settleQuota(settlement(63, 1))
@@ -104,7 +108,7 @@ function settling(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
   })
 
-  on(engine, 'a unit that was spent at once can come back', async ({ ledger }) => {
+  on(engine, 'a unit that was spent at once can be returned', async ({ ledger }) => {
     await ledger.takeQuota(ask(1, 1))
     await ledger.refundUnit(ACCOUNT, TODAY)
     await ledger.refundUnit(ACCOUNT, TODAY)
@@ -115,7 +119,7 @@ function settling(engine: LedgerEngine): void {
 }
 
 function dying(engine: LedgerEngine): void {
-  on(engine, 'what a process held that was silent for over 2 seconds is spent', async ({ ledger, clock }) => {
+  on(engine, 'the units of a process that was silent for more than 2 seconds are spent', async ({ ledger, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now += 2
     assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
@@ -125,7 +129,7 @@ function dying(engine: LedgerEngine): void {
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
   })
 
-  on(engine, 'a settlement that is larger than the hold settles the hold and no more', async ({ ledger, clock }) => {
+  on(engine, 'a settlement larger than the hold settles only the hold', async ({ ledger, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now += 2
     await ledger.heartbeat('two', clock.now)
@@ -136,7 +140,7 @@ function dying(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.takeQuota(ask(74, 1)), { granted: 0, used: 74, leased: 0, retryLater: false })
   })
 
-  on(engine, 'a beat, a take and a settlement are signs of life', async ({ ledger, clock }) => {
+  on(engine, 'a heartbeat, a take and a settlement show that a process is alive', async ({ ledger, clock }) => {
     for (const holder of ['one', 'two', 'three']) await ledger.takeQuota(ask(25_000, 10, holder))
     for (let second = 0; second < 9; second++) {
       clock.now += 1
@@ -152,7 +156,7 @@ function dying(engine: LedgerEngine): void {
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 9 + 10 + 1 + 28)
   })
 
-  on(engine, 'a beat tells how many processes live', async ({ ledger, clock }) => {
+  on(engine, 'a heartbeat returns the number of live processes', async ({ ledger, clock }) => {
     assert.equal(await ledger.heartbeat('one', clock.now), 1)
     assert.equal(await ledger.heartbeat('two', clock.now), 2)
     clock.now += 2
@@ -161,7 +165,7 @@ function dying(engine: LedgerEngine): void {
     assert.equal(await ledger.heartbeat('two', clock.now), 1)
   })
 
-  on(engine, 'a clock that is set back keeps nobody alive', async ({ ledger, clock }) => {
+  on(engine, 'if the clock is set back, no dead process counts as alive', async ({ ledger, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now -= 3_600
     await ledger.heartbeat('two', clock.now)
@@ -173,9 +177,12 @@ function dying(engine: LedgerEngine): void {
   })
 }
 
-/** Where nobody was heard of, the ledger was away: who comes back has what it held, who died has lost it. */
+/**
+ * Makes the ledger unavailable until no process has a recent heartbeat. A process that returns keeps its units, and a
+ * dead one loses them.
+ */
 function away(engine: LedgerEngine): void {
-  on(engine, 'after an outage of the ledger nobody has lost what it held', async ({ ledger, another, clock }) => {
+  on(engine, 'after an outage of the ledger, no process has lost its units', async ({ ledger, another, clock }) => {
     const handles = { one: ledger, two: await another(), three: await another() }
     for (const [holder, handle] of Object.entries(handles)) await handle.takeQuota(ask(25_000, 20, holder))
     clock.now += 3_600
@@ -186,17 +193,26 @@ function away(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.takeQuota(ask(15, 1)), { granted: 0, used: 15, leased: 0, retryLater: false })
   })
 
-  on(engine, 'all come back from an outage at once, and one in vain', async ({ ledger, another, clock }) => {
-    const handles = [ledger, await another(), await another(), await another()]
-    for (const [place, handle] of handles.entries()) await handle.takeQuota(ask(25_000, 20, `${place}`))
-    clock.now += 3
-    await Promise.all(
-      handles.map((handle, place) => handle.settleQuota(settlement(5, place === 0 ? 0 : 15, `${place}`))),
-    )
-    assert.deepEqual(await ledger.takeQuota(ask(20, 1, 'new')), { granted: 0, used: 20, leased: 15, retryLater: true })
-  })
+  on(
+    engine,
+    'all processes return from an outage at once, and one of them fails',
+    async ({ ledger, another, clock }) => {
+      const handles = [ledger, await another(), await another(), await another()]
+      for (const [place, handle] of handles.entries()) await handle.takeQuota(ask(25_000, 20, `${place}`))
+      clock.now += 3
+      await Promise.all(
+        handles.map((handle, place) => handle.settleQuota(settlement(5, place === 0 ? 0 : 15, `${place}`))),
+      )
+      assert.deepEqual(await ledger.takeQuota(ask(20, 1, 'new')), {
+        granted: 0,
+        used: 20,
+        leased: 15,
+        retryLater: true,
+      })
+    },
+  )
 
-  on(engine, 'who died in an outage has lost what it held, 2 seconds after it', async ({ ledger, clock }) => {
+  on(engine, 'a process that died during an outage loses its units 2 seconds after it', async ({ ledger, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now += 3_600
     for (const seconds of [2, 1]) {
@@ -208,7 +224,7 @@ function away(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
   })
 
-  on(engine, 'who alone does not reach the ledger has lost what it held, once', async ({ ledger, clock }) => {
+  on(engine, 'if only one process cannot reach the ledger, it loses its units once', async ({ ledger, clock }) => {
     for (const holder of ['one', 'two']) await ledger.takeQuota(ask(25_000, 64, holder))
     for (let second = 0; second < 3; second++) {
       clock.now += 1
@@ -221,7 +237,7 @@ function away(engine: LedgerEngine): void {
   })
 }
 
-/** Takes single units of 300 until the final refusal; returns how many. */
+/** Takes single units of 300 until the final rejection, and returns how many. */
 async function singles(ledger: Ledger, holder: string): Promise<number> {
   for (let count = 0; ; count++) {
     const { granted, retryLater: wait } = await ledger.takeQuota(ask(300, 1, holder))
@@ -230,7 +246,7 @@ async function singles(ledger: Ledger, holder: string): Promise<number> {
   }
 }
 
-/** Calls until the final refusal; where it is told to wait, every process gives back what is idle. */
+/** Makes calls until the final rejection. If told to wait, every process returns its idle units. */
 async function answered(meters: readonly Meter[], mine: number): Promise<number> {
   for (let count = 0; ; ) {
     const outcome = await meters[mine]!.call()

@@ -1,4 +1,4 @@
-/** Wishes: names that are to be visited soon, bounded by account and day. */
+/** Crawl requests: names to be probed soon, limited per account and day. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ const A = NAMES[0]!
 const B = NAMES[1]!
 
 export function wishes(engine: LedgerEngine): void {
-  on(engine, 'of all that processes ask for side by side, an account gets exactly what a day allows', async (world) => {
+  on(engine, 'of all concurrent requests of processes, an account gets exactly the daily limit', async (world) => {
     const { ledger, another } = world
     const processes = [ledger, await another(), await another()]
     const { id } = await made(ledger)
@@ -32,29 +32,25 @@ export function wishes(engine: LedgerEngine): void {
     assert.deepEqual(new Set(lists.flat()), asked)
   })
 
-  on(
-    engine,
-    'a name that is wanted already costs nothing, and a name that was turned away is not wanted',
-    async (world) => {
-      const { ledger } = world
-      const one = await made(ledger)
-      const other = await made(ledger, { email: 'bob@example.com' })
-      const ask = (account: number, name: DomainName, most: number, day = TODAY) =>
-        ledger.requestFromLookup({ account, day, name, maxPerDay: most })
-      assert.equal(await ask(one.id, A, 1), true)
-      assert.equal(await ask(one.id, B, 1), false)
-      assert.equal(await ask(one.id, A, 1), true)
-      assert.equal(await ask(other.id, A, 0), true, 'wanted by somebody else')
-      assert.equal(await ask(other.id, B, 0), false)
-      assert.equal(await ledger.count('lookup'), 1)
-      await ledger.add('followup', [B])
-      assert.equal(await ask(one.id, B, 1), false, 'the other kind is another wish')
-      await ledger.complete('lookup', [A])
-      assert.equal(await ask(one.id, A, 1), false, 'what was asked for stays counted')
-    },
-  )
+  on(engine, 'a name that is already requested costs nothing, and a rejected name is not requested', async (world) => {
+    const { ledger } = world
+    const one = await made(ledger)
+    const other = await made(ledger, { email: 'bob@example.com' })
+    const ask = (account: number, name: DomainName, most: number, day = TODAY) =>
+      ledger.requestFromLookup({ account, day, name, maxPerDay: most })
+    assert.equal(await ask(one.id, A, 1), true)
+    assert.equal(await ask(one.id, B, 1), false)
+    assert.equal(await ask(one.id, A, 1), true)
+    assert.equal(await ask(other.id, A, 0), true, 'wanted by somebody else')
+    assert.equal(await ask(other.id, B, 0), false)
+    assert.equal(await ledger.count('lookup'), 1)
+    await ledger.add('followup', [B])
+    assert.equal(await ask(one.id, B, 1), false, 'the other kind is another wish')
+    await ledger.complete('lookup', [A])
+    assert.equal(await ask(one.id, A, 1), false, 'what was asked for stays counted')
+  })
 
-  on(engine, 'another day has a count of its own, and a process that is late counts for its own day', async (world) => {
+  on(engine, 'another day has its own count, and a late process counts for its own day', async (world) => {
     const { ledger } = world
     const { id } = await made(ledger)
     const ask = (day: Day, name: DomainName) => ledger.requestFromLookup({ account: id, day, name, maxPerDay: 2 })
@@ -64,7 +60,7 @@ export function wishes(engine: LedgerEngine): void {
     assert.deepEqual(taken, [true, true, true, false, true, false])
   })
 
-  on(engine, 'an account that is gone asks for nothing', async ({ ledger }) => {
+  on(engine, 'an account that does not exist requests nothing', async ({ ledger }) => {
     const { id } = await made(ledger)
     assert.equal(await ledger.requestFromLookup({ account: id, day: TODAY, name: A, maxPerDay: 5 }), true)
     await ledger.as(TESTER).deleteAccount(id)
@@ -73,7 +69,7 @@ export function wishes(engine: LedgerEngine): void {
     assert.equal(await ledger.count('lookup'), 1)
   })
 
-  on(engine, 'wanted names are listed by range, bytewise, until they are fulfilled', async ({ ledger }) => {
+  on(engine, 'requested names are listed by range in byte order, until they are fulfilled', async ({ ledger }) => {
     const some = fc.uniqueArray(fc.domain(), { maxLength: 30 })
     const property = fc.asyncProperty(some, some, fc.integer({ min: 1, max: 3 }), async (wanted, done, limit) => {
       await ledger.add('followup', [...wanted, ...wanted.slice(0, 3)] as DomainName[])
@@ -94,7 +90,7 @@ export function wishes(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.ranges('lookup'), [])
   })
 
-  on(engine, 'processes that want and fulfil the same names at once do not stop each other', async (world) => {
+  on(engine, 'processes that request and fulfil the same names at once do not block each other', async (world) => {
     const processes = await Promise.all(Array.from({ length: 4 }, world.another))
     for (let round = 0; round < 5; round++) {
       const deeds = processes.flatMap((process, place) => {

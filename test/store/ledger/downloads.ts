@@ -1,4 +1,4 @@
-/** Files that are paid for: one unit an account, file and day, whoever asks and however often. */
+/** Paid files: one unit per account, file and day, for any caller and any number of downloads. */
 
 import assert from 'node:assert/strict'
 import type { FilePayment } from '../../../src/accounts/budget-arithmetic.ts'
@@ -18,7 +18,7 @@ const purchase = (given: Partial<FilePurchase> = {}): FilePurchase => {
 export function downloads(engine: LedgerEngine): void {
   on(
     engine,
-    'a file costs one call per account and UTC day, however often it is fetched',
+    'a file costs one call per account and UTC day, however often it is downloaded',
     async ({ ledger, another }) => {
       const other = await another()
       assert.equal(await ledger.isFilePaid(ACCOUNT, TODAY, FILE), false)
@@ -44,7 +44,7 @@ export function downloads(engine: LedgerEngine): void {
     assert.equal(await ledger.isFilePaid(ACCOUNT, TOMORROW, FILE), false)
   })
 
-  on(engine, 'with nothing left a file that was paid for is still had, and no other', async ({ ledger }) => {
+  on(engine, 'without units left, a paid file can still be downloaded, and no other', async ({ ledger }) => {
     await ledger.payForFile(purchase({ limit: 1 }))
     assert.deepEqual(await ledger.payForFile(purchase({ limit: 1 })), { outcome: 'already_paid', used: 1 })
     assert.deepEqual(await ledger.payForFile(purchase({ limit: 1, file: 'another' })), {
@@ -64,7 +64,7 @@ export function downloads(engine: LedgerEngine): void {
 
   on(
     engine,
-    'of many who fetch the same files at once in several processes, one a file pays',
+    'of many concurrent downloads of the same files in several processes, one per file pays',
     async ({ ledger, another }) => {
       const handles = [ledger, await another(), await another()]
       const files = ['a', 'b', 'c', 'd', 'e']
@@ -81,14 +81,14 @@ export function downloads(engine: LedgerEngine): void {
     },
   )
 
-  on(engine, 'what a deleted account paid for is forgotten', async ({ ledger }) => {
+  on(engine, 'the payments of a deleted account are forgotten', async ({ ledger }) => {
     const { id } = await made(ledger)
     await ledger.payForFile(purchase({ account: id }))
     await ledger.as(TESTER).deleteAccount(id)
     assert.equal(await ledger.isFilePaid(id, TODAY, FILE), false)
   })
 
-  on(engine, 'whoever pays is heard of', async ({ ledger, clock }) => {
+  on(engine, 'a payment is a heartbeat', async ({ ledger, clock }) => {
     await ledger.heartbeat('two', clock.now)
     await ledger.payForFile(purchase())
     assert.equal(await ledger.heartbeat('two', NOW), 2)

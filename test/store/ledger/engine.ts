@@ -1,4 +1,4 @@
-/** What a ledger's engine gives to be tested, and how a test gets a ledger from it. */
+/** The interface of a ledger's engine for the tests, and how a test gets a ledger from it. */
 
 import { test } from 'node:test'
 import type { Account, NewAccount } from '../../../src/accounts/account.ts'
@@ -11,12 +11,12 @@ import { TESTER } from '../../tester.ts'
 /** The ledger's clock, set by the test. */
 export type Clock = { now: Instant }
 
-/** The ledger, and the wishes that lie with it. */
+/** The ledger, and the crawl requests that are stored with it. */
 export type LedgerAndWishes = Ledger & CrawlRequests
 
 export type OpenedLedger = {
   ledger: LedgerAndWishes
-  /** One more ledger on the same data, as another process has it. */
+  /** Opens another ledger on the same data, as another process does. */
   another(): Promise<LedgerAndWishes>
   /** Closes all of them and removes the data. */
   close(): Promise<void>
@@ -24,9 +24,9 @@ export type OpenedLedger = {
 
 export type LedgerEngine = {
   name: string
-  /** How many random histories it is put through. */
+  /** The number of random histories to run. */
   runs: number
-  /** Opens a ledger in which nothing is; `secret` as in DOMAINDEX_SECRET, null for the store's own. */
+  /** Opens an empty ledger. `secret` as in DOMAINDEX_SECRET, null for the store's own. */
   open(clock: Clock, secret: string | null): Promise<OpenedLedger>
 }
 
@@ -63,7 +63,7 @@ export const newToken = (name: string, byte: number, expires: Instant | null = n
   expires,
 })
 
-/** Makes an account that must not be there yet. */
+/** Creates an account that must not exist yet. */
 export async function made(ledger: Ledger, account: Partial<NewAccount> = {}): Promise<Account> {
   const result = await ledger.as(TESTER).createAccount({ ...ANN, ...account }, NOW)
   if (result === null) throw new Error('the account is there already')

@@ -1,4 +1,4 @@
-/** Processes that call, settle, beat and die in any order, under a clock that jumps. */
+/** Processes that call, settle, send heartbeats and die in any order, under a clock that jumps. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -47,7 +47,7 @@ export const deed: fc.Arbitrary<Deed> = fc.oneof(
   },
 )
 
-/** The ledger is away for longer than a process may be silent. */
+/** The ledger is unavailable for longer than a process may be silent. */
 const outage: fc.Arbitrary<Deed> = fc.record({
   kind: fc.constant('outage'),
   seconds: fc.integer({ min: LEASE_TIMEOUT_SECONDS + 1, max: 5_000 }),
@@ -60,10 +60,10 @@ const peaceful = fc.oneof(
 
 type Clocked = { ledger: Ledger; clock: Clock }
 
-/** What holds for a ledger of any engine, whatever its processes do. */
+/** A property of every ledger, on any engine, whatever its processes do. */
 type LedgerProperty = { sentence: string; on: (world: Clocked) => fc.IAsyncPropertyWithHooks<unknown[]> }
 
-/** The number of the last account: each history has an account of its own. */
+/** The number of the last account, because each history has its own. */
 let account = 0
 const play = (world: Clocked, limit: number, deeds: readonly Deed[]) =>
   new Run(world, { account: ++account, limit }).play(deeds)
@@ -71,7 +71,7 @@ const limit = fc.integer({ min: 0, max: 1_200 })
 
 export const LEDGER_PROPERTIES: readonly LedgerProperty[] = [
   {
-    sentence: 'whatever is killed and however the clock jumps, no call over the limit is answered',
+    sentence: 'whatever is killed and however the clock jumps, no call above the limit is answered',
     on: (world) =>
       fc.asyncProperty(limit, fc.array(deed, { maxLength: 25 }), async (limit, deeds) => {
         assert.ok((await play(world, limit, deeds)) <= limit)
@@ -86,7 +86,7 @@ export const LEDGER_PROPERTIES: readonly LedgerProperty[] = [
   },
 ]
 
-/** `npm run bench:histories` tries thousands. */
+/** `npm run bench:histories` runs thousands. */
 export function interleavings(engine: LedgerEngine): void {
   for (const { sentence, on: holds } of LEDGER_PROPERTIES)
     on(engine, sentence, (world) => fc.assert(holds(world), { numRuns: engine.runs }))
@@ -108,7 +108,7 @@ class Run {
     this.#meters = Array.from({ length: PROCESSES }, () => this.#birth())
   }
 
-  /** Plays the deeds and then calls to the end of the budget; returns how many calls were answered that cost a unit. */
+  /** Runs the operations, then calls to the end of the budget. Returns how many answered calls cost a unit. */
   async play(deeds: readonly Deed[]): Promise<number> {
     for (const each of deeds) {
       await this.#do(each)
@@ -136,7 +136,7 @@ class Run {
     else this.#meters[each.process] = this.#birth()
   }
 
-  /** Makes calls side by side; true where one of them was refused for good. */
+  /** Makes concurrent calls. Returns true if one of them was finally rejected. */
   async #calls(meter: Meter, count: number, costs: boolean): Promise<boolean> {
     const outcomes = await Promise.all(Array.from({ length: count }, () => meter.call(costs)))
     let refused = false

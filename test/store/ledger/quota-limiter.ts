@@ -1,6 +1,4 @@
-/**
- * A process that answers calls out of a ledger's budget, as plain as can be, with nothing but what the port promises.
- */
+/** A process that answers calls from a ledger's budget, implemented as simply as the port allows. */
 
 import type { QuotaGrant } from '../../../src/accounts/budget-arithmetic.ts'
 import type { Ledger } from '../../../src/store/port/ledger.ts'
@@ -22,8 +20,8 @@ export class Meter {
   }
 
   /**
-   * Tries to answer one call; `costs` false is a call that turns out to cost nothing. The grant tells why it was
-   * refused.
+   * Tries to answer one call. If `costs` is false, the call turns out to cost nothing. The grant says why it was
+   * rejected.
    */
   async call(costs = true): Promise<'answered' | QuotaGrant> {
     if (this.#idle === 0) {
@@ -42,7 +40,7 @@ export class Meter {
     return 'answered'
   }
 
-  /** Says what was spent and gives back what is idle. */
+  /** Reports spent units and returns idle ones. */
   async settle(): Promise<void> {
     const settlement = { account: this.#budget.account, day: TODAY, spent: this.#spent, returned: this.#idle }
     this.#spent = 0

@@ -1,4 +1,4 @@
-/** The installation's secrets: one for all processes, the former one honoured for a day. */
+/** The installation's secrets: one for all processes, and the former one is accepted for a day. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const NEW = 'n'.repeat(32)
 const FORMER = 'f'.repeat(40)
 
 export function secrets(engine: LedgerEngine): void {
-  on(engine, 'the store makes one secret, which every process finds', async ({ ledger, another }) => {
+  on(engine, 'the store generates one secret, which every process finds', async ({ ledger, another }) => {
     const handles = [ledger, await another(), await another()]
     const found = await Promise.all(handles.map((each) => each.secrets(NOW)))
     assert.equal(found[0]!.length, 1)
@@ -28,7 +28,7 @@ export function secrets(engine: LedgerEngine): void {
     assert.deepEqual(former, first)
   })
 
-  on(engine, 'a former secret is honoured for 24 hours', async ({ ledger }) => {
+  on(engine, 'a former secret is accepted for 24 hours', async ({ ledger }) => {
     const [first] = await ledger.secrets(NOW)
     await ledger.as(TESTER).rotateSecret(NOW + 100)
     const [second, ...others] = await ledger.secrets(NOW + 100 + DAY - 1)
@@ -43,7 +43,7 @@ export function secrets(engine: LedgerEngine): void {
 
   on(
     engine,
-    'DOMAINDEX_SECRET gives the secrets, the former one second, and their numbers follow from them',
+    'DOMAINDEX_SECRET provides the secrets, the former one second, and determines their numbers',
     async ({ ledger }) => {
       const [first, second, ...rest] = await ledger.secrets(NOW)
       assert.deepEqual(
@@ -74,7 +74,7 @@ export function secrets(engine: LedgerEngine): void {
     [`${NEW},`, /0 characters.*at least 32/],
     [`${NEW},${FORMER},${NEW}`, /more than two/],
   ] as const) {
-    test(`${engine.name}: DOMAINDEX_SECRET "${text}" is refused in clear words`, async () => {
+    test(`${engine.name}: DOMAINDEX_SECRET "${text}" is rejected with a clear message`, async () => {
       await assert.rejects(engine.open({ now: NOW }, text), (error: Error) => {
         assert.match(error.message, reason)
         assert.match(error.message, /DOMAINDEX_SECRET/)

@@ -1,4 +1,4 @@
-/** Tokens: kept by their hash, many for an account, refused once revoked. */
+/** Tokens: stored as hashes, several per account, rejected once revoked. */
 
 import assert from 'node:assert/strict'
 import { isActive } from '../../../src/accounts/token.ts'
@@ -17,7 +17,7 @@ export function tokens(engine: LedgerEngine): void {
     assert.deepEqual(await ledger.tokens(id + 1), [])
   })
 
-  on(engine, 'a token stands for its account, in every process at once', async ({ ledger, another }) => {
+  on(engine, 'a token identifies its account in every process at once', async ({ ledger, another }) => {
     const other = await another()
     const account = await made(ledger, { plan: 'basic', addons: ['export'] })
     const token = await ledger.as(TESTER).createToken(account.id, newToken('laptop', 1), NOW)
@@ -27,17 +27,21 @@ export function tokens(engine: LedgerEngine): void {
     }
   })
 
-  on(engine, 'a revoked token is told as revoked in every process, and revoked once', async ({ ledger, another }) => {
-    const other = await another()
-    const { id } = await made(ledger)
-    const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
-    assert.equal(await other.as(TESTER).revokeToken(id + 1, token.id, NOW + 5), false)
-    assert.equal(await other.as(TESTER).revokeToken(id, token.id, NOW + 5), true)
-    assert.equal(await ledger.as(TESTER).revokeToken(id, token.id, NOW + 6), false)
-    const standing = await ledger.findToken(newToken('laptop', 1).hash)
-    assert.deepEqual(standing?.token, { ...token, revoked: NOW + 5 })
-    assert.equal(isActive(standing.token, NOW + 5), false)
-  })
+  on(
+    engine,
+    'a revoked token is reported as revoked in every process, and revoked once',
+    async ({ ledger, another }) => {
+      const other = await another()
+      const { id } = await made(ledger)
+      const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
+      assert.equal(await other.as(TESTER).revokeToken(id + 1, token.id, NOW + 5), false)
+      assert.equal(await other.as(TESTER).revokeToken(id, token.id, NOW + 5), true)
+      assert.equal(await ledger.as(TESTER).revokeToken(id, token.id, NOW + 6), false)
+      const standing = await ledger.findToken(newToken('laptop', 1).hash)
+      assert.deepEqual(standing?.token, { ...token, revoked: NOW + 5 })
+      assert.equal(isActive(standing.token, NOW + 5), false)
+    },
+  )
 
   on(engine, 'an expired token is no longer active and cannot be revoked', async ({ ledger }) => {
     const { id } = await made(ledger)
@@ -51,7 +55,7 @@ export function tokens(engine: LedgerEngine): void {
     assert.equal(await ledger.findToken(newToken('laptop', 1).hash), null)
   })
 
-  on(engine, 'a use moves last_used on, never back', async ({ ledger }) => {
+  on(engine, 'a use only moves last_used forward', async ({ ledger }) => {
     const { id } = await made(ledger)
     const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     const note = { account: id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 1 }

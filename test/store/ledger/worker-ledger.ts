@@ -1,4 +1,4 @@
-/** Ledgers in workers of a cluster, driven from its primary by message. */
+/** Ledgers in workers of a cluster, controlled from its primary by messages. */
 
 import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export function forkDriven(): Driven {
   worker.process.stderr!.pipe(process.stderr)
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
   worker.on('message', ({ call, outcome }: Partial<Report>) => {
-    if (call === undefined) return // what the ledger asks the primary
+    if (call === undefined) return // a request of the ledger to the primary
     const { value, error } = deserialize(Buffer.from(outcome!, 'base64'))
     if (error === undefined) waiting.get(call)!.resolve(value)
     else waiting.get(call)!.reject(new Error(error))
@@ -35,7 +35,7 @@ export function forkDriven(): Driven {
   }
 }
 
-/** The ledger at `path` in a worker; `close` lets the worker go on to the next one. */
+/** The ledger at `path` in a worker. `close` frees the worker for the next one. */
 export async function workerLedger(
   path: string,
   secret: string | null,
@@ -48,7 +48,7 @@ export async function workerLedger(
   }
   return new Proxy({} as LedgerAndWishes & { close(): Promise<void> }, {
     get(_, method: string) {
-      if (method === 'then') return undefined // it is no promise
+      if (method === 'then') return undefined // it is not a promise
       if (method === 'close') return close
       if (method === 'as') return (actor: Actor) => changesThrough(driven, actor)
       return (...values: unknown[]) => driven.ask(method, ...values)
