@@ -4,8 +4,9 @@ import type { SimilarReader } from '../../store/port/similar.ts'
 import { MAX_ROW_POSTINGS, type PostingBuffer, postingKeyOf, readPostingsOfTerm } from '../postings/postings.ts'
 import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
 import { WEIGHT_LEVELS, weightOfLevel } from '../text/weights.ts'
-import { dotProduct, vectorLength, type WeightedDocument } from './cosine.ts'
+import { dotProduct, type WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
+import { LengthCache } from './length-cache.ts'
 import { chooseQueryTerms, QUERY_LIMITS } from './query-terms.ts'
 import { ScoreAccumulator } from './score-accumulator.ts'
 
@@ -27,10 +28,11 @@ const MIN_RESULTS = 100
 
 const LEVEL_WEIGHTS = Float64Array.from({ length: WEIGHT_LEVELS }, (_, level) => weightOfLevel(level))
 
-/** Holds some 6 MB of buffers for all queries of a process. No query leaves data in them across an await. */
+/** Holds some 10 MB of buffers for all queries of a process. No query leaves data in them across an await. */
 export class NearestDocuments {
   private readonly similar: SimilarReader
   private readonly scores = new ScoreAccumulator()
+  private readonly lengths = new LengthCache()
   private readonly candidate = emptyTermVector(1024)
   private readonly postings: PostingBuffer
 
@@ -94,9 +96,11 @@ export class NearestDocuments {
     for (const [at, vector] of vectors.entries()) {
       if (vector === null) continue
       unpackTermVector(vector, this.candidate)
-      const cosine = dotProduct(source, this.candidate) / (source.length * vectorLength(this.candidate, idfTable))
+      const document = documents[at]!
+      const length = this.lengths.lengthOf(document, this.candidate, idfTable)
+      const cosine = dotProduct(source, this.candidate) / (source.length * length)
       const score = Math.min(SCORE_SCALE - 1, Math.round(SCORE_SCALE * cosine))
-      if (score > 0) scored.push({ document: documents[at]!, score })
+      if (score > 0) scored.push({ document, score })
     }
     return scored
   }
