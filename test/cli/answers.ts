@@ -1,4 +1,4 @@
-/** Everything that a store answers about names, to be compared with what another one does. */
+/** Everything that a store returns about names, for comparison with another store. */
 
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
@@ -23,7 +23,7 @@ async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknow
   }
 }
 
-/** What `check` finds wrong with all of a store. */
+/** Returns the faults that `check` finds in a whole store. */
 export async function faultsOf({ maintenance: archive }: Store): Promise<unknown[]> {
   const found: unknown[] = []
   for (let resume: string | null = null, begun = false; resume !== null || !begun; begun = true) {

@@ -1,4 +1,4 @@
-/** `domaindex backup` and `restore`, of a store that is in use. */
+/** Tests `domaindex backup` and `restore` of a store in use. */
 
 import assert from 'node:assert/strict'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const NAMES = 2000
 const SAMPLE = ['target.example', ...Array.from({ length: 100 }, (_, index) => nameOf(index * 20))]
 const ACCOUNT = { email: 'someone@example.com', role: 'user', plan: 'basic', periods: [], addons: [] } as const
 
-/** Writes 1,000 observations a second of names from NAMES on, which have nothing in common with those before. */
+/** Writes 1,000 observations per second, of names from NAMES on that share nothing with earlier ones. */
 function writeOn(store: Store) {
   let count = 0
   let isEnded = false
@@ -44,7 +44,7 @@ function writeOn(store: Store) {
 }
 
 suite('domaindex backup and restore', { concurrency: 2 }, () => {
-  test('a live store written at 1,000 observations a second is backed up, and the restored one gives every answer', async (t) => {
+  test('if a store is backed up during 1,000 writes per second, the restored store returns every response', async (t) => {
     const { run, path, withStore } = folderOf(t)
     const env = { DOMAINDEX_STORE: `sqlite:${path('restored/store.db')}` }
     await run(['import', '-'], { input: fileOf(NAMES, 2) })
@@ -73,7 +73,7 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
     }, env.DOMAINDEX_STORE)
   })
 
-  test('the folder of a backup is for its owner only, and nothing is left of one that fails', async (t) => {
+  test('only the owner can read the folder of a backup, and a failed backup leaves nothing', async (t) => {
     const { run, path } = folderOf(t)
     await run(['import', '-'], { input: lineOf(1) })
     await run(['backup', 'copy'])
@@ -93,7 +93,7 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
     )
   })
 
-  test('restore overwrites no store and takes no backup that is damaged or none', async (t) => {
+  test('restore overwrites no store and rejects a damaged backup and a folder without one', async (t) => {
     const { run, path } = folderOf(t)
     const env = { DOMAINDEX_STORE: `sqlite:${path('new/store.db')}` }
     await run(['import', '-'], { input: lineOf(1) })
@@ -108,7 +108,7 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
     assert.equal(existsSync(path('new')), false)
   })
 
-  test('a restored store of a newer release is refused, and nothing of it is left', async (t) => {
+  test('restore rejects a backup of a newer release and leaves nothing of it', async (t) => {
     const { run, path } = folderOf(t)
     const { DatabaseSync } = await import('node:sqlite')
     await run(['import', '-'], { input: lineOf(1) })

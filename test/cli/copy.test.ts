@@ -1,4 +1,4 @@
-/** `domaindex copy`: a whole store from one engine to the other and back. */
+/** Tests `domaindex copy`: copying a whole store from one engine to the other and back. */
 
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
@@ -20,14 +20,14 @@ import { folderOf } from './run.ts'
 const NAMES = 60
 const [ONE, TWO, THREE] = ['p1.example', 'p2.example', 'p3.example']
 
-/** What a start page says on a day of January. */
+/** The text of a start page on a day of January. */
 function saidBy(domain: string, day: number, text: string): Observation {
   return { ...saying(domain, 1, text), observed_at: Date.UTC(2026, 0, day) / 1000 }
 }
 
 /**
- * The folder of a filled store of SQLite with an account that asked for a name, a name that was forgotten, and start
- * pages: followed ones, one that waits, and the wording of one that is gone.
+ * Creates a SQLite store and returns its folder. It has an account with a crawl request, a forgotten name and start
+ * pages: linked ones, a pending one, and the document of a deleted one.
  */
 async function fill(): Promise<string> {
   const folder = folderOf({ after })
@@ -59,7 +59,7 @@ async function fill(): Promise<string> {
 
 const filled = noPostgres ? null : await fill()
 
-/** A filled store of SQLite, a place in a PostgreSQL, another file. */
+/** A filled SQLite store, an empty PostgreSQL schema, and another file. */
 async function worldOf(t: TestContext) {
   const folder = folderOf(t)
   cpSync(filled!, folder.path('.'), { recursive: true })
@@ -71,18 +71,18 @@ async function worldOf(t: TestContext) {
   return { ...folder, postgres, back, copy }
 }
 
-/** The lines of a comparison: table, rows and digest. */
+/** Parses a comparison: table, rows and digest of each line. */
 function tablesOf(stdout: string): string[] {
   return stdout.split('\n').filter((line) => /^\w+: \d+ rows, [\da-f]{32}$/.test(line))
 }
 
-/** The terms of a page that waits, or its wording and vector. */
+/** Returns the terms of a pending page, or its document and vector. */
 async function pageOf({ similar }: Store, domain: string): Promise<unknown> {
   const page = (await similar.page(parseName(domain)!))!
   return 'terms' in page ? [...page.terms] : [page.document, [...page.vector!]]
 }
 
-/** The highest number of a wording, which the one that is gone has. */
+/** Returns the highest document number, which belongs to the deleted page. */
 async function highestOf(url: string): Promise<number> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
   const { document: wording } = (await store.similarIndex.documents(0, 1000)).at(-1)!
@@ -91,7 +91,7 @@ async function highestOf(url: string): Promise<number> {
   return wording
 }
 
-/** The number of a wording that is new in a store. */
+/** Returns the number of the next new document of a store. */
 async function nextOf(url: string): Promise<number> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
   await ingest(store, [saidBy(ONE, 3, 'what nobody said before')])
@@ -121,7 +121,7 @@ async function answersOf(url: string): Promise<unknown> {
 }
 
 suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
-  test('copies a store to PostgreSQL and back, with the same rows in every table and the same answers', async (t) => {
+  test('a store that is copied to PostgreSQL and back has the same rows in every table and the same responses', async (t) => {
     const { url, postgres, back, copy, run } = await worldOf(t)
     const there = await copy(url, postgres)
     assert.deepEqual([there.code, there.stderr], [0, ''], there.stdout)
@@ -138,7 +138,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     }
   })
 
-  test('what is written to a copy goes on behind what was there: new names, new accounts, new wordings', async (t) => {
+  test('new names, accounts and documents in a copy continue after the copied ones', async (t) => {
     const { url, postgres, back, copy, run } = await worldOf(t)
     await copy(url, postgres)
     await copy(postgres, back)
@@ -162,7 +162,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
   })
 
   for (const direction of ['to PostgreSQL', 'from PostgreSQL'] as const) {
-    test(`a copy that was stopped goes on where it was, ${direction}; until then nothing else opens it`, async (t) => {
+    test(`a stopped copy continues where it was, ${direction}, and nothing else opens the target until then`, async (t) => {
       const { url, postgres, back, copy, run, path } = await worldOf(t)
       if (direction === 'from PostgreSQL') await copy(url, postgres)
       const [from, to] = direction === 'to PostgreSQL' ? [url, postgres] : [postgres, back]
@@ -187,14 +187,14 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     })
   }
 
-  test("the demo's made-up world is not copied", async (t) => {
+  test("the demo's world is not copied", async (t) => {
     const { postgres, copy, path } = await worldOf(t)
     const demo = `sqlite:${path('demo.db')}`
     await (await openStore(demo, { access: 'write', ledger: 'own', secret: null, demo: true })).close()
     assert.match((await copy(demo, postgres)).stderr, /holds the generated data of a demo/)
   })
 
-  test('a difference is told by its table, and the copy stays unfinished', async (t) => {
+  test('a difference is reported with its table, and the copy stays unfinished', async (t) => {
     const { url, postgres, copy } = await worldOf(t)
     const [source, target] = [await openBulkStore(url, 'read'), await openBulkStore(postgres, 'write')]
     assert.equal(await copyRows(source, target, new AbortController().signal, () => {}), true)
@@ -210,7 +210,7 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal(code, 1)
   })
 
-  test('a store that holds something is not copied to, nor one to itself, nor without a place', async (t) => {
+  test('copy rejects a target that is not empty, the source itself, and a missing target', async (t) => {
     const { url, postgres, copy, run } = await worldOf(t)
     await run(['account', 'create', 'cyd@example.com'], { env: { DOMAINDEX_STORE: postgres } })
     for (const [to, words] of [

@@ -1,4 +1,4 @@
-/** An import that does not come to its end: killed, stopped, or out of disk. */
+/** Tests imports that do not finish: killed, stopped, or on a full disk. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 3000
-/** Bytes that an import of all of them writes, about: store and log. */
+/** About the number of bytes that a whole import writes: store and log. */
 const MOST_WRITTEN = 8_000_000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
@@ -19,7 +19,7 @@ const FULL =
   /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied up to line \d+: run it again\n$/
 
 suite('an import that does not come to its end', { concurrency: 2 }, () => {
-  test('killed at random moments and run again, it ends in the same answers, and check is clean', async (t) => {
+  test('if an import is killed at random moments and then run again, the responses are the same and check finds nothing', async (t) => {
     const file = fileOf(NAMES, 3)
     const whole = folderOf(t)
     const { path, start, run, withStore } = folderOf(t)
@@ -39,7 +39,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
   })
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    test(`at ${signal} it finishes the batch, says where it stopped, and ends by the signal`, async (t) => {
+    test(`at ${signal} an import finishes the batch, reports where it stopped, and ends by the signal`, async (t) => {
       const { start, withStore } = folderOf(t)
       await withStore(async () => {})
       const child = start(['import', '-'])
@@ -56,7 +56,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     })
   }
 
-  test('on a full disk it says so and writes nothing by half; with room again it ends in the same answers', async (t) => {
+  test('on a full disk an import reports it and writes no partial batch, and with free space it gives the same responses', async (t) => {
     const disk = mountSmall(t, '1m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { run, path, withStore } = folderOf(t)
@@ -73,7 +73,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE), env.DOMAINDEX_STORE), expected)
   })
 
-  test('on a disk too full to write the log back it ends too, with more of the file to come', async (t) => {
+  test('on a disk without room to write the log back an import also ends, if more of the file follows', async (t) => {
     const disk = mountSmall(t, '452k')
     if (disk === null) return t.skip(NO_MOUNT)
     const { run, path } = folderOf(t)

@@ -1,4 +1,4 @@
-/** `domaindex crawl`, run as a user runs it, against name servers and a web server of the test. */
+/** Tests `domaindex crawl` as a user runs it, with name servers and a web server of the test. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -27,7 +27,10 @@ const TABLE: DnsTable = {
   ...Object.fromEntries(NAMES.map((name) => [name, { MX: [{ priority: 10, mail_server: 'mx.example' }], delay: 40 }])),
 }
 
-/** Two resolvers for the length of the test: the options that name them, and the hosts that were asked for their MX. */
+/**
+ * Starts two resolvers for the length of the test. Returns the options that name them, and the hosts whose MX was
+ * queried.
+ */
 async function resolverOf(t: TestContext, table = TABLE) {
   const asked: string[] = []
   const start = () =>
@@ -42,7 +45,7 @@ async function resolverOf(t: TestContext, table = TABLE) {
 const counts = (stdout: string): string => stdout.replace(/ \(.*\n/, '')
 
 suite('domaindex crawl', { concurrency: 2 }, () => {
-  test('names of arguments, a file and standard input go into the store; unusable ones are told', async (t) => {
+  test('names of arguments, a file and standard input go into the store, and unusable ones are reported', async (t) => {
     const { options } = await resolverOf(t)
     const { run, path, withStore } = folderOf(t)
     const first = await run(['crawl', ...options, 'Mail-1.example', 'none.example', 'servfail.example'], {
@@ -72,7 +75,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     })
   })
 
-  test('who names one resolver alone is told once that nobody contradicts it', async (t) => {
+  test('if only one resolver is named, a warning says once that no other one confirms its answers', async (t) => {
     const { options } = await resolverOf(t)
     const { stderr, code } = await folderOf(t).run(
       ['crawl', ...options.slice(0, 2), 'mail-1.example', 'none.example'],
@@ -89,7 +92,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     )
   })
 
-  test('--out appends observations that an import reads', async (t) => {
+  test('--out appends observations that an import can read', async (t) => {
     const { options } = await resolverOf(t)
     const { run, path } = folderOf(t)
     for (const name of ['mail-1.example', 'none.example']) {
@@ -107,7 +110,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.match(piped.stderr, /written 1/)
   })
 
-  test('a crawl that is stopped finishes what is in flight and goes on where it was, each name once', async (t) => {
+  test('a stopped crawl finishes the probes in flight and later continues, with each name once', async (t) => {
     const { options, asked } = await resolverOf(t)
     const { start, run, path } = folderOf(t)
     writeFileSync(path('list'), `${NAMES.join('\n')}\n`)
@@ -127,7 +130,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.equal(readFileSync(path('seen.jsonl'), 'utf8').trimEnd().split('\n').length, NAMES.length)
   })
 
-  test('a crawl that was killed goes on too, and leaves no name out', async (t) => {
+  test('a killed crawl also continues and skips no name', async (t) => {
     const { options, asked } = await resolverOf(t)
     const { start, run, path, withStore } = folderOf(t)
     writeFileSync(path('list'), `${NAMES.join('\n')}\n`)
@@ -145,7 +148,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     })
   })
 
-  test('standard input may be as slow as it likes, and Ctrl-C ends the wait for it', async (t) => {
+  test('standard input may be slow, and Ctrl-C ends the wait for it', async (t) => {
     const { options, asked } = await resolverOf(t)
     const child = folderOf(t).start(['crawl', '-', ...options, '--out', '-'], CONTACT)
     for (const name of ['mail-1.example', 'mail-2.example']) {
@@ -159,7 +162,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.match(stderr, /^probed 2, /)
   })
 
-  test('a forgotten name is not visited', async (t) => {
+  test('a forgotten name is not probed', async (t) => {
     const { options, asked } = await resolverOf(t)
     const { run } = folderOf(t)
     await run(['crawl', ...options, 'mail-1.example', 'mail-2.example'], { env: CONTACT })
@@ -170,7 +173,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.deepEqual([asked, code], [['mail-2.example'], 0])
   })
 
-  test('a name on the opt-out list is not asked for, and a list with a bad line is refused', async (t) => {
+  test('no query is sent for a name on the opt-out list, and a list with an invalid line is rejected', async (t) => {
     const { options, asked } = await resolverOf(t)
     const { run, path } = folderOf(t)
     const env = { ...CONTACT, DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
@@ -186,7 +189,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.deepEqual([asked, code], [['mail-2.example'], 0])
   })
 
-  test('what cannot be done is refused in one line that says what to do', async (t) => {
+  test('an impossible command is rejected with one line that says what to do', async (t) => {
     const { options, asked } = await resolverOf(t)
     const { run, path } = folderOf(t)
     writeFileSync(path('list'), 'mail-1.example\n')
@@ -221,7 +224,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.ok(!existsSync(path('list.progress')))
   })
 
-  test('--allow opens ranges of one’s own on ports 80 and 443, and the request says who asks', async (t) => {
+  test('--allow opens ranges of the operator on ports 80 and 443, and the request names the crawler', async (t) => {
     const site = await siteOf(t, '127.91.82.73')
     if (site === null) return t.skip('port 80 is not for this user, or in use')
     const { options } = await resolverOf(t, { 'site.example': { A: [site.address] } })
@@ -247,7 +250,10 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
   })
 })
 
-/** A web server at port 80, and the heads of what it was asked; null where nobody may listen there. */
+/**
+ * Starts a web server on port 80 and collects the heads of its requests. Returns null if listening there is not
+ * permitted.
+ */
 async function siteOf(t: TestContext, address: string) {
   const heard: IncomingHttpHeaders[] = []
   const server = createServer((request, response) => {
@@ -262,7 +268,7 @@ async function siteOf(t: TestContext, address: string) {
   return { address, heard }
 }
 
-test('of opened ranges, resolvers, own listeners and link-local addresses stay closed', () => {
+test('in opened ranges, resolvers, the own listeners and link-local addresses stay closed', () => {
   const settings = readSettings({
     ...CONTACT,
     DOMAINDEX_HOST: '127.0.0.2',
@@ -292,7 +298,7 @@ test('of opened ranges, resolvers, own listeners and link-local addresses stay c
   assert.notEqual(quiet.guard.vet(address('10.0.0.1'), 80), null)
 })
 
-test('the User-Agent has the version of the package and the contact', () => {
+test('the User-Agent contains the version of the package and the contact', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.equal(userAgentOf('https://example.com/crawler'), `domaindex/${version} (+https://example.com/crawler)`)
   assert.equal(userAgentOf(null), `domaindex/${version}`)

@@ -1,4 +1,4 @@
-/** `domaindex demo`, as `npm start` runs it. */
+/** Tests `domaindex demo` as `npm start` runs it. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
@@ -10,7 +10,7 @@ import { folderOf, outcomeOf } from './run.ts'
 
 type Result = object[] | { has_website?: string; A?: object[] }
 
-/** Waits until a stream has said something that the pattern finds. */
+/** Waits until the output of a stream matches the pattern. */
 async function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   let text = ''
   for await (const piece of stream.setEncoding('utf8')) {
@@ -21,7 +21,7 @@ async function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<st
 }
 
 suite('domaindex demo', { concurrency: 2 }, () => {
-  test('crawls the lab twice, files its names, prints an address, a token a plan and a curl line for each answer and file, and ends at Ctrl-C', async (t) => {
+  test('the demo crawls the lab twice, indexes its names, prints an address, a token per plan and a curl command per endpoint and file, and ends at Ctrl-C', async (t) => {
     const { start, run, path } = folderOf(t)
     const child = start(['demo', '--port', '0'])
     t.after(() => child.kill('SIGKILL'))
@@ -38,7 +38,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
       endpoints.map((endpoint) => `${address}/v1.0/${endpoint}`),
     )
     for (const { url, body } of lines) {
-      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' } // what curl -d says
+      const headers = { 'Content-Type': 'application/x-www-form-urlencoded' } // as curl -d sends it
       const response = await fetch(url, { method: 'POST', body, headers })
       const { meta, result } = (await response.json()) as { meta: { query: string }; result: Result }
       assert.deepEqual([response.status, meta.query], [200, SHOWCASE_DOMAIN])
@@ -71,7 +71,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     assert.deepEqual((await outcomeOf(child)).code, 0)
   })
 
-  test('the port is bound before the crawl begins, and answers 503 meanwhile', async (t) => {
+  test('the port is open before the crawl starts, and requests get status 503 meanwhile', async (t) => {
     const { start } = folderOf(t)
     const probe = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => probe.once('listening', resolve))
@@ -87,7 +87,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     )
   })
 
-  test('a port that is in use is told in one line, and nothing is made', async (t) => {
+  test('if the port is in use, one line says so, and nothing is created', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     t.after(() => taken.close())
     await new Promise((resolve) => taken.once('listening', resolve))

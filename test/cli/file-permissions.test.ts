@@ -1,4 +1,4 @@
-/** Whatever a command writes is readable by its owner only, however wide the umask that it was started with. */
+/** Tests that only the owner can read what a command writes, whatever its initial umask. */
 
 import assert from 'node:assert/strict'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -15,11 +15,11 @@ const LINES = fileOf(20)
 
 let umask = 0
 before(() => {
-  umask = process.umask(0) // also that of the commands, which are started from here
+  umask = process.umask(0) // also the umask of the commands that start here
 })
 after(() => process.umask(umask))
 
-/** What in a folder others than its owner may read or write, but for what the test wrote. */
+/** Lists what others may read or write in a folder, except the files that the test wrote. */
 function open(folder: string, own: readonly string[] = []): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => !own.includes(path))
@@ -36,13 +36,13 @@ function world(t: TestContext) {
 }
 
 suite('files that are made are for their owner only', { concurrency: 2 }, () => {
-  test('of an import with rejects, a backup, a restore and a copy', async (t) => {
+  test('an import with rejects, a backup, a restore and a copy write files for the owner only', async (t) => {
     const { run, expect, folder, path } = world(t)
     await expect(['import', '-'], LINES)
     assert.equal((await run(['import', '-', '--rejects', 'rejects'], { input: 'no line\n' })).code, 3)
     await expect(['backup', 'deep/backup'])
     const env = { DOMAINDEX_STORE: `sqlite:${path('restored/store.db')}` }
-    chmodSync(path('deep/backup/facts.db'), 0o644) // as somebody may have done
+    chmodSync(path('deep/backup/facts.db'), 0o644) // as a user might have done
     assert.equal((await run(['restore', 'deep/backup'], { env })).code, 0)
     const to = { DOMAINDEX_STORE_TO: `sqlite:${path('copied/store.db')}` }
     assert.equal((await run(['copy'], { env: to })).code, 0)
@@ -50,7 +50,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
     assert.equal(readdirSync(path('restored')).length, 2)
   })
 
-  test('of finished files, their manifests, zones and the inbox', async (t) => {
+  test('finished files, their manifests, zones and the inbox are for the owner only', async (t) => {
     const { expect, folder, path } = world(t)
     writeFileSync(path('list'), 'a.example\nb.example\n')
     const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
@@ -61,7 +61,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
     assert.ok(existsSync(path('data/files/daily')) && existsSync(path('data/files/enriched')))
   })
 
-  test('a command has the umask by the time that it runs, and so have the processes that it starts', {
+  test('a command sets the umask before it runs, also for its child processes', {
     skip: !existsSync('/proc/self/status'),
   }, async (t) => {
     const { start, expect } = world(t)
@@ -72,7 +72,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
     assert.deepEqual([...new Set(familyOf(child.pid!).map(umaskOf))].sort(), ['0077'])
   })
 
-  test('the log of a store in use, and its files, whoever opens it', async (t) => {
+  test('the files and the log of a store in use are for the owner only, whichever command opens it', async (t) => {
     const { folder, url } = world(t)
     const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     await ingest(store, [seen('a.example', 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true, text: 'text' }))])
@@ -85,7 +85,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
     await store.close()
   })
 
-  test('a file that is there keeps its permissions', async (t) => {
+  test('an existing file keeps its permissions', async (t) => {
     const { expect, path } = world(t)
     await expect(['import', '-'], LINES)
     chmodSync(path('store.db'), 0o640)
@@ -94,7 +94,7 @@ suite('files that are made are for their owner only', { concurrency: 2 }, () => 
   })
 })
 
-/** A process and those that it started. */
+/** Returns a process and its descendants. */
 function familyOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   return [pid, ...children.flatMap(familyOf)]

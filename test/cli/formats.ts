@@ -1,10 +1,12 @@
-/** Visits as fast-check makes them, written as the lines of an observation file and as the tools write them. */
+/**
+ * Generates probes with fast-check, and writes them as lines of an observation file and in the formats of the tools.
+ */
 
 import fc from 'fast-check'
 import { RECORD_TYPES, type RecordType, textPart } from '../../src/values/dns-record.ts'
 
 type Mail = { priority: number; mail_server: string }
-/** TXT records as bytes, the parts of each; hosts are labels of bytes. */
+/** TXT records are lists of parts in bytes. Hosts are lists of labels in bytes. */
 type Host = Uint8Array[]
 type Sets = Partial<{
   A: string[]
@@ -15,11 +17,11 @@ type Sets = Partial<{
   SOA: { primary: Host; numbers: number[] }[]
   CNAME: Host[]
 }>
-/** `at` in Unix seconds; `lasts`: for how many seconds a watcher of the network saw it. */
+/** `at`: Unix seconds. `lasts`: for how many seconds a passive sensor saw the records. */
 export type Visit = { name: string; at: number; lasts: number; status: 'ok' | 'nxdomain' | 'servfail'; sets: Sets }
-/** The visits of one name without its name; `gap`: seconds since the one before. */
+/** The probes of one name without the name. `gap`: seconds since the previous probe. */
 export type History = (Omit<Visit, 'name' | 'at'> & { gap: number })[]
-/** How a tool writes a visit: entries of a line or several, in any order. */
+/** Writes a probe in the format of a tool: one or more lines in any order. */
 export type Writer = (visit: Visit) => string[]
 
 const GAP = 60
@@ -36,7 +38,7 @@ const label = fc.oneof(
 const host = fc.array(label, { minLength: 1, maxLength: 3 })
 const some = <Value>(value: fc.Arbitrary<Value>) => fc.array(value, { maxLength: 3 })
 const number = fc.nat({ max: 4_294_967_295 })
-/** massdns does not escape quotes, so that nobody can tell one from the end of a part. */
+/** massdns does not escape quotes, so a quote cannot be distinguished from the end of a part. */
 const part = fc.uint8Array({ maxLength: 40 }).map((bytes) => bytes.map((byte) => (byte === 34 ? 35 : byte)))
 
 const sets: fc.Arbitrary<Sets> = fc
@@ -56,7 +58,7 @@ const sets: fc.Arbitrary<Sets> = fc
   )
   .filter((each) => Object.keys(each).length > 0)
 
-/** Visits of one name in their order, a minute apart at least. */
+/** The probes of one name in order, at least a minute apart. */
 export const histories: fc.Arbitrary<History> = fc.array(
   fc.record({
     gap: fc.integer({ min: GAP, max: 1_000_000 }),
@@ -75,7 +77,7 @@ function timeOf(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-/** The visit in our own format. */
+/** A probe in the observation format. */
 export function observationLine({ name, at, status, sets }: Visit): string {
   const { TXT, MX, NS, SOA, CNAME, ...addresses } = sets
   const plain = (labels: Host): string => hostText(labels, decimal)
@@ -98,7 +100,7 @@ export function observationLine({ name, at, status, sets }: Visit): string {
   })
 }
 
-/** zdns in the layout of today, all modules in one line. */
+/** zdns in its current layout, with all modules in one line. */
 export const zdnsLines: Writer = ({ name, at, status, sets }) => {
   const result = (word: string, answers: object[]) => ({
     status: word,
@@ -135,7 +137,7 @@ function zdnsAnswers(type: RecordType, { A, AAAA, MX, TXT, NS, SOA, CNAME }: Set
   return plain.map((answer) => ({ answer }))
 }
 
-/** What massdns -o J prints; it joins the parts of a text. */
+/** The output of massdns -o J, which joins the parts of a text. */
 export const massdnsJsonLines: Writer = (visit) =>
   questions(visit).map(({ type, status, data }) =>
     JSON.stringify({
@@ -157,7 +159,7 @@ export const massdnsJsonLines: Writer = (visit) =>
     }),
   )
 
-/** What massdns -o F prints. */
+/** The output of massdns -o F. */
 export const massdnsFullLines: Writer = (visit) =>
   questions(visit).map(({ type, status, data }) =>
     [
@@ -176,7 +178,7 @@ export const massdnsFullLines: Writer = (visit) =>
     ].join('\n'),
   )
 
-/** What massdns -o Sr prints. */
+/** The output of massdns -o Sr. */
 export const massdnsSimpleLines: Writer = (visit) =>
   questions(visit).map(({ type, status, data }) =>
     [
@@ -191,7 +193,7 @@ function questions({ status, sets }: Visit): { type: RecordType; status: string;
   return typesOf(sets).map((type) => ({ type, status: 'NOERROR', data: printed(type, sets, hexadecimal) }))
 }
 
-/** What a watcher of the network has of a visit: each record set that is not empty, in one row or in several. */
+/** The rows of a passive sensor: each record set that is not empty, in one row or in several. */
 export const cofLines: Writer = ({ name, at, lasts, sets }) =>
   typesOf(sets).flatMap((type) => {
     const all = printed(type, sets, decimal)
@@ -208,7 +210,7 @@ export const cofLines: Writer = ({ name, at, lasts, sets }) =>
     return at % 2 === 0 ? [row(all)] : all.map(row)
   })
 
-/** Records as they are printed, odd bytes as `spell` writes them. */
+/** Prints records. `spell` writes unusual bytes. */
 function printed(
   type: RecordType,
   { A, AAAA, MX, TXT, NS, SOA, CNAME }: Sets,

@@ -1,4 +1,4 @@
-/** Disks that are nearly full, full, and for reading only: what pauses, what goes on, and what is said. */
+/** Tests disks that are nearly full, full or read-only: what pauses, what continues, and what is reported. */
 
 import assert from 'node:assert/strict'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
@@ -15,7 +15,7 @@ import { folderOf, outcomeOf } from './run.ts'
 const NAMES = 9000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 150 }, (_, index) => nameOf(index * 150))]
 
-/** Waits until a stream has said something that the pattern finds. */
+/** Waits until the output of a stream matches the pattern. */
 function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   let text = ''
   return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     ['6m', '50%', 'before its disk is full'],
     ['3m', '1M', 'also where one transaction takes more than that'],
   ] as const)
-    test(`an import pauses where ${free} is to stay free, ${why}, says so, and goes on by itself`, async (t) => {
+    test(`if ${free} must stay free, ${why}, an import pauses, reports it and continues by itself`, async (t) => {
       const disk = mountSmall(t, size)
       if (disk === null) return t.skip(NO_MOUNT)
       const { run, start, path, withStore } = folderOf(t)
@@ -51,7 +51,7 @@ suite('disks without room', { concurrency: 2 }, () => {
       assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE), env.DOMAINDEX_STORE), expected)
     })
 
-  test('an import that waits for room is ended by Ctrl-C', async (t) => {
+  test('Ctrl-C ends an import that waits for free space', async (t) => {
     const disk = mountSmall(t, '2m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { start, path } = folderOf(t)
@@ -67,7 +67,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     assert.match(stderr, /stopped after line 0 of a\.jsonl; .*run it again to continue/)
   })
 
-  test('a snapshot is built when there is room', async (t) => {
+  test('a snapshot is built once there is free space', async (t) => {
     const disk = mountSmall(t, '128m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { run, start } = folderOf(t)
@@ -82,7 +82,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     assert.deepEqual([code, /resumed: disk space available/.test(stderr)], [0, true], stderr)
   })
 
-  test('calls are counted and answered on a full disk, out of the reserve of the ledger', async (t) => {
+  test('on a full disk calls are counted and answered, from the reserve of the ledger', async (t) => {
     const disk = mountSmall(t, '40m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { ask, ready, store } = await serving(t, disk)
@@ -93,7 +93,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     for (let call = 0; call < 300; call++) statuses.add(await ask())
     assert.deepEqual([...statuses], [200], 'the log is used again where it lies')
     const reader = new DatabaseSync(`${store}-ledger.db`, { readOnly: true })
-    reader.exec('begin; select * from account') // keeps the log from being used again
+    reader.exec('begin; select * from account') // prevents the reuse of the log
     while (existsSync(`${store}-ledger.db-reserve`)) statuses.add(await ask())
     for (let call = 0; call < 50; call++) statuses.add(await ask())
     reader.close()
@@ -101,13 +101,13 @@ suite('disks without room', { concurrency: 2 }, () => {
     assert.equal(await ready(), 200)
   })
 
-  test('readiness is told where the ledger cannot be written, with the cause in the log, and once it can', async (t) => {
+  test('if the ledger is not writable, readiness reports it with the cause in the log, and recovers afterwards', async (t) => {
     const disk = mountSmall(t, '40m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { child, ready, ask, store } = await serving(t, disk)
     assert.equal(await ready(), 200)
     const reader = new DatabaseSync(`${store}-ledger.db`, { readOnly: true })
-    reader.exec('begin; select * from account') // keeps the log from being used again
+    reader.exec('begin; select * from account') // prevents the reuse of the log
     rmSync(`${store}-ledger.db-reserve`)
     disk.fill()
     const said = heard(child.stderr, /no space is left on the disk of \S+-ledger\.db/)
@@ -119,7 +119,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     assert.equal(await ask(), 200)
   })
 
-  test('a command on a disk without any space says so, also where SQLite lacks room for its -shm file', async (t) => {
+  test('on a disk without any free space a command reports it, also if SQLite has no room for its -shm file', async (t) => {
     const disk = mountSmall(t, '4m')
     if (disk === null) return t.skip(NO_MOUNT)
     const { run } = folderOf(t)
@@ -149,7 +149,7 @@ function freeOf({ path }: SmallDisk): number {
   return bavail * bsize
 }
 
-/** A server whose store is on the disk, with an account that has calls to spare. */
+/** Starts a server whose store is on the disk, with an account that has units left. */
 async function serving(t: TestContext, disk: SmallDisk) {
   const folder = folderOf(t)
   const store = join(disk.path, 'store')

@@ -1,6 +1,6 @@
 /**
- * What every command has: examples and settings in its help, --json where it prints a result, exit code 2 for wrong
- * usage.
+ * Tests what every command has: examples and settings in its help, --json if it prints a result, and exit code 2 for
+ * wrong usage.
  */
 
 import assert from 'node:assert/strict'
@@ -13,24 +13,24 @@ import { UsageFault } from '../../src/config/command-fault.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { folderOf } from './run.ts'
 
-/** They run until they are stopped, and print no result. */
+/** Commands that run until they are stopped, and print no result. */
 const ENDLESS = ['serve', 'demo']
 
-/** The commands that do something, by their paths. */
+/** Returns the commands that can be run, by their paths. */
 function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf)
 }
 
 const leaves = leavesOf(await createProgram(null))
 
-/** The help as it is printed. */
+/** Returns the help as it is printed. */
 function helpOf(command: Command): string {
   let text = ''
   command.configureOutput({ writeOut: (more) => (text += more) }).outputHelp()
   return text
 }
 
-test('every command that can be run has its examples and settings, and nothing else has', () => {
+test('every command that can be run has examples and settings, and no other command has', () => {
   assert.deepEqual(leaves.map(commandPath).toSorted(), Object.keys(COMMAND_HELP).toSorted())
 })
 
@@ -38,7 +38,7 @@ for (const command of leaves) {
   const path = commandPath(command)
   const { examples = [], settings = [] } = COMMAND_HELP[path] ?? {}
 
-  test(`domaindex ${path} --help has examples of itself, and the settings that it reads`, () => {
+  test(`domaindex ${path} --help has its own examples and the settings that it reads`, () => {
     const help = helpOf(command)
     assert.ok(examples.length > 0)
     for (const example of examples) {
@@ -54,13 +54,13 @@ for (const command of leaves) {
     for (const key of settings) assert.ok(settings.length > 30 || help.includes(SETTINGS[key].name), key)
   })
 
-  test(`domaindex ${path} prints JSON where it prints a result`, () => {
+  test(`domaindex ${path} prints JSON if it prints a result`, () => {
     const option = command.options.find(({ long }) => long === '--json')
     assert.equal(option !== undefined, !ENDLESS.includes(path))
     if (option !== undefined) assert.match(option.description, /^print one JSON object/)
   })
 
-  test(`domaindex ${path} ends with exit code 2 where it is used wrongly`, async () => {
+  test(`domaindex ${path} exits with code 2 for wrong usage`, async () => {
     const program = (await createProgram(null)).configureOutput({ writeErr: () => {}, writeOut: () => {} })
     for (const each of leavesOf(program)) each.configureOutput({ writeErr: () => {} })
     const code = (error: unknown) => reportError(error)
@@ -71,7 +71,7 @@ for (const command of leaves) {
   })
 }
 
-test('help and version end with 0, and wrong usage that a command finds itself with 2 and one line', async (t) => {
+test('help and version exit with 0, and wrong usage that a command itself detects exits with 2 and one line', async (t) => {
   const { run } = folderOf(t)
   for (const args of [['--help'], ['--version'], ['help', 'import'], ['account', 'token', '--help']])
     assert.equal((await run(args)).code, 0, args.join(' '))

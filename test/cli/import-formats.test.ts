@@ -1,4 +1,4 @@
-/** `domaindex import --format`, run as a user runs it, with the habits of every import. */
+/** Tests `domaindex import --format` as a user runs it, with the behaviour of every import. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const SCAN = fileURLToPath(new URL('../../../shared/data/zdns/large_scan_expecte
 const counts = (stdout: string): string => stdout.replace(/ \(.*\n/, '')
 const name = (text: string) => parseName(text)!
 
-/** A line of zdns: the addresses of a name. */
+/** A line of zdns with the addresses of a name. */
 function zdnsLine(domain: string, addresses: readonly string[], timestamp = '2026-01-01T00:00:00Z'): string {
   const answers = addresses.map((answer) => ({ type: 'A', class: 'IN', name: domain, answer, ttl: 300 }))
   return JSON.stringify({ name: domain, results: { A: { status: 'NOERROR', timestamp, data: { answers } } } })
@@ -27,7 +27,7 @@ function cofLine(rdata: string, time_first: number, time_last: number, rrtype = 
 }
 
 suite('domaindex import --format', { concurrency: 2 }, () => {
-  test('plain, gzip, zstd and standard input are read; applied twice they change nothing', async (t) => {
+  test('plain text, gzip, zstd and standard input are read, and a second import changes nothing', async (t) => {
     const { path, run } = folderOf(t)
     const text = Array.from(
       { length: 50 },
@@ -45,7 +45,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     }
   })
 
-  test('the lines of a name may stand anywhere in the file, in any order', async (t) => {
+  test('the lines of a name may be anywhere in the file, in any order', async (t) => {
     const { run, withStore } = folderOf(t)
     const lines = [
       zdnsLine('a.example', ['192.0.2.3'], '2026-01-03T00:00:00Z'),
@@ -65,7 +65,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     })
   })
 
-  test('rows of passive DNS become the states of /dnshistory, each first seen when its records were', async (t) => {
+  test('rows of passive DNS become the states of /dnshistory, first seen when the records were', async (t) => {
     const { run, withStore } = folderOf(t)
     const rows = [
       cofLine('192.0.2.2', 5000, 9000),
@@ -94,7 +94,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     })
   })
 
-  test('refused lines are told with number and reason, kept by --rejects, and the rest is applied', async (t) => {
+  test('rejected lines are reported with number and reason and written by --rejects, and the other lines are applied', async (t) => {
     const { path, run } = folderOf(t)
     const lines = [
       zdnsLine('a.example', ['192.0.2.1']),
@@ -125,7 +125,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.match(rejects[3].reason, /1048576 are allowed/)
   })
 
-  test('--strict stops at the first refused line and applies nothing of the file', async (t) => {
+  test('--strict stops at the first rejected line and applies nothing of the file', async (t) => {
     const { run, withStore } = folderOf(t)
     const input = `${zdnsLine('a.example', ['192.0.2.1'])}\n{}\n${zdnsLine('b.example', ['192.0.2.1'])}`
     const { code, stdout, stderr } = await run(['import', '--format', 'zdns', '--strict', '-'], { input })
@@ -137,7 +137,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.deepEqual([cut.code, cut.stderr.split('\n')[0]], [3, 'line 2: question: is missing'])
   })
 
-  test('a gzip file that is cut off applies what came whole and exits with an error', async (t) => {
+  test('if a gzip file is truncated, the complete part is applied and the command fails', async (t) => {
     const { path, run } = folderOf(t)
     const lines = Array.from({ length: 2000 }, (_, number) =>
       zdnsLine(`name-${(number * 7919) % 2000}.example`, [`192.0.2.${number % 251}`]),
@@ -150,7 +150,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.deepEqual([code, stderr], [1, `domaindex: cut.gz: the gzip data is cut off; applied up to line ${read}\n`])
   })
 
-  test('a file that begins without a time is refused as a whole, and --observed-at gives it one', async (t) => {
+  test('a file that starts without a time is rejected as a whole, and --observed-at supplies the time', async (t) => {
     const { run, withStore } = folderOf(t)
     const input = 'example.com. A 192.0.2.1\nexample.com. A 192.0.2.2\n'
     const refused = await run(['import', '--format', 'massdns', '-'], { input })
@@ -166,7 +166,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.equal(clocks?.dns, Date.UTC(2026, 1, 3, 4, 5, 6) / 1000)
   })
 
-  test('what is no format, no time, or a time for observations is refused before a store is made', async (t) => {
+  test('an unknown format, an invalid time, and a time for observations are rejected before a store is created', async (t) => {
     const { path, run } = folderOf(t)
     for (const [args, words] of [
       [
@@ -194,7 +194,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.match(stdout, /--observed-at/)
   })
 
-  test('a signal while the file is read applies nothing, and leaves nothing in the temporary folder', async (t) => {
+  test('a signal while the file is read applies nothing and leaves nothing in the temporary folder', async (t) => {
     const { path, start, withStore } = folderOf(t)
     mkdirSync(path('temporary'))
     const child = start(['import', '--format', 'zdns', '-'], { TMPDIR: path('temporary') })
@@ -210,7 +210,7 @@ suite('domaindex import --format', { concurrency: 2 }, () => {
     assert.equal(await withStore(({ facts }) => facts.lookup(name('a.example'))), null)
   })
 
-  test('10,000 names of a scan are imported whole, and check is clean', {
+  test('10,000 names of a scan are imported completely, and check finds nothing', {
     skip: !existsSync(SCAN) && 'the sample data is not here',
   }, async (t) => {
     const { run, withStore } = folderOf(t)

@@ -1,4 +1,4 @@
-/** Observations that are written as the lines of another tool give, in any order, what the observation file gives. */
+/** Tests that the lines of other tools, in any order, give the same result as the observation file. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ import {
 
 const BEGIN = 1_600_000_000
 const LATEST = 1_900_000_000
-/** So little memory that sightings go through the temporary file. */
+/** So little memory that the temporary file is used. */
 const LITTLE = 1000
 
 const folder = mkdtempSync(join(tmpdir(), 'domaindex-formats-'))
@@ -52,7 +52,7 @@ for (const [what, format, write, adapt] of [
   ['massdns -o Sr', 'massdns', massdnsSimpleLines, asIs],
   ['passive DNS', 'cof', cofLines, withoutAbsence],
 ] satisfies [string, ImportFormatName, Writer, (visit: Visit) => Visit[]][]) {
-  test(`the lines of ${what} give in any order what the observation file gives`, async () => {
+  test(`the lines of ${what} give the same result in any order as the observation file`, async () => {
     const worlds = fc.tuple(
       fc.array(histories, { minLength: 1, maxLength: 3 }),
       fc.array(fc.nat(), { minLength: 99, maxLength: 99 }),
@@ -77,7 +77,7 @@ for (const [what, format, write, adapt] of [
   })
 }
 
-/** Through the collector of the command. */
+/** Imports with the collector of the command. */
 async function importInto(store: Store, format: ImportFormatName, lines: readonly string[]): Promise<void> {
   const collector = collectSightings(IMPORT_FORMATS[format](null), LITTLE)
   for (const line of lines) {
@@ -89,7 +89,7 @@ async function importInto(store: Store, format: ImportFormatName, lines: readonl
   await ingestPrepared(store, preparedFromColumns(collector.takeBatch().observations))
 }
 
-/** The visits of one name that no run had before. */
+/** Returns the probes of a name that no earlier run used. */
 function visitsOf(history: History): Visit[] {
   const name = `name-${names++}.example`
   let at = BEGIN
@@ -109,7 +109,7 @@ function withOnePart(visit: Visit): Visit[] {
   return [{ ...visit, sets: TXT === undefined ? sets : { ...sets, TXT: TXT.map((parts) => parts.slice(0, 1)) } }]
 }
 
-/** Passive DNS shows what is there, never what is not. */
+/** Passive DNS reports records that exist, never their absence. */
 function withoutAbsence(visit: Visit): Visit[] {
   const sets = Object.fromEntries(Object.entries(visit.sets).filter(([, set]) => set.length > 0))
   return visit.status === 'ok' && Object.keys(sets).length > 0 ? [{ ...visit, sets }] : []

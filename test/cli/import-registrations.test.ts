@@ -1,4 +1,4 @@
-/** `domaindex import` of zones, lists and the inbox, run as a user runs it, also where it does not come to its end. */
+/** Tests `domaindex import` of zones, lists and the inbox as a user runs it, including imports that do not finish. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { faultsOf } from './answers.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 8_000
-/** Bytes that an import of the first of the zones writes, about: store, log and lists. */
+/** About the number of bytes that an import of the first zone writes: store, log and lists. */
 const MOST_WRITTEN = 1_100_000
 const names = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, number) => `name-${(number + from) * 7919}`)
@@ -19,7 +19,7 @@ const FIRST = gzipSync(zoneOf(names(0, NAMES)))
 const SECOND = gzipSync(zoneOf(names(500, NAMES)))
 const counts = (stdout: string): string => stdout.replace(/ \(.*?\)/, '')
 
-/** A folder with the zones of two days. */
+/** Creates a folder with the zones of two days. */
 function zonesIn(t: TestContext) {
   const folder = folderOf(t)
   writeFileSync(folder.path('test-2026-11-18.zone.gz'), FIRST)
@@ -30,7 +30,7 @@ function zonesIn(t: TestContext) {
 }
 
 suite('domaindex import of registrations', { concurrency: 2 }, () => {
-  test('says what it came to, and again that nothing has changed', async (t) => {
+  test('an import prints its summary, and a second one reports that nothing has changed', async (t) => {
     const { take, withStore } = zonesIn(t)
     const first = await take('18')
     assert.equal(
@@ -50,7 +50,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     })
   })
 
-  test('killed at random moments and run again, it ends in the same days and names', async (t) => {
+  test('if an import is killed at random moments and then run again, the days and names are the same', async (t) => {
     const whole = zonesIn(t)
     await whole.take('18')
     await whole.take('19')
@@ -75,7 +75,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.deepEqual(await withStore(faultsOf), [])
   })
 
-  test('a signal ends it, and nothing of the file is taken', async (t) => {
+  test('a signal ends an import, and nothing of the file is applied', async (t) => {
     const { start, run, path } = zonesIn(t)
     await run(['import', '--format', 'names', '-', '--date', '2026-11-18'], { input: 'a.example\n' })
     const files = filesOf(path('data/zones'))
@@ -91,7 +91,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.deepEqual(filesOf(path('data/zones')), files)
   })
 
-  test('what cannot be used is told with its line and kept by --rejects; --strict takes nothing of such a file', async (t) => {
+  test('unusable lines are reported and written by --rejects, and --strict applies nothing of such a file', async (t) => {
     const { path, run } = folderOf(t)
     const input = `${zoneOf(['a', '*', 'b'])}c\\.d.test. NS n\n`
     const strict = await run(['import', '--format', 'zone', '-', '--date', '2026-11-18', '--strict'], { input })
@@ -126,7 +126,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.match(list.stderr, /^line 2: /)
   })
 
-  test('--no-registrations makes the names of a list known, says what it came to, and writes nothing of a day', async (t) => {
+  test('--no-registrations adds the names of a list, prints its summary, and writes no day', async (t) => {
     const { path, run, withStore } = folderOf(t)
     const args = ['import', '--format', 'names', '--no-registrations', '-']
     const { code, stdout, stderr } = await run(args, { input: '# top sites\n1,a.example\n2,b.example\n3,192.0.2.1\n' })
@@ -136,7 +136,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.notEqual(await withStore(({ facts }) => facts.lookup(parseName('b.example')!)), null)
   })
 
-  test('the day and the zone come from the options, the file or the serial, and what is unclear is refused', async (t) => {
+  test('the day and the zone come from the options, the file or the serial, and ambiguous ones are rejected', async (t) => {
     const { path, run } = folderOf(t)
     const zone = (serial: number): string => `@ SOA a b ${serial} 2 3 4 5\na NS n\n`
     writeFileSync(path('co.uk-20261117.txt'), zone(2026111801))
@@ -151,7 +151,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.match(await ran(['-', '--tld', '.'], zone(17)), /is the name of no zone/)
   })
 
-  test('options that do not go together are refused', async (t) => {
+  test('incompatible options are rejected', async (t) => {
     const { run, path } = folderOf(t)
     for (const [args, words] of [
       [[], /name the file, or - for standard input/],
@@ -176,7 +176,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.equal(existsSync(path('data/zones')), false)
   })
 
-  test('--inbox takes what lies in the inbox, and says what became of each file', async (t) => {
+  test('--inbox imports the files of the inbox and reports the result of each', async (t) => {
     const { path, run } = folderOf(t)
     const env = { DOMAINDEX_INBOX: path('in') }
     assert.equal((await run(['import', '--inbox'], { env })).stdout, 'the inbox is empty\n')
@@ -184,7 +184,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     writeFileSync(path('in/test-2026-11-18.zone.gz'), FIRST)
     writeFileSync(path('in/2026-11-19.names'), 'a.example\n')
     utimesSync(path('in/test-2026-11-18.zone.gz'), 1, 1)
-    const tomorrow = Date.now() / 1000 + 86_400 // however long it takes until it is looked at
+    const tomorrow = Date.now() / 1000 + 86_400 // in the future however slow the test is
     utimesSync(path('in/2026-11-19.names'), tomorrow, tomorrow)
     const { code, stdout } = await run(['import', '--inbox'], { env })
     assert.equal(code, 0)

@@ -1,4 +1,4 @@
-/** `domaindex import`, run as a user runs it. */
+/** Tests `domaindex import` as a user runs it. */
 
 import assert from 'node:assert/strict'
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { folderOf } from './run.ts'
 const counts = (stdout: string): string => stdout.replace(/ \(.*\n/, '')
 
 suite('domaindex import', { concurrency: 2 }, () => {
-  test('applies a file; applied twice it changes nothing; a later visit confirms', async (t) => {
+  test('an import applies a file, a second import changes nothing, and a later probe confirms', async (t) => {
     const { path, run } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(100))
     const first = await run(['import', 'a.jsonl'])
@@ -24,7 +24,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.equal(counts(third.stdout), 'read 100, applied 34, unchanged 66, stale 0, refused 0')
   })
 
-  test('gzip of many members, zstd of many frames, and plain text are told by their content, also on standard input', async (t) => {
+  test('gzip with many members, zstd with many frames and plain text are detected by content, also on standard input', async (t) => {
     const { path, run } = folderOf(t)
     const halves = [fileOf(50), fileOf(100).slice(fileOf(50).length)]
     const files = { gzip: halves.map((half) => gzipSync(half)), zstd: halves.map((half) => zstdCompressSync(half)) }
@@ -35,7 +35,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.match((await run(['import', '-'], { input: Buffer.concat(files.gzip) })).stdout, /^read 100, .* stale 100/)
   })
 
-  test('refused lines are told with number and reason, kept by --rejects, and the rest is applied', async (t) => {
+  test('rejected lines are reported with number and reason and written by --rejects, and the other lines are applied', async (t) => {
     const { path, run, withStore } = folderOf(t)
     const ahead = lineOf(3).replace('2026-01-01', '2999-01-01')
     const lines = [lineOf(1), '{"domain":', '', lineOf(2).replace('"ok"', '7'), ahead, '\ufeff', lineOf(4)]
@@ -63,7 +63,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.ok(await withStore(({ facts }) => facts.lookup(parseName(nameOf(4))!)))
   })
 
-  test('a line of 100 MB is refused with its length and its first 4 KiB, and the rest is applied', async (t) => {
+  test('a line of 100 MB is rejected with its length and its first 4 KiB, and the other lines are applied', async (t) => {
     const { path, run } = folderOf(t)
     writeFileSync(path('long.jsonl'), '{"domain":"example.com"')
     truncateSync(path('long.jsonl'), 100_000_000)
@@ -74,7 +74,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.deepEqual([reject.line, reject.length, reject.text.length], [1, 100_000_000, 4096])
   })
 
-  test('a gzip or zstd file that is cut off applies what came whole and exits with an error', async (t) => {
+  test('if a gzip or zstd file is truncated, the complete part is applied and the command fails', async (t) => {
     const { path, run } = folderOf(t)
     const whole = gzipSync(fileOf(2000))
     writeFileSync(path('cut.gz'), whole.subarray(0, whole.length / 2))
@@ -88,7 +88,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.equal((await run(['import', 'empty.gz'])).code, 1)
   })
 
-  test('--strict stops at the first refused line and applies nothing of its batch', async (t) => {
+  test('--strict stops at the first rejected line and applies nothing of its batch', async (t) => {
     const { path, run } = folderOf(t)
     writeFileSync(path('a.jsonl'), `${lineOf(1)}\n{}\n${lineOf(2)}\n`)
     const { code, stdout, stderr } = await run(['import', '--strict', 'a.jsonl'])
@@ -96,7 +96,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.match(stderr, /line 2: domain.*\nstopped at line 2 of a\.jsonl/)
   })
 
-  test('a file that cannot be read, and rejects that cannot be written, are refused before a store is made', async (t) => {
+  test('an unreadable file and an unwritable rejects file are refused before a store is created', async (t) => {
     const { path, run } = folderOf(t)
     mkdirSync(path('folder'))
     writeFileSync(path('a.jsonl'), lineOf(1))
@@ -113,7 +113,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.throws(() => readFileSync(path('store.db')))
   })
 
-  test('a file without permission is refused', {
+  test('a file without read permission is refused', {
     skip: process.getuid?.() === 0 && 'root may read every file',
   }, async (t) => {
     const { path, run } = folderOf(t)
@@ -122,7 +122,7 @@ suite('domaindex import', { concurrency: 2 }, () => {
     assert.match((await run(['import', 'a.jsonl'])).stderr, /a\.jsonl cannot be read: permission denied/)
   })
 
-  test('a store of a newer release, and a file that is no store, are refused in one line', async (t) => {
+  test('a store of a newer release and a file that is not a store are refused with one line', async (t) => {
     const { path, run, withStore } = folderOf(t)
     writeFileSync(path('a.jsonl'), lineOf(1))
     await withStore(async () => {})

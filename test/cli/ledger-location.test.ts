@@ -1,4 +1,4 @@
-/** DOMAINDEX_LEDGER: accounts, tokens and usage in a file elsewhere, for every command alike. */
+/** Tests DOMAINDEX_LEDGER, which puts accounts, tokens and usage into a file elsewhere, with every command. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { folderOf } from './run.ts'
 const ANN = 'ann@example.com'
 
 suite('a ledger with a place of its own', { concurrency: 2 }, () => {
-  test('every command finds it there, and none beside the facts', async (t) => {
+  test('every command uses the ledger at that path and none beside the facts', async (t) => {
     const { run, path } = folderOf(t)
     const env = { DOMAINDEX_LEDGER: 'disk/ledger.db' }
     const expect = async (args: string[], more: Record<string, string> = {}, input = ''): Promise<string> => {
@@ -43,7 +43,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     ])
   })
 
-  test('a store never goes on with an empty ledger where it had another one', async (t) => {
+  test('a store that had another ledger does not continue with an empty one', async (t) => {
     const { run, path } = folderOf(t)
     await run(['account', 'create', ANN])
     const apart = { env: { DOMAINDEX_LEDGER: 'disk/ledger.db' } }
@@ -72,7 +72,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     )
   })
 
-  test('a copy into a ledger that is there already is refused, and leaves nothing behind', async (t) => {
+  test('a copy to an existing ledger is refused and leaves nothing', async (t) => {
     const { run, path } = folderOf(t)
     await run(['account', 'create', ANN])
     const env = { DOMAINDEX_STORE_TO: 'sqlite:new/facts.db', DOMAINDEX_LEDGER_TO: path('store-ledger.db') }
@@ -85,7 +85,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     assert.equal(existsSync(path('new')), false)
   })
 
-  test('a backup without it says so, and where both files are the same one nothing is made', async (t) => {
+  test('a backup without the ledger says so, and if both files are the same, nothing is created', async (t) => {
     const { run, path } = folderOf(t)
     await run(['account', 'create', ANN], { env: { DOMAINDEX_LEDGER: 'disk/ledger.db' } })
     const { code, stderr } = await run(['backup', 'backup'])
@@ -95,7 +95,7 @@ suite('a ledger with a place of its own', { concurrency: 2 }, () => {
     assert.deepEqual([same.code, existsSync(path('a.db'))], [1, false])
   })
 
-  test('it is for SQLite only', () => {
+  test('DOMAINDEX_LEDGER works with SQLite only', () => {
     const settings = { DOMAINDEX_STORE: 'postgres://a@b/c', DOMAINDEX_LEDGER: 'l.db' }
     assert.throws(() => readSettings(settings), /DOMAINDEX_LEDGER is for a store in SQLite: leave it unset/)
     assert.deepEqual(readSettings({ DOMAINDEX_STORE: 'sqlite:a.db', DOMAINDEX_LEDGER: 'l.db' }).store, {

@@ -1,8 +1,11 @@
-/** Lines of observation files for the tests of commands, made from numbers. */
+/** Lines of observation files for the tests of commands, generated from numbers. */
 
 const DAY = 86_400_000
 
-/** One observation of the domain of that number; `visit` moves its time and, each third of them, its address. */
+/**
+ * Returns an observation of the domain with a number. `visit` changes its time and, for every third domain, its
+ * address.
+ */
 export function lineOf(number: number, visit = 0): string {
   const host = number % 3 === 0 ? number + visit : number
   return JSON.stringify({
@@ -33,7 +36,7 @@ export function nameOf(number: number): string {
   return `name-${number}.example`
 }
 
-/** A file of `count` domains, one line each and visit. */
+/** Returns a file of `count` domains with one line per domain and probe. */
 export function fileOf(count: number, visits = 1): string {
   return Array.from(
     { length: count * visits },

@@ -1,4 +1,4 @@
-/** `domaindex check`, `forget` and `migrate`, and what the program says to those who mistype. */
+/** Tests `domaindex check`, `forget` and `migrate`, and the messages for mistyped commands. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -9,11 +9,11 @@ import { parsePage } from '../store/conformance/paging.ts'
 import { fileOf, lineOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
 
-/** Facts in whose rows beside the current ones nothing changes. */
+/** A change that only touches the current facts. */
 const NOTHING_MOVED = { superseded: [], firstSeen: [], arrived: [], left: [], terms: undefined }
 
 suite('upkeep', { concurrency: 2 }, () => {
-  test('check says that nothing is wrong, or a line for each fault and exit code 1', async (t) => {
+  test('check reports that nothing is wrong, or one line per fault with exit code 1', async (t) => {
     const { run, path } = folderOf(t)
     await run(['import', '-'], { input: fileOf(50, 2) })
     const clean = await run(['check'])
@@ -29,7 +29,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'redirect_count', true])
   })
 
-  test('forget removes a name for good: what is imported of it later is stale', async (t) => {
+  test('forget removes a name permanently, so that later imports of it are stale', async (t) => {
     const { run } = folderOf(t)
     await run(['import', '-'], { input: lineOf(1) })
     const { stdout, code } = await run(['forget', nameOf(1).toUpperCase(), nameOf(2)])
@@ -43,7 +43,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
   })
 
-  test('retarget brings targets that an older list made in line with this one, and says how many', async (t) => {
+  test('retarget updates the targets that an older list determined, and prints their number', async (t) => {
     const { run, withStore } = folderOf(t)
     const web = '"has_website":false,"redirect_to_https":false,"redirect_to_www":false,"only_with_www":false'
     const line = (domain: string, to: string) =>
@@ -79,7 +79,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     })
   })
 
-  test('forget --opted-out removes what the opt-out list names, suffixes included, and nothing else', async (t) => {
+  test('forget --opted-out removes the names and suffixes of the opt-out list and nothing else', async (t) => {
     const { run, path, withStore } = folderOf(t)
     const names = ['a.example', 'www.a.example', 'b.a.example', 'c.example', 'd.c.example', 'e.example']
     const line = (domain: string) =>
@@ -101,7 +101,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.match((await run(['forget'])).stderr, /give the names to forget, or --opted-out/)
   })
 
-  test('migrate has nothing to do where the store is of this release', async (t) => {
+  test('migrate has nothing to do if the store is of this release', async (t) => {
     const { run, withStore } = folderOf(t)
     await withStore(async () => {})
     for (const args of [['migrate', '--plan'], ['migrate']]) {
@@ -110,7 +110,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     }
   })
 
-  test('migrate makes no file that is not there', async (t) => {
+  test('migrate does not create a missing file', async (t) => {
     const { run, path, withStore } = folderOf(t)
     await withStore(async () => {})
     rmSync(path('store-ledger.db'))
@@ -118,7 +118,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal(existsSync(path('store-ledger.db')), false)
   })
 
-  test('a file that was left empty by a process that died is made a store as any other', async (t) => {
+  test('an empty file that a dead process left becomes a store like any other', async (t) => {
     const { run, path } = folderOf(t)
     writeFileSync(path('store.db'), '')
     writeFileSync(path('store-ledger.db'), '')
@@ -131,13 +131,13 @@ suite('upkeep', { concurrency: 2 }, () => {
     }
   })
 
-  test('the ledger, which holds the secrets of the installation, is for its owner only', async (t) => {
+  test('only the owner can read the ledger, which contains the secrets of the installation', async (t) => {
     const { path, withStore } = folderOf(t)
     await withStore(async () => {})
     assert.equal(statSync(path('store-ledger.db')).mode & 0o777, 0o600)
   })
 
-  test('rotate-secret makes a new secret, and not where the operator gave one', async (t) => {
+  test('rotate-secret creates a new secret, but not if the operator supplied one', async (t) => {
     const { run, withStore } = folderOf(t)
     const numbers = () =>
       withStore(async ({ ledger, now }) => (await ledger.secrets(await now())).map(({ number }) => number))
@@ -151,7 +151,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.match(refused.stderr, /^domaindex: .*DOMAINDEX_SECRET/)
   })
 
-  test('a store that is no database, or a folder, is refused with what to do', async (t) => {
+  test('a folder and a file that is not a database are refused with a message that says what to do', async (t) => {
     const { run, path } = folderOf(t)
     mkdirSync(path('folder'))
     writeFileSync(path('text'), 'no database at all, and long enough to be read as the header of one'.repeat(9))
@@ -166,7 +166,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     )
   })
 
-  test('a command that needs a store says where there is none, and makes none', async (t) => {
+  test('a command that needs a store reports that it is missing, and creates none', async (t) => {
     const { run, path } = folderOf(t)
     for (const args of [['check'], ['forget', 'example.com'], ['migrate'], ['backup', 'copy']]) {
       const { code, stderr } = await run(args)
@@ -176,7 +176,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.throws(() => readFileSync(path('store.db')))
   })
 
-  test('an unknown command is answered with the closest one, --version with the version', async (t) => {
+  test('an unknown command is answered with the most similar one, and --version with the version', async (t) => {
     const { run } = folderOf(t)
     const { code, stderr } = await run(['imprt'])
     assert.deepEqual([code, stderr], [2, "domaindex: unknown command 'imprt'\n(Did you mean import?)\n"])
@@ -185,7 +185,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.match((await run(['help', 'import'])).stdout, /--rejects <file>.*Exit codes/s)
   })
 
-  test('docs/operating.md and --help name the same commands in the same words', async (t) => {
+  test('docs/operating.md and --help name the same commands with the same words', async (t) => {
     const { stdout } = await folderOf(t).run(['--help'])
     const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
     const said = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[command\])? {2,}(.*)$/gm)].map((row) => row.slice(1))

@@ -1,4 +1,4 @@
-/** Every command with the store in a PostgreSQL. */
+/** Tests every command with a store in PostgreSQL. */
 
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
@@ -9,7 +9,7 @@ import { folderOf, type Outcome } from './run.ts'
 
 const PASSWORD = 'not-asked-for'
 
-/** Runs with a schema of its own as the store; nothing that is said holds the password. */
+/** Runs commands with a schema of its own as the store. No output contains the password. */
 async function placeOf(test: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   test.after(drop)
@@ -45,7 +45,7 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal(wrong.code, 1)
   })
 
-  test('a database in which no store is, is left as it is by what only looks', async (t) => {
+  test('a command that only reads does not change a database without a store', async (t) => {
     const { run, url } = await placeOf(t)
     for (const args of [['check'], ['forget', 'a.example'], ['migrate'], ['rotate-secret']]) {
       const { code, stderr } = await run(args)
@@ -62,7 +62,7 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal(rowCount, 0)
   })
 
-  test('accounts, tokens and secrets lie in the same database', async (t) => {
+  test('accounts, tokens and secrets are in the same database', async (t) => {
     const { run } = await placeOf(t)
     const made = await run(['account', 'create', 'ann@example.com', '--plan', 'basic'])
     assert.equal(made.code, 0, made.stderr)
@@ -85,7 +85,7 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     }
   })
 
-  test('what cannot be reached is said in one line that says what to do', async (t) => {
+  test('an unreachable database is reported with one line that says what to do', async (t) => {
     const { run, url } = await placeOf(t)
     const nobody = new URL(url)
     nobody.searchParams.set('host', '/nowhere')

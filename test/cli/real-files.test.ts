@@ -1,4 +1,4 @@
-/** The two real files, imported whole; their counts were made once by a script that shares nothing with the program. */
+/** Tests complete imports of the two real files. An independent script determined their counts. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -16,7 +16,7 @@ const FILES = [
 
 suite('the real files', { concurrency: 2, skip: !existsSync(FOLDER) && 'the sample data is not here' }, () => {
   for (const [file, counts, exitCode] of FILES) {
-    test(`${file} is imported whole, and check is clean`, async (t) => {
+    test(`${file} is imported completely, and check finds nothing`, async (t) => {
       const { run, withStore } = folderOf(t)
       const { code, stdout } = await run(['import', `${FOLDER}${file}`])
       assert.deepEqual([stdout.replace(/ \(.*\n/, ''), code], [counts, exitCode])

@@ -1,6 +1,4 @@
-/**
- * Runs domaindex as a user does: its launcher, a folder of its own, and nothing of the environment that is a setting.
- */
+/** Runs domaindex as a user does: with the launcher, in a folder of its own, without settings from the environment. */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -17,8 +15,8 @@ export type Outcome = { code: number | null; signal: string | null; stdout: stri
 type Options = { env?: Record<string, string>; input?: string | Uint8Array }
 
 /**
- * A folder that is gone after the test, or after the file's tests where it is given their `after`, with the store
- * `store.db` in it.
+ * Creates a folder with the store `store.db`. It is removed after the test, or after all tests of the file if their
+ * `after` is passed.
  */
 export function folderOf(test: { after(deed: () => void): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-command-'))
@@ -34,10 +32,10 @@ export function folderOf(test: { after(deed: () => void): void }) {
     path,
     url,
     start,
-    /** Runs to the end. */
+    /** Runs a command to its end. */
     run: (args: string[], { env, input }: Options = {}): Promise<Outcome> => {
       const child = start(args, env)
-      child.stdin.on('error', () => {}) // it may end without reading all
+      child.stdin.on('error', () => {}) // the command may end before it has read everything
       child.stdin.end(input)
       return outcomeOf(child)
     },
@@ -49,7 +47,7 @@ export function folderOf(test: { after(deed: () => void): void }) {
   }
 }
 
-/** Bytes of all that lies in a folder. */
+/** Returns the bytes of all files in a folder. */
 function bytesIn(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const sizes = entries.map(
@@ -58,7 +56,7 @@ function bytesIn(folder: string): number {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Kills a process once it has written so many bytes more into its folder, or lets it end before. */
+/** Kills a process once it has written `bytes` more into its folder, unless it ends before. */
 export async function killAfter(child: ChildProcess, folder: string, bytes: number): Promise<void> {
   const wanted = bytesIn(folder) + bytes
   const isOver = () => child.exitCode !== null || child.signalCode !== null
@@ -66,7 +64,7 @@ export async function killAfter(child: ChildProcess, folder: string, bytes: numb
   child.kill('SIGKILL')
 }
 
-/** What a process says until it ends. */
+/** Collects the output of a process until it ends. */
 export function outcomeOf(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
   let stdout = ''
   let stderr = ''

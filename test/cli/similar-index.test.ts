@@ -1,4 +1,4 @@
-/** `domaindex index`: the index of /similar, brought up to date once. */
+/** Tests `domaindex index`, which brings the index of /similar up to date once. */
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -13,7 +13,7 @@ const lines = (count: number) =>
   ).join('\n')
 
 suite('domaindex index', { concurrency: 2 }, () => {
-  test('files every page that waits and says how many; run again, it finds none', async (t) => {
+  test('index adds every pending page and prints the number, and a second run finds none', async (t) => {
     const { run, withStore } = folderOf(t)
     assert.equal((await run(['import', '-'], { input: lines(40) })).code, 0)
     const first = await run(['index'])
@@ -34,7 +34,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.equal(again.code, 0)
   })
 
-  test('another process that keeps the index is named, and nothing is done', async (t) => {
+  test('if another process maintains the index, the command names it and does nothing', async (t) => {
     const { run, withStore } = folderOf(t)
     assert.equal((await run(['import', '-'], { input: lines(3) })).code, 0)
     await withStore(({ jobs }) => jobs.acquireLock('index', 'elsewhere 17 abc'))
@@ -47,7 +47,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
     await withStore(async ({ similar }) => assert.deepEqual(await similar.segments(), []))
   })
 
-  test('where there is no store it says so', async (t) => {
+  test('a missing store is reported', async (t) => {
     const { code, stderr } = await folderOf(t).run(['index'])
     assert.match(stderr, /^domaindex: there is no store at sqlite:.*store\.db: /)
     assert.equal(code, 1)

@@ -1,4 +1,4 @@
-/** `domaindex account`: what it makes, what it prints, and that what it refuses leaves nothing behind. */
+/** Tests `domaindex account`: what it creates and prints, and that a rejected command changes nothing. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { UsageFault } from '../../../src/config/command-fault.ts'
 import { json, look, newStore, run, standing, TOKEN } from './account.ts'
 
-test('create makes an account with plan, periods, add-ons, role and a first token that lets it in', async (t) => {
+test('create creates an account with plan, periods, add-ons, role and a first token that works', async (t) => {
   const url = newStore(t)
   const periods = ['--period', 'premium:2026-04-01..', '--period', 'basic:2026-01-01..2026-03-31']
   const addons = ['--addon', 'export', '--addon', 'enriched']
@@ -32,13 +32,13 @@ test('create makes an account with plan, periods, add-ons, role and a first toke
   assert.equal(found?.token.name, 'first')
 })
 
-test('without options an account is free, without add-ons, and a user', async (t) => {
+test('an account that is created without options is a free user without add-ons', async (t) => {
   newStore(t)
   const { plan, plan_in_force, periods, addons, role } = await json(t, 'create', 'ann@example.com')
   assert.deepEqual([plan, plan_in_force, periods, addons, role], ['free', 'free', [], [], 'user'])
 })
 
-test('the token is printed once and never again', async (t) => {
+test('the token is printed only once', async (t) => {
   newStore(t)
   const [token] = TOKEN.exec(await run(t, 'create', 'ann@example.com'))!
   for (const argv of [['show'], ['show', '--json'], ['token', 'list'], ['token', 'list', '--json']]) {
@@ -60,7 +60,7 @@ for (const [what, argv, reason] of [
   ],
   ['an address that has an account', ['ANN@example.com'], /ann@example\.com already has an account/],
 ] as const) {
-  test(`create refuses ${what} and makes nothing`, async (t) => {
+  test(`create rejects ${what} and creates nothing`, async (t) => {
     newStore(t)
     await run(t, 'create', 'ann@example.com')
     const before = await json(t, 'show', 'ann@example.com')
@@ -70,7 +70,7 @@ for (const [what, argv, reason] of [
   })
 }
 
-test('list names every account by address', async (t) => {
+test('list prints every account, ordered by address', async (t) => {
   newStore(t)
   for (const name of ['bob', 'ann']) await run(t, 'create', `${name}@example.com`, '--plan', 'basic')
   assert.deepEqual(
@@ -80,7 +80,7 @@ test('list names every account by address', async (t) => {
   assert.match(await run(t, 'list'), /^EMAIL +PLAN +ROLE +ADD-ONS\nann@example\.com +basic +user +-\nbob/)
 })
 
-test('show tells what is used of the plan in force today', async (t) => {
+test('show prints the usage of the plan in force today', async (t) => {
   const url = newStore(t)
   const { id } = await json(t, 'create', 'ann@example.com', '--period', 'basic:2020-01-01..')
   await look(url, async ({ ledger, now }) => {
@@ -92,7 +92,7 @@ test('show tells what is used of the plan in force today', async (t) => {
   assert.match(await run(t, 'show', 'ann@example.com'), /plan +free, in force basic.*today +1 of 25000 calls/s)
 })
 
-test('plan, role, periods and add-ons are changed one by one', async (t) => {
+test('commands change the plan, role, periods and add-ons one by one', async (t) => {
   newStore(t)
   await run(t, 'create', 'ann@example.com')
   assert.equal((await json(t, 'plan', 'ann@example.com', 'premium')).plan, 'premium')
@@ -114,7 +114,7 @@ test('plan, role, periods and add-ons are changed one by one', async (t) => {
   assert.deepEqual((await json(t, 'period', 'remove', 'ann@example.com', 'premium:2026-02-01..')).periods, [])
 })
 
-test('suspend and resume: the tokens are refused in between, and both are said once', async (t) => {
+test('if an account is suspended, its tokens are rejected until it is resumed, and both commands confirm it', async (t) => {
   const url = newStore(t)
   const { token } = await json(t, 'create', 'ann@example.com')
   const { suspended } = await json(t, 'suspend', 'ann@example.com')
@@ -135,7 +135,7 @@ test('delete removes the account, its tokens and its usage', async (t) => {
   assert.equal(await standing(url, token), null)
 })
 
-test('delete needs --yes, with a terminal and without one', async (t) => {
+test('delete requires --yes, with a terminal and without one', async (t) => {
   newStore(t)
   await run(t, 'create', 'ann@example.com')
   const { isTTY } = process.stdin
@@ -152,7 +152,7 @@ test('delete needs --yes, with a terminal and without one', async (t) => {
   }
 })
 
-test('an unknown account is told by its address', async (t) => {
+test('an error about an unknown account names its address', async (t) => {
   newStore(t)
   await run(t, 'create', 'ann@example.com')
   for (const argv of [
@@ -175,7 +175,7 @@ test('an unknown account is told by its address', async (t) => {
   }
 })
 
-test('through the launcher, --json prints one JSON object and nothing else, and an error ends with 1', async (t) => {
+test('through the launcher, --json prints only one JSON object, and an error exits with code 1', async (t) => {
   newStore(t)
   const launcher = join(import.meta.dirname, '../../../bin/domaindex.js')
   const create = () =>

@@ -1,4 +1,4 @@
-/** Runs `domaindex account` in a test, and looks at what it left in the store. */
+/** Runs `domaindex account` in a test and inspects the store afterwards. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import type { Store } from '../../../src/store/port/store.ts'
 
 export const TOKEN = /dxt_[0-9A-Za-z]{33}/
 
-/** A folder without a store, which the settings name for one test after another. */
+/** Creates a folder without a store and points the settings at it for the length of a test. */
 export function newStore(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-account-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -20,7 +20,7 @@ export function newStore(t: TestContext): string {
   return process.env.DOMAINDEX_STORE
 }
 
-/** Runs `domaindex account …` and returns what it prints; rejects where it would end with an error. */
+/** Runs `domaindex account …` and returns its output. Rejects if the command fails. */
 export async function run(t: TestContext, ...argv: string[]): Promise<string> {
   const log = t.mock.method(console, 'log', () => {})
   const command = new Command('account').exitOverride().configureOutput({ writeErr: () => {} })
@@ -33,10 +33,10 @@ export async function run(t: TestContext, ...argv: string[]): Promise<string> {
   }
 }
 
-/** What `--json` prints, read. */
+/** Returns the parsed output of `--json`. */
 export const json = async (t: TestContext, ...argv: string[]) => JSON.parse(await run(t, ...argv, '--json'))
 
-/** Looks into the store itself. */
+/** Reads from the store directly. */
 export async function look<Result>(url: string, see: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openStore(url, { access: 'read', ledger: 'own', secret: null })
   try {
@@ -46,6 +46,6 @@ export async function look<Result>(url: string, see: (store: Store) => Promise<R
   }
 }
 
-/** Who a token that was printed stands for. */
+/** Returns the account that a printed token belongs to. */
 export const standing = (url: string, token: string) =>
   look(url, ({ ledger }) => ledger.findToken(hashToken(parseToken(token)!)))

@@ -1,4 +1,4 @@
-/** `domaindex account log` and `usage`: who changed what, and which calls counted. */
+/** Tests `domaindex account log` and `usage`: who changed what, and which calls counted. */
 
 import assert from 'node:assert/strict'
 import { hostname, userInfo } from 'node:os'
@@ -8,7 +8,7 @@ import { json, look, newStore, run } from './account.ts'
 
 const ANN = 'ann@example.com'
 
-test('log: who changed what of an account, when, by which command, and never a token', async (t) => {
+test('log prints who changed what of an account, when and by which command, and never a token', async (t) => {
   newStore(t)
   const { token } = await json(t, 'create', ANN, '--plan', 'basic')
   await run(t, 'create', 'bob@example.com')
@@ -41,7 +41,7 @@ test('log: who changed what of an account, when, by which command, and never a t
     assert.ok(!`${printed}${JSON.stringify(log)}`.includes(secret.slice(4, 12)))
 })
 
-test('log: --from and --to are days, both inside', async (t) => {
+test('log: --from and --to are days, both inclusive', async (t) => {
   newStore(t)
   await run(t, 'create', ANN)
   const today = (await json(t, 'log')).log[0].time.slice(0, 10)
@@ -52,7 +52,7 @@ test('log: --from and --to are days, both inside', async (t) => {
   await assert.rejects(run(t, 'log', '--from', 'x'), /It must be a day/)
 })
 
-/** Two accounts with calls on two days; the second token of the first one has a name that CSV has to quote. */
+/** Two accounts with calls on two days. The second token of the first account has a name that CSV must quote. */
 async function used(t: TestContext): Promise<void> {
   const url = newStore(t)
   const ann = await json(t, 'create', ANN)
@@ -68,7 +68,7 @@ async function used(t: TestContext): Promise<void> {
   })
 }
 
-test('usage: by day, account, endpoint and token, as lines, CSV and JSON', async (t) => {
+test('usage by day, account, endpoint and token is printed as lines, CSV and JSON', async (t) => {
   await used(t)
   const from = ['--from', '2026-11-01']
   assert.deepEqual((await run(t, 'usage', ...from, '--csv')).split('\n'), [
@@ -92,7 +92,7 @@ test('usage: by day, account, endpoint and token, as lines, CSV and JSON', async
   assert.deepEqual([printed.length, printed.at(-1)], [5, '6 calls'])
 })
 
-test('usage: a range without calls, one that ends before it begins, and two forms at once', async (t) => {
+test('usage handles a range without calls, and rejects a range that ends before it starts and two formats at once', async (t) => {
   await used(t)
   assert.equal(await run(t, 'usage', '--from', '2026-12-01'), 'no calls since 2026-12-01')
   assert.equal(await run(t, 'usage', '--to', '2026-01-30'), 'no calls from 2026-01-01 to 2026-01-30')

@@ -1,10 +1,10 @@
-/** `domaindex account token`: made, listed, revoked. */
+/** Tests `domaindex account token`: create, list and revoke. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { json, newStore, run, standing } from './account.ts'
 
-test('a token is made with name and expiry, and lets in until it is revoked', async (t) => {
+test('a token that is created with a name and an expiry works until it is revoked', async (t) => {
   const url = newStore(t)
   await run(t, 'create', 'ann@example.com')
   const made = await json(t, 'token', 'create', 'ann@example.com', '--name', 'laptop', '--expires', '2999-01-01')
@@ -20,7 +20,7 @@ test('a token is made with name and expiry, and lets in until it is revoked', as
   assert.notEqual((await standing(url, made.token))?.token.revoked, null)
 })
 
-test('a token is revoked by id, name, beginning, or as the only one, and never given whole', async (t) => {
+test('a token can be revoked by id, name or prefix, or as the only one, and is never printed whole', async (t) => {
   newStore(t)
   const { token } = await json(t, 'create', 'ann@example.com')
   const create = (name: string) => json(t, 'token', 'create', 'ann@example.com', '--name', name)
@@ -38,7 +38,7 @@ test('a token is revoked by id, name, beginning, or as the only one, and never g
   await assert.rejects(revoke(), /no such active token/)
 })
 
-test("nobody's token is revoked by another account's address", async (t) => {
+test("an account's address does not revoke the token of another account", async (t) => {
   const url = newStore(t)
   const { token } = await json(t, 'create', 'ann@example.com')
   await run(t, 'create', 'bob@example.com')
@@ -49,7 +49,7 @@ test("nobody's token is revoked by another account's address", async (t) => {
   assert.equal((await standing(url, token))?.token.revoked, null)
 })
 
-test('a token that would have expired already is refused', async (t) => {
+test('a token that would have expired already is rejected', async (t) => {
   newStore(t)
   await run(t, 'create', 'ann@example.com')
   await assert.rejects(run(t, 'token', 'create', 'ann@example.com', '--expires', '2020-01-01'), /later --expires/)

@@ -1,4 +1,7 @@
-/** `domaindex build daily`, `build followup` and `jobs`: files of a day by hand, and what is told of the nights. */
+/**
+ * Tests `domaindex build daily`, `build followup` and `jobs`: building the files of a day manually, and the state of
+ * the jobs.
+ */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,14 +22,14 @@ function installation(t: TestContext) {
   const folder = folderOf(t)
   return {
     ...folder,
-    /** Imports a list of names of a day. */
+    /** Imports a list of the names of a day. */
     async list(day: Day, names: readonly string[]) {
       const path = folder.path('list')
       writeFileSync(path, `${names.join('\n')}\n`)
       const { code, stderr } = await folder.run(['import', '--format', 'names', path, '--date', day])
       assert.equal(code, 0, stderr)
     },
-    /** The unpacked file of a kind, the only one there. */
+    /** Returns the unpacked content of the only file of a kind. */
     content(kind: string): string {
       const root = folder.path(join('data/files', kind))
       const data = readdirSync(root).filter((entry) => !entry.endsWith('.json'))
@@ -37,7 +40,7 @@ function installation(t: TestContext) {
 }
 
 suite('domaindex build and jobs', { concurrency: 2 }, () => {
-  test('a list of yesterday becomes its file, and a list a week old its follow-up', async (t) => {
+  test("yesterday's list becomes its daily file, and a list of a week ago becomes its follow-up file", async (t) => {
     const { run, list, content } = installation(t)
     await list(before(1), ['b.example', 'a.example'])
     const { code, stdout } = await run(['build', 'daily'])
@@ -64,7 +67,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     )
   })
 
-  test('a day out of bounds is told as held back with exit code 3, shown by jobs, and released by --release', async (t) => {
+  test('if the number of names of a day is out of bounds, its file is held with exit code 3, jobs shows it, and --release releases it', async (t) => {
     const { run, list, path } = installation(t)
     await list(
       before(1),
@@ -103,7 +106,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     [['followup', '--date', before(3)], /no follow-up of .* is due yet/],
     [['followup', '--date', before(40), '--after', '30'], /there is no daily file of .*: build it first/],
   ] as const) {
-    test(`build ${args.join(' ')} is refused in one line`, async (t) => {
+    test(`build ${args.join(' ')} is rejected with one line`, async (t) => {
       const { run, withStore } = installation(t)
       await withStore(async () => {})
       const { code, stderr } = await run(['build', ...args])
@@ -113,7 +116,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     })
   }
 
-  test('a manifest that is damaged is told in one line that says what to do, which helps', async (t) => {
+  test('if a manifest is damaged, one line says what to do, and doing it helps', async (t) => {
     const { run, list, path } = installation(t)
     await list(before(1), ['a.example'])
     const manifest = path(`data/files/daily/${fileName('daily', before(1))}.json`)
@@ -128,7 +131,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     assert.equal((await run(['build', 'daily'])).code, 0)
   })
 
-  test('what another process builds at the moment is left to it', async (t) => {
+  test('a file that another process is building is left to that process', async (t) => {
     const { run, list, withStore } = installation(t)
     await list(before(1), ['a.example'])
     await withStore(async ({ jobs }) => void (await jobs.acquireLock('daily', 'elsewhere 1 abc')))

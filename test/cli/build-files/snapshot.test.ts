@@ -1,4 +1,4 @@
-/** `domaindex build snapshot`: what it makes of a store, and what it refuses. */
+/** Tests `domaindex build snapshot`: the files that it builds, and what it rejects. */
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -11,7 +11,7 @@ import { folderOf } from '../run.ts'
 const NAMES = 50
 
 suite('build snapshot', { concurrency: 2 }, () => {
-  test('builds both editions from what was imported, and keeps as many as the setting says', async (t) => {
+  test('builds both editions of the imported names and keeps as many as the setting allows', async (t) => {
     const { run, path } = folderOf(t)
     const env = { DOMAINDEX_FILES: path('files'), DOMAINDEX_SNAPSHOTS_KEPT: '1' }
     await run(['import', '-'], { input: fileOf(NAMES, 1) })
@@ -32,7 +32,7 @@ suite('build snapshot', { concurrency: 2 }, () => {
     }
   })
 
-  test('refuses a day that is none or is not here yet, and a store that is not there', async (t) => {
+  test('rejects an invalid day, a day in the future and a missing store', async (t) => {
     const { run, withStore } = folderOf(t)
     assert.match((await run(['build', 'snapshot'])).stderr, /^domaindex: there is no store at .*: import a file/)
     await withStore(async () => {})
