@@ -1,4 +1,4 @@
-/** A clock for another process: what the C library tells OpenSSL, and nobody else, of the time. */
+/** Sets the clock of another process: changes the time that the C library reports to OpenSSL. */
 
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -14,8 +14,8 @@ time_t time(time_t *out) {
 `
 
 /**
- * Environments in which a program takes a time, seconds since 1970, for now; null where there is no C compiler or no
- * LD_PRELOAD.
+ * Returns environments in which a program takes a time (seconds since 1970) for now. Returns null without a C compiler
+ * or LD_PRELOAD.
  */
 export function makeClock(folder: string): ((at: number) => NodeJS.ProcessEnv) | null {
   const [source, library] = [join(folder, 'clock.c'), join(folder, 'clock.so')]

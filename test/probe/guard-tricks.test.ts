@@ -1,5 +1,5 @@
 /**
- * Tricks against the guard, played out: redirects, refreshes, robots.txt and DNS answers that point inside, and every
+ * Attacks on the guard: redirects, refreshes, robots.txt and DNS answers that point to internal addresses, with every
  * socket watched.
  */
 
@@ -12,7 +12,7 @@ import { createWebProber } from '../../src/probe/web.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
 import { AGENT, type Answerer, answer, Internet, named, page, paths } from './internet.ts'
 
-/** Where sockets were sent, as `host:port`. */
+/** The targets of sockets, as `host:port`. */
 const dialled: string[] = []
 
 before(() => {
@@ -25,7 +25,8 @@ before(() => {
 })
 
 /**
- * Inside the machine or the house, by every spelling of RFC 3986, the WHATWG and those who were lenient before them.
+ * Addresses of this machine and the internal network, in every spelling of RFC 3986, the WHATWG and older lenient
+ * parsers.
  */
 const PLACES = `
 127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7F.1 0x7f.0x0.0x0.0x1 0177.0.0.1 0177.1 017700000001 127.0.0.01 127.0.0.1. 127.000.000.001
@@ -42,7 +43,7 @@ localhost LOCALHOST localhost. LocalHost%2e loc%61lhost ｌｏｃａｌｈｏｓ
   .split(/\s+/)
   .filter((word) => word !== '')
 
-/** How a place is written into an address; some hide it behind a name that looks public. */
+/** How an address is written into a URL. Some hide it behind a name that looks public. */
 const FRAMES: ((place: string) => string)[] = [
   (place) => `http://${place}/`,
   (place) => `http://example.com@${place}/`,
@@ -106,7 +107,7 @@ const SPELLINGS = [
   ],
 ]
 
-/** What DNS may say of a name: every form in which an address of the house can come. */
+/** DNS answers: every form of an internal address. */
 const ANSWERS = `
 127.0.0.1 0.0.0.0 10.0.0.1 100.64.0.1 100.100.100.200 169.254.169.254 172.16.0.1 192.0.0.192 192.168.0.1 198.18.0.1 168.63.129.16 224.0.0.1 255.255.255.255
 ::1 :: ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:169.254.169.254 ::ffff:0:127.0.0.1 ::127.0.0.1 ::a00:1 64:ff9b::127.0.0.1 64:ff9b::10.0.0.1 64:ff9b::a9fe:a9fe
@@ -117,11 +118,13 @@ const ANSWERS = `
   .split(/\s+/)
   .filter((word) => word !== '')
 
-/** Where the pages stand that lead inside, and what all other names answer unless a test says otherwise. */
+/**
+ * The address of the pages that lead to internal addresses. All other names resolve to it unless a test says otherwise.
+ */
 const OUTSIDE = '127.0.0.77' as IpAddress
 const INSIDE = '127.0.0.99'
 
-/** How a page leads somewhere: by Location, by refresh, and by the Location of its robots.txt. */
+/** How a page leads elsewhere: by Location, by refresh, and by the Location of its robots.txt. */
 const WAYS: Record<string, (to: string) => Answerer> = {
   redirect: (to) => paths({ '/': answer(302, { location: to }) }),
   refresh: (to) => paths({ '/': page(`<meta http-equiv="refresh" content="0;url='${to}'">`) }),
@@ -129,8 +132,8 @@ const WAYS: Record<string, (to: string) => Answerer> = {
 }
 
 /**
- * Looks at t0.example, t1.example, …, each of which leads to one of the targets; resolves to what was dialled beside
- * OUTSIDE.
+ * Probes t0.example, t1.example, …, each of which leads to one of the targets. Resolves to the connections besides
+ * those to OUTSIDE.
  */
 async function dialledFor(
   t: TestContext,
@@ -164,12 +167,12 @@ function resolverOf(addressOf: (host: string) => string): Resolver {
 }
 
 for (const [way, lead] of Object.entries(WAYS)) {
-  test(`of ${SPELLINGS.length} spellings by which a ${way} leads inside none is connected to`, async (t) => {
+  test(`none of ${SPELLINGS.length} spellings by which a ${way} leads to an internal address is connected to`, async (t) => {
     assert.deepEqual(await dialledFor(t, SPELLINGS, lead, () => INSIDE), [])
   })
 }
 
-test('a name whose records are addresses of the inside, in whatever form, is not connected to', async (t) => {
+test('a name with internal addresses, in whatever form, is not connected to', async (t) => {
   let asked = -1
   const targets = ANSWERS.map((_, index) => `http://inside${index}.example/`)
   const inside = () => ANSWERS[Math.floor(++asked / 2)] ?? assert.fail('asked too often')
@@ -177,7 +180,7 @@ test('a name whose records are addresses of the inside, in whatever form, is not
   assert.equal(asked, 2 * ANSWERS.length - 1, 'each was asked for A and AAAA')
 })
 
-test('a name that answers otherwise each time is connected to where it was vetted, or not at all', async (t) => {
+test('a name with rotating addresses is connected to only at a vetted address', async (t) => {
   const internet = new Internet(t)
   await internet.plain((request, socket) => {
     const [, digits = '0'] = /^GET \/(\d*)/.exec(request) ?? []
@@ -197,7 +200,7 @@ test('a name that answers otherwise each time is connected to where it was vette
   }
 })
 
-test('without the guard names would lead inside, and that would be seen', async (t) => {
+test('without the guard, names would lead to internal addresses, and this test would detect it', async (t) => {
   const internet = new Internet(t)
   await internet.plain(paths({ '/': answer(302, { location: 'http://inside.example/' }) }), OUTSIDE)
   const open = makeGuard({ portMappings: internet.stands, allowed: [parseAddressRange('127.0.0.0/8')!] })

@@ -1,4 +1,4 @@
-/** The guard: where the crawler may connect to, and which spellings and tricks do not get it anywhere else. */
+/** The guard: where the crawler may connect to, against spellings and tricks that try to lead elsewhere. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { addressFamily, type IpAddress, parseAddress, unpackAddress } from '../.
 const guard = makeGuard()
 
 /**
- * First and last address of every block of the IANA special-purpose registries, and of what lies outside global
+ * The first and last address of every block of the IANA special-purpose registries, and of the space outside global
  * unicast.
  */
 const SPECIAL = `
@@ -32,11 +32,11 @@ fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff fe00:: fe7f::1 fe80:: fe80::1 fe80::5efe
 ff02::1 ff02::fb ff05::2 ff0e::1 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
 `
 
-/** Private IPv4 addresses, to be put inside other forms. */
+/** Private IPv4 addresses, to embed in other forms. */
 const PRIVATE =
   '0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1 172.31.255.255 192.168.0.1 198.18.0.1 224.0.0.1 255.255.255.255'
 
-/** How an IPv4 address hides inside an IPv6 address: as eight hexadecimal digits in two groups, or as a dotted quad. */
+/** How an IPv6 address embeds an IPv4 address: as eight hexadecimal digits in two groups, or as a dotted quad. */
 const FORMS: ((groups: string, quad: string, inverted: string) => string)[] = [
   (groups) => `::ffff:${groups}`,
   (_, quad) => `::ffff:${quad}`,
@@ -58,7 +58,7 @@ const FORMS: ((groups: string, quad: string, inverted: string) => string)[] = [
   (groups) => `fe80::200:5efe:${groups}`,
 ]
 
-/** Spellings of private places that some parsers read as addresses, as hosts of a URL or as they stand. */
+/** Spellings of private addresses that some parsers accept, as hosts of a URL or as they are. */
 const TRICKS = `
 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0.0.1 0177.0.0.1 0177.1 017700000001 127.0.0.1. 127.0.0.01 127.0.0.001 127.00.0.1
 0 0. 0x0 00 0.0 0.0.0 1 10.1 0xa.1 012.1 167772161 0xa000001 3232235521 0xc0a80001 192.168.1 0300.0250.1 2852039166 0xa9fea9fe 0251.0376.0251.0376
@@ -82,7 +82,7 @@ const invert = (quad: string): string =>
 const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${text} is no address`)
 const range = (text: string): AddressRange => parseAddressRange(text) ?? assert.fail(`${text} is no range`)
 
-/** Where a spelling gets the crawler: as a record of DNS, and as the host of a redirect that is an address. */
+/** Where a spelling leads the crawler: as a DNS record, and as the host of a redirect that is an address. */
 function reached(spelling: string): unknown[] {
   const record = parseAddress(spelling)
   const url = resolveRedirect(`http://${spelling}/`, new URL('http://example.com/'))
@@ -93,7 +93,7 @@ function reached(spelling: string): unknown[] {
   )
 }
 
-test('of more than 250 spellings of private, special and reserved addresses none is connected to', () => {
+test('none of more than 250 spellings of private, special and reserved addresses is connected to', () => {
   const hidden = words(PRIVATE).flatMap((quad) =>
     FORMS.map((form) => form(groupsOf(quad), quad, groupsOf(invert(quad)))),
   )
@@ -104,7 +104,7 @@ test('of more than 250 spellings of private, special and reserved addresses none
   assert.deepEqual(passed, [])
 })
 
-test('addresses of the public internet are connected to where they are, on ports 80 and 443', () => {
+test('public addresses are connected to on ports 80 and 443', () => {
   for (const text of words(
     '1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 93.184.216.34 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.0.3.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0 203.0.112.255 203.0.114.0 223.255.255.255 2001:200:: 2001:4860:4860::8888 2001:db7:ffff::1 2001:db9::1 2003::1 2606:2800:220:1::1 2620:4f:7fff::1 2a00:1450::1 3ffd::1 3fff:1000::1',
   )) {
@@ -119,12 +119,12 @@ test('no other port is connected to', () => {
   }
 })
 
-test('a mapped address is the IPv4 address, a NAT64 address is judged by the one inside', () => {
+test('a mapped address counts as its IPv4 address, and a NAT64 address as the embedded one', () => {
   assert.deepEqual(guard.vet(at('::ffff:93.184.216.34'), 80), { address: '93.184.216.34', port: 80 })
   assert.deepEqual(guard.vet(at('64:ff9b::5db8:d822'), 443), { address: '64:ff9b::5db8:d822', port: 443 })
 })
 
-test('a stand opens one address for one port of the web, and nothing beside it', () => {
+test('a port mapping opens one address for one web port, and nothing else', () => {
   const own = makeGuard({ portMappings: [{ address: at('127.0.0.5'), port: 34_567, publicPort: 443 }] })
   assert.deepEqual(own.vet(at('127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, isOwn: true })
   assert.deepEqual(own.vet(at('::ffff:127.0.0.5'), 443), { address: '127.0.0.5', port: 34_567, isOwn: true })
@@ -142,7 +142,7 @@ test('a stand opens one address for one port of the web, and nothing beside it',
   )
 })
 
-test("the operator's ranges are opened, the address of one thing in them closed, also where it listens everywhere", () => {
+test('ranges of --allow are opened, and the blocked address in them is closed, also if it listens on every address', () => {
   const opened = [range('127.0.0.0/8'), range('::1')]
   const own = makeGuard({ allowed: opened, blocked: [{ address: at('127.0.0.1'), port: 80 }] })
   assert.deepEqual(own.vet(at('127.0.0.2'), 80), { address: '127.0.0.2', port: 80, isOwn: true })
@@ -160,7 +160,7 @@ test("the operator's ranges are opened, the address of one thing in them closed,
   assert.equal(makeGuard({ portMappings: stands, blocked: listener }).vet(at('127.0.0.7'), 80), null)
 })
 
-test('an address whose owner wants no visits is not connected to, in whatever form, though it is opened or a stand', () => {
+test('an opted-out address is not connected to in any form, even if it is opened or mapped', () => {
   const isLeftOut = (address: IpAddress) => ['127.0.0.5', '93.184.216.34', '2001:db9::1'].includes(address)
   const stands = [{ address: at('127.0.0.5'), port: 8080, publicPort: 80 }]
   const left = makeGuard({ isOptedOut: isLeftOut, portMappings: stands, allowed: [range('127.0.0.0/8')] })
@@ -172,7 +172,7 @@ test('an address whose owner wants no visits is not connected to, in whatever fo
   assert.notEqual(left.vet(at('64:ff9b::5db8:d823'), 80), null)
 })
 
-test('no range and no stand opens link-local addresses, metadata of clouds, the unspecified address or a NAT64 of their own', () => {
+test('no range and no port mapping opens link-local addresses, cloud metadata, the unspecified address or NAT64 of them', () => {
   const all = [range('0.0.0.0/0'), range('::/0')]
   const texts = words(
     '169.254.0.0 169.254.169.254 169.254.255.255 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1 2001:0:a9fe:a9fe::1 2001::5601:5601 ::a9fe:a9fe 0.0.0.0 :: ::ffff:0.0.0.0 64:ff9b:1::1 fd00:ec2::254 fe80::1 ff02::1 224.0.0.1 255.255.255.255 100.100.100.200 168.63.129.16',
@@ -197,7 +197,7 @@ test('a range of one family opens nothing of the other', () => {
   assert.equal(makeGuard({ allowed: [range('0.0.0.0/0')] }).vet(at('fd00::1'), 80), null)
 })
 
-test('a range is an address and a prefix length, with no bit behind it', () => {
+test('a range is an address and a prefix length, without bits after it', () => {
   assert.deepEqual(parseAddressRange('127.0.0.0/8'), { base: '127.0.0.0', bits: 8 })
   assert.deepEqual(parseAddressRange('::1/128'), { base: '::1', bits: 128 })
   assert.deepEqual(parseAddressRange('10.0.0.1'), { base: '10.0.0.1', bits: 32 })
@@ -211,7 +211,7 @@ test('a range is an address and a prefix length, with no bit behind it', () => {
   assert.equal(parseAddressRange(' 10.0.0.0/8'), null)
 })
 
-test('whatever address is vetted, what is connected to is that address or the IPv4 address that it maps', () => {
+test('whatever address is vetted, the connection goes to it or to the IPv4 address that it maps', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ minLength: 4, maxLength: 4 }).map((four) => Uint8Array.of(4, ...four)),
     fc.uint8Array({ minLength: 16, maxLength: 16 }).map((sixteen) => Uint8Array.of(6, ...sixteen)),
@@ -235,7 +235,7 @@ test('whatever address is vetted, what is connected to is that address or the IP
   )
 })
 
-test('a range is told by what it holds: what stays closed, special addresses alone, or public ones too', () => {
+test('a range is described by its content: addresses that stay closed, only special ones, or also public ones', () => {
   for (const [kind, ...texts] of [
     ['closed', '169.254.0.0/16', '169.254.169.254', '224.0.0.0/4', 'fe80::/10', 'ff02::/16'],
     ['special', '10.0.0.0/8', '127.91.0.0/16', '::1', 'fd00::/8', '2001:db8:1::/48'],
@@ -245,7 +245,7 @@ test('a range is told by what it holds: what stays closed, special addresses alo
   }
 })
 
-test('without a contact only what is opened is connected to, in whatever form it is written', () => {
+test('without a contact, only opened addresses are connected to, in whatever form', () => {
   const strict = makeGuard({ allowed: [range('127.0.0.0/8'), range('192.0.2.7')], onlyAllowed: true })
   for (const address of [
     '93.184.216.34',

@@ -1,4 +1,4 @@
-/** A handful of servers on loopback, names that lead to them, and the crawler's web opened on both. */
+/** A few servers on loopback, names that resolve to them, and a web prober for both. */
 
 import { once } from 'node:events'
 import type { Server, Socket } from 'node:net'
@@ -15,7 +15,7 @@ import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
 
 export type KeyAndCertificate = { key: string; cert: string }
-/** What a server says on each connection; `request` is all it was sent by the end of a head. */
+/** What a server sends on each connection. `request` is everything it received up to the end of a head. */
 export type Answerer = (request: string, socket: Socket) => void
 
 export const AGENT = 'domaindex/0.1 (+https://domaindex.example)'
@@ -34,7 +34,7 @@ export async function makeAuthority(name = 'An authority'): Promise<KeyAndCertif
   return { key: made.private, cert: made.cert }
 }
 
-/** A certificate for these names; `ca` null: signed by itself. Days count from now. */
+/** A certificate for these names. `ca` null: self-signed. Days count from now. */
 export async function certify(
   names: readonly string[],
   ca: KeyAndCertificate | null,
@@ -54,10 +54,10 @@ export const authority = await makeAuthority()
 
 export class Internet {
   readonly stands: PortMapping[] = []
-  /** Every connection that was taken, as `address:port it stands for`. */
+  /** Every accepted connection, as `address:mapped port`. */
   readonly taken: string[] = []
   readonly asked: string[] = []
-  /** PEM, trusted beside Node's own. */
+  /** PEM, trusted in addition to Node's roots. */
   readonly roots = [authority.cert]
   readonly #names = new Map<string, readonly string[] | (() => readonly string[])>()
   readonly #servers: Server[] = []
@@ -68,7 +68,7 @@ export class Internet {
     t.after(() => this.#close())
   }
 
-  /** Names lead to loopback addresses, or to what a function says each time. */
+  /** Resolves a name to loopback addresses, or to what a function returns each time. */
   name(host: string, ...addresses: string[]): this {
     return this.nameBy(host, () => addresses)
   }
@@ -78,7 +78,7 @@ export class Internet {
     return this
   }
 
-  /** Serves plain HTTP, or whatever `answer` says, where `address` and port 80 stand. */
+  /** Serves plain HTTP, or the bytes of `answer`, at `address` and port 80. */
   plain(answer: Answerer, address: string = HOME): Promise<this> {
     return this.stand(
       createServer((socket) => this.#converse(socket, answer)),
@@ -87,7 +87,7 @@ export class Internet {
     )
   }
 
-  /** The same by TLS at port 443. */
+  /** The same over TLS at port 443. */
   secure(answer: Answerer, identity: KeyAndCertificate & TlsOptions, address: string = HOME): Promise<this> {
     const server = createTlsServer(identity, (socket) => this.#converse(socket, answer))
     server.on('tlsClientError', () => {})
@@ -133,7 +133,7 @@ export class Internet {
     return makeGuard({ portMappings: this.stands })
   }
 
-  /** Resolves when no connection is open any more. */
+  /** Resolves when no connection is open. */
   async idle(): Promise<void> {
     while (this.#sockets.size > 0) await Promise.all([...this.#sockets].map((socket) => once(socket, 'close')))
   }
@@ -144,7 +144,7 @@ export class Internet {
     return web
   }
 
-  /** Looks at a name with the addresses that it has. */
+  /** Probes a name with its addresses. */
   async look(host: string, limits?: Partial<WebLimits>): Promise<WebProbeResult | null> {
     const known = this.#names.get(host) ?? []
     const addresses = (typeof known === 'function' ? known() : known).map((text) => parseAddress(text)!)
@@ -177,7 +177,7 @@ export function named(host: string): DomainName {
   return name
 }
 
-/** A whole answer with its length. */
+/** A complete response with its length. */
 export function answer(status: number, fields: Record<string, string> = {}, body: string | Uint8Array = ''): Buffer {
   const bytes = Buffer.from(body as string)
   const lines = Object.entries({ 'content-length': String(bytes.length), ...fields }).map(
@@ -192,7 +192,7 @@ export function page(body: string | Uint8Array = PAGE, fields: Record<string, st
   return answer(200, { 'content-type': 'text/html; charset=utf-8', ...fields }, body)
 }
 
-/** Answers by path; robots.txt and all else that is not there are 404. */
+/** Responds by path, with 404 for robots.txt and every other missing path. */
 export function paths(table: Record<string, Buffer | string>): Answerer {
   return (request, socket) => {
     const [, path = ''] = request.split(' ', 2)
@@ -200,7 +200,7 @@ export function paths(table: Record<string, Buffer | string>): Answerer {
   }
 }
 
-/** Writes the same bytes for as long as the other side takes them. */
+/** Writes the same bytes for as long as the client reads. */
 export function endless(socket: Socket, start: string | Buffer, piece: Buffer): void {
   socket.write(start)
   const more = (): void => {

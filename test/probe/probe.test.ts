@@ -1,4 +1,4 @@
-/** One visit: which questions are asked, when the web is looked at, and that it is over in time. */
+/** One probe: its DNS queries, when it probes the web, and that it ends in time. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ const SEEN: WebProbeResult = {
 
 type Answers = Partial<Record<RecordType, DnsAnswer | null>>
 
-/** A crawler whose resolver answers so, and what its web was asked. */
+/** A prober whose resolver answers like this, and the calls of its web prober. */
 function crawlerOf(answers: Answers, other: DnsAnswer | null = records()) {
   const asked: [string, RecordType][] = []
   const looked: [DomainName, readonly string[], boolean?][] = []
@@ -44,7 +44,7 @@ function crawlerOf(answers: Answers, other: DnsAnswer | null = records()) {
   return { ...createProber({ resolver, web, now: () => NOW }), asked, looked, closed }
 }
 
-test('the seven types are asked at once, and the web is looked at with the addresses of both families', async () => {
+test('the seven types are queried at once, and the web is probed with the addresses of both families', async () => {
   const {
     probe: visit,
     asked,
@@ -64,7 +64,7 @@ test('the seven types are asked at once, and the web is looked at with the addre
   assert.deepEqual(closed.toSorted(), ['resolver', 'web'])
 })
 
-test('a name without addresses of its own is looked at too: www. may have some', async () => {
+test('a name without addresses of its own is probed too, because www. may have some', async () => {
   const { probe: visit, looked } = crawlerOf({})
   assert.equal((await visit(NAME)).web, SEEN)
   assert.deepEqual(looked, [[NAME, []]])
@@ -73,10 +73,10 @@ test('a name without addresses of its own is looked at too: www. may have some',
 for (const [what, answers, other] of [
   ['a name that does not exist', { A: NXDOMAIN, AAAA: NXDOMAIN }, NXDOMAIN],
   ['a name whose servers fail', { A: SERVFAIL, AAAA: SERVFAIL }, records()],
-  ['a name of which nobody knows whether it has an address', { A: SERVFAIL }, records()],
-  ['a name whose addresses could not be asked for', { A: null, AAAA: null }, records()],
+  ['a name whose addresses are unknown', { A: SERVFAIL }, records()],
+  ['a name whose addresses could not be queried', { A: null, AAAA: null }, records()],
 ] as [string, Answers, DnsAnswer][]) {
-  test(`${what} is not looked at on the web`, async () => {
+  test(`the web of ${what} is not probed`, async () => {
     const { probe: visit, looked } = crawlerOf(answers, other)
     const { dns, web } = await visit(NAME)
     assert.deepEqual([web, looked], [null, []])
@@ -84,7 +84,7 @@ for (const [what, answers, other] of [
   })
 }
 
-test('addresses of one family are enough to look at the web, whatever is said of the other', async () => {
+test('addresses of one family are enough to probe the web, whatever the other one gives', async () => {
   for (const AAAA of [SERVFAIL, NXDOMAIN, null]) {
     const { probe: visit, looked } = crawlerOf({ A: records('192.0.2.1'), AAAA })
     assert.equal((await visit(NAME)).web, SEEN)
@@ -92,14 +92,14 @@ test('addresses of one family are enough to look at the web, whatever is said of
   }
 })
 
-test('a type that could not be asked is left out; where none could be, dns is not looked at', async () => {
+test('a type that could not be queried is left out, and if none could be, the dns part is null', async () => {
   const some = crawlerOf({ MX: null })
   assert.deepEqual(Object.keys((await some.probe(NAME)).dns!).includes('MX'), false)
   const none = crawlerOf({}, null)
   assert.deepEqual(await none.probe(NAME), { domain: NAME, at: NOW, dns: null, web: null })
 })
 
-test('a visit is over in time: what is not answered by then is left out', async (t) => {
+test('a probe ends in time and leaves out what is not answered by then', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const never = new Promise<never>(() => {})
   const resolver: Resolver = {

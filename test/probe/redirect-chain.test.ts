@@ -1,4 +1,4 @@
-/** The chain: which redirects are followed, where a walk ends, and where it does not get the crawler. */
+/** The redirect chain: which redirects are followed, where a chain ends, and where it cannot lead the crawler. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -12,8 +12,8 @@ const OTHER = '127.0.0.2'
 const PRIVATE = '127.0.0.66'
 
 /**
- * `example.com` with `www.`, and `other.com`, each on an address of its own by http; `inside.com` leads to no open
- * door.
+ * `example.com` with `www.`, and `other.com`, each on its own address over http. `inside.com` leads to an unmapped
+ * port.
  */
 async function open(t: TestContext, own: Answerer, other: Answerer = paths({ '/': page() })): Promise<Internet> {
   const internet = new Internet(t)
@@ -27,12 +27,12 @@ async function open(t: TestContext, own: Answerer, other: Answerer = paths({ '/'
   await internet.plain(other, OTHER)
   await internet.refuse(443, OTHER)
   await internet.refuse(80, '127.0.0.3')
-  await internet.stand(createServer(), 80, PRIVATE) // listens, but is no stand
+  await internet.stand(createServer(), 80, PRIVATE) // listens, but is not mapped
   internet.stands.pop()
   return internet
 }
 
-/** The chain from example.com, whose start answers so. */
+/** The chain from example.com with this first response. */
 async function walk(t: TestContext, start: Buffer, more: Record<string, Buffer> = {}, other?: Answerer) {
   const internet = await open(t, paths({ '/': start, ...more }), other)
   const seen = await internet.look('example.com')
@@ -43,7 +43,7 @@ async function walk(t: TestContext, start: Buffer, more: Record<string, Buffer> 
 const to = (location: string, status = 301) => answer(status, { location })
 const refresh = (content: string) => page(`<meta http-equiv="refresh" content="${content}"><p>Words</p>`)
 
-test('each 3xx with a Location is followed, and by which way is kept', async (t) => {
+test('each 3xx with a Location is followed, and its kind is recorded', async (t) => {
   for (const status of [300, 301, 302, 303, 307, 308]) {
     const { hops, end, page: read } = await walk(t, to('/there', status), { '/there': page() })
     assert.deepEqual(hops, [
@@ -55,7 +55,7 @@ test('each 3xx with a Location is followed, and by which way is kept', async (t)
   }
 })
 
-test('a meta refresh of at most 5 seconds is followed, one that leads nowhere else is not', async (t) => {
+test('a meta refresh of at most 5 seconds is followed, unless it leads to the page itself', async (t) => {
   const there = { '/there': page() }
   const { hops, end, page: read } = await walk(t, refresh('5; url=/there'), there)
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('a meta refresh of at most 5 seconds is followed, one that leads nowhere el
   }
 })
 
-test('3xx without a Location, or with one that is no address of the web, is the end', async (t) => {
+test('3xx without a Location, or with one that is not a web URL, ends the chain', async (t) => {
   for (const start of [
     answer(301),
     answer(304),
@@ -92,7 +92,7 @@ test('3xx without a Location, or with one that is no address of the web, is the 
   }
 })
 
-test('fragments and credentials are dropped, the host is written as a name', () => {
+test('fragments and credentials are dropped, and the host is canonical', () => {
   const from = new URL('http://example.com/a/b')
   for (const [text, spelled] of [
     ['//EXAMPLE.com./x?y#z', 'http://example.com/x?y'],
@@ -119,7 +119,7 @@ test('a redirect to an IDN host is followed', async (t) => {
   )
 })
 
-test('a redirect to another port, to an address literal or to what is no name is not followed', async (t) => {
+test('a redirect to another port, an IP address or an invalid name is not followed', async (t) => {
   for (const location of [
     'http://example.com:8080/',
     'http://example.com:443/',
@@ -144,7 +144,7 @@ test('a redirect to a name with a private address is not connected to', async (t
   assert.deepEqual([hops.length, end], [1, 'not_allowed'])
 })
 
-test('a name that answers a public address first and a private one later is not connected to there', async (t) => {
+test('a name that answers with a public address first and a private one later is not connected to there', async (t) => {
   const internet = await open(t, paths({ '/': to('http://rebind.com/'), '/again': page() }))
   let asked = 0
   internet.nameBy('rebind.com', () => (asked++ < 2 ? [OTHER] : [PRIVATE]))
@@ -156,7 +156,7 @@ test('a name that answers a public address first and a private one later is not 
   assert.deepEqual(internet.taken.filter((door) => door === `${OTHER}:80`).length, 1)
 })
 
-test('one visit asks for the addresses of a host once, and keeps to them', async (t) => {
+test('one probe resolves the addresses of a host once and keeps them', async (t) => {
   const internet = await open(t, paths({ '/': to('http://rebind.com/') }), paths({ '/': to('http://rebind.com/2') }))
   let asked = 0
   internet.nameBy('rebind.com', () => (asked++ < 2 ? [OTHER] : [PRIVATE]))
@@ -165,14 +165,14 @@ test('one visit asks for the addresses of a host once, and keeps to them', async
   assert.deepEqual(internet.asked, ['rebind.com A', 'rebind.com AAAA'])
 })
 
-test('a redirect to a host that does not answer, or does not exist, ends in silence', async (t) => {
+test('a redirect to a host that does not answer, or does not exist, ends without a response', async (t) => {
   for (const location of ['http://deaf.com/', 'http://nowhere.com/', 'https://example.com/', 'https://other.com/']) {
     const { hops, end } = await walk(t, to(location))
     assert.deepEqual([hops.length, end], [1, 'no_response'], location)
   }
 })
 
-test('10 redirects are followed, an eleventh is endless', async (t) => {
+test('10 redirects are followed, and an eleventh is too many', async (t) => {
   const steps = (count: number, last: Buffer) =>
     Object.fromEntries(
       Array.from({ length: count }, (_, index) => [`/${index}`, index + 1 === count ? last : to(`/${index + 1}`)]),
@@ -186,7 +186,7 @@ test('10 redirects are followed, an eleventh is endless', async (t) => {
   assert.deepEqual([eleven.end, eleven.hops.length, eleven.page], ['too_many_redirects', MAX_REDIRECT_HOPS + 1, null])
 })
 
-test('loops are endless: onto itself, over two addresses, over two domains, by refresh', async (t) => {
+test('loops are too many redirects: to itself, over two URLs, over two domains, by refresh', async (t) => {
   const back: Answerer = (_, socket) => void socket.write(to('http://example.com/'))
   assert.equal((await walk(t, to('/'))).end, 'too_many_redirects')
   assert.equal((await walk(t, to('/a'), { '/a': to('/') })).end, 'too_many_redirects')
@@ -194,7 +194,7 @@ test('loops are endless: onto itself, over two addresses, over two domains, by r
   assert.equal((await walk(t, refresh('0;/a'), { '/a': refresh('0;/') })).end, 'too_many_redirects')
 })
 
-test('a page of another registrable domain is never read, nor its robots.txt asked', async (t) => {
+test('a page of another registrable domain is never read, and its robots.txt is not requested', async (t) => {
   const heard: string[] = []
   const {
     hops,
@@ -207,7 +207,7 @@ test('a page of another registrable domain is never read, nor its robots.txt ask
   assert.deepEqual([hops.length, end, read, heard], [2, 'answered', null, ['/']])
 })
 
-test('a page is read on any host of the registrable domain, if it is 2xx and HTML or of no type', async (t) => {
+test('a page is read on any host of the registrable domain, if it is 2xx and HTML or without a type', async (t) => {
   const read = async (there: Buffer) => (await walk(t, to('http://www.example.com/x'), { '/x': there })).page !== null
   assert.equal(await read(page()), true)
   assert.equal(await read(page('<p>x', { 'content-type': 'application/xhtml+xml' })), true)
@@ -223,14 +223,14 @@ test('a page is read on any host of the registrable domain, if it is 2xx and HTM
     )
 })
 
-test('a Location in UTF-8 is read, of several Locations the first counts', async (t) => {
+test('a Location in UTF-8 is read, and of several Locations the first counts', async (t) => {
   const utf8 = Buffer.from('HTTP/1.1 301 x\r\nlocation: /ü\r\ncontent-length: 0\r\n\r\n')
   assert.equal((await walk(t, utf8)).hops[0]?.to, 'http://example.com/%C3%BC')
   const two = Buffer.from('HTTP/1.1 301 x\r\nlocation: /a\r\nLocation: /b\r\ncontent-length: 0\r\n\r\n')
   assert.equal((await walk(t, two)).hops[0]?.to, 'http://example.com/a')
 })
 
-test('a chain passes from http to https and from the bare name to www.', async (t) => {
+test('a chain goes from http to https and from the bare name to www.', async (t) => {
   const internet = new Internet(t).name('example.com', HOME).name('www.example.com', OTHER)
   await internet.plain(paths({ '/': to('https://www.example.com/') }))
   await internet.secure(paths({ '/': page() }), await certify(['www.example.com'], authority), OTHER)
@@ -242,7 +242,7 @@ test('a chain passes from http to https and from the bare name to www.', async (
   assert.equal(seen?.bare.page?.base, 'https://www.example.com/')
 })
 
-test('whatever a redirect says, what is asked next is a name by http or https on its own port', () => {
+test('whatever a redirect says, the next request is to a name over http or https on the default port', () => {
   const piece = fc.constantFrom(
     'http:',
     'https:',

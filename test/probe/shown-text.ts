@@ -1,8 +1,8 @@
 /**
- * A program: shows the certificates of a folder to the crawler and to openssl at one clock, and prints both verdicts.
- * Arguments:
- * the folder, a file of roots, seconds since 1970 by which openssl judges (the crawler judges by the clock of this
- * process), and `all`, or `current` for those whose time it is. What is valid is shown to somebody else's name too.
+ * A program: presents the certificates of a folder to the crawler and to openssl with the same clock, and prints both
+ * verdicts. Arguments: the folder, a file of roots, the time of openssl in seconds since 1970, and `all`, or `current`
+ * for certificates that are valid in time. The crawler uses the clock of this process. A valid certificate is also
+ * presented for another name.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -54,7 +54,7 @@ function isCurrent({ validFrom, validTo }: X509Certificate): boolean {
   return Date.parse(validFrom) <= +at * 1000 && +at * 1000 <= Date.parse(validTo)
 }
 
-/** The error of the certificate that was shown, null for none; undefined where none was shown. */
+/** The error of the presented certificate, null for none, undefined if none was presented. */
 async function ours(host: string): Promise<string | null | undefined> {
   const seen = await web.probe(named(host), { addresses: [HOME] })
   return seen?.certificate.kind === 'presented' ? seen.certificate.error : undefined

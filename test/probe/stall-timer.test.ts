@@ -1,4 +1,4 @@
-/** Time-outs after which this process is not what was late. */
+/** Timeouts that do not count the time in which this process itself stalled. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -9,10 +9,10 @@ import { setStallTolerantTimeout, stallAdjustedNow } from '../../src/probe/stall
 const SOON = 20
 const PAUSE = 100
 
-/** Nothing runs in this process meanwhile; the system's side of a connection does. */
+/** Blocks this process. The operating system still handles its connections. */
 const standStill = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
-test('what came in while the process stood still is heard before the time-out', async () => {
+test('data that arrived while the process stalled is read before the timeout', async () => {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
@@ -29,13 +29,13 @@ test('what came in while the process stood still is heard before the time-out', 
   assert.equal(heard, 'the connection')
 })
 
-test('where nothing comes in, the time-out comes', async () => {
+test('if nothing arrives, the timeout occurs', async () => {
   await new Promise<void>((resolve) => {
     setStallTolerantTimeout(1, resolve)
   })
 })
 
-test('a wait that was stopped is over, also between its time and its call', async () => {
+test('a stopped timer never fires, even between its time and its call', async () => {
   const calls: string[] = []
   const stopEarly = setStallTolerantTimeout(SOON, () => calls.push('stopped before its time'))
   const stopLate = setStallTolerantTimeout(SOON, () => calls.push('stopped after its time'))
@@ -45,12 +45,12 @@ test('a wait that was stopped is over, also between its time and its call', asyn
       stopLate()
       setImmediate(resolve)
     }, SOON)
-    setImmediate(() => standStill(PAUSE)) // so that both timers run out in one turn
+    setImmediate(() => standStill(PAUSE)) // so that both timers expire in one turn
   })
   assert.deepEqual(calls, [])
 })
 
-test('a wait is prolonged by the time in which the process could do nothing, and the fair clock stands still in it', async () => {
+test('a timer is extended by the time for which the process stalled, and the fair clock stops during it', async () => {
   const calls: string[] = []
   const began = stallAdjustedNow()
   const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The web of a domain: its starts, what is left out for a reason of ours, and what a visit leaves behind. */
+/** The web part of a domain: its start URLs, what is left out for a local reason, and what a probe leaves behind. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -8,7 +8,7 @@ import { AGENT, answer, authority, certify, HOME, Internet, page, paths } from '
 const SITE = paths({ '/': page() })
 const WWW = '127.0.0.2'
 
-test('a bare name that answers by http is seen from there, and www. is not looked at', async (t) => {
+test('if the bare name answers over http, www. is not probed', async (t) => {
   const internet = new Internet(t).name('example.com', HOME).name('www.example.com', WWW)
   await internet.plain(SITE)
   await internet.refuse(443)
@@ -18,7 +18,7 @@ test('a bare name that answers by http is seen from there, and www. is not looke
   assert.deepEqual(internet.asked, [])
 })
 
-test('a bare name that answers by https only is seen from there', async (t) => {
+test('a bare name that only answers over https is probed there', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
   await internet.secure(SITE, await certify(['example.com'], authority))
@@ -29,7 +29,7 @@ test('a bare name that answers by https only is seen from there', async (t) => {
   )
 })
 
-test('where the bare name answers nothing www. is looked at, if it has an address', async (t) => {
+test('if the bare name does not answer, www. is probed if it has an address', async (t) => {
   const internet = new Internet(t).name('example.com', HOME).name('www.example.com', WWW)
   for (const port of [80, 443]) await internet.refuse(port)
   await internet.plain(SITE, WWW)
@@ -40,7 +40,7 @@ test('where the bare name answers nothing www. is looked at, if it has an addres
   assert.deepEqual(seen?.certificate, { kind: 'none' })
 })
 
-test('a name without addresses and without www. has shown nothing', async (t) => {
+test('a name without addresses and without www. has no response', async (t) => {
   const internet = new Internet(t).name('example.com')
   assert.deepEqual(await internet.look('example.com'), {
     bare: { hops: [], end: 'no_response', page: null },
@@ -50,7 +50,7 @@ test('a name without addresses and without www. has shown nothing', async (t) =>
   assert.deepEqual(internet.asked, ['www.example.com A', 'www.example.com AAAA'])
 })
 
-test('an answer of any status is an answer', async (t) => {
+test('a response of any status is a response', async (t) => {
   for (const status of [204, 401, 403, 404, 429, 500, 503]) {
     const internet = new Internet(t).name('example.com', HOME).name('www.example.com', WWW)
     await internet.plain((_, socket) => void socket.write(answer(status)))
@@ -60,7 +60,7 @@ test('an answer of any status is an answer', async (t) => {
   }
 })
 
-test('a name whose addresses are all private is left out, and not connected to', async (t) => {
+test('a name with only private addresses is left out and not connected to', async (t) => {
   const internet = new Internet(t).name('example.com', '127.0.0.66', '10.0.0.1', '::1', 'fd00::1', '169.254.169.254')
   await internet.stand(createServer(), 80, '127.0.0.66')
   internet.stands.pop()
@@ -68,7 +68,7 @@ test('a name whose addresses are all private is left out, and not connected to',
   assert.deepEqual(internet.taken, [])
 })
 
-test('a name that is closed to us is seen where its www. answers', async (t) => {
+test('if the bare name may not be probed, its www. host counts if it answers', async (t) => {
   const internet = new Internet(t).name('example.com', '10.0.0.1').name('www.example.com', WWW)
   await internet.plain(SITE, WWW)
   await internet.refuse(443, WWW)
@@ -76,14 +76,14 @@ test('a name that is closed to us is seen where its www. answers', async (t) => 
   assert.deepEqual([seen?.bare.end, seen?.www?.end], ['not_allowed', 'answered'])
 })
 
-test('where www. cannot be resolved for a reason of ours and nothing answered the web is left out', async (t) => {
+test('if www. cannot be resolved for a local reason and nothing answered, the web is left out', async (t) => {
   const internet = new Internet(t)
   for (const port of [80, 443]) await internet.refuse(port)
   const web = internet.web({}, { resolve: async () => null, close: async () => {} })
   assert.equal(await web.probe('example.com' as never, { addresses: [HOME] }), null)
 })
 
-test('where a family was not asked for a reason of ours and nothing answered the web is left out', async (t) => {
+test('if a family was not queried for a local reason and nothing answered, the web is left out', async (t) => {
   const internet = new Internet(t).name('www.example.com', WWW)
   for (const address of [HOME, WWW]) for (const port of [80, 443]) await internet.refuse(port, address)
   const look = (unknown: boolean) =>
@@ -92,13 +92,13 @@ test('where a family was not asked for a reason of ours and nothing answered the
   assert.equal((await look(false))?.bare.end, 'no_response')
 })
 
-test('a name that no URL can carry is left out', async (t) => {
+test('a name that no URL can contain is left out', async (t) => {
   const web = new Internet(t).web()
   for (const name of ['a.xn--a', '1.0xa', 'a.0x7f'])
     assert.equal(await web.probe(name as never, { addresses: [HOME] }), null, name)
 })
 
-test('the next address is tried where one refuses, at most 4 of them, the families in turn', async (t) => {
+test('if one address refuses, the next is tried, at most 4, with alternating families', async (t) => {
   const internet = new Internet(t).name('example.com', '127.0.0.3', '127.0.0.4', HOME)
   for (const address of ['127.0.0.3', '127.0.0.4']) for (const port of [80, 443]) await internet.refuse(port, address)
   await internet.plain(SITE)
@@ -112,20 +112,20 @@ test('the next address is tried where one refuses, at most 4 of them, the famili
   assert.deepEqual(many.taken, [])
 })
 
-test('an address that is not tried for a reason of ours makes silence a thing that is not known', async (t) => {
+test('if an address is not tried for a local reason, no response means unknown', async (t) => {
   const internet = new Internet(t).name('example.com', HOME, '10.0.0.1')
   for (const port of [80, 443]) await internet.refuse(port)
   assert.equal(await internet.look('example.com'), null)
 })
 
-test('a server that takes connections and says nothing is silent, in time', async (t) => {
+test('a server that accepts connections and sends nothing times out', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   for (const port of [80, 443]) await internet.stand(createServer(), port, HOME)
   const seen = await internet.look('example.com', { handshakeMs: 200, headMs: 200 })
   assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', { kind: 'none' }])
 })
 
-test('the bound of the visit ends all that is under way', async (t) => {
+test('the timeout of the probe ends everything in progress', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(() => {})
   await internet.refuse(443)
@@ -134,7 +134,7 @@ test('the bound of the visit ends all that is under way', async (t) => {
   await internet.idle()
 })
 
-test('closing ends all connections, and a look that is under way sees nothing', async (t) => {
+test('close ends all connections, and a probe in progress has no result', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   let asked = () => {}
   const heard = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ test('closing ends all connections, and a look that is under way sees nothing', 
   await internet.idle()
 })
 
-test('no connection outlives its visit', async (t) => {
+test('no connection outlives its probe', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(paths({ '/': answer(301, { location: 'https://example.com/' }) }))
   await internet.secure(SITE, await certify(['example.com'], authority))
@@ -161,7 +161,7 @@ test('no connection outlives its visit', async (t) => {
   assert.equal(internet.taken.length, 40)
 })
 
-test('every request carries the agent and none a cookie, credentials or a referrer', async (t) => {
+test('every request has the User-Agent, and none has a cookie, credentials or a referrer', async (t) => {
   const heard: string[] = []
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain((request, socket) => {

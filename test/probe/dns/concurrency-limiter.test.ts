@@ -1,4 +1,4 @@
-/** The concurrency limiter of a resolver on a clock of its own: what it makes of answers, refusals and dead domains. */
+/** The concurrency limiter of a resolver on a test clock: how it reacts to answers, refusals and dead domains. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const ROUND_TRIP = 50
 const DAY = 86_400_000
 const QUESTIONS = 7
 
-/** A resolver that bears so many questions in flight and refuses the others, and dead hosts, one in `dead`. */
+/** A resolver that accepts a number of queries in flight and refuses others. One host in `dead` does not answer. */
 function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_INFINITY } = {}) {
   const clock = { now: 0 }
   const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
@@ -29,7 +29,7 @@ function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_IN
     held.push({ ticket, until: clock.now + (isRefused ? 1 : ROUND_TRIP), isAnswered: !isRefused && !isDead })
     return true
   }
-  /** Keeps the limiter full for so long. */
+  /** Keeps the limiter full for this long. */
   const run = (milliseconds: number): void => {
     for (const end = clock.now + milliseconds; clock.now < end; clock.now++) {
       for (const { ticket, isAnswered } of held.filter(({ until }) => until <= clock.now)) {
@@ -42,7 +42,7 @@ function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_IN
   return { limiter, state, run }
 }
 
-test('the limit begins low and grows while answers come', () => {
+test('the limit starts low and grows while answers arrive', () => {
   const { limiter, run } = makeWorld()
   assert.equal(limiter.limit, INITIAL_CONCURRENCY)
   run(10 * ROUND_TRIP)
@@ -50,7 +50,7 @@ test('the limit begins low and grows while answers come', () => {
   assert.equal(limiter.overloads, 0)
 })
 
-test('a resolver that refuses what is over 150 questions is soon asked just below that, and goes on to be', () => {
+test('a resolver that refuses more than 150 queries is soon queried just below that, and stays there', () => {
   const { limiter, state, run } = makeWorld({ bears: 150 })
   run(20_000)
   state.refused = 0
@@ -65,7 +65,7 @@ test('a resolver that refuses what is over 150 questions is soon asked just belo
   assert.ok(state.refused < 60 * 30, `${state.refused} of 180,000`)
 })
 
-test('one domain that is always refused, and one in twenty that is dead, are no overload', () => {
+test('one domain that is always refused, and one dead domain in twenty, are not overload', () => {
   const one = makeWorld({ dead: 1_000_000 })
   const ticket = (): QueryTicket => one.limiter.acquire({ host: 'refused.test' }, DAY) as QueryTicket
   for (let question = 0; question < 500; question++) one.limiter.release(ticket(), 'failed')
@@ -76,7 +76,7 @@ test('one domain that is always refused, and one in twenty that is dead, are no 
   assert.ok(some.limiter.limit > 1_000)
 })
 
-test('a resolver that bears less from now on is asked less, and one that bears more again is asked more', () => {
+test('if a resolver accepts fewer queries, the limit falls, and if it accepts more again, the limit rises', () => {
   const { limiter, state, run } = makeWorld({ bears: 400 })
   run(10_000)
   assert.ok(limiter.limit > 300, `${limiter.limit}`)
@@ -88,7 +88,7 @@ test('a resolver that bears less from now on is asked less, and one that bears m
   assert.ok(limiter.limit > 300, `${limiter.limit}`)
 })
 
-test('a resolver that answers nothing for a while is asked little, and then as much as before', () => {
+test('a resolver that answers nothing for a while gets few queries, and later as many as before', () => {
   const { limiter, state, run } = makeWorld({ bears: 300 })
   run(10_000)
   state.bears = 0
@@ -99,7 +99,7 @@ test('a resolver that answers nothing for a while is asked little, and then as m
   assert.ok(limiter.limit > 200, `${limiter.limit}`)
 })
 
-test('many dead hosts in a row, with nothing but control questions answered, are soon asked as many at once as at first', () => {
+test('after many dead hosts in a row, with only control queries answered, the limit soon returns to its initial value', () => {
   const clock = { now: 0 }
   const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
   const leave = (ticket: QueryTicket, outcome: 'answered' | 'failed'): void => {
@@ -114,7 +114,7 @@ test('many dead hosts in a row, with nothing but control questions answered, are
   assert.equal(limiter.limit, INITIAL_CONCURRENCY)
 })
 
-test('a failure while unrelated hosts failed too is doubted, one before and after is not', () => {
+test('a failure while unrelated hosts fail too is doubtful, and one before or after is not', () => {
   const clock = { now: 0 }
   const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
   const enter = (host: string): QueryTicket => limiter.acquire({ host }, DAY) as QueryTicket
@@ -147,7 +147,7 @@ test('failures that turn into answers are overload, however few fail at once', (
   }
 })
 
-test('who waits gets a place in the order of coming, urgent ones first, then those asked again, and nobody after their time', async () => {
+test('waiting queries start in order of arrival, urgent ones first, then retries, and none after its deadline', async () => {
   const clock = { now: 0 }
   const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now, fixed: 1 })
   const first = limiter.acquire({ host: 'a.test' }, DAY) as QueryTicket

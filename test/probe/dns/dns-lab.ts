@@ -1,4 +1,4 @@
-/** A resolver that asks the lab's DNS server, and hostile servers made of raw sockets, closed when a test ends. */
+/** A resolver that queries the lab's DNS server, and hostile servers on raw sockets, all closed after the test. */
 
 import { createSocket, type Socket as Datagrams, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ import type { IpAddress } from '../../../src/values/ip-address.ts'
 
 export const LOOPBACK = '127.0.0.1' as IpAddress
 
-/** Long enough never to be reached by what answers. */
+/** A timeout that no answer reaches. */
 const PATIENCE = 20_000
 
 export async function resolverOf(
@@ -36,7 +36,7 @@ export async function resolverOf(
   return resolver
 }
 
-/** The lab's server with a table, a resolver that asks it, and what the server heard. */
+/** Starts the lab's server with a table and a resolver that queries it. Returns also the received queries. */
 export async function askLab(
   t: TestContext,
   table: DnsTable,
@@ -48,7 +48,7 @@ export async function askLab(
   return { resolver: await resolverOf(t, [server], options), heard, server }
 }
 
-/** A UDP server that does with each question what a test says. */
+/** A UDP server that replies to each query as the test says. */
 export async function rawUdp(
   t: TestContext,
   hear: (question: Buffer, from: RemoteInfo, socket: Datagrams) => void,
@@ -61,7 +61,7 @@ export async function rawUdp(
   return { address: LOOPBACK, port: socket.address().port, socket }
 }
 
-/** A server that says over UDP that every answer is cut off, and over TCP what a test says to each connection. */
+/** A server that truncates every UDP answer and serves each TCP connection as the test says. */
 export async function rawTcp(t: TestContext, serve: (socket: Socket, count: number) => void): Promise<Server> {
   const sockets = new Set<Socket>()
   let count = 0
@@ -79,14 +79,14 @@ export async function rawTcp(t: TestContext, serve: (socket: Socket, count: numb
   return { address: LOOPBACK, port }
 }
 
-/** The question as an answer without records, with the bit that says that it was cut off. */
+/** Turns the query into an answer without records that is marked as truncated. */
 export function cutOff(question: Buffer): Buffer {
   const message = withoutEdns(question)
   message[2] = 0x82
   return message
 }
 
-/** An answer to a question with one A record at a pointer to the name that was asked. */
+/** Builds an answer with one A record, whose name is a pointer to the queried name. */
 export function answerTo(question: Buffer, address: string, id = question.readUInt16BE()): Buffer {
   const message = withoutEdns(question)
   message.writeUInt16BE(id)
@@ -97,7 +97,7 @@ export function answerTo(question: Buffer, address: string, id = question.readUI
   return Buffer.concat([message, Buffer.from(record)])
 }
 
-/** A copy of the header and the question section alone. */
+/** A copy of only the header and the question section. */
 export function withoutEdns(question: Buffer): Buffer {
   let end = 12
   while (question[end] !== 0) end += question[end]! + 1

@@ -1,4 +1,4 @@
-/** The resolver against servers that lie, cut off, dawdle and impersonate, made of raw sockets. */
+/** The resolver against servers that lie, truncate, delay and impersonate, on raw sockets. */
 
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
@@ -11,7 +11,7 @@ import { answerTo, cutOff, framed, LOOPBACK, rawTcp, rawUdp, resolverOf, without
 const TRUE_ANSWER = { outcome: 'records', records: ['192.0.2.1'], aliases: [] }
 const MALFORMED = { outcome: 'failed', why: 'malformed' }
 
-/** What a liar may send before the true answer; each must be passed by. */
+/** False answers before the true one. The resolver must ignore each of them. */
 const LIES: Record<string, (question: Buffer) => Buffer> = {
   'another id': (question) => answerTo(question, '192.0.2.66', question.readUInt16BE() ^ 1),
   'another question': (question) => changed(answerTo(question, '192.0.2.66'), 13, 122),
@@ -32,7 +32,7 @@ function changed(message: Buffer, at: number, byte: number): Buffer {
   return copy
 }
 
-test('what is no answer to the question is passed by, and the true one is waited for', async (t) => {
+test('an answer to another query is ignored, and the true one is awaited', async (t) => {
   for (const [lie, make] of Object.entries(LIES)) {
     const server = await rawUdp(t, (question, { port, address }, socket) => {
       socket.send(make(question), port, address)
@@ -43,7 +43,7 @@ test('what is no answer to the question is passed by, and the true one is waited
   }
 })
 
-test('an answer from another port or another address is passed by', async (t) => {
+test('an answer from another port or address is ignored', async (t) => {
   const liars = [createSocket('udp4'), createSocket('udp4')]
   for (const [index, liar] of liars.entries()) {
     await once(liar.bind(0, `127.0.0.${index + 1}`), 'listening')
@@ -60,7 +60,7 @@ test('an answer from another port or another address is passed by', async (t) =>
   assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
 })
 
-test('letter case in the question that comes back does not count', async (t) => {
+test('letter case in the returned question does not matter', async (t) => {
   const server = await rawUdp(t, (question, { port, address }, socket) => {
     const message = answerTo(question, '192.0.2.1')
     for (let at = 13; at < 16; at++) message[at]! -= 32
@@ -70,7 +70,7 @@ test('letter case in the question that comes back does not count', async (t) => 
   assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
 })
 
-test('questions leave from many ports, each under an id of its own', async (t) => {
+test('queries leave from many ports, each with its own id', async (t) => {
   const ports = new Set<number>()
   const ids = new Set<number>()
   const server = await rawUdp(t, (question, { port, address }, socket) => {
@@ -83,7 +83,7 @@ test('questions leave from many ports, each under an id of its own', async (t) =
   assert.ok(ports.size > 12 && ids.size > 280, `${ports.size} ports, ${ids.size} ids`)
 })
 
-test('a resolver is asked over IPv6 alike', async (t) => {
+test('a resolver is queried over IPv6 in the same way', async (t) => {
   const socket = createSocket('udp6')
   socket.on('message', (question, { port, address }) => socket.send(answerTo(question, '192.0.2.1'), port, address))
   try {
@@ -96,7 +96,7 @@ test('a resolver is asked over IPv6 alike', async (t) => {
   assert.deepEqual(await resolver.resolve('abc.test', 'A'), TRUE_ANSWER)
 })
 
-test('a socket is given up for one of another port now and then, and no question is lost', async (t) => {
+test('a socket is replaced by one on another port now and then, and no query is lost', async (t) => {
   const ports = new Set<number>()
   const server = await rawUdp(t, (question, { port, address }, socket) => {
     ports.add(port)
@@ -111,7 +111,7 @@ test('a socket is given up for one of another port now and then, and no question
   assert.equal(ports.size, 3)
 })
 
-test('an answer that ends too soon, loops in its names or lies about lengths cannot be read', async (t) => {
+test('an answer that is truncated, has looping names or false lengths is malformed', async (t) => {
   const spoil: ((message: Buffer) => Buffer)[] = [
     (message) => message.subarray(0, -1),
     (message) => message.subarray(0, -14),
@@ -131,7 +131,7 @@ test('an answer that ends too soon, loops in its names or lies about lengths can
   }
 })
 
-test('an answer of 65,535 bytes is read over TCP, whole or byte by byte', async (t) => {
+test('an answer of 65,535 bytes is read over TCP, complete or byte by byte', async (t) => {
   let pieces = 1
   const server = await rawTcp(t, (socket) => {
     socket.on('data', (question) => void sendIn(socket, framed(largest(question.subarray(2))), pieces))
@@ -143,7 +143,7 @@ test('an answer of 65,535 bytes is read over TCP, whole or byte by byte', async 
   }
 })
 
-/** As many A records as fit, and text of another type that fills it to the last byte. */
+/** As many A records as fit, and data of another type up to the last byte. */
 function largest(question: Buffer): Buffer {
   const [one, two] = [answerTo(question, '192.0.2.1'), withoutEdns(question)]
   const record = one.subarray(two.length)
@@ -163,7 +163,7 @@ async function sendIn(socket: Socket, bytes: Buffer, pieces: number): Promise<vo
   }
 }
 
-test('one connection carries many questions, and their answers come in any order', async (t) => {
+test('one connection carries many queries, and their answers arrive in any order', async (t) => {
   let connections = 0
   const server = await rawTcp(t, (socket, count) => {
     connections = count
@@ -185,7 +185,7 @@ test('one connection carries many questions, and their answers come in any order
   assert.equal(connections, 1)
 })
 
-test('a question is asked once more where the server closes the connection, and not for ever', async (t) => {
+test('if the server closes the connection, a query is repeated once, and not forever', async (t) => {
   let connections = 0
   let answersFrom = 2
   const server = await rawTcp(t, (socket, count) => {
@@ -203,7 +203,7 @@ test('a question is asked once more where the server closes the connection, and 
   assert.equal(connections, 8, 'the only server there is has been asked three times, and each time once more')
 })
 
-test('a connection that left a question without an answer is given no more', async (t) => {
+test('a connection that left a query without an answer is not used again', async (t) => {
   const server = await rawTcp(t, (socket, count) => {
     if (count > 1) socket.on('data', (piece) => socket.write(framed(answerTo(piece.subarray(2), '192.0.2.1'))))
   })
@@ -211,7 +211,7 @@ test('a connection that left a question without an answer is given no more', asy
   assert.equal((await resolver.resolve('stalled.test', 'A'))?.outcome, 'records')
 })
 
-test('over TCP too, what answers another question is passed by, and nothing but the word "cut off" is no answer', async (t) => {
+test('over TCP too, answers to other queries are ignored, and a truncated answer is no answer', async (t) => {
   const server = await rawTcp(t, (socket) => {
     socket.on('data', (question) => {
       const asked = question.subarray(2)
@@ -226,7 +226,7 @@ test('over TCP too, what answers another question is passed by, and nothing but 
   assert.deepEqual(await resolver.resolve('abx.test', 'A'), MALFORMED)
 })
 
-test('where nobody takes the connection that a cut off answer asks for, the question was not asked', async (t) => {
+test('if the TCP connection for a truncated answer is refused, the query counts as not sent', async (t) => {
   const server = await rawUdp(t, (question, from, socket) => socket.send(cutOff(question), from.port, from.address))
   const resolver = await resolverOf(t, [{ address: LOOPBACK, port: server.port }])
   assert.equal(await resolver.resolve('abc.test', 'A'), null)

@@ -1,4 +1,4 @@
-/** Messages of any kind: what others encode is decoded as it was, and no bytes break, hold up or fill the reader. */
+/** DNS messages: encoded messages are decoded unchanged, and no bytes crash, delay or overload the reader. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { adminEmail, parseHost, RECORD_TYPES, type RecordType, textPart } from '
 import { unpackAddress } from '../../../src/values/ip-address.ts'
 
 const label = fc.uint8Array({ minLength: 1, maxLength: 63 })
-/** Hosts of any bytes, in the form of parseHost. */
+/** Hosts of arbitrary bytes, in the form of parseHost. */
 const host = fc
   .array(
     fc.oneof({ weight: 3, arbitrary: fc.stringMatching(/^[a-z0-9_-]{1,12}$/).map((text) => Buffer.from(text)) }, label),
@@ -57,7 +57,7 @@ function queryOf(name: string, type: RecordType): DnsQuery {
   return query
 }
 
-/** The lab's record as an observation writes it. */
+/** The lab's record in the format of an observation. */
 function given(type: RecordType, record: unknown): unknown {
   if (type === 'TXT') return (record as Uint8Array[]).map(textPart)
   if (type !== 'SOA') return record
@@ -65,7 +65,7 @@ function given(type: RecordType, record: unknown): unknown {
   return { ...rest, admin_email: adminEmail(mailbox) }
 }
 
-test('a host that is written and read again is the same, in the form of parseHost', () => {
+test('a host that is encoded and decoded is unchanged, in the form of parseHost', () => {
   fc.assert(
     fc.property(host, (name) => {
       const bytes = Buffer.alloc(300, 7)
@@ -76,7 +76,7 @@ test('a host that is written and read again is the same, in the form of parseHos
   )
 })
 
-test('writeHost takes what parseHost takes, and refuses the rest', () => {
+test('encodeHost accepts what parseHost accepts, and rejects everything else', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a\\.0-9]{0,300}$/)), (text) => {
       const name = parseHost(text)
@@ -87,7 +87,7 @@ test('writeHost takes what parseHost takes, and refuses the rest', () => {
   )
 })
 
-test('a question is what dns-packet makes of the same question', () => {
+test('a query equals the one that dns-packet encodes', () => {
   fc.assert(
     fc.property(plainHost, fc.constantFrom(...RECORD_TYPES), short, (name, type, id) => {
       const query = encodeQuery(name, type, true)!
@@ -102,7 +102,7 @@ test('a question is what dns-packet makes of the same question', () => {
   )
 })
 
-test('what the lab says is read as the table has it, whatever its bytes', () => {
+test('answers of the lab are read as the table has them, whatever their bytes', () => {
   fc.assert(
     fc.property(row, (has) => {
       for (const type of RECORD_TYPES) {
@@ -122,7 +122,7 @@ test('what the lab says is read as the table has it, whatever its bytes', () => 
   )
 })
 
-test('what dns-packet encodes is read alike, where it can say it', () => {
+test('messages that dns-packet encodes are read with the same result, if it can encode them', () => {
   fc.assert(
     fc.property(plainHost, few(fc.tuple(short, plainHost)), (name, mails) => {
       const query = queryOf(name, 'MX')
@@ -138,7 +138,7 @@ test('what dns-packet encodes is read alike, where it can say it', () => {
   )
 })
 
-test('no bytes make the reader throw, and what it reads is bounded by the message', () => {
+test('no bytes make the reader throw, and its result is bounded by the message', () => {
   const message = fc.oneof(
     fc.uint8Array({ minLength: 12, maxLength: 600 }),
     fc
@@ -188,7 +188,7 @@ test('no bytes make the lab throw', () => {
   )
 })
 
-test('no record is an absence where somebody stands for it, and a referral where name servers alone are named', () => {
+test('an empty answer with an SOA means no record, and one with only name servers is a referral', () => {
   const query = queryOf('a.test', 'A')
   const ns: Answer = { type: 'NS', name: 'test', data: 'ns.test' }
   const soa: Answer = { type: 'SOA', name: 'test', data: { mname: 'ns.test', rname: 'root.test', serial: 1 } }
@@ -214,7 +214,7 @@ test('no record is an absence where somebody stands for it, and a referral where
   }
 })
 
-test('a response code is kept for what it means', () => {
+test('each response code keeps its meaning', () => {
   const query = queryOf('a.test', 'A')
   const codes = { 1: 'unknown', 2: 'servfail', 4: 'unknown', 5: 'refused', 6: 'servfail', 9: 'lame', 11: 'servfail' }
   for (const [code, meaning] of Object.entries(codes)) {

@@ -1,4 +1,4 @@
-/** Second opinions: what one resolver alone denies, or fails at, is no fact. */
+/** Second opinions: a denial or failure of a single resolver is not a fact. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -21,7 +21,7 @@ const SERVFAIL: DnsAnswer = { outcome: 'failed', why: 'servfail' }
 const found: DnsAnswer = { outcome: 'records', records: ['192.0.2.1'], aliases: [] }
 const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }
 
-/** So many servers with one table, a resolver that asks them all, and who heard what. */
+/** Starts this many servers with one table, a resolver that queries them all, and a record of the queries. */
 async function several(t: TestContext, count: number, table = TABLE) {
   const heard: (DnsHeard & { by: number })[] = []
   const start = (_: unknown, by: number) => startDnsServer(table, (question) => heard.push({ ...question, by }))
@@ -37,7 +37,7 @@ async function visit(resolver: Resolver, name: string) {
   return dns
 }
 
-test('a name that two resolvers deny is missing, and a visit asks one question more for that', async (t) => {
+test('a name that two resolvers deny is nxdomain, which costs a probe one additional query', async (t) => {
   const { resolver, heard } = await several(t, 2)
   assert.deepEqual(await visit(resolver, 'nobody.test'), { status: 'nxdomain', records: {} })
   assert.equal(heard.length, 8)
@@ -45,7 +45,7 @@ test('a name that two resolvers deny is missing, and a visit asks one question m
   assert.equal(resolver.disagreements(), 0)
 })
 
-test('a name that only one of two resolvers denies was not looked at, whichever is asked first', async (t) => {
+test('a name that only one of two resolvers denies stays unknown, whichever is queried first', async (t) => {
   const { resolver, servers } = await several(t, 2)
   servers[0].override(answerAlways('nxdomain'))
   const answers = await Promise.all(Array.from({ length: 8 }, () => resolver.resolve('here.test', 'A')))
@@ -58,7 +58,7 @@ test('a name that only one of two resolvers denies was not looked at, whichever 
   }
 })
 
-test('of three resolvers that disagree two decide', async (t) => {
+test('of three resolvers that disagree, two decide', async (t) => {
   const { resolver, servers } = await several(t, 3)
   servers[1].override(answerAlways('nxdomain'))
   for (const _ of servers) assert.deepEqual(await resolver.resolve('here.test', 'A'), found)
@@ -69,14 +69,14 @@ test('of three resolvers that disagree two decide', async (t) => {
   }
 })
 
-test('a host that is denied for one type only, by all alike, lacks that type', async (t) => {
+test('if all resolvers deny a host for one type only, the host lacks that type', async (t) => {
   const { resolver } = await several(t, 2, { 'odd.test': { A: ['192.0.2.1'], AAAA: 'nxdomain' } })
   assert.deepEqual(await resolver.resolve('odd.test', 'AAAA'), NXDOMAIN)
   const dns = await visit(resolver, 'odd.test')
   assert.deepEqual([dns?.status, dns?.records.A?.length, dns?.records.AAAA], ['ok', 1, []])
 })
 
-test('a failure is one where two resolvers fail; the answer of one is enough', async (t) => {
+test('a failure needs two failing resolvers, and one answer is enough for success', async (t) => {
   const { resolver, servers } = await several(t, 2)
   for (const _ of servers) assert.deepEqual(await resolver.resolve('broken.test', 'A'), SERVFAIL)
   assert.equal(resolver.disagreements(), 0)
@@ -86,7 +86,7 @@ test('a failure is one where two resolvers fail; the answer of one is enough', a
   for (const _ of servers) assert.equal(await resolver.resolve('nobody.test', 'A'), null, 'NXDOMAIN of one alone')
 })
 
-test('beside a resolver that has died, or is gone, the other one alone denies nothing and fails at nothing', async (t) => {
+test('if the other resolver is dead or excluded, a resolver alone denies nothing and fails nothing', async (t) => {
   const { resolver, servers } = await several(t, 2)
   const expectNothing = async () => {
     const names = ['nobody.test', 'broken.test', 'here.test'].flatMap((name) => [name, name])
@@ -99,7 +99,7 @@ test('beside a resolver that has died, or is gone, the other one alone denies no
   await expectNothing()
 })
 
-test('a server that is left out is not asked, and asked again when it is not', async (t) => {
+test('an excluded server gets no queries, and gets them again when it is included', async (t) => {
   const { resolver, servers, heard } = await several(t, 2)
   resolver.exclude([servers[0]])
   for (const _ of servers) assert.deepEqual(await resolver.resolve('here.test', 'A'), found)
@@ -111,7 +111,7 @@ test('a server that is left out is not asked, and asked again when it is not', a
   assert.deepEqual(await resolver.resolve('nobody.test', 'A'), NXDOMAIN)
 })
 
-test('the only resolver is asked again, however often it is named', async (t) => {
+test('a single resolver is queried again, however often it is configured', async (t) => {
   const { servers, heard } = await several(t, 1)
   const resolver = await resolverOf(t, [servers[0], { address: servers[0].address, port: servers[0].port }])
   assert.deepEqual(await resolver.resolve('nobody.test', 'A'), NXDOMAIN)
@@ -119,14 +119,14 @@ test('the only resolver is asked again, however often it is named', async (t) =>
   assert.equal(heard.length, 5, 'twice for what is missing, three times for what fails')
 })
 
-test('the only resolver, where it denies a name and then does not, is believed neither', async (t) => {
+test('a single resolver that denies a name and then does not is not believed either way', async (t) => {
   const { resolver, servers, heard } = await several(t, 1)
   servers[0].override(() => (heard.length % 3 === 1 ? 'nxdomain' : undefined))
   assert.equal(await resolver.resolve('here.test', 'A'), null)
   assert.ok(heard.length >= 2)
 })
 
-test('silence is the word of one resolver, however often it is asked', async (t) => {
+test('silence counts as the result of one resolver, however often it is queried', async (t) => {
   const { resolver, servers, heard } = await several(t, 2, { ...TABLE, 'mute.test': 'silent' })
   assert.deepEqual(await resolver.resolve('mute.test', 'A'), { outcome: 'failed', why: 'timeout' })
   resolver.exclude([servers[0]])
@@ -135,7 +135,7 @@ test('silence is the word of one resolver, however often it is asked', async (t)
   assert.equal(heard.filter(({ host }) => host === 'mute.test').length, 3)
 })
 
-test('whatever a lying resolver beside an honest one denies or fails at, no visit says so', async (t) => {
+test('whatever a lying resolver denies or fails next to an honest one, no probe reports it', async (t) => {
   const hosts = Array.from({ length: 60 }, (_, index) => `name-${index}.test`)
   const { resolver, servers } = await several(t, 2, Object.fromEntries(hosts.map((host) => [host, HERE])))
   const lies = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom('nxdomain', 'servfail', 'refused'))

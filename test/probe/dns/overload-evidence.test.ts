@@ -1,4 +1,4 @@
-/** Visits against resolvers that bear little: our own load never becomes a fact about a name. */
+/** Probes against resolvers with little capacity: our own load never becomes a fact about a name. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -26,7 +26,7 @@ const WELL = {
 }
 const DEAD = ['servfail', 'refused', { A: 'servfail', AAAA: 'refused', delay: DELAY }] as const
 
-/** Of twenty names one is dead. */
+/** One of twenty names is dead. */
 const fateOf = (index: number) => (index % 20 === 7 ? DEAD[index % DEAD.length]! : WELL)
 
 function tableOf(count: number): DnsTable {
@@ -53,7 +53,7 @@ async function visitAll(resolver: Resolver, count: number): Promise<Map<number, 
   return seen
 }
 
-/** Nothing that is said is wrong, and of what lives nothing is missing. */
+/** No result is wrong, and no result of a live name is missing. */
 function expectTruth(seen: Map<number, Observation['dns']>): void {
   for (const [index, dns] of seen) {
     const isDead = fateOf(index) !== WELL
@@ -66,7 +66,7 @@ function expectTruth(seen: Map<number, Observation['dns']>): void {
   }
 }
 
-test('a resolver that refuses what is over 150 questions makes no name fail, and dead names are still seen to be', async (t) => {
+test('a resolver that refuses more than 150 queries makes no name fail, and dead names are still detected', async (t) => {
   const count = 1_200
   const resolver = await resolverOf(t, await started(t, count, [150]), { attempts: 4, retryDelayMs: 20 })
   const seen = await visitAll(resolver, count)
@@ -75,13 +75,13 @@ test('a resolver that refuses what is over 150 questions makes no name fail, and
   assert.ok(judged > 0.9 * (count / 20), `${judged} of ${count / 20}`)
 })
 
-test('two resolvers of which one bears next to nothing make no name fail', async (t) => {
+test('if one of two resolvers has almost no capacity, no name fails', async (t) => {
   const count = 600
   const resolver = await resolverOf(t, await started(t, count, [12, 400]), { attempts: 4, retryDelayMs: 20 })
   expectTruth(await visitAll(resolver, count))
 })
 
-test('a resolver that fails at everything says nothing about any name', async (t) => {
+test('a resolver that fails every query gives no result about any name', async (t) => {
   const [server] = (await started(t, 60, [1_000])) as [LabDnsServer]
   const resolver = await resolverOf(t, [server], { attempts: 2, retryDelayMs: 1 })
   for (const failure of ['servfail', 'refused'] as const) {

@@ -1,4 +1,4 @@
-/** The resolver against the lab's DNS server: what each kind of answer means. */
+/** The resolver against the lab's DNS server: the meaning of each kind of answer. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ function recordsOf(records: unknown, aliases: readonly string[] = []) {
   return { outcome: 'records', records, aliases }
 }
 
-test('each of the seven types comes as an observation file writes it', async (t) => {
+test('each of the seven types is returned in the format of an observation file', async (t) => {
   const { resolver } = await askLab(t, { ...FULL, 'alias.test': { CNAME: ['full.test'] } })
   const ask = (type: (typeof RECORD_TYPES)[number]) => resolver.resolve('full.test', type)
   assert.deepEqual(await ask('A'), recordsOf(['192.0.2.1', '192.0.2.200']))
@@ -57,13 +57,13 @@ test('each of the seven types comes as an observation file writes it', async (t)
   assert.deepEqual(await resolver.resolve('alias.test', 'CNAME'), recordsOf(['full.test']))
 })
 
-test('a name that does not exist is told from one that has no record of the type', async (t) => {
+test('a missing name is distinguished from one without a record of the type', async (t) => {
   const { resolver } = await askLab(t, FULL)
   assert.deepEqual(await resolver.resolve('nobody.test', 'A'), { outcome: 'nxdomain' })
   assert.deepEqual(await resolver.resolve('full.test', 'CNAME'), recordsOf([]))
 })
 
-test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read are kept apart', async (t) => {
+test('SERVFAIL, REFUSED, a referral, silence and a malformed answer are distinguished', async (t) => {
   const table = { a: 'servfail', b: 'refused', c: 'lame', d: 'malformed' } as const
   const { resolver } = await askLab(t, { ...table, mixed: { A: 'servfail', AAAA: ['::1'] } })
   for (const [host, why] of Object.entries(table)) {
@@ -80,7 +80,7 @@ test('SERVFAIL, REFUSED, a referral, silence and an answer that cannot be read a
   )
 })
 
-test('the silence of a resolver that answers nothing at all says nothing of a name', async (t) => {
+test('the silence of a resolver that answers nothing at all says nothing about a name', async (t) => {
   const { resolver, heard } = await askLab(
     t,
     { a: 'silent', b: 'silent', '.': 'silent' },
@@ -90,7 +90,7 @@ test('the silence of a resolver that answers nothing at all says nothing of a na
   assert.ok(heard.some(({ host }) => host === '.'))
 })
 
-test('aliases are followed to the records at their end, and named in their order', async (t) => {
+test('aliases are followed to the records at their end, and returned in order', async (t) => {
   const { resolver } = await askLab(t, {
     'a.test': { CNAME: ['b.test'] },
     'b.test': { CNAME: ['c.test'] },
@@ -103,7 +103,7 @@ test('aliases are followed to the records at their end, and named in their order
   assert.deepEqual(await resolver.resolve('dangling.test', 'A'), recordsOf([], ['nobody.test']))
 })
 
-test('where the server stops at an alias, addresses are asked of its target', async (t) => {
+test('if the server stops at an alias, addresses are queried at its target', async (t) => {
   const { resolver, heard } = await askLab(t, {
     'a.test': { CNAME: ['b.test'], omitsTarget: true },
     'b.test': { CNAME: ['c.test'], omitsTarget: true },
@@ -121,7 +121,7 @@ test('where the server stops at an alias, addresses are asked of its target', as
   assert.equal(heard.length, 1)
 })
 
-test('a chain of sixteen aliases is followed, of a longer one nothing is said, and a loop fails', async (t) => {
+test('a chain of sixteen aliases is followed, a longer one gives no result, and a loop fails', async (t) => {
   for (const stops of [true, false]) {
     const table: Record<string, object> = { 'n16.test': { A: ['192.0.2.8'] }, 'loop.test': { CNAME: ['pool.test'] } }
     for (let link = -2; link < 16; link++) table[`n${link}.test`] = { CNAME: [`n${link + 1}.test`] }
@@ -144,7 +144,7 @@ test('a chain of sixteen aliases is followed, of a longer one nothing is said, a
   }
 })
 
-test('an answer that was cut off is asked for over TCP', async (t) => {
+test('a truncated answer is queried again over TCP', async (t) => {
   const { resolver, heard } = await askLab(t, {
     'cut.test': { A: ['192.0.2.1'], truncated: true },
     'many.test': { A: Array.from({ length: 900 }, (_, index) => `192.0.${index >> 8}.${index & 255}`) },
@@ -158,7 +158,7 @@ test('an answer that was cut off is asked for over TCP', async (t) => {
   assert.equal(many?.outcome === 'records' && many.records.length, 900)
 })
 
-test('the next server is asked where one fails, and what says most is kept', async (t) => {
+test('if one server fails, the next one is queried, and the most informative result counts', async (t) => {
   const bad = await askLab(t, { 'a.test': 'refused', 'b.test': 'silent' })
   const good = await askLab(t, { 'a.test': { A: ['192.0.2.1'] }, 'b.test': 'servfail' })
   const servers = [bad.server, good.server]
@@ -168,7 +168,7 @@ test('the next server is asked where one fails, and what says most is kept', asy
     assert.deepEqual(await resolver.resolve('b.test', 'A'), { outcome: 'failed', why: 'servfail' })
 })
 
-test('a server that does not know EDNS is asked without it', async (t) => {
+test('a server that does not know EDNS is queried without it', async (t) => {
   const server = await rawUdp(t, (question, from, socket) => {
     const message = withoutEdns(question)
     message[2] = 0x80
@@ -179,7 +179,7 @@ test('a server that does not know EDNS is asked without it', async (t) => {
   assert.deepEqual(await resolver.resolve('a.test', 'A'), { outcome: 'nxdomain' })
 })
 
-test('where the path drops questions with EDNS they are asked without it, from then on at once', async (t) => {
+test('if the path drops queries with EDNS, later queries go without it at once', async (t) => {
   const heard: boolean[] = []
   const server = await rawUdp(t, (question, from, socket) => {
     heard.push(question[11] === 1)
@@ -196,7 +196,7 @@ test('where the path drops questions with EDNS they are asked without it, from t
   )
 })
 
-test('where EDNS passes the last attempt is made without it all the same, and that alone changes nothing', async (t) => {
+test('if EDNS passes, the last attempt still goes without it, which alone changes nothing', async (t) => {
   const heard: boolean[] = []
   const server = await rawUdp(t, (question, from, socket) => {
     heard.push(question[11] === 1)
@@ -211,7 +211,7 @@ test('where EDNS passes the last attempt is made without it all the same, and th
   assert.deepEqual(resolver.withoutEdns(), [])
 })
 
-test('what could not be asked for a reason of ours is null: nobody there, no host, closed', async (t) => {
+test('without a listener, with an invalid host or after close, the result is null', async (t) => {
   const gone = await startDnsServer({})
   await gone.close()
   const alone = await resolverOf(t, [gone])
@@ -237,7 +237,7 @@ test('a resolver that is closed while its sockets open leaves nothing behind', a
   assert.equal(await asked, null)
 })
 
-test('a resolver that is closed while a socket gives way to another leaves nothing behind', async (t) => {
+test('a resolver that is closed while a socket is replaced leaves nothing behind', async (t) => {
   const { resolver } = await askLab(t, { 'a.test': 'silent' }, { sockets: 1 })
   await resolver.resolve('nobody.test', 'A')
   const asked = Array.from({ length: 4200 }, () => resolver.resolve('a.test', 'A'))
@@ -245,7 +245,7 @@ test('a resolver that is closed while a socket gives way to another leaves nothi
   assert.deepEqual(new Set(await Promise.all(asked)), new Set([null]))
 })
 
-test('answers in turn begin anew with another table', async (t) => {
+test('rotating answers restart with another table', async (t) => {
   const table: DnsTable = { 'a.test': { A: { rotation: [['192.0.2.1'], []] } } }
   const { resolver, server } = await askLab(t, table)
   for (const records of [['192.0.2.1'], [], ['192.0.2.1']]) {

@@ -1,4 +1,4 @@
-/** HTTP as the crawler speaks it: bodies and their encodings, and servers that keep to no rule. */
+/** The HTTP client of the crawler: bodies and their encodings, and servers that break every rule. */
 
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
@@ -17,7 +17,7 @@ import { WEB_LIMITS, type WebLimits } from '../../../src/probe/http/limits.ts'
 import { MAX_REDIRECT_HOPS, type WebProbeResult } from '../../../src/probe/probe-result.ts'
 import { AGENT, type Answerer, answer, endless, HOME, Internet, PAGE, page, paths } from '../internet.ts'
 
-/** The bare chain of a look at `example.com`, whose port 80 answers so and whose port 443 refuses. */
+/** The bare chain of a probe of `example.com`, with this answer on port 80 and port 443 refused. */
 async function look(
   t: TestContext,
   converse: Answerer,
@@ -31,7 +31,7 @@ async function look(
   return seen?.bare ?? assert.fail('nothing was seen')
 }
 
-/** The text of the start page that is answered so; null where there is no page. */
+/** The text of the start page in this answer, or null without a page. */
 async function text(
   t: TestContext,
   response: Buffer | ((socket: Socket) => void),
@@ -56,7 +56,7 @@ const raw = (head: string, body: string | Uint8Array = '') =>
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const silent = { hops: [], end: 'no_response', page: null }
 
-test('the request names the host, the agent and the encodings that are spoken, and no more than that', async (t) => {
+test('the request names the host, the agent and the supported encodings, and nothing else', async (t) => {
   let heard = ''
   await look(t, (request, socket) => {
     heard ||= request
@@ -78,7 +78,7 @@ test('the request names the host, the agent and the encodings that are spoken, a
   )
 })
 
-test('one layer of gzip, deflate with and without its head, br or zstd is taken off', async (t) => {
+test('one layer of gzip, deflate with and without header, br or zstd is decoded', async (t) => {
   for (const [name, body] of [
     ['identity', Buffer.from(PAGE)],
     ['gzip', gzipSync(PAGE)],
@@ -95,7 +95,7 @@ test('one layer of gzip, deflate with and without its head, br or zstd is taken 
     assert.equal(await text(t, page(body, { 'content-encoding': name })), WORDS, name)
 })
 
-test('two layers, in one field or in two, and an encoding that is not spoken leave no page', async (t) => {
+test('two layers, in one field or in two, and an unsupported encoding give no page', async (t) => {
   const twice = gzipSync(gzipSync(PAGE))
   const two = `${OK}content-encoding: gzip\r\nContent-Encoding: gzip\r\ncontent-length: ${twice.length}\r\n\r\n`
   assert.equal(await text(t, page(twice, { 'content-encoding': 'gzip, gzip' })), null)
@@ -105,7 +105,7 @@ test('two layers, in one field or in two, and an encoding that is not spoken lea
   assert.equal(parseContentEncoding('gzip, x-gzip'), 'unreadable')
 })
 
-/** What comes out of a body of this encoding, and how many pieces of it were taken. */
+/** The decoded body of an encoding, and how many of its chunks were read. */
 async function unpack(
   encoding: 'gzip' | 'br' | 'zstd' | 'deflate',
   body: Buffer,
@@ -123,7 +123,7 @@ async function unpack(
   return { out, taken }
 }
 
-test('a compressed bomb is cut off at the bound of what is decoded', async () => {
+test('a compression bomb is cut off at the limit of decoded bytes', async () => {
   const zeros = Buffer.alloc(64 * 1024 * 1024)
   const quick = { params: { [zlib.BROTLI_PARAM_QUALITY]: 1 } }
   for (const [encoding, bomb] of [
@@ -138,7 +138,7 @@ test('a compressed bomb is cut off at the bound of what is decoded', async () =>
   }
 })
 
-test('a compressed bomb on a start page is cut off, and what came before is read', async (t) => {
+test('a compression bomb as a start page is cut off, and its beginning is read', async (t) => {
   const bomb = Buffer.from(PAGE + ' '.repeat(8 * 1024 * 1024))
   for (const [encoding, body] of [
     ['gzip', gzipSync(bomb)],
@@ -148,7 +148,7 @@ test('a compressed bomb on a start page is cut off, and what came before is read
     assert.equal((await text(t, page(body, { 'content-encoding': encoding })))?.trim(), WORDS)
 })
 
-test('a body of any size and encoding comes out as it went in, up to its bounds', async () => {
+test('a body of any size and encoding is decoded unchanged up to its limits', async () => {
   const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync }
   const sizes = fc.integer({ min: 0, max: 400_000 })
   await fc.assert(
@@ -165,7 +165,7 @@ test('a body of any size and encoding comes out as it went in, up to its bounds'
   )
 })
 
-test('a compressed body that breaks off or goes wrong gives what can be decoded', async (t) => {
+test('a truncated or corrupt compressed body gives what can be decoded', async (t) => {
   const long = `${PAGE}${'<p>more and more</p>'.repeat(500)}`
   for (const [encoding, packed] of [
     ['gzip', gzipSync(long)],
@@ -179,7 +179,7 @@ test('a compressed body that breaks off or goes wrong gives what can be decoded'
     assert.equal(await text(t, page('no such thing', { 'content-encoding': encoding })), '', encoding)
 })
 
-test('an endless body is cut off, and what came is read', async (t) => {
+test('an endless body is cut off, and its beginning is read', async (t) => {
   let bytes = 0
   const piece = Buffer.from('<p>again</p>'.repeat(4096))
   const read = await text(t, (socket) => {
@@ -192,13 +192,13 @@ test('an endless body is cut off, and what came is read', async (t) => {
   assert.ok(bytes < 16 * 1024 * 1024, `${bytes} bytes were taken`)
 })
 
-test('an endless body in chunks that hold nothing but extensions is cut off', async (t) => {
+test('an endless body whose chunks contain only extensions is cut off', async (t) => {
   const chunk = Buffer.from(`1;${'x'.repeat(2000)}\r\na\r\n`.repeat(16))
   const read = await text(t, (socket) => endless(socket, `${OK}transfer-encoding: chunked\r\n\r\n`, chunk))
   assert.ok(read === null || read.length < 2000)
 })
 
-test('a body that drips is read as far as it came', async (t) => {
+test('a slowly dripping body is read as far as it arrived', async (t) => {
   const read = await text(
     t,
     (socket) => {
@@ -211,7 +211,7 @@ test('a body that drips is read as far as it came', async (t) => {
   assert.match(read ?? '', /^Words of the page.\ndrop/)
 })
 
-test('a body that is shorter or longer than it says is read as far as it goes', async (t) => {
+test('a body that is shorter or longer than announced is read as far as it goes', async (t) => {
   assert.equal(await text(t, (socket) => void socket.end(raw(`${OK}content-length: 5000\r\n\r\n`, PAGE))), WORDS)
   assert.equal(
     await text(t, (socket) => void socket.write(raw(`${OK}content-length: ${PAGE.length}\r\n\r\n`, `${PAGE}<p>more`))),
@@ -231,20 +231,20 @@ test('a body that is shorter or longer than it says is read as far as it goes', 
   assert.equal(await text(t, (socket) => void socket.end(raw(`HTTP/1.0 200 OK\r\n\r\n`, PAGE))), WORDS)
 })
 
-test('a body that is over its bound before it is wanted is read once', async (t) => {
+test('a body that exceeds its limit before it is requested is read once', async (t) => {
   const body = gzipSync(PAGE)
   const head = `${OK}content-encoding: gzip\r\ncontent-length: ${body.length + 1}\r\n\r\n`
   assert.equal(await text(t, raw(head, body), { wireBytes: body.length }), WORDS)
 })
 
-test('a server that resets the connection in the middle of a body has shown what came', async (t) => {
+test('if a server resets the connection within a body, the received part counts', async (t) => {
   const read = await text(t, (socket) => {
     socket.write(raw(`${OK}content-length: 5000\r\n\r\n`, PAGE), () => setImmediate(() => socket.resetAndDestroy()))
   })
   assert.ok(read === WORDS || read === '')
 })
 
-test('what is not HTTP, or bends its rules, is silence', async (t) => {
+test('responses that are not HTTP, or violate it, count as no response', async (t) => {
   for (const response of [
     '<html><p>HTTP/0.9 was like that</p></html>',
     'HTTP/2 200 OK\r\n\r\nx',
@@ -269,7 +269,7 @@ test('what is not HTTP, or bends its rules, is silence', async (t) => {
     assert.deepEqual(await look(t, (_, socket) => void socket.end(response, 'latin1')), silent, response)
 })
 
-test('a head that is endless, in fields, in one field, in its first line or in 1xx answers, is silence', async (t) => {
+test('an endless head, in fields, in one field, in its first line or in 1xx responses, counts as no response', async (t) => {
   for (const [start, piece] of [
     [OK, 'name: value\r\n'],
     [OK, 'a:\r\n'],
@@ -293,7 +293,7 @@ test('a head that is endless, in fields, in one field, in its first line or in 1
   }
 })
 
-test('a head that drips, also in 1xx answers, and one that never comes are silence', async (t) => {
+test('a dripping head, also in 1xx responses, and a missing one count as no response', async (t) => {
   for (const [start, piece] of [
     [OK, 'a: b\r\n'],
     ['', 'HTTP/1.1 102 Processing\r\n\r\n'],
@@ -312,18 +312,18 @@ test('a head that drips, also in 1xx answers, and one that never comes are silen
   }
 })
 
-test('an answer after 1xx answers counts', async (t) => {
+test('a response after 1xx responses counts', async (t) => {
   const hints = Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'.repeat(3))
   assert.equal(await text(t, (socket) => void socket.write(Buffer.concat([hints, page()]))), WORDS)
 })
 
-test('a head as large as its bound is read, a larger one is silence', async (t) => {
+test('a head of the maximum size is read, and a larger one counts as no response', async (t) => {
   const filled = (bytes: number) => page(PAGE, { filling: 'x'.repeat(bytes) })
   assert.equal(await text(t, filled(30_000)), WORDS)
   assert.deepEqual(await look(t, (_, socket) => void socket.write(filled(33_000))), silent)
 })
 
-test('heads that are torn, doubled, shuffled or full of noise never make a look fail', async (t) => {
+test('heads that are torn, doubled, shuffled or noisy never make a probe fail', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   let response: Uint8Array = Buffer.alloc(0)
   await internet.plain((_, socket) => void socket.end(response))
@@ -386,7 +386,7 @@ test('heads that are torn, doubled, shuffled or full of noise never make a look 
   await internet.idle()
 })
 
-test('redirects inside one origin share a connection, also where their bodies come late', async (t) => {
+test('redirects within one origin share a connection, even if their bodies arrive late', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(
     paths({
@@ -404,7 +404,7 @@ test('redirects inside one origin share a connection, also where their bodies co
   assert.deepEqual(internet.taken, [`${HOME}:80`])
 })
 
-test('a server that ends the connection after each answer is asked again', async (t) => {
+test('a server that closes the connection after each response is requested again', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(
     (request, socket) => void socket.end(request.startsWith('GET / ') ? answer(302, { location: '/a' }) : page()),

@@ -1,4 +1,4 @@
-/** Servers that speak HTTP/2 alone: read like others, within the same bounds, whatever frames they send. */
+/** Servers that only speak HTTP/2: read like others, within the same limits, whatever frames they send. */
 
 import assert from 'node:assert/strict'
 import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
@@ -25,7 +25,7 @@ async function internetOf(t: TestContext, serve: Serve): Promise<Internet> {
   return internet.stand(createSecureServer(valid, serve), 443, HOME)
 }
 
-test('a site that speaks HTTP/2 alone is read, its robots.txt first, over one connection', async (t) => {
+test('a site that only speaks HTTP/2 is read, its robots.txt first, over one connection', async (t) => {
   const asked: string[] = []
   const internet = await internetOf(t, ({ url, headers }, response) => {
     asked.push(`${headers[':authority']}${url} ${headers['user-agent']}`)
@@ -48,7 +48,7 @@ test('a site that speaks HTTP/2 alone is read, its robots.txt first, over one co
   assert.deepEqual(internet.taken, [`${HOME}:443`, `${HOME}:443`], 'the first handshake names HTTP/1.1')
 })
 
-test('one that ends a connection on which HTTP/2 was not agreed, without an alert, is read as well', async (t) => {
+test('a site that closes a connection without HTTP/2 and without an alert is read as well', async (t) => {
   const modern = createSecureServer(valid, ({ url }, response) => {
     if (url === '/robots.txt') response.writeHead(404).end()
     else response.writeHead(200, PAGE).end('<p>Hello')
@@ -68,7 +68,7 @@ test('one that ends a connection on which HTTP/2 was not agreed, without an aler
   assert.deepEqual([seen?.bare.page?.text, seen?.certificate], [['Hello'], { kind: 'presented', error: null }])
 })
 
-test('its robots.txt is obeyed, its errors and redirects are those of any site', async (t) => {
+test('its robots.txt is obeyed, and its errors and redirects are handled like those of any site', async (t) => {
   const internet = await internetOf(t, ({ url }, response) => {
     if (url === '/robots.txt')
       response.writeHead(200, { 'content-type': 'text/plain' }).end('User-agent: *\nDisallow: /')
@@ -78,7 +78,7 @@ test('its robots.txt is obeyed, its errors and redirects are those of any site',
   assert.deepEqual([seen?.bare.end, seen?.bare.hops[0]?.status, seen?.bare.page], ['answered', 200, null])
 })
 
-test('a body that does not end is cut where one of HTTP/1.1 is', async (t) => {
+test('an endless body is cut off at the limit of HTTP/1.1', async (t) => {
   const internet = await internetOf(t, ({ url }, response) => {
     if (url === '/robots.txt') response.writeHead(404).end()
     else {
@@ -91,7 +91,7 @@ test('a body that does not end is cut where one of HTTP/1.1 is', async (t) => {
   await internet.idle()
 })
 
-test('a head that is longer than one of HTTP/1.1 may be is no answer', async (t) => {
+test('a head above the limit of HTTP/1.1 is no response', async (t) => {
   const internet = await internetOf(t, (_, response) => {
     response.writeHead(200, { ...PAGE, ...Object.fromEntries([1, 2, 3, 4].map((n) => [`x-${n}`, 'x'.repeat(9000)])) })
     response.end('<p>Hello')
@@ -100,7 +100,7 @@ test('a head that is longer than one of HTTP/1.1 may be is no answer', async (t)
   assert.deepEqual(seen?.bare, { hops: [], end: 'no_response', page: null })
 })
 
-/** Frames of HTTP/2 (RFC 9113, chapter 4.1). */
+/** HTTP/2 frames (RFC 9113, chapter 4.1). */
 function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
@@ -111,14 +111,14 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
 }
 
 const SETTINGS = frame(4, 0, 0)
-/** `:status: 100`, by a literal name of the static table (RFC 7541, appendix A). */
+/** `:status: 100`, with a name from the static table (RFC 7541, appendix A). */
 const STATUS_100 = Buffer.concat([Buffer.from([0x08, 3]), Buffer.from('100')])
 const STATUS_200 = Buffer.from([0x88])
-/** A literal field that is not indexed. */
+/** A literal field without indexing. */
 const field = (name: string, value: string) =>
   Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)])
 
-/** What a hostile server repeats for as long as it is read, once it was asked. */
+/** What a hostile server repeats after a request, for as long as the client reads. */
 const FLOODS: Record<string, { first?: Buffer; again: Buffer }> = {
   PING: { again: frame(6, 0, 0, Buffer.alloc(8)) },
   SETTINGS: { again: SETTINGS },
@@ -134,7 +134,7 @@ const FLOODS: Record<string, { first?: Buffer; again: Buffer }> = {
 }
 
 for (const [what, { first, again }] of Object.entries(FLOODS)) {
-  test(`a flood of ${what} ends the connection long before its time is up`, async (t) => {
+  test(`a flood of ${what} ends the connection long before its timeout`, async (t) => {
     const internet = new Internet(t).name('example.com', HOME)
     await internet.refuse(80)
     let sent = 0
@@ -172,7 +172,7 @@ for (const [what, { first, again }] of Object.entries(FLOODS)) {
   })
 }
 
-test('a server that says GOAWAY before each request is given up after a few connections', async (t) => {
+test('a server that sends GOAWAY before each request is given up after a few connections', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
   let connections = 0

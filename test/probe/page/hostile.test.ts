@@ -1,7 +1,4 @@
-/**
- * Pages that want to hurt: whatever comes, the reader ends, its work follows the length, and what it hands on is
- * bounded.
- */
+/** Hostile pages: the reader always ends, its work is linear in the length, and its output is bounded. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -66,7 +63,7 @@ function assertBounded({ page, refresh }: ParsedPage): void {
   for (const url of [page.base, refresh ?? page.base]) assert.match(url, /^https?:/)
 }
 
-/** Everything that the tokens hand on: how often, and how many characters. */
+/** The work of all tokens: their number and their characters. */
 function workOf(html: string): number {
   let work = 0
   const listener = {
@@ -90,7 +87,7 @@ function workOf(html: string): number {
 }
 
 for (const [what, make] of Object.entries(HOSTILE)) {
-  test(`a page of ${what} is read to its end, within its bounds`, () => {
+  test(`a page of ${what} is read to its end, within its limits`, () => {
     assertBounded(read(make(100_000)))
   })
 
@@ -102,18 +99,18 @@ for (const [what, make] of Object.entries(HOSTILE)) {
   })
 }
 
-test('of a page longer than 2 MiB the rest is not read', () => {
+test('a page is read up to 2 MiB', () => {
   const { page } = read(`${'<!-- -->'.repeat((2 * MEBIBYTE) / 8)}late`)
   assert.deepEqual(page.text, [])
 })
 
-test('an element deeper than 512 is not remembered, and the text behind it all is still seen', () => {
+test('elements deeper than 512 are not tracked, and the text after them is still read', () => {
   const depth = 100_000
   const { page } = read(`${'<div>'.repeat(depth)}deep${'</div>'.repeat(depth)}<p hidden>no</p><p>after`)
   assert.deepEqual(page.text, ['deep', 'after'])
 })
 
-test('a block of data over 256 KiB is not read, the one behind it is', () => {
+test('a data block over 256 KiB is not read, and the next one is', () => {
   const block = (text: string) => `<script type="application/ld+json">${text}</script>`
   const { page } = read(block(`{"a":"${'x'.repeat(256 * 1024)}","sameAs":"/no"}`) + block('{"sameAs":"/yes"}'))
   assert.deepEqual(page.links, [{ from: 'data', name: 'sameas', target: '/yes' }])
@@ -176,11 +173,11 @@ const PARTS = [
   '__proto__',
   ' hidden',
 ]
-/** So long a beginning that the charset is decided and what follows is read as it comes. */
+/** Long enough that the charset is decided and the rest is streamed. */
 const SNIFFED = `<!--${' '.repeat(1024)}-->`
 const htmls = fc.array(fc.oneof(fc.constantFrom(...PARTS), fc.string({ maxLength: 8 })), { maxLength: 60 })
 
-test('any sequence of tokens is read, the same in any pieces, and what comes out is bounded', () => {
+test('any sequence of tokens is read, with the same bounded result for all chunks', () => {
   fc.assert(
     fc.property(htmls, fc.integer({ min: 1, max: 40 }), (parts, size) => {
       const html = SNIFFED + parts.join('')
@@ -192,7 +189,7 @@ test('any sequence of tokens is read, the same in any pieces, and what comes out
   )
 })
 
-test('any bytes under any charset are read', () => {
+test('any bytes in any charset are read', () => {
   const charset = fc.oneof(
     fc.constantFrom('utf-16', 'shift_jis', 'iso-2022-jp', 'replacement', 'gb18030', '"', ';;'),
     fc.string(),

@@ -1,7 +1,4 @@
-/**
- * Pages of any tags, however they are nested, are read as the HTML standard says: the same words and links as parse5
- * finds.
- */
+/** Pages of any tags, however nested, are read as the HTML standard says: with the same words and links as parse5. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -16,7 +13,7 @@ const PAGES = new URL('../../../../shared/data/pages/', import.meta.url)
 
 const list = (text: string) => text.split(' ')
 
-/** Every kind of case, each with its tags; an end tag of each is drawn as well. */
+/** Every kind of case with its tags. An end tag of each is drawn as well. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   structure: list('html head body'),
   'of the head': list('title meta link base style script noscript template'),
@@ -82,12 +79,12 @@ const pages = fc
   .map(([first, rest]) => first + rest.join(''))
 
 /**
- * The same pages each time: of ten thousand others, one has a misnested end tag that moves a block out of what had
- * hidden its text (`<i><optgroup hidden><p>text</i>`), which a stream has passed by then.
+ * The same pages each time. One in ten thousand others has a misnested end tag that moves a block out of a hidden
+ * element (`<i><optgroup hidden><p>text</i>`). A stream has already passed that text.
  */
 const plain = fc.sample(pages, { numRuns: 4000, seed: 1 })
 
-test('a sample of the pages has every tag, whole and as an end tag, with every attribute, and every beginning', () => {
+test('a sample of the pages has every start and end tag, every attribute, and every beginning', () => {
   const all = plain.join('')
   for (const name of Object.values(KINDS).flat()) {
     assert.match(all, new RegExp(`<${name}[ />]`), name)
@@ -109,7 +106,7 @@ test('a sample of the pages has every tag, whole and as an end tag, with every a
   assert.ok(plain.some((page) => page.length > 300))
 })
 
-test('any tags in any order give the words and links that parse5 finds', () => {
+test('any tags in any order give the same words and links as parse5', () => {
   for (const [index, html] of plain.entries()) {
     const size = 1 + ((index * 37) % 200)
     assert.deepEqual(read(html, size), oracle(html), html)
@@ -126,7 +123,7 @@ for (const html of [
   '<head><script>no()</script><link rel=me href=/x>hello world<a href=/y>z</a>',
   '</head><body><body hidden>hello world',
 ]) {
-  test(`a page may leave out tags that are implied: ${html}`, () => {
+  test(`a page may omit implied tags: ${html}`, () => {
     const { words } = read(html)
     assert.deepEqual(
       words.slice(0, 2).map((word) => word.replace('worldz', 'world')),
@@ -153,7 +150,7 @@ for (const [what, html, words] of [
 for (const kind of ['start-pages', 'articles']) {
   const archive = new URL(`${kind}/html.tar.gz`, PAGES)
   const skip = !existsSync(archive) && `${archive.pathname} is not there`
-  test(`the real pages of ${kind} have the words and links that parse5 finds`, { skip }, (t) => {
+  test(`the real pages of ${kind} have the same words and links as parse5 finds`, { skip }, (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'domaindex-pages-'))
     t.after(() => rmSync(folder, { recursive: true }))
     assert.equal(spawnSync('tar', ['xzf', archive.pathname, '-C', folder]).status, 0)

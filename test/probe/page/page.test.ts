@@ -1,4 +1,4 @@
-/** The start page as it streams by: charset, links, text, base and meta refresh. */
+/** The start page as it is streamed: charset, links, text, base and meta refresh. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { createPageReader } from '../../../src/probe/page/page.ts'
 
 const URL_OF_PAGE = 'https://www.example.com/start'
 
-/** Reads a page in pieces of `size` bytes. */
+/** Reads a page in chunks of `size` bytes. */
 function read(html: string | Uint8Array, { contentType = 'text/html', size = 7 } = {}) {
   const reader = createPageReader({ contentType, url: URL_OF_PAGE })
   const bytes = typeof html === 'string' ? Buffer.from(html) : html
@@ -28,25 +28,25 @@ for (const [what, bytes, contentType] of [
   ['the header, before the meta', latin('<meta charset=utf-8>Grüße'), 'text/html;charset="ISO-8859-1"'],
   ['the meta', latin('<meta charset=windows-1252>Grüße'), 'text/html'],
   ['the older meta', latin('<meta http-equiv=Content-Type content="text/html; charset=iso-8859-1">Grüße'), 'text/html'],
-  ['its bytes where nobody says: UTF-8', Buffer.from('Grüße'), 'text/html'],
-  ['its bytes where nobody says: what old western pages are in', latin('Grüße'), 'text/html'],
-  ['its bytes where the label is none', Buffer.from('Grüße'), 'text/html; charset=none-such'],
+  ['its bytes without a declaration: UTF-8', Buffer.from('Grüße'), 'text/html'],
+  ['its bytes without a declaration: windows-1252', latin('Grüße'), 'text/html'],
+  ['its bytes if the label is unknown', Buffer.from('Grüße'), 'text/html; charset=none-such'],
 ] as const) {
-  test(`the charset is told by ${what}`, () => assert.equal(textOf(bytes, contentType), 'Grüße'))
+  test(`the charset comes from ${what}`, () => assert.equal(textOf(bytes, contentType), 'Grüße'))
 }
 
-test('a charset that must not be read is no reason to fail', () => {
+test('a charset that must not be read causes no error', () => {
   assert.equal(textOf('Hello', 'text/html; charset=iso-2022-kr'), 'Hello')
 })
 
-test('the same page in pieces of any size is the same page', () => {
+test('a page gives the same result in chunks of any size', () => {
   const html = `<!--${' '.repeat(1024)}-->
     <p>Ünï&amp;co &copy<a href="/a?x=1&amp;y=2">b</a><!-- c -->d</p><script type=application/ld+json>{"sameAs":["https://x.com/e"]}</script><title>f</title>`
   const whole = read(html, { size: 100_000 })
   for (const size of [1, 2, 3, 5, 64, 1024]) assert.deepEqual(read(html, { size }), whole)
 })
 
-test('links are gathered in page order, with what their tag says of them, each once', () => {
+test('links are collected in page order with their attributes, each once', () => {
   const { page } = read(`
     <link rel="Me" href=https://a.example/1><link rel=stylesheet href=/style.css>
     <meta name=twitter:site content="@two"><meta property="og:see_also" content="https://a.example/3">
@@ -68,7 +68,7 @@ test('links are gathered in page order, with what their tag says of them, each o
   ])
 })
 
-test('links of hidden menus count, those of noscript, template and comments do not', () => {
+test('links of hidden menus count, and those of noscript, template and comments do not', () => {
   const { page } = read(
     '<nav hidden><a href=/menu>m</a></nav><noscript><a href=/n>n</a></noscript><template><a href=/t>t</a></template><!-- <a href=/c>c</a> -->',
   )
@@ -106,12 +106,12 @@ for (const [what, html, expected] of [
   test(`${what}`, () => assert.equal(textOf(html), expected))
 }
 
-test('an XHTML page is read as XML: an empty script tag ends where it stands', () => {
+test('an XHTML page is read as XML: an empty script tag is closed', () => {
   const xhtml = '<html xmlns="http://www.w3.org/1999/xhtml"><script src="a.js"/><p>yes<![CDATA[ & more]]></p></html>'
   assert.equal(textOf(xhtml, 'application/xhtml+xml; charset=utf-8'), 'yes & more')
 })
 
-test('relative links count from the first base, and from the page where it names none', () => {
+test('relative links are resolved against the first base, or against the page without one', () => {
   assert.equal(read('<base target=_top><base href=/b/><base href=/c/>').page.base, 'https://www.example.com/b/')
   assert.equal(read('<base href="data:,x">').page.base, URL_OF_PAGE)
 })
@@ -133,7 +133,7 @@ for (const [what, content, expected] of [
   })
 }
 
-test('the first meta refresh counts, one for readers without scripts does not', () => {
+test('the first meta refresh counts, and one within noscript does not', () => {
   const refresh = (to: string) => `<meta http-equiv="refresh" content="${to}">`
   assert.equal(
     read(`<noscript>${refresh('0;/plain')}</noscript>${refresh('1;/a')}${refresh('0;/b')}`).refresh,

@@ -1,4 +1,4 @@
-/** The words and links of a page as parse5 builds its tree: what the reader is held against. */
+/** The words and links of a page in the tree of parse5, as the reference for the reader. */
 
 import { type DefaultTreeAdapterMap, parse } from 'parse5'
 import { createPageReader } from '../../../src/probe/page/page.ts'
@@ -18,7 +18,7 @@ const HIDING = /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 
 export type Read = { words: string[]; links: string[] }
 
-/** The words in the order of the tree, and the targets of `a` and `area`, each once. */
+/** The words in tree order, and the targets of `a` and `area`, each once. */
 export function oracle(html: string): Read {
   const links = new Set<string>()
   let text = ''
@@ -40,7 +40,7 @@ export function oracle(html: string): Read {
   return { words: wordsOf(text), links: [...links] }
 }
 
-/** The same as the crawler reads it, in pieces of `size` bytes. */
+/** The same as the crawler reads it, in chunks of `size` bytes. */
 export function read(html: string | Uint8Array, size = 4096): Read {
   const reader = createPageReader({ contentType: 'text/html; charset=utf-8', url: 'https://example.com/' })
   const bytes = Buffer.from(html)

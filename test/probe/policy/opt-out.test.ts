@@ -1,4 +1,4 @@
-/** The opt-out list: which names and addresses are on it, and how it follows its file. */
+/** The opt-out list: which names and addresses it contains, and how it follows its file. */
 
 import assert from 'node:assert/strict'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { named } from '../internet.ts'
 
 const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${text} is no address`)
 
-/** A list in a file, on a clock that is moved by hand. */
+/** A list in a file, with a manual clock. */
 function listOf(t: TestContext, text: string) {
   const { path } = folderOf(t)
   const file = path('opt-out')
@@ -26,7 +26,7 @@ function listOf(t: TestContext, text: string) {
 const namesOn = (list: { hasName(name: DomainName): boolean }, ...texts: string[]): string[] =>
   texts.filter((text) => list.hasName(named(text)))
 
-test('a name is on it with its www., a suffix with everything under it and itself; case, spacing and comments do not matter', (t) => {
+test('a name matches with its www., a suffix matches itself and all names below it, and case, spacing and comments do not matter', (t) => {
   const list = listOf(
     t,
     '\ufeff# who wants none\r\nExample.com. # since May\n\n  .example.org\n*.bücher.example\n.museum',
@@ -42,7 +42,7 @@ test('a name is on it with its www., a suffix with everything under it and itsel
   ])
 })
 
-test('ranges hold their addresses, mapped forms included', (t) => {
+test('ranges contain their addresses, including mapped forms', (t) => {
   const list = listOf(t, '192.0.2.0/24\n198.51.100.7\n2001:db8::/32\n').open()
   const all = [
     '192.0.2.255',
@@ -59,7 +59,7 @@ test('ranges hold their addresses, mapped forms included', (t) => {
   )
 })
 
-test('a line that is none is refused at the start with its number, and so is a file that cannot be read', (t) => {
+test('an invalid line is rejected at the start with its number, and so is an unreadable file', (t) => {
   const { open, write, file } = listOf(t, '')
   for (const line of [
     'localhost',
@@ -85,7 +85,7 @@ test('a line that is none is refused at the start with its number, and so is a f
   assert.throws(open, /opt-out cannot be read: the file does not exist/)
 })
 
-test('what is new on it counts within a second, what was taken off it a second later', (t) => {
+test('additions take effect within a second, and removals a second later', (t) => {
   const { open, write, clock } = listOf(t, 'a.example\nb.example\n')
   const list = open()
   write('b.example\nc.example\n198.51.100.0/24\n')
@@ -97,7 +97,7 @@ test('what is new on it counts within a second, what was taken off it a second l
   assert.deepEqual(namesOn(list, 'a.example', 'b.example', 'c.example'), ['b.example', 'c.example'])
 })
 
-test('a file that is written in pieces never frees a name that was on it and stays on it', (t) => {
+test('a file that is written in parts never frees a name that stays on it', (t) => {
   const { open, write, clock } = listOf(t, 'a.example\nb.example\n')
   const list = open()
   for (const piece of ['', 'a.example\n', 'a.example\nb.exam', 'a.example\nb.example\nc.example\n']) {
@@ -108,7 +108,7 @@ test('a file that is written in pieces never frees a name that was on it and sta
   assert.deepEqual(namesOn(list, 'c.example'), ['c.example'])
 })
 
-test('while the file cannot be used the list stays what it was, and that is said once', (t) => {
+test('while the file is unusable, the list stays as it was, and this is reported once', (t) => {
   const { open, write, clock, said, file } = listOf(t, 'a.example\n')
   const list = open()
   const later = (): string[] => {
@@ -130,7 +130,7 @@ test('while the file cannot be used the list stays what it was, and that is said
 
 const MANY = Array.from({ length: 12_000 }, (_, index) => `name-${index}.example\n`).join('')
 
-test('a long list is read in pieces, between which others have their turn; until it is read the list stays what it was', async (t) => {
+test('a long list is read in parts between which other work runs, and the old list stays until it is read', async (t) => {
   const { open, write, clock, said } = listOf(t, 'a.example\n')
   const list = open()
   write(`${MANY}b.example\n`)
@@ -151,7 +151,7 @@ test('a long list is read in pieces, between which others have their turn; until
   assert.match(said[0]!, /not reloaded: .*line 12001: "nonsense" is not a name/)
 })
 
-test('once closed it reads nothing anew, nor further', async (t) => {
+test('after close, nothing more is read', async (t) => {
   const long = listOf(t, 'a.example\n')
   const half = long.open()
   long.write(`${MANY}nonsense\n`)

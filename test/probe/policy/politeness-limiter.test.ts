@@ -1,4 +1,4 @@
-/** The pace: how many visits go to an address, its network and its name servers, and that every one has its turn. */
+/** The politeness limiter: the rate of probes per address, network and set of name servers, without starvation. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const at = (text: string): IpAddress => parseAddress(text) ?? assert.fail(`${tex
 const ONE = at('192.0.2.1')
 const SERVERS = 'a.ns.example b.ns.example'
 
-/** A pace on a clock that is moved by hand. */
+/** A limiter with a manual clock. */
 function paceOf(kept?: number) {
   const clock = { now: 1_000 }
   return {
@@ -26,11 +26,11 @@ function paceOf(kept?: number) {
   }
 }
 
-/** The moments of so many turns that are asked for at once. */
+/** The start times of this many probes requested at once. */
 const turnsOf = (pace: PolitenessLimiter, places: RateLimitTargets, count: number): number[] =>
   Array.from({ length: count }, () => pace.acquire(places))
 
-test('the rate grows with the names that are known there, from the least to the most', () => {
+test('the rate grows with the number of known names, from the minimum to the maximum', () => {
   for (const [kind, { min, max }] of Object.entries(RATE_BOUNDS) as [
     keyof typeof RATE_BOUNDS,
     { min: number; max: number },
@@ -42,7 +42,7 @@ test('the rate grows with the names that are known there, from the least to the 
   }
 })
 
-test('one visit a second goes to an address, five to a /24 and a /48, twenty to a set of name servers', () => {
+test('one probe per second goes to an address, five to a /24 and a /48, twenty to a set of name servers', () => {
   const { pace } = paceOf()
   assert.deepEqual(turnsOf(pace, { addresses: [ONE] }, 3), [0, 1000, 2000])
   const neighbours = (network: string) => Array.from({ length: 6 }, (_, index) => at(`${network}${index + 10}`))
@@ -57,7 +57,7 @@ test('one visit a second goes to an address, five to a /24 and a /48, twenty to 
   assert.deepEqual(turnsOf(pace, { nameServers: SERVERS }, 3), [0, 50, 100])
 })
 
-test('an address counts as what it comes to, however it is written', () => {
+test('an address counts in its canonical form, however it is written', () => {
   const { pace } = paceOf()
   const forms = ['192.0.2.1', '::ffff:192.0.2.1', '64:ff9b::c000:201']
   assert.deepEqual(
@@ -71,14 +71,14 @@ test('an address counts as what it comes to, however it is written', () => {
   )
 })
 
-test('asking takes nothing', () => {
+test('a query of the start time reserves nothing', () => {
   const { pace } = paceOf()
   const places = { addresses: [ONE], nameServers: SERVERS }
   assert.deepEqual([pace.wait(places), pace.wait(places), pace.acquire(places)], [0, 0, 0])
   assert.deepEqual([pace.wait(places), pace.wait(places), pace.acquire(places)], [1000, 1000, 1000])
 })
 
-test('a visit to several places waits for the last of them, and others go on in the gaps before', () => {
+test('a probe of several targets waits for the last of them, and others use the gaps', () => {
   const { pace } = paceOf()
   turnsOf(pace, { addresses: [ONE] }, 3)
   assert.equal(pace.acquire({ addresses: [ONE], nameServers: SERVERS }), 3000)
@@ -86,7 +86,7 @@ test('a visit to several places waits for the last of them, and others go on in 
   assert.equal(pace.acquire({ addresses: [at('192.0.2.2')] }), 200, 'between the turns of its neighbour')
 })
 
-test('what is learnt changes the rate: of the address, of its network by all of its addresses, of name servers', () => {
+test('new counts change the rate of the address, of its network by all its addresses, and of name servers', () => {
   const { pace } = paceOf()
   const two = at('192.0.2.2')
   pace.setNameCount({ address: ONE }, 2 * FULL_CYCLE_SECONDS)
@@ -106,7 +106,7 @@ test('what is learnt changes the rate: of the address, of its network by all of 
   assert.deepEqual(turnsOf(other, { nameServers: SERVERS }, 3), [0, 10, 20])
 })
 
-test('an address that asked to be left alone is left alone until then, and its neighbours are not', () => {
+test('an address in backoff is not contacted until its end, and its neighbours are', () => {
   const { pace, clock } = paceOf()
   pace.backOff(ONE, 60_000)
   pace.backOff(ONE, 10_000)
@@ -128,7 +128,7 @@ test('memory is bounded, and a network remembers no more than its addresses', ()
   assert.equal(pace.wait({ nameServers: `${servers}1` }), 50)
 })
 
-/** A few addresses of two networks a family, and two sets of name servers, so that they meet often. */
+/** A few addresses of two networks per family, and two sets of name servers, so that they collide often. */
 const anAddress = fc.constantFrom(
   ...['192.0.2.1', '192.0.2.2', '192.0.2.3', '198.51.100.1', '2001:db8::1', '2001:db8:0:ff::1', '2001:db8:1::1'].map(
     at,
@@ -150,7 +150,7 @@ const steps = fc.array(
   { minLength: 20, maxLength: 150 },
 )
 
-/** What a visit to these places counts for: each with the milliseconds that lie between two visits. */
+/** The limits that a probe of these targets counts for, each with the milliseconds between two probes. */
 function spotsOf({ addresses = [], nameServers: servers }: RateLimitTargets, parts: number): [string, number][] {
   const spots = addresses.flatMap((address): [string, number][] => {
     const digits = packToHex(address)
@@ -162,7 +162,7 @@ function spotsOf({ addresses = [], nameServers: servers }: RateLimitTargets, par
   return [...new Map(servers === undefined ? spots : [...spots, [servers, 50 * parts]])]
 }
 
-test('in no window are there more visits than allowed, nobody is visited while at rest, and every turn comes', () => {
+test('no window has more probes than allowed, no address in backoff is probed, and every probe starts', () => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 5 }), (all, parts) => {
       const { pace, clock } = paceOf()
@@ -197,7 +197,7 @@ test('in no window are there more visits than allowed, nobody is visited while a
   )
 })
 
-test('crawlers that divide the pace among them have the pace of the installation together', () => {
+test('crawlers that share the rate have the rate of the installation together', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 12 }), anAddress, (live, address) => {
       const places = { addresses: [address], nameServers: SERVERS }

@@ -1,6 +1,6 @@
 /**
- * Turns on the web: a visit waits for one at each address that it connects to, and addresses that ask for it are left
- * alone.
+ * Rate limits of the web prober: a probe waits at each address that it connects to, and addresses in backoff are not
+ * contacted.
  */
 
 import assert from 'node:assert/strict'
@@ -26,7 +26,7 @@ const SECOND = '127.0.0.2'
 const SITE = paths({ '/': page(), '/robots.txt': answer(404) })
 const EVERYTHING = 1e12
 
-/** Servers whose addresses are not the operator's own, so that visits wait there, on a clock that is moved by hand. */
+/** Servers at addresses outside --allow, where probes wait, with a manual clock. */
 class Others extends Internet {
   readonly clock = { now: 0 }
   readonly turns: RateLimitTargets[] = []
@@ -47,7 +47,7 @@ class Others extends Internet {
     return { ...this.#pace, acquire: take, backOff: rest }
   }
 
-  /** Twenty turns a second there. */
+  /** Allows twenty probes a second there. */
   hurry(address: string): void {
     this.#pace.setNameCount({ address: at(address) }, EVERYTHING)
   }
@@ -62,7 +62,7 @@ class Others extends Internet {
     }
   }
 
-  /** A web over all of them. */
+  /** A web prober for all of them. */
   paced(t: TestContext, limits: Partial<WebLimits> = {}) {
     const { resolver, guard, pace, optedOut } = this
     const optOut = { hasName: (name: DomainName) => optedOut.has(name) }
@@ -83,7 +83,7 @@ class Others extends Internet {
   }
 }
 
-test('a visit takes one turn at an address, however often it connects there', async (t) => {
+test('a probe counts once at an address, however often it connects', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(paths({ '/': answer(301, { location: 'https://example.com/' }) }))
   await internet.secure(SITE, await certify(['example.com'], authority))
@@ -94,7 +94,7 @@ test('a visit takes one turn at an address, however often it connects there', as
   assert.deepEqual(internet.turns, [{ addresses: [HOME] }])
 })
 
-test('a visit that was given its turn takes none', async (t) => {
+test('a probe with a granted start does not count again', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(SITE)
   await internet.refuse(443)
@@ -103,7 +103,7 @@ test('a visit that was given its turn takes none', async (t) => {
   assert.deepEqual(internet.turns, [])
 })
 
-test('a visit whose first turn is not near is held: nothing is connected to, and the web is left out', async (t) => {
+test('a probe whose start is too far off is deferred: no connection, and no web part', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(SITE)
   await internet.refuse(443)
@@ -117,7 +117,7 @@ test('a visit whose first turn is not near is held: nothing is connected to, and
   assert.deepEqual([visit.web?.bare.end, 'held' in visit], ['answered', false])
 })
 
-test('a turn that is near is waited for', async (t) => {
+test('a probe waits for a near start', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(SITE)
   await internet.refuse(443)
@@ -131,7 +131,7 @@ test('a turn that is near is waited for', async (t) => {
   assert.ok(isLater, 'the turn comes after 100 ms')
 })
 
-test('a visit that waited for its turn at an address that came to rest meanwhile waits for another one, or is held', async () => {
+test('if an address enters backoff while a probe waits, the probe waits again or is deferred', async () => {
   for (const [rest, isOver] of [
     [20, true],
     [60_000, false],
@@ -152,7 +152,7 @@ test('a visit that waited for its turn at an address that came to rest meanwhile
   }
 })
 
-test('of the addresses of a host the one whose turn comes first is taken', async (t) => {
+test('of the addresses of a host, the one with the earliest start is used', async (t) => {
   const internet = new Others(t).name('example.com', HOME, SECOND)
   for (const address of [HOME, SECOND]) {
     await internet.plain(SITE, address)
@@ -165,7 +165,7 @@ test('of the addresses of a host the one whose turn comes first is taken', async
   assert.deepEqual(internet.held, [])
 })
 
-test('where one address is not waited for and no other answers the visit is held', async (t) => {
+test('if one address is not waited for and no other answers, the probe is deferred', async (t) => {
   const internet = new Others(t).name('example.com', HOME, SECOND)
   for (const address of [HOME, SECOND]) for (const port of [80, 443]) await internet.refuse(port, address)
   internet.pace.backOff(at(HOME), 60_000)
@@ -174,7 +174,7 @@ test('where one address is not waited for and no other answers the visit is held
   assert.deepEqual(internet.held, [HOME])
 })
 
-test('on the way a visit waits longer; a chain that is held anywhere leaves the web out, also on foreign ground', async (t) => {
+test('within a chain a probe waits longer, and a chain that is deferred anywhere leaves the web out, also at other domains', async (t) => {
   const internet = new Others(t).name('example.com', HOME).name('other.com', SECOND)
   await internet.plain(paths({ '/': answer(302, { location: 'http://other.com/' }) }))
   await internet.plain(SITE, SECOND)
@@ -190,7 +190,7 @@ test('on the way a visit waits longer; a chain that is held anywhere leaves the 
   assert.deepEqual(internet.held, [SECOND])
 })
 
-test('a visit whose time is up while it waits, or after it has waited, is held', async (t) => {
+test('a probe that times out during or after a wait is deferred', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain(() => {})
   await internet.refuse(443)
@@ -201,7 +201,7 @@ test('a visit whose time is up while it waits, or after it has waited, is held',
   assert.deepEqual([internet.held, internet.taken], [[HOME, HOME], [`${HOME}:80`]])
 })
 
-test("the operator's own addresses are not waited for, nor do they rest", async (t) => {
+test('addresses of --allow have no rate limit and no backoff', async (t) => {
   const internet = new Others(t).name('example.com', HOME)
   await internet.plain((_, socket) => void socket.write(answer(429, { 'retry-after': '9' })))
   await internet.refuse(443)
@@ -219,7 +219,7 @@ test("the operator's own addresses are not waited for, nor do they rest", async 
   assert.deepEqual([seen?.bare.hops[0]?.status, internet.turns, internet.rests], [429, [], []])
 })
 
-test('429, and 503 with Retry-After, let the address rest, and the visit sees what it sees', async (t) => {
+test('429, and 503 with Retry-After, start a backoff, and the probe keeps its result', async (t) => {
   for (const [status, fields, rest] of [
     [429, { 'retry-after': '30' }, 30_000],
     [429, {}, 60_000],
@@ -238,7 +238,7 @@ test('429, and 503 with Retry-After, let the address rest, and the visit sees wh
   }
 })
 
-test('Retry-After is read as seconds or as a date of any of the three spellings, and nothing else', () => {
+test('Retry-After is read as seconds or as a date in one of three formats, and nothing else', () => {
   const now = Date.UTC(2026, 10, 20, 8, 0, 0)
   const asked = (status: number, text: string | null) => requestedBackoff({ status, header: () => text }, now)
   assert.equal(asked(429, ' 120 '), 120_000)
@@ -262,7 +262,7 @@ test('Retry-After is read as seconds or as a date of any of the three spellings,
   assert.deepEqual([asked(503, null), asked(404, '120'), asked(200, null)], [null, null, null])
 })
 
-test('how long an address may rest grows with the visits in a row that are asked to stay away', () => {
+test('the maximum backoff grows with the number of consecutive probes that were asked to stay away', () => {
   const rests: number[] = []
   const opened = createBackoffTracker({ backOff: (_, milliseconds) => rests.push(milliseconds) }, () => 0)
   const visit = (...statuses: number[]): void => {
@@ -281,7 +281,7 @@ test('how long an address may rest grows with the visits in a row that are asked
   assert.ok(WEB_LIMITS.totalRateLimitWaitMs < minute)
 })
 
-test('a host on the opt-out list is neither asked for nor connected to: not as a start, a www., a redirect or a robots.txt', async (t) => {
+test('an opted-out host is neither resolved nor connected to, as a start, a www. host, a redirect or a robots.txt', async (t) => {
   const internet = new Others(t).name('example.com', HOME).name('www.example.com', SECOND).name('other.com', SECOND)
   await internet.plain(
     paths({ '/': page(), '/robots.txt': answer(301, { location: 'http://www.example.com/robots.txt' }) }),
@@ -299,7 +299,7 @@ test('a host on the opt-out list is neither asked for nor connected to: not as a
   assert.ok(!internet.taken.some((door) => door.startsWith(SECOND)))
 })
 
-test('a redirect to a host on the opt-out list ends there', async (t) => {
+test('a redirect to an opted-out host ends there', async (t) => {
   const internet = new Others(t).name('example.com', HOME).name('other.com', SECOND)
   await internet.plain(paths({ '/': answer(302, { location: 'http://other.com/' }) }))
   await internet.plain(SITE, SECOND)
@@ -309,7 +309,7 @@ test('a redirect to a host on the opt-out list ends there', async (t) => {
   assert.deepEqual([seen?.bare.hops.length, seen?.bare.end, internet.asked], [1, 'not_allowed', []])
 })
 
-test('an address on the opt-out list is not connected to', async (t) => {
+test('an opted-out address is not connected to', async (t) => {
   const internet = new Others(t).name('example.com', SECOND)
   await internet.plain(SITE, SECOND)
   await internet.refuse(443, SECOND)

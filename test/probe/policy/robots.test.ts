@@ -1,4 +1,4 @@
-/** robots.txt: what it keeps from being read, and what is asked of it. */
+/** robots.txt: what it excludes from reading, and how it is requested. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -10,7 +10,7 @@ import { AGENT, answer, authority, certify, endless, HOME, Internet, page, paths
 const ORIGIN = 'http://example.com'
 const may = (...lines: string[]): boolean => robotsAllow(lines.join('\n'), ORIGIN, AGENT)
 
-/** Whether the start page was read where robots.txt is answered so, and what else was seen. */
+/** Whether the start page was read with this robots.txt, and the other results. */
 async function look(
   t: TestContext,
   robots: Buffer,
@@ -31,7 +31,7 @@ async function look(
 
 const DISALLOW = 'user-agent: *\ndisallow: /'
 
-test('the group of our agent counts, otherwise the group for all, otherwise all is allowed', () => {
+test('the group of our agent counts, otherwise the group for all, otherwise everything is allowed', () => {
   assert.equal(may(''), true)
   assert.equal(may('user-agent: *', 'disallow: /'), false)
   assert.equal(may('user-agent: domaindex', 'disallow: /'), false)
@@ -43,14 +43,14 @@ test('the group of our agent counts, otherwise the group for all, otherwise all 
   assert.equal(may('user-agent: domaindexer', 'disallow: /'), true)
 })
 
-test('groups of one agent are one group', () => {
+test('groups of one agent are merged', () => {
   assert.equal(
     may('user-agent: domaindex', 'disallow: /a', 'user-agent: x', 'allow: /', 'user-agent: domaindex', 'disallow: /'),
     false,
   )
 })
 
-test('the longest rule counts, of equals the one that allows', () => {
+test('the longest rule counts, and of equals the one that allows', () => {
   assert.equal(may('user-agent: *', 'disallow: /', 'allow: /$'), true)
   assert.equal(may('user-agent: *', 'allow: /', 'disallow: /'), true)
   assert.equal(may('user-agent: *', 'disallow: /*', 'allow: /'), false)
@@ -59,7 +59,7 @@ test('the longest rule counts, of equals the one that allows', () => {
   assert.equal(may('user-agent: *', 'disallow: /$'), false)
 })
 
-test('comments, odd spacing, other lines, a byte order mark and line ends of any sort do not disturb', () => {
+test('comments, odd spacing, other lines, a byte order mark and any line ends are accepted', () => {
   assert.equal(robotsAllow('\ufeffUser-agent : *\r\n  Disallow:/ # all', ORIGIN, AGENT), false)
   assert.equal(may('user-agent: domaindex # us', 'sitemap: x', 'crawl-delay: 3', 'disallow: / # all'), false)
   assert.equal(may('user-agent: domaindex', 'sitemap: x', 'user-agent: other', 'disallow: /'), false)
@@ -83,12 +83,12 @@ test('a hostile robots.txt is read in linear time', () => {
   assert.equal(robotsAllow(`user-agent${'\t'.repeat(half)}\n${DISALLOW}`, ORIGIN, AGENT), false)
 })
 
-test('where it disallows `/` status and redirects are judged and the body is not read', async (t) => {
+test('if it disallows `/`, status and redirects are judged and the body is not read', async (t) => {
   assert.equal(await look(t, answer(200, {}, DISALLOW)), false)
   assert.equal(await look(t, answer(200, {}, 'user-agent: *\ndisallow: /x')), true)
 })
 
-test('4xx allows all, 5xx and what does not answer nothing (RFC 9309, 2.3.1.3 and 2.3.1.4)', async (t) => {
+test('4xx allows everything, and 5xx or no response allows nothing (RFC 9309, 2.3.1.3 and 2.3.1.4)', async (t) => {
   for (const status of [400, 401, 403, 404, 410, 429]) assert.equal(await look(t, answer(status)), true, `${status}`)
   for (const status of [500, 503]) assert.equal(await look(t, answer(status)), false, `${status}`)
   assert.equal(await look(t, Buffer.from('noise')), false)
@@ -100,7 +100,7 @@ test('4xx allows all, 5xx and what does not answer nothing (RFC 9309, 2.3.1.3 an
   )
 })
 
-test('at most 5 redirects are followed, to whatever host (RFC 9309, 2.3.1.2)', async (t) => {
+test('at most 5 redirects are followed, to any host (RFC 9309, 2.3.1.2)', async (t) => {
   const chain = (length: number) =>
     Object.fromEntries(
       Array.from({ length }, (_, index) => [
@@ -117,7 +117,7 @@ test('at most 5 redirects are followed, to whatever host (RFC 9309, 2.3.1.2)', a
     assert.equal(await look(t, answer(301, { location }), chain(1)), true, location)
 })
 
-test('a redirect that leads nowhere is no robots.txt', async () => {
+test('a redirect without a target is not a robots.txt', async () => {
   const robots = createRobotsCache({ userAgent: AGENT, limits: WEB_LIMITS })
   const asked: string[] = []
   const get = async (url: URL) => {
@@ -131,7 +131,7 @@ test('a redirect that leads nowhere is no robots.txt', async () => {
 test('a Location outside ASCII is read as UTF-8, as that of a page is', async () => {
   const robots = createRobotsCache({ userAgent: AGENT, limits: WEB_LIMITS })
   const asked: string[] = []
-  const location = Buffer.from('/bücher.txt').toString('latin1') // as a field comes
+  const location = Buffer.from('/bücher.txt').toString('latin1') // as a header value arrives
   const get = async (url: URL) => {
     asked.push(url.href)
     const status = url.pathname === '/robots.txt' ? 301 : 404
@@ -141,7 +141,7 @@ test('a Location outside ASCII is read as UTF-8, as that of a page is', async ()
   assert.deepEqual(asked.slice(0, 2), [`${ORIGIN}/robots.txt`, `${ORIGIN}/b%C3%BCcher.txt`])
 })
 
-test('after its time nothing more is asked for robots.txt', async () => {
+test('after its timeout, robots.txt is not requested again', async () => {
   const robots = createRobotsCache({ userAgent: AGENT, limits: { ...WEB_LIMITS, robotsMs: 20 } })
   const asked: string[] = []
   let give: (reply: HttpResponse) => void = () => {}
@@ -157,7 +157,7 @@ test('after its time nothing more is asked for robots.txt', async () => {
   assert.deepEqual(asked, [`${ORIGIN}/robots.txt`])
 })
 
-test('an endless robots.txt is read up to its bound', async (t) => {
+test('an endless robots.txt is read up to its limit', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain((request, socket) => {
     if (!request.startsWith('GET /robots.txt')) return void socket.write(page())
@@ -168,7 +168,7 @@ test('an endless robots.txt is read up to its bound', async (t) => {
   assert.deepEqual([seen?.bare.end, seen?.bare.page], ['answered', null])
 })
 
-test('the page that waits for robots.txt is read when it may be, by http on a second connection', async (t) => {
+test('over http, a page that waited for robots.txt is read on a second connection', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   const long = `<p>${'word '.repeat(100_000)}</p>`
   await internet.plain(paths({ '/': page(long) }))
@@ -178,7 +178,7 @@ test('the page that waits for robots.txt is read when it may be, by http on a se
   assert.equal(internet.taken.length, 2)
 })
 
-test('by https robots.txt is asked first, over the connection of the page', async (t) => {
+test('over https, robots.txt is requested first, over the connection of the page', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   const asked: string[] = []
   await internet.refuse(80)
@@ -193,7 +193,7 @@ test('by https robots.txt is asked first, over the connection of the page', asyn
   assert.deepEqual([seen?.bare.page, asked, internet.taken], [null, ['/robots.txt', '/'], [`${HOME}:443`]])
 })
 
-test('an answer is remembered for a day, the oldest forgotten first; what did not answer is asked again', async () => {
+test('an answer is cached for a day, the oldest is evicted first, and a missing answer is requested again', async () => {
   let now = 0
   const limits = { ...WEB_LIMITS, maxRobotsCached: 2 }
   const robots = createRobotsCache({ userAgent: AGENT, limits, now: () => now })

@@ -1,4 +1,4 @@
-/** The controls against resolvers of the lab that die, lie and come back, and a family of addresses that goes away. */
+/** The self-check against resolvers of the lab that die, lie and recover, and against an address family that fails. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -31,13 +31,13 @@ const SOA = {
 }
 const ZONES = ['.', 'com', 'org']
 const TABLE: DnsTable = Object.fromEntries(ZONES.map((zone) => [zone, { SOA: [SOA], NS: ['ns.test'] }]))
-/** Milliseconds for those that never answer, which are waited for in full. */
+/** Milliseconds for servers that never answer, which are waited for in full. */
 const PATIENCE = 300
-/** Milliseconds where everybody answers. */
+/** Milliseconds if every server answers. */
 const LONG = 1_500
 const PLAN: SelfCheckPlan = { zones: ZONES, missingUnder: 'com', ipv4only: 'ipv4only.arpa', addresses: [] }
 
-/** Two resolvers, the controls over both, and what they leave out and open. */
+/** Two resolvers, the self-check of both, and what it excludes and opens. */
 async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 2, timeoutMs = LONG) {
   const heard: DnsHeard[] = []
   const servers = await Promise.all(
@@ -73,7 +73,7 @@ async function whyNot(controls: NetworkSelfCheck): Promise<string> {
   return verdict.passed ? 'it sees' : verdict.reason
 }
 
-test('resolvers that give every SOA, deny what is made up and make nothing up are trusted', async (t) => {
+test('resolvers that return every SOA, deny made-up names and invent nothing are trusted', async (t) => {
   const { controls, left, heard } = await world(t)
   assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [] })
   assert.deepEqual(left, { servers: [], families: { 4: true, 6: true } })
@@ -86,30 +86,30 @@ for (const [what, lie, says] of [
   ['that has died', answerAlways('silent'), 'does not answer'],
   ['that denies everything', answerAlways('nxdomain'), 'returns no SOA for the root'],
   ['that fails at everything', answerAlways('servfail'), 'returns no SOA for the root'],
-  ['that refuses us', answerAlways('refused'), 'returns no SOA for the root'],
-  ['that refers to others', answerAlways('lame'), 'returns no SOA for the root'],
+  ['that refuses queries', answerAlways('refused'), 'returns no SOA for the root'],
+  ['that sends referrals', answerAlways('lame'), 'returns no SOA for the root'],
   [
-    'that denies one zone alone',
+    'that denies only one zone',
     (host: string) => (host === 'org' ? ('nxdomain' as const) : undefined),
     'returns no SOA for org',
   ],
   [
-    'that answers for what is not there',
+    'that answers for missing names',
     (host: string) => (host in TABLE ? undefined : { A: ['192.0.2.1'] }),
     'reports that a made-up name under com exists',
   ],
   [
-    'that fails at what is not there',
+    'that fails for missing names',
     (host: string) => (host in TABLE ? undefined : ('servfail' as const)),
     'does not report a made-up name under com as missing',
   ],
   [
-    'that makes up AAAA records',
+    'that invents AAAA records',
     (host: string) => (host === 'ipv4only.arpa' ? { AAAA: ['64:ff9b::c000:aa'] } : undefined),
     'synthesizes AAAA records (DNS64): use another resolver',
   ],
 ] as const) {
-  test(`a resolver ${what} is named and left out; without another one nothing is seen`, async (t) => {
+  test(`a resolver ${what} is reported and excluded, and without another one the check fails`, async (t) => {
     const { servers, controls, left } = await world(t, {}, 2, what === 'that has died' ? PATIENCE : LONG)
     const [bad, good] = servers
     bad.override(lie)
@@ -122,7 +122,7 @@ for (const [what, lie, says] of [
   })
 }
 
-test('a resolver that goes wrong between two checks takes what was seen meanwhile with it, once', async (t) => {
+test('a resolver that fails between two checks invalidates the results in between, once', async (t) => {
   const { servers, controls } = await world(t)
   assert.equal((await controls.check()).passed, true)
   servers[1].override(answerAlways('nxdomain'))
@@ -131,7 +131,7 @@ test('a resolver that goes wrong between two checks takes what was seen meanwhil
   assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [why] })
 })
 
-test('a resolver that comes back is asked again', async (t) => {
+test('a resolver that recovers is queried again', async (t) => {
   const { servers, controls, left } = await world(t, {}, 1)
   for (let round = 0; round < 2; round++) {
     servers[0].override(answerAlways('nxdomain'))
@@ -142,14 +142,14 @@ test('a resolver that comes back is asked again', async (t) => {
   }
 })
 
-test('a resolver that denies a fifth of all names, the zones not among them, is not found out by controls', async (t) => {
+test('a resolver that denies a fifth of all names, but none of the zones, is not detected by control questions', async (t) => {
   const { servers, controls } = await world(t, {}, 1)
   const lie = answerShare(0.2, 'nxdomain')
   servers[0].override((host) => (host in TABLE ? undefined : lie(host)))
   assert.equal((await controls.check()).passed, true)
 })
 
-test('nothing is seen without a resolver, or by one where nobody is', async (t) => {
+test('without a resolver, or without one that listens, the check fails', async (t) => {
   const { controls } = await world(t, {}, 0)
   assert.equal(await whyNot(controls), 'no resolver is configured')
   const gone = await world(t, {}, 1)
@@ -157,7 +157,7 @@ test('nothing is seen without a resolver, or by one where nobody is', async (t) 
   assert.equal(await whyNot(gone.controls), `resolver ${shown(gone.servers[0])} does not answer`)
 })
 
-/** A listener that takes connections until it is told to refuse them. */
+/** A listener that accepts connections until it is told to refuse them. */
 async function place(t: TestContext, address: string) {
   let taken = 0
   const server = createServer((socket) => {
@@ -172,7 +172,7 @@ async function place(t: TestContext, address: string) {
   return { address: address as IpAddress, port, refuse, taken: () => taken }
 }
 
-test('of a family one address is enough, another one each time, one connection a check', async (t) => {
+test('one address of a family is enough, another one each time, with one connection per check', async (t) => {
   const places = [await place(t, '127.0.0.1'), await place(t, '127.0.0.2'), await place(t, '127.0.0.3')]
   const { controls } = await world(t, { addresses: places })
   for (const _ of places) assert.equal((await controls.check()).passed, true)
@@ -200,7 +200,7 @@ test('a family that was never reached is in order', async (t) => {
   assert.deepEqual(one.left.families, { 4: true, 6: false })
 })
 
-test('the plan is read from a text, part by part', () => {
+test('the plan is parsed from a text, part by part', () => {
   assert.deepEqual(parseSelfCheckPlan(''), DEFAULT_SELF_CHECK_PLAN)
   assert.deepEqual(parseSelfCheckPlan('missing=none  zones=.,Example'), {
     ...DEFAULT_SELF_CHECK_PLAN,
@@ -230,14 +230,14 @@ test('the plan is read from a text, part by part', () => {
   }
 })
 
-test('by default root servers and zones of several operators are asked', () => {
+test('by default, root servers and zones of several operators are queried', () => {
   for (const which of [4, 6]) {
     assert.equal(DEFAULT_SELF_CHECK_PLAN.addresses.filter(({ address }) => addressFamily(address) === which).length, 13)
   }
   for (const zone of DEFAULT_SELF_CHECK_PLAN.zones) assert.equal(parseHostName(zone), zone)
 })
 
-/** The crawl of the lab as the service has it, with controls that the lab can answer. */
+/** The crawl of the lab as in the service, with control questions that the lab can answer. */
 async function labWorld(t: TestContext, lab: Lab) {
   const servers = lab.resolvers.map(({ address, port }) => ({ address, port }))
   const resolver = await openResolver({ servers, timeoutMs: PATIENCE, retryDelayMs: 20 })
@@ -254,7 +254,7 @@ async function labWorld(t: TestContext, lab: Lab) {
   return { controls, visit }
 }
 
-test('IPv6 goes away: the check says so, and what has no other address is not looked at any more', async (t) => {
+test('if IPv6 fails, the check reports it, and names without IPv4 addresses are no longer probed', async (t) => {
   const lab = await startLab()
   const { controls, visit } = await labWorld(t, lab)
   if (!lab.portMappings.some(({ address }) => address === '::1')) return t.skip('this computer has no IPv6')
@@ -268,7 +268,7 @@ test('IPv6 goes away: the check says so, and what has no other address is not lo
   assert.equal((await visit('both-families.example')).web?.has_website, true)
 })
 
-test('while a resolver of the lab dies, denies or fails, no visit denies or fails anything', async (t) => {
+test('while a resolver of the lab dies, denies or fails, no probe denies or fails anything', async (t) => {
   const lab = await startLab()
   const { controls, visit } = await labWorld(t, lab)
   const names = ['ipv4-only.example', 'does-not-exist.example', 'servfail.example', 'www-only.example']

@@ -1,4 +1,4 @@
-/** The verdict on certificates, by real handshakes with servers of all sorts. */
+/** The verdict on certificates, from real handshakes with servers of all kinds. */
 
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -23,7 +23,7 @@ import { showing } from './keyless.ts'
 const site = paths({ '/': page() })
 const valid = await certify(['example.com', '*.example.org'], authority)
 
-/** The verdict on what a server with this identity shows to a look at a name. */
+/** The verdict on a server with this identity, from a probe of a name. */
 async function verdict(
   t: TestContext,
   identity: KeyAndCertificate & TlsOptions,
@@ -51,25 +51,25 @@ test('a wildcard stands for one whole label', async (t) => {
   }
 })
 
-test('an expired, a future, a self-signed, a foreign and a misnamed certificate are told apart and do not hide the page', async (t) => {
+test('expired, future, self-signed, untrusted and misnamed certificates are distinguished, and the page is still read', async (t) => {
   const stranger = await makeAuthority('A stranger')
   const cases: [string, KeyAndCertificate, string][] = [
     ['expired', await certify(['example.com'], authority, { from: -30, to: -1 }), 'CERT_HAS_EXPIRED'],
     ['not yet valid', await certify(['example.com'], authority, { from: 1, to: 30 }), 'CERT_NOT_YET_VALID'],
     ['self-signed', await certify(['example.com'], null), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['of an unknown authority', await certify(['example.com'], stranger), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['of an untrusted authority', await certify(['example.com'], stranger), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['for another name', await certify(['example.net'], authority), 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ]
   for (const [what, identity, code] of cases)
     await t.test(what, async (t) => assert.deepEqual(await verdict(t, identity), shown(code)))
 })
 
-test('a server that speaks TLS 1.0 only is looked at', async (t) => {
+test('a server that only speaks TLS 1.0 is probed', async (t) => {
   const old = { ...valid, minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   assert.deepEqual(await verdict(t, old), shown(null))
 })
 
-test('a server that wants a certificate from us has shown its own', async (t) => {
+test('a server that requires a client certificate has presented its own', async (t) => {
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
     const internet = new Internet(t).name('example.com', HOME)
     await internet.refuse(80)
@@ -79,37 +79,37 @@ test('a server that wants a certificate from us has shown its own', async (t) =>
   }
 })
 
-/** What OpenSSL finds valid by default, and what it speaks only if it is told to. */
+/** Configurations that OpenSSL accepts by default, or supports only on request. */
 const RARE: [string, TlsOptions][] = [
   ['X448 alone', { ecdhCurve: 'X448' }],
-  ['X448 alone by TLS 1.2', { ecdhCurve: 'X448', maxVersion: 'TLSv1.2' }],
+  ['only X448 with TLS 1.2', { ecdhCurve: 'X448', maxVersion: 'TLSv1.2' }],
   ['ffdhe2048 alone', { ecdhCurve: 'ffdhe2048', minVersion: 'TLSv1.3' }],
   ['ffdhe8192 alone', { ecdhCurve: 'ffdhe8192', minVersion: 'TLSv1.3' }],
   ['X25519MLKEM768 alone', { ecdhCurve: 'X25519MLKEM768', minVersion: 'TLSv1.3' }],
-  ['a Brainpool group alone', { ecdhCurve: 'brainpoolP256r1', maxVersion: 'TLSv1.2' }],
+  ['only a Brainpool group', { ecdhCurve: 'brainpoolP256r1', maxVersion: 'TLSv1.2' }],
   ['Camellia alone', { ciphers: 'ECDHE-ECDSA-CAMELLIA128-SHA256', maxVersion: 'TLSv1.2' }],
   ['ARIA alone', { ciphers: 'ECDHE-ECDSA-ARIA256-GCM-SHA384', maxVersion: 'TLSv1.2' }],
   ['CCM alone', { ciphers: 'ECDHE-ECDSA-AES128-CCM', maxVersion: 'TLSv1.2' }],
-  ['CCM alone by TLS 1.3', { ciphers: 'TLS_AES_128_CCM_SHA256', minVersion: 'TLSv1.3' }],
+  ['only CCM with TLS 1.3', { ciphers: 'TLS_AES_128_CCM_SHA256', minVersion: 'TLSv1.3' }],
   ['no encryption at all', { ciphers: 'ECDHE-ECDSA-NULL-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' }],
 ]
 
 for (const [what, options] of RARE) {
-  test(`a server of ${what} is looked at, and judged by its certificate`, async (t) => {
+  test(`a server of ${what} is probed, and judged by its certificate`, async (t) => {
     assert.deepEqual(await verdict(t, { ...options, ...valid }), shown(null))
     const expired = await certify(['example.com'], authority, { from: -30, to: -1 })
     assert.deepEqual(await verdict(t, { ...options, ...expired }), shown('CERT_HAS_EXPIRED'))
   })
 }
 
-test('a server that authenticates itself by nothing has no certificate', async (t) => {
+test('a server without authentication has no certificate', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
   await internet.secure(site, { ...valid, ciphers: 'AECDH-AES128-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' })
   assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'none' })
 })
 
-test('a server that speaks HTTP/2 alone shows its certificate', async (t) => {
+test('a server that only speaks HTTP/2 presents its certificate', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
   const answers = (stream: ServerHttp2Stream): void => stream.respond({ ':status': 200 }, { endStream: true })
@@ -117,12 +117,12 @@ test('a server that speaks HTTP/2 alone shows its certificate', async (t) => {
   assert.deepEqual((await internet.look('example.com'))?.certificate, shown(null))
 })
 
-test('a server that shows its certificate and then hangs up, resets or says nothing more has shown it', async (t) => {
+test('a server that presents its certificate and then closes, resets or stops has presented it', async (t) => {
   const chain = [new X509Certificate(valid.cert)]
   const ends: [string, (socket: Socket) => void][] = [
     ['hangs up', (socket) => socket.end()],
     ['resets', (socket) => socket.resetAndDestroy()],
-    ['says nothing more', () => {}],
+    ['sends nothing more', () => {}],
   ]
   for (const [what, end] of ends) {
     await t.test(what, async (t) => {
@@ -135,7 +135,7 @@ test('a server that shows its certificate and then hangs up, resets or says noth
   }
 })
 
-test('an old server gets a second handshake in its own manner, a recent one none', async (t) => {
+test('an old server gets a second, compatible handshake, and a recent one does not', async (t) => {
   const old = { ...valid, minVersion: 'TLSv1', maxVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   for (const [identity, handshakes] of [
     [valid, 1],
@@ -149,18 +149,18 @@ test('an old server gets a second handshake in its own manner, a recent one none
   }
 })
 
-test('without a listener, without TLS, and where the handshake hangs or ends before a certificate there is none', async (t) => {
+test('without a listener, without TLS, or if the handshake hangs or ends before a certificate, there is none', async (t) => {
   const alert = Buffer.from([21, 3, 3, 0, 2, 2, 40]) // handshake_failure
   const halfHello = Buffer.from([22, 3, 3, 0, 80, 2, 0, 0, 76, 3, 3])
   const servers: [string, (socket: Socket) => void][] = [
     ['that hangs', () => {}],
-    ['that hangs up', (socket) => socket.destroy()],
-    ['that hangs up in order', (socket) => socket.end()],
+    ['that closes the connection', (socket) => socket.destroy()],
+    ['that closes the connection in order', (socket) => socket.end()],
     ['that sends an alert', (socket) => socket.end(alert)],
-    ['that ends in the middle of its hello', (socket) => socket.end(halfHello)],
-    ['that stops in the middle of its hello', (socket) => socket.write(halfHello)],
+    ['that ends within its hello', (socket) => socket.end(halfHello)],
+    ['that stops within its hello', (socket) => socket.write(halfHello)],
     ['that speaks plain HTTP', (socket) => socket.end(page())],
-    ['that speaks noise', (socket) => socket.write(Buffer.alloc(100_000, 0xa5))],
+    ['that sends noise', (socket) => socket.write(Buffer.alloc(100_000, 0xa5))],
   ]
   for (const [what, converse] of servers) {
     await t.test(`a server ${what}`, async (t) => {
@@ -174,7 +174,7 @@ test('without a listener, without TLS, and where the handshake hangs or ends bef
   }
 })
 
-test('where nothing listens at port 443 there is no certificate', async (t) => {
+test('if nothing listens on port 443, there is no certificate', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(site)
   await internet.refuse(443)
@@ -182,13 +182,13 @@ test('where nothing listens at port 443 there is no certificate', async (t) => {
   assert.deepEqual([seen?.bare.end, seen?.certificate], ['answered', { kind: 'none' }])
 })
 
-test('where port 443 cannot be looked at for a reason of ours the certificate is unseen', async (t) => {
-  const internet = new Internet(t).name('example.com', HOME) // whose port 443 the guard does not open
+test('if port 443 cannot be probed for a local reason, the certificate is unknown', async (t) => {
+  const internet = new Internet(t).name('example.com', HOME) // whose port 443 the guard blocks
   await internet.plain(site)
   assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'unknown' })
 })
 
-test('a handshake that the end of the visit breaks off has shown nothing either way', async (t) => {
+test('a handshake that the end of the probe interrupts gives no verdict', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(site)
   await internet.stand(createServer(), 443, HOME)
@@ -196,7 +196,7 @@ test('a handshake that the end of the visit breaks off has shown nothing either 
   assert.deepEqual(seen?.certificate, { kind: 'unknown' })
 })
 
-test('where a chain made no handshake with the name, one is made for the verdict alone', async (t) => {
+test('if the chain made no handshake with the name, one is made only for the verdict', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain(site)
   await internet.secure(site, valid)
@@ -215,7 +215,7 @@ test('the connection of the chain serves robots.txt, the page and the verdict', 
   assert.deepEqual(internet.taken, [`${HOME}:80`, `${HOME}:443`])
 })
 
-test('a certificate that was shown once is the verdict, whatever later connections say', async (t) => {
+test('the first presented certificate is the verdict, whatever later connections present', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
   let connections = 0
@@ -228,7 +228,7 @@ test('a certificate that was shown once is the verdict, whatever later connectio
   assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)])
 })
 
-test('the verdict is on the name that is served: www. where only that answers', async (t) => {
+test('the verdict is about the name that answers: www. if only that one does', async (t) => {
   const internet = new Internet(t).name('example.com', '127.0.0.2').name('www.example.com', '127.0.0.3')
   await internet.secure(site, await certify(['www.example.com'], authority), '127.0.0.3')
   for (const port of [80, 443])
@@ -242,7 +242,7 @@ test('the verdict is on the name that is served: www. where only that answers', 
   assert.deepEqual([seen?.bare.end, seen?.www?.end, seen?.certificate], ['no_response', 'answered', shown(null)])
 })
 
-test('a certificate with thousands of names is read in no time', async (t) => {
+test('a certificate with thousands of names is read quickly', async (t) => {
   const names = Array.from({ length: 2000 }, (_, index) => `n${index}.example.net`)
   assert.deepEqual(await verdict(t, await certify([...names, 'example.com'], authority)), shown(null))
 })

@@ -1,4 +1,4 @@
-/** Servers that show a chain of certificates without their key: the first messages of TLS 1.2, and no more. */
+/** Servers that present a certificate chain without its key: only the first messages of TLS 1.2. */
 
 import type { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -7,9 +7,9 @@ const HANDSHAKE = 22
 const SERVER_HELLO = 2
 const CERTIFICATE = 11
 const TLS_1_2 = [3, 3]
-const SECURE_RENEGOTIATION = [0, 5, 0xff, 1, 0, 1, 0] // RFC 5746, the one extension
+const SECURE_RENEGOTIATION = [0, 5, 0xff, 1, 0, 1, 0] // RFC 5746, the only extension
 
-/** How such a server converses: the first messages, and then `end`. */
+/** The dialogue of such a server: the first messages, then `end`. */
 export function showing(chain: readonly X509Certificate[], end: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => {
     socket.on('error', () => {})
@@ -17,7 +17,7 @@ export function showing(chain: readonly X509Certificate[], end: (socket: Socket)
   }
 }
 
-/** ServerHello and Certificate (RFC 5246, chapter 7.4), in a record each. */
+/** ServerHello and Certificate (RFC 5246, chapter 7.4), one record each. */
 function firstFlight(chain: readonly X509Certificate[]): Buffer {
   const isCurve = chain[0]?.publicKey.asymmetricKeyType === 'ec'
   const suite = [0xc0, isCurve ? 0x2b : 0x2f] // ECDHE with ECDSA or RSA, AES 128 GCM

@@ -1,4 +1,4 @@
-/** The names of a certificate, changed in their bytes: whatever they hold, there is a verdict. */
+/** The names of a certificate with modified bytes: there is always a verdict. */
 
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -18,19 +18,19 @@ before(async () => {
   der = Buffer.from(new X509Certificate(cert).raw)
 })
 
-/** A stand-in for a socket whose handshake failed after this certificate, of a chain that is trusted. */
+/** A stand-in for a socket whose handshake failed after this certificate, with a trusted chain. */
 const socketWith = (shown: object) => ({ _handle: { getPeerCertificate: () => shown } }) as unknown as TLSSocket
 
 function verdict(bytes: Buffer, host: string) {
   try {
     new X509Certificate(bytes)
   } catch {
-    return null // OpenSSL does not let it through the handshake
+    return null // OpenSSL rejects it in the handshake
   }
   return certificateAfterFailure(socketWith({ raw: bytes }), host, 'default')
 }
 
-test('a name of the certificate is valid, another one is not', () => {
+test('a name of the certificate is valid, and another one is not', () => {
   for (const host of ['a.example', 'www.b.example', 'xn--bcher-kva.example']) {
     assert.deepEqual(verdict(der, host), { kind: 'presented', error: null })
   }
@@ -39,7 +39,7 @@ test('a name of the certificate is valid, another one is not', () => {
   }
 })
 
-test('a certificate that cannot be read is for other names', () => {
+test('an unreadable certificate is for other names', () => {
   const shown = {
     get raw() {
       throw new Error('Operation failed')
@@ -51,7 +51,7 @@ test('a certificate that cannot be read is for other names', () => {
   })
 })
 
-test('whatever bytes stand where the names do, there is a verdict', () => {
+test('whatever bytes are in the names, there is a verdict', () => {
   const from = der.indexOf('a.example') - 12
   const to = der.lastIndexOf(NAMES[2]!) + 24
   const change = fc.tuple(fc.integer({ min: from, max: to - 1 }), fc.integer({ min: 0, max: 255 }))

@@ -1,5 +1,5 @@
 /**
- * The verdict on certificates is that of openssl at the same clock: on real ones, and on ones made for what those lack.
+ * The verdict on certificates equals that of openssl with the same clock, for real certificates and for made-up ones.
  */
 
 import assert from 'node:assert/strict'
@@ -20,10 +20,10 @@ import { HOST, makeCertificates } from './test-certificates.ts'
 const CERTIFICATES = fileURLToPath(new URL('../../../../shared/data/web/badssl-certs', import.meta.url))
 const PROGRAM = fileURLToPath(new URL('../shown-text.ts', import.meta.url))
 
-/** Between them every one of the certificates is in its time once, and before it and after it. */
+/** Over these days, each certificate is valid once, not yet valid once, and expired once. */
 const CLOCKS = ['2015-04-11', '2016-12-01', '2018-06-26', '2020-04-30', '2021-12-01', '2022-06-01']
 
-const WEAK = 'DEFAULT@SECLEVEL=0' // lets a server hold certificates that are no good
+const WEAK = 'DEFAULT@SECLEVEL=0' // allows a server to use weak certificates
 
 const folder = mkdtempSync(join(tmpdir(), 'domaindex-certificates-'))
 const roots = join(folder, 'roots.pem')
@@ -32,7 +32,7 @@ test.after(() => rmSync(folder, { recursive: true }))
 
 const skip = (!hasOpenssl && 'openssl is not here') || (!existsSync(CERTIFICATES) && 'the sample data is not here')
 
-/** Those of Node's own roots that issued one of the certificates: openssl would read all of them each time. */
+/** The roots of Node that issued one of the certificates. openssl would read all of them each time. */
 function rootsFor(path: string): string[] {
   if (!existsSync(path)) return []
   const text = readdirSync(path).map((file) => readFileSync(join(path, file), 'utf8'))
@@ -59,13 +59,13 @@ function agree(all: readonly Shown[], when: string): void {
   )
 }
 
-test('today real certificates have the verdict that openssl gives', { skip }, async () => {
+test('with the current clock, real certificates have the verdict of openssl', { skip }, async () => {
   const all = await shownAt(Math.floor(Date.now() / 1000), 'all')
   assert.equal(all.length, readdirSync(CERTIFICATES).length)
   agree(all, 'today')
 })
 
-test('in the years of real certificates they had the verdict that openssl gives at that clock', { skip }, async (t) => {
+test('with the clocks of their years, real certificates have the verdict of openssl', { skip }, async (t) => {
   const clock = makeClock(folder)
   if (clock === null) return t.skip('no C compiler, so that OpenSSL in Node cannot be told another time')
   const verdicts = CLOCKS.map(async (day) => {
@@ -88,7 +88,7 @@ test('in the years of real certificates they had the verdict that openssl gives 
     assert.ok(codes.has(code), `none was judged ${code}`)
 })
 
-test('certificates of every other sort have the verdict that openssl gives, and the same from a server of TLS 1.0', {
+test('certificates of every other kind have the verdict of openssl, also on a server of TLS 1.0', {
   skip: !hasOpenssl && 'openssl is not here',
 }, async (t) => {
   const { roots: own, rows } = await makeCertificates()
@@ -106,7 +106,7 @@ test('certificates of every other sort have the verdict that openssl gives, and 
   }
 })
 
-test('servers of one group alone have the verdict that openssl gives by default', {
+test('servers of a single group have the default verdict of openssl', {
   skip: !hasOpenssl && 'openssl is not here',
 }, async (t) => {
   const file = join(folder, 'authority.pem')
@@ -121,7 +121,7 @@ test('servers of one group alone have the verdict that openssl gives by default'
   }
 })
 
-/** A website that shows this, and the verdict of a crawler that trusts these roots too. */
+/** A website that presents this, and the verdict of a crawler that also trusts these roots. */
 async function shownBy(t: TestContext, roots: string, identity: KeyAndCertificate & TlsOptions) {
   const internet = new Internet(t).name(HOST, HOME)
   internet.roots.push(roots)

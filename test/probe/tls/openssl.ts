@@ -1,9 +1,9 @@
-/** openssl as a reference tool: its verdict on what a server shows, by its default rules, in the words of Node. */
+/** openssl as a reference tool: its default verdict on what a server presents, with Node's error codes. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 
-/** The numbers of X509_verify_cert(3ossl), and what Node calls them; it has no words for weak keys and digests. */
+/** The error numbers of X509_verify_cert(3ossl) and Node's codes. Node has none for weak keys and digests. */
 const CODES = new Map([
   [2, 'UNABLE_TO_GET_ISSUER_CERT'],
   [9, 'CERT_NOT_YET_VALID'],
@@ -23,13 +23,12 @@ const OTHER_NAME = 62
 
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-/** `roots`: a file of PEM. `at`: seconds since 1970, now where it is left out. */
+/** `roots`: a PEM file. `at`: seconds since 1970, by default now. */
 export type Question = { port: number; host: string; roots: string; at?: number }
 
 /**
- * The code of the verdict, null for valid; undefined where no certificate was shown. Security level 2 is OpenSSL's
- * default from 3.2 on. Of several errors the last counts, as in Node, and that of the name only where there is no
- * other.
+ * The code of the verdict, null for valid, undefined if no certificate was presented. Security level 2 is OpenSSL's
+ * default from 3.2 on. Of several errors the last counts, as in Node, and a wrong name only if there is no other.
  */
 export async function askOpenssl({ port, host, roots, at }: Question): Promise<string | null | undefined> {
   const names = ['-servername', host, '-verify_hostname', host]
@@ -42,7 +41,7 @@ export async function askOpenssl({ port, host, roots, at }: Question): Promise<s
   return last === undefined ? null : (CODES.get(last) ?? `openssl ${last}`)
 }
 
-/** Without a clock that somebody set for this process alone (test/probe/clock.ts). */
+/** Without the clock that is set for this process (test/probe/clock.ts). */
 async function run(args: readonly string[]): Promise<string> {
   const { LD_PRELOAD: _, ...env } = process.env
   const child = spawn('openssl', args, { env })

@@ -1,4 +1,4 @@
-/** The certificate that is read out of a TLS session is the one that was shown. */
+/** The certificate read from a TLS session equals the presented one. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -17,14 +17,14 @@ const many = await certify(
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
   for (const [what, identity] of Object.entries({ 'of one name': few, 'of many names': many })) {
-    test(`the session of ${version} holds the certificate ${what} as it was shown`, async (t) => {
+    test(`the session of ${version} contains the certificate ${what} as it was presented`, async (t) => {
       const { session, shown } = await sessionWith(t.after.bind(t), identity, version)
       assert.deepEqual(certificateFromSession(session), shown)
     })
   }
 }
 
-test('no session has no certificate, and bytes of any kind give some of them or none', () => {
+test('without a session there is no certificate, and arbitrary bytes give some of them or none', () => {
   assert.equal(certificateFromSession(undefined), null)
   const head = fc.constantFrom([0x30, 0x82], [0xa3, 0x82], [0xa3], [0x30, 0x82, 0, 6, 0xa3])
   const bytes = fc.array(fc.oneof(head, fc.array(fc.integer({ min: 0, max: 255 }), { maxLength: 8 })), {

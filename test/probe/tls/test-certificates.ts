@@ -1,8 +1,8 @@
-/** Certificates of a small authority of the test's own, strong and weak, in order and out of it. */
+/** Certificates of a small test authority, strong and weak, valid and invalid. */
 
 import { type CertificateExtension, generate } from 'selfsigned'
 
-/** PEM texts; `cert`: the site's own certificate, then those above it. */
+/** PEM texts. `cert`: the site's own certificate, then those above it. */
 export type Made = { key: string; cert: string }
 
 type Options = NonNullable<Parameters<typeof generate>[1]>
@@ -19,10 +19,7 @@ const PLAIN: CertificateExtension = { name: 'basicConstraints', cA: false }
 
 export const HOST = 'example.com'
 
-/**
- * `roots` are to be trusted; each row says what a certificate is like. All are for example.com unless the row says
- * otherwise.
- */
+/** `roots` are trusted. Each row describes a certificate. All are for example.com unless the row says otherwise. */
 export async function makeCertificates(): Promise<{ roots: string; rows: [string, Made][] }> {
   const root = await make('A root', { ...SHA1, extensions: SIGNS })
   const issuer = await make('An intermediate', { extensions: SIGNS }, root)
@@ -46,34 +43,34 @@ export async function makeCertificates(): Promise<{ roots: string; rows: [string
       'whose intermediate is signed with SHA-1',
       make(HOST, {}, await make('A weak one', { ...SHA1, extensions: SIGNS }, root)),
     ],
-    ['whose root alone is signed with SHA-1', make(HOST, {}, root)],
-    ['that has ended', make(HOST, days(-400, -35), issuer)],
-    ['that has ended, for another name', make('example.net', days(-400, -35), issuer)],
-    ['that has not begun', make(HOST, days(30, 60), issuer)],
+    ['of which only the root is signed with SHA-1', make(HOST, {}, root)],
+    ['that has expired', make(HOST, days(-400, -35), issuer)],
+    ['that has expired, for another name', make('example.net', days(-400, -35), issuer)],
+    ['that is not yet valid', make(HOST, days(30, 60), issuer)],
     [
-      'whose intermediate has ended',
+      'whose intermediate has expired',
       make(HOST, {}, await make('An old one', { ...days(-400, -35), extensions: SIGNS }, root)),
     ],
-    ['signed by itself', make(HOST, {})],
-    ['signed by itself, that has ended', make(HOST, days(-400, -35))],
-    ['of a stranger', make(HOST, {}, await make('A stranger', { extensions: SIGNS }))],
+    ['that is self-signed', make(HOST, {})],
+    ['that is self-signed and has expired', make(HOST, days(-400, -35))],
+    ['of an untrusted authority', make(HOST, {}, await make('A stranger', { extensions: SIGNS }))],
     ['without its intermediate', { key: leaf.key, cert: first(leaf) }],
-    ['with the root in the place of its intermediate', { key: leaf.key, cert: first(leaf) + root.cert }],
+    ['with the root instead of its intermediate', { key: leaf.key, cert: first(leaf) + root.cert }],
     ['for another name', make('example.net', {}, issuer)],
-    ['for a wildcard that does not stand for the name', make('*.example.com', {}, issuer)],
-    ['with the name in the subject alone', make(HOST, { extensions: [PLAIN] }, issuer)],
+    ['for a wildcard that does not match the name', make('*.example.com', {}, issuer)],
+    ['with the name only in the subject', make(HOST, { extensions: [PLAIN] }, issuer)],
     [
-      'with the name in the subject and another one beside it',
+      'with the name in the subject and another alternative name',
       make(HOST, { extensions: named('example.net') }, issuer),
     ],
     ['for clients', make(HOST, { extensions: [...named(HOST), { name: 'extKeyUsage', clientAuth: true }] }, issuer)],
-    ['signed by one that is no authority', make(HOST, {}, await make('example.net', {}, issuer))],
+    ['issued by a certificate that is not an authority', make(HOST, {}, await make('example.net', {}, issuer))],
   ]
   const made = rows.map(async ([what, row]): Promise<[string, Made]> => [what, await row])
   return { roots: root.cert + rsaRoot.cert, rows: await Promise.all(made) }
 }
 
-/** `above` null: signed by itself. */
+/** `above` null: self-signed. */
 async function make(commonName: string, options: Options, above: Made | null = null): Promise<Made> {
   const made = await generate([{ name: 'commonName', value: commonName }], {
     keyType: 'ec',
