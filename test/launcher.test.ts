@@ -1,4 +1,4 @@
-/** The launcher: hands arguments, streams, signals and the way a program ends from one Node to another. */
+/** Tests the launcher: it passes arguments, streams, signals and the exit status from one Node to the other. */
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -38,7 +38,7 @@ deeds[what]?.()
 const root = mkdtempSync(join(tmpdir(), 'launcher-'))
 after(() => rmSync(root, { recursive: true }))
 
-/** A Node that says of itself that it is an old one; what it starts says the truth. */
+/** Makes Node report an old version. The processes that it starts report the true one. */
 const pretence = join(root, 'old.mjs')
 writeFileSync(
   pretence,
@@ -47,8 +47,8 @@ writeFileSync(
 const asOldNode = ['--import', pretence]
 
 /**
- * A package with the launcher and a program, and its own Node at `node` where that is given; returns the launcher's
- * path.
+ * Creates a package with the launcher and a program, and with its own Node at `node` if that is given. Returns the path
+ * of the launcher.
  */
 function makePackage(folder: string, program: string, node?: string) {
   mkdirSync(join(root, folder, dirname(program)), { recursive: true })
@@ -78,7 +78,7 @@ for (const [what, options] of [
   ['a new Node', []],
   ['an old Node', asOldNode],
 ] satisfies [string, string[]][]) {
-  test(`under ${what} the program gets the arguments as they were typed`, () => {
+  test(`under ${what} the program gets the arguments as typed`, () => {
     const { stdout, stderr } = run(options, checkout, 'show', '--port', '1', 'two words', '')
     assert.deepEqual([JSON.parse(stdout), stderr], [[own, '--port', '1', 'two words', ''], ''])
   })
@@ -87,13 +87,13 @@ for (const [what, options] of [
     assert.equal(run(options, checkout, 'echo').stdout, 'a line')
   })
 
-  test(`under ${what} the exit code and the deadly signal are the program's`, () => {
+  test(`under ${what} the exit code and a fatal signal are those of the program`, () => {
     assert.equal(run(options, checkout, 'exit', '3').status, 3)
     assert.equal(run(options, checkout, 'die', 'SIGTERM').signal, 'SIGTERM')
   })
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    test(`under ${what} the program hears ${signal}`, async () => {
+    test(`under ${what} the program receives ${signal}`, async () => {
       const launched = spawn(process.execPath, [...options, checkout, 'wait', signal], {
         stdio: ['ignore', 'pipe', 'ignore'],
       })
@@ -104,7 +104,7 @@ for (const [what, options] of [
   }
 }
 
-test('under an old Node the program reads on after it heard a signal', async () => {
+test('under an old Node the program continues to read after a signal', async () => {
   const launched = spawn(process.execPath, [...asOldNode, checkout, 'listen', 'SIGINT'], {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
@@ -121,7 +121,7 @@ test('under an old Node the program reads on after it heard a signal', async () 
   await once(launched, 'exit')
 })
 
-test('started by npx it stops when the shell between them is gone', async () => {
+test('if npx started it, the program stops once the shell between them is gone', async () => {
   const env = { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: "'domaindex'" }
   const command = `"${process.execPath}" "${checkout}" wait SIGTERM; :`
   const shell = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -134,7 +134,7 @@ test('started by npx it stops when the shell between them is gone', async () => 
   assert.equal(said, 'ready\nheard\n')
 })
 
-test('under an old Node the program stops when the launcher is killed', async () => {
+test('under an old Node the program stops if the launcher is killed', async () => {
   const launched = spawn(process.execPath, [...asOldNode, checkout, 'wait', 'SIGTERM'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
@@ -147,11 +147,11 @@ test('under an old Node the program stops when the launcher is killed', async ()
   assert.equal(said, 'ready\nheard\n')
 })
 
-test('a published package runs what is compiled, on a Node that npm put beside it', () => {
+test('a published package runs its compiled code on a Node that npm installed beside it', () => {
   assert.deepEqual(JSON.parse(run(asOldNode, hoisted, 'show', 'a').stdout), [own, 'a'])
 })
 
-test('a published package runs on the package of npm that holds a Node for this machine, without any install script', () => {
+test('a published package runs on the npm package with Node for this machine, without an install script', () => {
   assert.deepEqual(JSON.parse(run(asOldNode, byMachine, 'show', 'a').stdout), [own, 'a'])
 })
 

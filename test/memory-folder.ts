@@ -1,12 +1,12 @@
 /**
- * Loaded before every test file (`--import`): temporary folders lie in memory where there is plenty, since a test that
- * makes a store waits for the disk longer than it computes.
+ * Loaded before every test file (`--import`): puts temporary folders into memory if there is enough of it. A test that
+ * creates a store waits longer for the disk than it computes.
  */
 
 import { statfsSync } from 'node:fs'
 
 const FOLDER = '/dev/shm'
-/** Bytes that have to be free: many times what all tests that run at once take. */
+/** The bytes that must be free: many times the need of all tests that run at once. */
 const ENOUGH = 4 * 2 ** 30
 
 function isRoomy(): boolean {

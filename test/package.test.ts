@@ -1,6 +1,6 @@
 /**
- * package.json and package-lock.json: an install on any Node from 18 on brings Node 24, without a warning and without
- * an install script.
+ * Tests package.json and package-lock.json: an install on any Node from 18 on brings Node 24, without a warning and
+ * without an install script.
  */
 
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ const manifest = JSON.parse(read('package.json')) as Record<string, Record<strin
 const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Entry> }
 const PLATFORM = Object.keys(manifest.optionalDependencies!).filter((name) => name.startsWith('node-'))
 
-test('the lock says nothing about Node that npm of an older one warns of or stumbles over: run node scripts/lock.ts', () => {
+test('the lock file contains nothing about Node that an older npm warns about or fails on: run node scripts/lock.ts', () => {
   const strange = Object.entries(packages).flatMap(([path, { engines, bin }]) => {
     const isPlatform = PLATFORM.some((name) => path === `node_modules/${name}`)
     return path !== '' && (engines !== undefined || (isPlatform && bin !== undefined)) ? [path] : []
@@ -26,7 +26,7 @@ test('the lock says nothing about Node that npm of an older one warns of or stum
   assert.deepEqual(manifest.engines, { node: '>=18' })
 })
 
-test('Node comes for the machines that the launcher names, and no package of an installed one has an install script', () => {
+test('Node is available for the machines that the launcher names, and no package of an installed one has an install script', () => {
   const [, list = ''] = /const MACHINES_WITH_NODE = \[(.*)\]/.exec(read('bin/domaindex.js'))!
   const brought = list.split(', ').map((text) => `node-${text.slice(1, -1)}`)
   assert.deepEqual(PLATFORM.toSorted(), brought.toSorted())
@@ -36,7 +36,7 @@ test('Node comes for the machines that the launcher names, and no package of an 
   assert.deepEqual(scripted, [])
 })
 
-test('the node of npm scripts runs the one that npm brought', () => {
+test('the node of npm scripts is the one that npm installed', () => {
   const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/node'), ['-p', 'process.versions.node'], {
     encoding: 'utf8',
   })

@@ -1,4 +1,4 @@
-/** A look at what a generator makes: every kind of value that it is meant to make has to be in a sample of it. */
+/** Tests a generator: a sample must contain every kind of value that the generator should produce. */
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -6,7 +6,7 @@ import fc from 'fast-check'
 /** The same sample at every run. */
 const SEED = 20_261_122
 
-/** Asserts that each kind is found in so many drawn values. */
+/** Asserts that a sample of generated values contains each kind. */
 export function assertMakes<Value>(
   arbitrary: fc.Arbitrary<Value>,
   kinds: Readonly<Record<string, (value: Value) => boolean>>,

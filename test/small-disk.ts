@@ -1,4 +1,4 @@
-/** A small disk of its own for a test: a file system in memory, where mounting is permitted. */
+/** A small disk for one test: a file system in memory, if mounting is permitted. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
@@ -8,18 +8,21 @@ import type { TestContext } from 'node:test'
 
 export type SmallDisk = {
   path: string
-  /** Makes it larger, as if something had been removed. */
+  /** Enlarges the disk, as if files had been removed. */
   grow(): void
-  /** Writes a file of other people, which leaves so many bytes free; what they take is given back by `clear`. */
+  /** Writes a file that leaves `leaving` bytes free, as another user would. `clear` removes it. */
   fill(leaving?: number): void
   clear(): void
-  /** Lets nobody write to it any more, or everybody again. */
+  /** Makes the disk read-only, or writable again. */
   setReadOnly(isReadOnly: boolean): void
 }
 
 export const NO_MOUNT = 'a file system cannot be mounted here'
 
-/** `size` as mount takes it (`1m`); null where mounting is refused: the test is to be skipped with NO_MOUNT. */
+/**
+ * `size` is in the format of mount (`1m`). Returns null if mounting is not permitted: the test then skips with
+ * NO_MOUNT.
+ */
 export function mountSmall(t: TestContext, size: string): SmallDisk | null {
   const path = mkdtempSync(join(tmpdir(), 'domaindex-small-'))
   const mount = (...options: string[]) => execFileSync('/bin/mount', [...options, path], { stdio: 'ignore' })

@@ -1,4 +1,4 @@
-/** Who makes the changes of tests. */
+/** The actor that makes the changes of tests. */
 
 import type { Actor } from '../src/accounts/audit.ts'
 

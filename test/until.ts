@@ -1,15 +1,15 @@
-/** Waiting for what a test waits for: the one place of the tests that looks, waits a moment and looks again. */
+/** Waits for a condition. Only this file of the tests polls. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const MOMENT = 10
-/** Milliseconds after which it is given up: far more than a busy machine needs, and less than a test file may take. */
+/** Milliseconds until it gives up: far more than a busy machine needs, and less than a test file may take. */
 const BOUND = 240_000
 
 /**
- * Resolves as soon as `look` gives something other than false, null and undefined, with what it gave. Rejects after
- * four minutes, naming `what` is waited for.
+ * Resolves to the first result of `look` other than false, null and undefined. Rejects after four minutes with `what`
+ * in the message.
  */
 export async function until<Seen>(
   look: () => Seen | Promise<Seen>,

@@ -1,4 +1,4 @@
-/** Properties of apply: pure, the same twice, part by part, whatever the batch. */
+/** Tests the properties of apply: it is pure, idempotent, works part by part, and does not depend on batches. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ import { live, nothing, step } from './crawl-state.ts'
 
 const NAME = NAMES[0]!
 const history = observations([NAME], 25)
-/** A history no two observations of which are of the same time, in any order. */
+/** A history in any order, in which no two observations have the same time. */
 const timed = history.chain((observations) =>
   fc.shuffledSubarray(
     observations.map((observation, n) => ({ ...observation, observed_at: minute(n) })),
@@ -30,7 +30,7 @@ function property<Values extends [unknown, ...unknown[]]>(
   test(sentence, () => fc.assert(fc.property(...arbitraries, holds), { numRuns: 200 }))
 }
 
-/** Clocks and facts, without what only says how they came about. */
+/** Clocks and facts, without what only describes how they came about. */
 function outcomeOf({ known }: { known: ReturnType<typeof nothing> }): object {
   const { clocks } = known.visit
   return { clocks: [...clocks], current: known.current }
@@ -46,7 +46,7 @@ property('applying observations twice changes nothing', [history], (observations
   )
 })
 
-property('one batch gives what its observations give one by one', [history, history], (before, batch) => {
+property('a batch gives the same result as its observations one by one', [history, history], (before, batch) => {
   const { known } = live(nothing(NAME), before)
   const single = live(known, batch)
   const whole = step(known, batch)
@@ -72,7 +72,7 @@ for (const print of [0, 7]) {
   )
 }
 
-property('where no fingerprint differs, the facts need not be read', [history], (observations) => {
+property('if no fingerprint differs, the facts need not be read', [history], (observations) => {
   const { known } = live(nothing(NAME), observations)
   for (const candidate of observations.map((given) => ({ ...given, observed_at: minute(800) }))) {
     const prepared = prepareObservation(candidate)
@@ -87,7 +87,7 @@ property('where no fingerprint differs, the facts need not be read', [history], 
   }
 })
 
-property('an unchanged observation writes no facts, one that is stale nothing at all', [history], (observations) => {
+property('an unchanged observation writes no facts, and a stale one writes nothing', [history], (observations) => {
   let known = nothing(NAME)
   for (const observation of observations) {
     const { change, outcomes, known: next } = step(known, [observation])
@@ -106,7 +106,7 @@ property('the two parts of an observation are applied as if each had come alone'
   assert.deepEqual(outcomeOf(live(nothing(NAME), apart)), outcomeOf(live(nothing(NAME), observations)))
 })
 
-property('the types of a dns part are applied as if each had been asked alone', [history], (observations) => {
+property('the types of a DNS part are applied as if each had been queried alone', [history], (observations) => {
   const apart = observations.flatMap((given): Observation[] => {
     if (given.dns?.status !== 'ok') return [given]
     const { records } = given.dns
@@ -118,7 +118,7 @@ property('the types of a dns part are applied as if each had been asked alone', 
 })
 
 property(
-  'a partial dns part gives its types what the full one gives them',
+  'a partial DNS part gives its types the same result as the full one',
   [history, fc.subarray([...RECORD_TYPES])],
   (full, kept) => {
     const partial = full.map((given): Observation => {
@@ -134,7 +134,7 @@ property(
   },
 )
 
-property('whatever order observations come in, the newest of each part wins', [timed], (shuffled) => {
+property('whatever the order of observations, the newest of each part wins', [timed], (shuffled) => {
   const ordered = shuffled.toSorted((a, b) => a.observed_at - b.observed_at)
   const [late, timely] = [live(nothing(NAME), shuffled).known, live(nothing(NAME), ordered).known]
   assert.deepEqual(late.visit.clocks, timely.visit.clocks)
@@ -146,7 +146,7 @@ property('whatever order observations come in, the newest of each part wins', [t
 })
 
 property(
-  'arrived and left are the difference of the addresses, and every address that arrives was seen',
+  'arrived and left are the difference of the addresses, and every arriving address was seen',
   [history, history],
   (before, batch) => {
     const { known } = live(nothing(NAME), before)
@@ -169,7 +169,7 @@ property(
 )
 
 property(
-  'superseded states follow one another, and the last confirmation lies before the next state',
+  'superseded states follow one another, and the last confirmation is before the next state',
   [history],
   (observations) => {
     const { known, superseded } = live(nothing(NAME), observations)
@@ -185,14 +185,14 @@ property(
   },
 )
 
-property('what is given is not changed', [history, history], (before, batch) => {
+property('the arguments are not changed', [history, history], (before, batch) => {
   const { known } = live(nothing(NAME), before)
   const given = structuredClone({ known, batch })
   step(known, batch)
   assert.deepEqual({ known, batch }, given)
 })
 
-property('nothing happens to a forgotten name', [history], (observations) => {
+property('a forgotten name never changes', [history], (observations) => {
   const { visit, current } = nothing(NAME)
   const { change, outcomes } = step({ visit: { ...visit, version: 3, forgotten: true }, current }, observations)
   assert.equal(change, null)
@@ -217,18 +217,18 @@ test('the order of record lists, repeated records, letter case and trailing dots
   assert.deepEqual(step(known, [seen(NAME, 2, again)]).outcomes, ['unchanged'])
 })
 
-test('an observation without either part only makes the name known', () => {
+test('an observation without either part only adds the name', () => {
   const { known, change, outcomes } = step(nothing(NAME), [seen(NAME, 1, null), seen(NAME, 2, null)])
   assert.deepEqual(outcomes, ['applied', 'stale'])
   assert.equal(change?.facts, null)
   assert.equal(step(known, [seen(NAME, 3, null)]).change, null)
 })
 
-test('a draft that nothing was applied to is no change', () => {
+test('a draft without applied observations is not a change', () => {
   assert.equal(changeOf(startDraft(nothing(NAME).visit)), null)
 })
 
-test('a redirect that stays is the same before and after, also when the name is gone', () => {
+test('a redirect that stays is the same before and after, also if the name is gone', () => {
   const { known } = step(nothing(NAME), [seen(NAME, 1, dns({ A: ['192.0.2.1'] }), redirecting('t.example'))])
   const facts = step(known, [seen(NAME, 2, NXDOMAIN)]).change?.facts
   assert.deepEqual(
@@ -237,7 +237,7 @@ test('a redirect that stays is the same before and after, also when the name is 
   )
 })
 
-test('the verdict on a certificate alone changes that alone, and no clock', () => {
+test('a certificate result alone changes only that, and no clock', () => {
   const at = (observed_at: number, rest: Partial<Observation>): Observation => {
     return { domain: NAME, observed_at, dns: null, web: null, ...rest }
   }
@@ -258,7 +258,7 @@ test('the verdict on a certificate alone changes that alone, and no clock', () =
   assert.deepEqual([again.outcomes, again.known.current.web?.ssl], [['applied'], 'invalid'])
 })
 
-test('of two web parts of one time the first stands, whichever part came with them', () => {
+test('of two web parts with the same time the first wins, whichever part came with them', () => {
   const first = seen(NAME, 5, null, redirecting('t.example'))
   const { known } = step(nothing(NAME), [first])
   for (const dnsPart of [null, dns({ A: ['192.0.2.1'] })]) {

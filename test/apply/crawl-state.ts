@@ -1,4 +1,4 @@
-/** What is known of one name, carried from one batch of observations to the next as a store would. */
+/** The state of one name, passed from one batch of observations to the next as a store would do. */
 
 import { type ApplyOutcome, applyObservation, changeOf, startDraft } from '../../src/apply/apply.ts'
 import type { Change, SupersededState } from '../../src/apply/change.ts'
@@ -24,7 +24,7 @@ export function nothing(name: DomainName): Known {
   return { visit, current: NO_FACTS }
 }
 
-/** Applies one batch, and saves it as a store would. */
+/** Applies one batch and saves it as a store would. */
 export function step(known: Known, batch: readonly Observation[]): Step {
   const draft = startDraft(known.visit, known.current)
   const outcomes = batch.map((observation) => applyObservation(draft, prepareObservation(observation)))
@@ -34,7 +34,7 @@ export function step(known: Known, batch: readonly Observation[]): Step {
   return { known: { visit, current: change.facts?.current ?? known.current }, change, outcomes }
 }
 
-/** Applies observations one by one: what is known in the end, every outcome, and every state that was superseded. */
+/** Applies observations one by one. Returns the final state, every outcome, and every superseded state. */
 export function live(
   known: Known,
   observations: readonly Observation[],

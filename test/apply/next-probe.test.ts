@@ -1,4 +1,4 @@
-/** When a name is due again, by what its visits saw. */
+/** Tests when a name is due again, depending on the results of its probes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -36,7 +36,7 @@ function visitAt(
   return observation
 }
 
-/** Each visit when the one before said that it is due; the spans between them, in seconds. */
+/** Runs each probe when the previous one made it due. Returns the intervals between them in seconds. */
 function spans(visits: readonly Seen[], begin = nothing(NAME)): { spans: number[]; known: Known } {
   let known = begin
   let at = BEGIN
@@ -53,12 +53,12 @@ const SAME: Seen = {}
 const isAbout = (span: number | undefined, whole: number): boolean =>
   span !== undefined && span >= 0.9 * whole - 1 && span <= 0.95 * whole
 
-test('a name that is only known is due as soon as may be', () => {
+test('a name that is only known is due as soon as possible', () => {
   const { known } = live(nothing(NAME), [{ domain: NAME, observed_at: BEGIN, dns: null, web: null }])
   assert.equal(known.visit.due, 0)
 })
 
-test('a name that stays as it is, is visited more and more seldom, up to the ceiling and a little sooner than that', () => {
+test('a name that does not change is probed less and less often, up to the maximum interval minus a little', () => {
   const [one, ...rest] = spans(Array.from({ length: 12 }, () => SAME)).spans
   assert.ok(isAbout(one, first), `${one}`)
   assert.deepEqual(
@@ -68,12 +68,12 @@ test('a name that stays as it is, is visited more and more seldom, up to the cei
   assert.ok(isAbout(rest.at(-1), latest), `${rest.at(-1)}`)
 })
 
-test('a name that changes is visited sooner', () => {
+test('a name that changes is probed sooner', () => {
   const [, before, after] = spans([SAME, SAME, { A: ['192.0.2.2'] }]).spans
   assert.ok(after! < before! && isAbout(after, before! / 2), `${before} ${after}`)
 })
 
-test('neither an SOA alone, nor the text of the page, nor addresses that changed at the visit before as well count as change', () => {
+test('a changed SOA, a changed page text, and addresses that also changed at the previous probe do not count as a change', () => {
   const quiet = spans(Array.from({ length: 6 }, () => SAME)).spans
   assert.deepEqual(spans(Array.from({ length: 6 }, (_, serial) => ({ serial }))).spans, quiet)
   assert.deepEqual(spans(Array.from({ length: 6 }, (_, n) => ({ text: `news ${n}` }))).spans, quiet)
@@ -86,7 +86,7 @@ test('neither an SOA alone, nor the text of the page, nor addresses that changed
   assert.ok(turning.at(-1)! > first, 'those at every visit do not')
 })
 
-test('names that fail are visited after a day, then after twice as long each time, and as before once they answer', () => {
+test('names that fail are probed after a day, then after twice as long each time, and as before once they answer', () => {
   for (const status of ['nxdomain', 'servfail'] as const) {
     const { spans: failing, known } = spans([SAME, ...Array.from({ length: 8 }, (): Seen => ({ status }))])
     for (const [n, span] of failing.slice(1).entries()) {
@@ -98,13 +98,13 @@ test('names that fail are visited after a day, then after twice as long each tim
   }
 })
 
-test('a late observation moves no plan', () => {
+test('a late observation does not change the plan', () => {
   const { known } = spans([SAME, SAME])
   const dns = visitAt(BEGIN - 10, { A: ['192.0.2.9'] })
   assert.equal(live(known, [dns]).known.visit.due, known.visit.due)
 })
 
-test('whatever is seen, no span is longer than the ceiling, nor a tenth shorter than the floor', () => {
+test('whatever the results, no interval is longer than the maximum, or more than a tenth shorter than the minimum', () => {
   const some = fc.record({
     status: fc.constantFrom<DnsPart['status']>('ok', 'nxdomain', 'servfail'),
     A: fc.subarray(['192.0.2.1', '192.0.2.2', '192.0.2.3']),

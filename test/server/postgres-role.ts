@@ -1,4 +1,4 @@
-/** A role of a test's own in its PostgreSQL, whose rights a test takes away and gives back. */
+/** A PostgreSQL role of one test, whose rights the test revokes and grants. */
 
 import type { TestContext } from 'node:test'
 import pg from 'pg'
@@ -6,8 +6,8 @@ import pg from 'pg'
 let count = 0
 
 /**
- * Makes the role, with all rights in the schema of `url`; it goes when the test ends. `url` of the result: the same
- * store by that role.
+ * Creates the role with all rights in the schema of `url`, and drops it after the test. Returns the same store's URL
+ * with that role.
  */
 export async function roleOf(t: TestContext, url: string): Promise<{ url: string; name: string; client: pg.Client }> {
   const name = `role_${process.pid}_${count++}`

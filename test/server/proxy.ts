@@ -1,10 +1,10 @@
-/** A small proxy before several servers: each connection goes to the next one that takes it. */
+/** A small proxy in front of several servers: each connection goes to the next one that accepts it. */
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** Listens until the test has ended; `addresses` are `http://HOST:PORT`. Returns its own. */
+/** Listens until the test has ended. `addresses` are `http://HOST:PORT`. Returns the address of the proxy. */
 export async function proxyOver(test: TestContext, addresses: readonly string[]): Promise<string> {
   const places = addresses.map((address) => new URL(address))
   const open = new Set<Socket>()
@@ -31,7 +31,7 @@ export async function proxyOver(test: TestContext, addresses: readonly string[])
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A connection to the first of the places that takes it; null where none does. */
+/** Connects to the first server that accepts. Returns null if none does. */
 async function reach(places: readonly URL[]): Promise<Socket | null> {
   for (const { hostname, port } of places) {
     const socket = connect(Number(port), hostname)

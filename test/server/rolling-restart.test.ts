@@ -1,4 +1,4 @@
-/** Two servers over one PostgreSQL that are restarted, or whose PostgreSQL is, while they are asked. */
+/** Tests restarts of two servers with one PostgreSQL, and of PostgreSQL itself, under load. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const CLIENTS = 16
 if (!noPostgres) await postgresServer() // for the whole file
 const notOurs = noPostgres || (process.env.DOMAINDEX_TEST_POSTGRES ? 'the server is not ours to restart' : false)
 
-/** Asks over and over, on kept connections, until it is told to stop. */
+/** Sends requests on keep-alive connections until it is stopped. */
 function loadOn(address: string, path: string) {
   const counts: Record<string, number> = {}
   const count = (outcome: string): void => {
@@ -36,7 +36,7 @@ function loadOn(address: string, path: string) {
   })
   return {
     counts,
-    /** Resolves when so many more calls were answered. */
+    /** Resolves after `more` further calls were answered. */
     async answers(more: number): Promise<void> {
       const wanted = (counts['200'] ?? 0) + more
       await until(() => (counts['200'] ?? 0) >= wanted, `${more} more answers`)
@@ -48,7 +48,7 @@ function loadOn(address: string, path: string) {
   }
 }
 
-test('two servers are restarted one after the other without one failed request', { skip: noPostgres }, async (t) => {
+test('two servers are restarted one after the other without a failed request', { skip: noPostgres }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const { account, token } = await withStore(async (store) => {
     await observe(store, hosted('example.com', ['192.0.2.1']))
@@ -76,7 +76,7 @@ test('two servers are restarted one after the other without one failed request',
   assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), answered)
 })
 
-test('PostgreSQL dies and comes back: calls wait for it, and each is counted once', { skip: notOurs }, async (t) => {
+test('if PostgreSQL dies and restarts, calls wait for it, and each is counted once', { skip: notOurs }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const { account, token } = await withStore(async (store) => {
     await observe(store, hosted('example.com', ['192.0.2.1']))

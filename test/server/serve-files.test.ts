@@ -1,4 +1,4 @@
-/** `domaindex serve` and the folder of finished files. */
+/** Tests `domaindex serve` with the folder of finished files. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { makeAccount, serverOf } from '../api/server.ts'
 import { bytes, description, pieces, sha256 } from '../jobs/file-store/conformance.ts'
 import { TESTER } from '../tester.ts'
 
-test('several processes hand out the files of DOMAINDEX_FILES, those that come later too, each for one call', async (t) => {
+test('several processes serve the files of DOMAINDEX_FILES, also later ones, for one call each', async (t) => {
   const { serve, withStore, path } = serverOf(t)
   const { token, account } = await withStore(async (store) => {
     const made = await makeAccount(store, 'premium')

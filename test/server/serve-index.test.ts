@@ -1,5 +1,5 @@
 /**
- * The index of a real `domaindex serve`: it follows what is imported, its process is started again, and all ends in
+ * Tests the index of a real `domaindex serve`: it follows imports, its process is restarted, and it shuts down in
  * order.
  */
 
@@ -17,7 +17,7 @@ const linesOf = (texts: Record<string, string>) =>
     .map(([name, text]) => `${JSON.stringify(look(name, { web: site({ text }) }))}\n`)
     .join('')
 
-test('serve keeps the index beside its workers: it follows an import, is started again when it dies, and ends in order', async (t) => {
+test('serve maintains the index beside its workers: it follows an import, is restarted when it dies, and shuts down in order', async (t) => {
   const { serve, run, path, withStore } = serverOf(t)
   const { token } = await withStore((store) => makeAccount(store, 'free'))
   const {

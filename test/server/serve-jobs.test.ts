@@ -1,6 +1,6 @@
 /**
- * The nights of a real `domaindex serve`: what it builds is downloaded, its process is started again, and all ends in
- * order.
+ * Tests the jobs of a real `domaindex serve`: its files can be downloaded, its process is restarted, and it shuts down
+ * in order.
  */
 
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { until } from '../until.ts'
 const YESTERDAY = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
 const LIST = `b.example\na.example\n`
 
-test('serve empties the inbox, builds the day and the snapshots beside, starts its night again when it dies, and ends in order', async (t) => {
+test('serve imports the inbox, builds the daily file and the snapshots, restarts its job scheduler when it dies, and shuts down in order', async (t) => {
   const { serve, run, path, withStore } = serverOf(t)
   writeFileSync(path('list'), LIST)
   assert.equal((await run(['import', '--format', 'names', path('list'), '--date', YESTERDAY])).code, 0)

@@ -1,4 +1,4 @@
-/** /readyz of a real server says no where calls fail, and yes again when they do not. */
+/** Tests /readyz of a real server: it reports that calls fail, and that they work again. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -12,9 +12,7 @@ import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
-/**
- * Calls that are refused by what is done to the database, and what puts it right again. `ROLE` is that of the server.
- */
+/** Changes of the database that make calls fail, and how to undo them. `ROLE` is the role of the server. */
 const HINDRANCES: readonly [what: string, doIt: string, undo: string, words: RegExp][] = [
   [
     'tables are missing',
@@ -65,7 +63,7 @@ async function get({ address }: Served, path: string) {
   return get(path).finally(close)
 }
 
-test('not ready while calls fail, whatever of the database hinders them, and ready again when nothing does', {
+test('the server is not ready while the database makes calls fail, whatever the cause, and ready again afterwards', {
   skip: noPostgres,
 }, async (t) => {
   const { server, run, path } = await serverWithRole(t)

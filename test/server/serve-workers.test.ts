@@ -1,4 +1,4 @@
-/** The workers of a real `domaindex serve` that fall silent, cannot begin, or come back with their database. */
+/** Tests the workers of a real `domaindex serve` that hang, cannot start, or return with their database. */
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -13,11 +13,11 @@ import { serversOf } from './two-servers.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
-/** Ends the connection by which one worker reads. */
+/** Ends the read connection of one worker. */
 const LOSE_ONE = `select pg_terminate_backend(pid) from pg_stat_activity
   where usename = $1 and query like 'select 1 from crawl_state,%' or usename = $1 and query like '%clock_timestamp%' limit 1`
 
-/** Whether the log has a line with these words. */
+/** Returns whether a line of the log contains the words. */
 function said({ log }: Served, words: string): boolean {
   return log().some(({ msg }) => msg === words)
 }
@@ -35,12 +35,12 @@ async function statusOf({ address }: Served, path: string): Promise<number> {
   return status
 }
 
-/** The workers that have answered so far. */
+/** Returns the workers that have answered so far. */
 function workersOf({ log }: Served): number[] {
   return [...new Set(log().flatMap(({ path, pid }) => (path === undefined ? [] : [pid as number])))]
 }
 
-/** Knows every worker of a server by a call that it answered. */
+/** Returns every worker of a server, once each has answered a call. */
 async function allWorkersOf(server: Served, count: number): Promise<number[]> {
   await until(async () => {
     await statusOf(server, '/healthz')
@@ -50,7 +50,7 @@ async function allWorkersOf(server: Served, count: number): Promise<number[]> {
 }
 
 suite('workers', { concurrency: 3 }, () => {
-  test('a worker that stands still is told of by /metrics, which goes on, and is replaced', async (t) => {
+  test('a worker that hangs is reported by /metrics, which keeps working, and is replaced', async (t) => {
     const { serve } = serverOf(t)
     const server = await serve()
     const metrics = await metricsOf(server)
@@ -78,7 +78,7 @@ suite('workers', { concurrency: 3 }, () => {
     assert.equal((await server.outcome).code, 0)
   })
 
-  test('a worker that cannot begin is tried again, the server answers meanwhile, and is ready when all are', {
+  test('a worker that cannot start is retried, the server answers meanwhile, and is ready once all have started', {
     skip: noPostgres,
   }, async (t) => {
     const { url, serve, withStore } = await serversOf(t)
@@ -106,7 +106,9 @@ suite('workers', { concurrency: 3 }, () => {
     assert.equal((await server.outcome).code, 0)
   })
 
-  test('workers that died while the database was away are back soon after it is', { skip: noPostgres }, async (t) => {
+  test('workers that died while the database was unavailable are back soon after it is', {
+    skip: noPostgres,
+  }, async (t) => {
     const { url, serve } = await serversOf(t)
     const proxy = await proxyTo(url)
     const server = await serve({ DOMAINDEX_STORE: proxy.url })

@@ -1,4 +1,4 @@
-/** `domaindex serve`: several processes that answer as one. */
+/** Tests `domaindex serve`: several processes that behave as one. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
@@ -45,7 +45,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     })
   }
 
-  test('never more than the limit is answered, whatever is killed', async (t) => {
+  test('whatever is killed, the server never answers more calls than the limit', async (t) => {
     const { serve, withStore } = serverOf(t)
     const limit = 25_000
     const left = 1_200
@@ -82,7 +82,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     assert.ok(seen.answered <= left && seen.answered > left / 2, `${seen.answered} of ${left}`)
   })
 
-  test('SIGTERM under load: no request is lost, kept connections are told, and it ends with 0', async (t) => {
+  test('at SIGTERM under load no request is lost, keep-alive connections are notified, and the exit code is 0', async (t) => {
     const { serve, withStore } = serverOf(t)
     const { token, account } = await withStore(async (store) => {
       await observe(store, hosted('example.com', ['192.0.2.1']))
@@ -110,7 +110,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     const late = async (): Promise<never> => {
       for (;;) assert.equal((await clientOf(server.address).get('/healthz')).isLast, true)
     }
-    await assert.rejects(late(), { code: 'ECONNREFUSED' }) // until the listener is closed, a late client is answered
+    await assert.rejects(late(), { code: 'ECONNREFUSED' }) // until the listener is closed, a late client gets a response
     const { code, signal, stdout, stderr } = await server.outcome
     assert.deepEqual([code, signal], [0, null])
     assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), answered)
@@ -137,7 +137,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     assert.equal((await server.outcome).code, 0)
   })
 
-  test('the admin listener gives out the metrics of all workers and of the store, and nothing else', async (t) => {
+  test('the admin listener serves only the metrics of all workers and of the store', async (t) => {
     const { serve } = serverOf(t)
     const server = await serve()
     await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.address}/healthz`)))
@@ -153,7 +153,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     assert.equal((await fetch(`${server.address}/metrics`)).status, 404)
   })
 
-  test('a port in use, and a store of the demo, are one clear line and exit code 1', async (t) => {
+  test('a port in use and a store of the demo are reported with one clear line and exit code 1', async (t) => {
     const { run, path } = serverOf(t)
     const taken = createServer()
     const port = await new Promise<number>((resolve) => {

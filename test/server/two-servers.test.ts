@@ -1,4 +1,4 @@
-/** Two servers over one PostgreSQL: one budget, one list of tokens, one secret. */
+/** Tests two servers with one PostgreSQL: one budget, one list of tokens, one secret. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ import { serversOf } from './two-servers.ts'
 const now = () => Math.floor(Date.now() / 1000)
 const CLIENTS = 64
 
-/** A known name, and an account that has spent some of its budget. */
+/** Adds a known name, and an account that has spent a part of its budget. */
 async function begin(store: Store, plan: 'free' | 'basic', limit: number, used: number) {
   await observe(store, hosted('example.com', ['192.0.2.1']))
   const made = await makeAccount(store, plan)
@@ -53,7 +53,7 @@ for (const [plan, limit, used] of [
   })
 }
 
-test('never more than the limit is answered when one of two servers is killed', { skip: noPostgres }, async (t) => {
+test('if one of two servers is killed, no more calls than the limit are answered', { skip: noPostgres }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const [limit, left] = [25_000, 2_000]
   const { path } = await withStore((store) => begin(store, 'basic', limit, limit - left))
@@ -79,7 +79,7 @@ test('never more than the limit is answered when one of two servers is killed', 
   assert.ok(answered <= left && answered > left / 2, `${answered} of ${left}`)
 })
 
-test('a token that is revoked is refused by both servers, and stays so', { skip: noPostgres }, async (t) => {
+test('a revoked token is rejected by both servers, and stays so', { skip: noPostgres }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const { account, path } = await withStore((store) => begin(store, 'basic', 25_000, 0))
   const clients = (await Promise.all([serve(), serve()])).map(({ address }) => clientOf(address))
@@ -92,11 +92,11 @@ test('a token that is revoked is refused by both servers, and stays so', { skip:
     const [token] = await ledger.tokens(account.id)
     assert.equal(await ledger.as(TESTER).revokeToken(account.id, token!.id, now()), true)
   })
-  await until(async () => (await ask()).every((status) => status === 401)) // also while it is used on and on
+  await until(async () => (await ask()).every((status) => status === 401)) // also if it is used continuously
   assert.deepEqual(await ask(), [401, 401])
 })
 
-test('a walk goes on from server to server by its cursors', { skip: noPostgres }, async (t) => {
+test('a client can continue a pagination on the other server with its cursors', { skip: noPostgres }, async (t) => {
   const { serve, withStore } = await serversOf(t)
   const names = Array.from({ length: 9 }, (_, index) => `name-${index}.example`)
   const { token } = await withStore(async (store) => {
@@ -131,7 +131,9 @@ test('a server with another secret, or without it, refuses to start', { skip: no
   assert.match(without.stderr, /^domaindex: the secret of this installation is set by DOMAINDEX_SECRET: .*\n$/)
 })
 
-test('while its database is away a server says so, and goes on when it is back', { skip: noPostgres }, async (t) => {
+test('a server reports that its database is unavailable, and continues once it is back', {
+  skip: noPostgres,
+}, async (t) => {
   const { url, serve } = await serversOf(t)
   const proxy = await proxyTo(url)
   const server = await serve({ DOMAINDEX_STORE: proxy.url })

@@ -1,11 +1,11 @@
-/** Servers over one PostgreSQL, as on several machines. */
+/** Several servers with one PostgreSQL, as on several machines. */
 
 import type { TestContext } from 'node:test'
 import type { Store } from '../../src/store/port/store.ts'
 import { serverOf } from '../api/server.ts'
 import { postgresServer } from '../store/postgres-server.ts'
 
-/** `serve` starts one more server over the one store; all of it is gone after the test. */
+/** `serve` starts one more server on the same store. Everything is removed after the test. */
 export async function serversOf(test: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   const { serve, run, withStore } = serverOf(test)

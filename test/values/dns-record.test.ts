@@ -1,4 +1,4 @@
-// Record sets: what an observation may carry, and the one form in which a set is kept.
+// Tests record sets: what an observation may contain, and the canonical form of a set.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ const text = (type: RecordType, given: unknown) => {
   return typeof set === 'string' ? set : JSON.stringify(set)
 }
 
-test('addresses are kept once, in RFC 5952 form, in numeric order', () => {
+test('addresses are stored once, in RFC 5952 form, in numeric order', () => {
   assert.equal(
     text('A', ['10.0.0.1', '9.0.0.1', '10.0.0.1']),
     '[{"ipv4_address":"9.0.0.1"},{"ipv4_address":"10.0.0.1"}]',
@@ -31,7 +31,7 @@ test('addresses are kept once, in RFC 5952 form, in numeric order', () => {
   )
 })
 
-test('MX is in order of priority, then name', () => {
+test('MX is ordered by priority, then name', () => {
   const given = [
     { priority: 20, mail_server: 'A.example.', note: 'ignored' },
     { mail_server: 'c.example', priority: 5 },
@@ -48,7 +48,7 @@ test('MX is in order of priority, then name', () => {
   assert.match(text('MX', given), /^\[\{"priority":0,"mail_server":"\."\},/)
 })
 
-test('TXT keeps its parts and their join, in order of the text, then of the parts', () => {
+test('TXT keeps its parts and their join, ordered by the text, then by the parts', () => {
   assert.deepEqual(canonicalRecordSet('TXT', [['b'], ['ab', ''], ['ab'], ['a', 'b'], ['', 'ab'], ['a', 'b']]), [
     { text: 'ab', parts: ['', 'ab'] },
     { text: 'ab', parts: ['a', 'b'] },
@@ -59,12 +59,12 @@ test('TXT keeps its parts and their join, in order of the text, then of the part
   assert.equal(text('TXT', [['a\\b']]), '[{"text":"a\\\\\\\\b","parts":["a\\\\\\\\b"]}]')
 })
 
-test('names of NS and CNAME are in bytewise order', () => {
+test('names of NS and CNAME are in byte order', () => {
   assert.equal(text('NS', ['b.', 'A', 'a']), '[{"nameserver":"a"},{"nameserver":"b"}]')
   assert.equal(text('CNAME', ['Target.Example.']), '[{"target":"target.example"}]')
 })
 
-test('SOA carries its keys in the order of the specification, minimum_ttl_seconds only where it was given', () => {
+test('SOA has its keys in the order of the specification, with minimum_ttl_seconds only if it was given', () => {
   const { minimum_ttl_seconds, ...older } = SOA
   assert.equal(text('SOA', [{ minimum_ttl_seconds, ...older }]), JSON.stringify([SOA]))
   assert.equal(text('SOA', [older]), JSON.stringify([older]))
@@ -119,13 +119,13 @@ const REFUSED: [type: RecordType, given: unknown, why: string | RegExp][] = [
   ['SOA', [{ ...SOA, minimum_ttl_seconds: '1' }], /^SOA\[0\]\.minimum_ttl_seconds: /],
 ]
 
-test('a list that breaks the format is refused with the field and the reason', () => {
+test('a list that violates the format is rejected with the field and the reason', () => {
   for (const [type, given, why] of REFUSED)
     if (typeof why === 'string') assert.equal(canonicalRecordSet(type, given), why)
     else assert.match(String(canonicalRecordSet(type, given)), why)
 })
 
-test('256 addresses, 500 records and 64 KiB a type pass, one more does not', () => {
+test('256 addresses, 500 records and 64 KiB per type are accepted, and one more is not', () => {
   const many = (count: number, make: (index: number) => unknown) =>
     Array.from({ length: count }, (_, index) => make(index))
   const quad = (index: number) => `10.0.${index >> 8}.${index & 255}`
@@ -145,14 +145,14 @@ test('256 addresses, 500 records and 64 KiB a type pass, one more does not', () 
     ),
     'NS: must hold at most 500 records',
   )
-  const parts = many(127, () => 'a'.repeat(255)) // with quotes, commas and the join: a few hundred bytes under the bound
+  const parts = many(127, () => 'a'.repeat(255)) // with quotes, commas and the join: a few hundred bytes below the limit
   const room = 65_536 - text('TXT', [parts]).length
   const filled = [...parts, 'a'.repeat(Math.floor((room - 3) / 2))]
   assert.ok(text('TXT', [filled]).length >= 65_535)
   assert.equal(text('TXT', [[...filled.slice(0, -1), `${filled.at(-1)}a`]]), 'TXT: must hold at most 64 KiB of records')
 })
 
-/** The list in which an observation file would give a set. */
+/** Returns the list that an observation file would contain for a set. */
 function asGiven(type: RecordType, set: readonly AnyRecord[]): unknown[] {
   if (type === 'TXT') return set.map((record) => (record as { parts: string[] }).parts)
   return type === 'MX' || type === 'SOA' ? [...set] : set.map((record) => Object.values(record)[0])
@@ -174,7 +174,7 @@ const GIVEN: { [T in RecordType]: fc.Arbitrary<unknown> } = {
 }
 
 for (const type of RECORD_TYPES)
-  test(`the set of ${type} is the same in any order and with repeats, and canonical already`, () => {
+  test(`the set of ${type} is the same in any order and with repeats, and is canonical already`, () => {
     fc.assert(
       fc.property(fc.array(GIVEN[type], { maxLength: 8 }), fc.nat(8), (given, turn) => {
         const set = canonicalRecordSet(type, given)
@@ -190,7 +190,7 @@ for (const type of RECORD_TYPES)
     )
   })
 
-test('texts are compared as their bytes of UTF-8', () => {
+test('texts are compared by their UTF-8 bytes', () => {
   const some = fc.string({ unit: fc.constantFrom('a', 'ü', '\uffff', '\ue000', '😀', '𐀀'), maxLength: 5 })
   fc.assert(
     fc.property(some, some, (a, b) =>

@@ -1,4 +1,4 @@
-// Names: what is accepted, what is refused and why, and the keys made from a name.
+// Tests domain names: which are accepted, which are rejected and why, and the keys that are derived from them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToUnicode } from 'node:url'
@@ -9,13 +9,13 @@ import { vectors } from './vectors.ts'
 const long = (length: number) => 'a'.repeat(length)
 const LONGEST = `${long(63)}.${long(63)}.${long(63)}.${long(61)}`
 
-test('white space around a name, letter case and one trailing dot are dropped', () => {
+test('white space around a name, letter case and one trailing dot are removed', () => {
   assert.equal(parseName('example.com'), 'example.com')
   assert.equal(parseName('\t Example.COM.\r\n'), 'example.com')
   assert.equal(parseName('\u00a0example.com\ufeff'), 'example.com')
 })
 
-test('an ASCII name passes as it stands, odd labels included', () => {
+test('an ASCII name is accepted unchanged, including unusual labels', () => {
   for (const name of [
     '_dmarc.a_b.example',
     '-a-.example',
@@ -28,7 +28,7 @@ test('an ASCII name passes as it stands, odd labels included', () => {
   assert.equal(parseName('XN--A.Example'), 'xn--a.example')
 })
 
-test('a name outside ASCII goes through UTS 46', () => {
+test('a name outside ASCII is converted by UTS 46', () => {
   assert.equal(parseName('Bücher.DE'), 'xn--bcher-kva.de')
   assert.equal(parseName('bu\u0308cher。de.'), 'xn--bcher-kva.de')
   assert.equal(parseName('faß.de'), 'xn--fa-hia.de')
@@ -91,7 +91,7 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['exam ple[.]com', /white space/],
 ]
 
-test('a text that is no name is refused with a reason', () => {
+test('a text that is not a name is rejected with a reason', () => {
   for (const [text, why] of REFUSED) {
     assert.equal(parseName(text), null, text)
     assert.match(nameProblem(text), why, text)
@@ -99,12 +99,12 @@ test('a text that is no name is refused with a reason', () => {
   assert.equal(nameProblem('example.com'), '')
 })
 
-test('a label of 63 bytes and a name of 253 bytes pass, with the trailing dot', () => {
+test('a label of 63 bytes and a name of 253 bytes are accepted, also with a trailing dot', () => {
   assert.equal(LONGEST.length, 253)
   assert.equal(parseName(`${LONGEST}.`), LONGEST)
 })
 
-test('every text is either a canonical name or refused with a phrase', () => {
+test('every text is either a canonical name or rejected with a phrase', () => {
   const piece = fc.constantFrom(
     'a',
     'Z',
@@ -143,7 +143,7 @@ test('every text is either a canonical name or refused with a phrase', () => {
   )
 })
 
-test('the punycode vectors hold where a label can carry them', (t) => {
+test('the punycode vectors hold if a label can contain them', (t) => {
   const { list, skip } = vectors<{ decoded: string; encoded: string }>('idna/punycode_tests.json')
   if (skip) return t.skip(skip)
   const fit = list.filter(
@@ -157,13 +157,13 @@ test('the punycode vectors hold where a label can carry them', (t) => {
   }
 })
 
-test('the bad punycode vectors are refused', (t) => {
+test('the invalid punycode vectors are rejected', (t) => {
   const { list, skip } = vectors<{ decoded: string }>('idna/bad_punycode_tests.json')
   if (skip) return t.skip(skip)
   for (const { decoded } of list) assert.equal(parseName(`${decoded}.example`), null)
 })
 
-test('the registrable domain follows the public suffix list, private section included', () => {
+test('the registrable domain follows the public suffix list, including the private section', () => {
   const pairs = [
     ['www.example.co.uk', 'example.co.uk'],
     ['a.b.example.com', 'example.com'],
@@ -178,7 +178,7 @@ test('the registrable domain follows the public suffix list, private section inc
   for (const [name, domain] of pairs) assert.equal(registrableDomain(name), domain)
 })
 
-test('the slot of a name is what it always was', () => {
+test('the slot of a name never changes', () => {
   const pinned = [
     ['example.com', 61909],
     ['example.net', 33322],
@@ -190,7 +190,7 @@ test('the slot of a name is what it always was', () => {
   for (const [name, slot] of pinned) assert.equal(slotOf(name), slot)
 })
 
-test('slots are well spread over names that differ little', () => {
+test('slots are well distributed over similar names', () => {
   const counts = new Uint32Array(65_536)
   for (let index = 0; index < 655_360; index++) counts[slotOf(`shop${index}.com` as DomainName)]!++
   const chiSquare = counts.reduce((sum, count) => sum + (count - 10) ** 2 / 10, 0)

@@ -1,14 +1,14 @@
-// Host names inside records and the administrator's address of an SOA record.
+// Tests host names in records and the administrator address of an SOA record.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { adminEmail, parseHost } from '../../src/values/dns-record.ts'
 
-/** The presentation form of labels given as bytes, every byte escaped. */
+/** The presentation form of labels in bytes, with every byte escaped. */
 const spell = (labels: Uint8Array[]) =>
   labels.map((label) => Array.from(label, (byte) => `\\${String(byte).padStart(3, '0')}`).join('')).join('.')
 
-test('a host name is kept in lower case without its trailing dot, the root is a dot', () => {
+test('a host name is stored in lower case without its trailing dot, and the root is a dot', () => {
   const pairs = [
     ['.', '.'],
     ['A.Root-Servers.NET.', 'a.root-servers.net'],
@@ -27,7 +27,7 @@ test('a host name is kept in lower case without its trailing dot, the root is a 
   for (const [text, host] of pairs) assert.equal(parseHost(text!), host, text)
 })
 
-test('a text that is no host name is refused', () => {
+test('a text that is not a host name is rejected', () => {
   for (const text of [
     '',
     '..',
@@ -48,7 +48,7 @@ test('a text that is no host name is refused', () => {
     assert.equal(parseHost(text), null, text)
 })
 
-test('a label holds 63 bytes, a name 255 in wire form, however they are spelled', () => {
+test('a label has at most 63 bytes and a name 255 in wire form, however they are spelled', () => {
   const label = (length: number) => new Uint8Array(length).fill(97)
   for (const write of [spell, (labels: Uint8Array[]) => labels.map((bytes) => 'a'.repeat(bytes.length)).join('.')]) {
     assert.equal(parseHost(write([label(63)])), 'a'.repeat(63))
@@ -58,7 +58,7 @@ test('a label holds 63 bytes, a name 255 in wire form, however they are spelled'
   }
 })
 
-test('two names are the same text exactly when their bytes are, letter case aside', () => {
+test('two names have the same text exactly if their bytes are equal, apart from letter case', () => {
   const labels = fc.array(fc.uint8Array({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 })
   const folded = (name: Uint8Array[]) =>
     JSON.stringify(name.map((label) => Array.from(label, (byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte))))
@@ -74,7 +74,7 @@ test('two names are the same text exactly when their bytes are, letter case asid
   )
 })
 
-test('the first unescaped dot of an SOA mailbox becomes the at-sign', () => {
+test('the first unescaped dot of an SOA mailbox becomes the at sign', () => {
   const pairs = [
     ['noc.dns.icann.org', 'noc@dns.icann.org'],
     ['NOC.DNS.icann.org.', 'noc@dns.icann.org'],

@@ -1,4 +1,4 @@
-// Addresses: spellings, the canonical form of RFC 5952, packing and order.
+// Tests addresses: spellings, the canonical form of RFC 5952, packing and order.
 import assert from 'node:assert/strict'
 import { isIPv6 } from 'node:net'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const {
   compareAddresses,
 } = address
 
-/** Any address, from its packed bytes, with many zero groups among the IPv6 ones. */
+/** Any address, from its packed bytes, with many zero groups in the IPv6 ones. */
 const someAddress = fc.oneof(
   fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => unpackAddress(Uint8Array.of(4, ...bytes))),
   fc
@@ -40,7 +40,7 @@ test('an IPv4 address is a dotted quad and nothing else', () => {
     assert.equal(parseAddress(text), null, text)
 })
 
-test('an IPv6 address is kept as RFC 5952 writes it', () => {
+test('an IPv6 address is stored as RFC 5952 writes it', () => {
   const pairs = [
     ['2001:0DB8:0000:0000:0000:0000:0002:0001', '2001:db8::2:1'],
     ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
@@ -61,12 +61,12 @@ test('an IPv6 address is kept as RFC 5952 writes it', () => {
   for (const [text, form] of pairs) assert.equal(parseAddress(text!), form)
 })
 
-test('zone, prefix length, brackets and port are refused', () => {
+test('zone, prefix length, brackets and port are rejected', () => {
   for (const text of ['fe80::1%eth0', '::1/128', '[::1]', '[::1]:80', '1.2.3.4:80', '1.2.3.4/32', '::1 '])
     assert.equal(parseAddress(text), null, text)
 })
 
-test('in a query a mapped address is the IPv4 address and white space is dropped', () => {
+test('in a query a mapped address is the IPv4 address, and white space is removed', () => {
   assert.equal(queryAddress(' ::ffff:1.2.3.4\n'), '1.2.3.4')
   assert.equal(queryAddress('::FFFF:0102:0304'), '1.2.3.4')
   assert.equal(queryAddress(' 2001:DB8::1 '), '2001:db8::1')
@@ -74,7 +74,7 @@ test('in a query a mapped address is the IPv4 address and white space is dropped
   assert.equal(queryAddress('example.com'), null)
 })
 
-test('the canonical form is the shortest one and stands for the same bytes', () => {
+test('the canonical form is the shortest one and has the same bytes', () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV6(), someAddress), (text) => {
       const form = parseAddress(text)!
@@ -88,7 +88,7 @@ test('the canonical form is the shortest one and stands for the same bytes', () 
   )
 })
 
-test('packing keeps the address and the contract order: IPv4 before IPv6, numeric', () => {
+test('packing preserves the address and the order of the contract: IPv4 before IPv6, numeric', () => {
   const compareBytes = (a: string, b: string) =>
     Math.sign(Buffer.compare(packAddress(a as never), packAddress(b as never)))
   fc.assert(
@@ -104,7 +104,7 @@ test('packing keeps the address and the contract order: IPv4 before IPv6, numeri
   assert.deepEqual(sorted.map((text) => parseAddress(text)!).sort(compareAddresses), sorted)
 })
 
-test('bytes that are no address are a fault', () => {
+test('bytes that are not an address are a fault', () => {
   for (const hex of ['', '04', '0401020304ff', '0501020304', `06${'00'.repeat(15)}`, '0401020304zz'.slice(0, 9)])
     assert.throws(() => unpackHex(hex), RangeError)
 })
@@ -112,21 +112,21 @@ test('bytes that are no address are a fault', () => {
 type Vector = { address: string }
 
 for (const path of ['ipv4/valid-ipv4-addresses', 'ipv6/valid-ipv6-addresses', 'ipv6/intermapper-valid-ipv6-addresses'])
-  test(`${path}: accepted, but for zones and prefix lengths`, (t) => {
+  test(`${path}: accepted, except zones and prefix lengths`, (t) => {
     const { list, skip } = vectors<Vector>(`${path}.json`)
     if (skip) return t.skip(skip)
     assert.ok(list.length > 0)
     for (const { address } of list) assert.equal(parseAddress(address) === null, /[/%]/.test(address), address)
   })
 
-test('ipv4/invalid-ipv4-addresses: refused', (t) => {
+test('ipv4/invalid-ipv4-addresses: rejected', (t) => {
   const { list, skip } = vectors<Vector>('ipv4/invalid-ipv4-addresses.json')
   if (skip) return t.skip(skip)
   for (const { address } of list) assert.equal(parseAddress(address), null, address)
 })
 
 for (const path of ['ipv6/invalid-ipv6-addresses', 'ipv6/intermapper-invalid-ipv6-addresses'])
-  test(`${path}: no IPv6 address`, (t) => {
+  test(`${path}: not an IPv6 address`, (t) => {
     const { list, skip } = vectors<Vector>(`${path}.json`)
     if (skip) return t.skip(skip)
     for (const { address } of list) assert.equal(isIPv6(parseAddress(address) ?? ''), false, address)

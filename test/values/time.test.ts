@@ -1,4 +1,4 @@
-// Instants and days: the texts that are read, the texts that are written.
+// Tests instants and days: the texts that are parsed and written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -18,7 +18,7 @@ const END = 253_402_300_799 // 9999-12-31T23:59:59
 const instant = fc.oneof(fc.integer({ min: 0, max: END }), fc.integer({ min: 0, max: 4_000_000_000 }))
 const day = (text: string) => parseDay(text)!
 
-test('an RFC 3339 date-time of any offset is read as whole seconds UTC', () => {
+test('an RFC 3339 date-time with any offset is parsed to whole seconds in UTC', () => {
   const pairs: [string, number][] = [
     ['1970-01-01T00:00:00Z', 0],
     ['2026-11-20T03:04:05Z', 1795143845],
@@ -36,7 +36,7 @@ test('an RFC 3339 date-time of any offset is read as whole seconds UTC', () => {
   for (const [text, seconds] of pairs) assert.equal(parseInstant(text), seconds, text)
 })
 
-test('what is no RFC 3339 date-time, or no day or time that exists, is refused', () => {
+test('a text that is not an RFC 3339 date-time, and a day or time that does not exist, are rejected', () => {
   const texts = [
     '',
     '2026-11-20',
@@ -71,7 +71,7 @@ test('what is no RFC 3339 date-time, or no day or time that exists, is refused',
   for (const text of texts) assert.equal(parseInstant(text), null, text)
 })
 
-test('an instant is written in UTC, without zone and fraction, and read again', () => {
+test('an instant is written in UTC, without zone and fraction, and can be parsed again', () => {
   assert.equal(formatInstant(1795143845), '2026-11-20T03:04:05')
   fc.assert(
     fc.property(instant, (seconds) => {
@@ -85,7 +85,7 @@ test('an instant is written in UTC, without zone and fraction, and read again', 
   )
 })
 
-test('the offset is what stands between the local text and UTC', () => {
+test('the offset is the difference between the local text and UTC', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 86_400, max: 4_000_000_000 }),
@@ -99,7 +99,7 @@ test('the offset is what stands between the local text and UTC', () => {
   )
 })
 
-test('a first_seen value is read in its exact form only', () => {
+test('a first_seen value is parsed in its exact form only', () => {
   assert.equal(parseSeen('2026-11-20T03:04:05'), 1795143845)
   for (const text of [
     '2026-11-20T03:04:05Z',
@@ -113,7 +113,7 @@ test('a first_seen value is read in its exact form only', () => {
     assert.equal(parseSeen(text), null, text)
 })
 
-test('a day is one that the calendar has', () => {
+test('a day must exist in the calendar', () => {
   for (const text of ['2026-11-20', '2024-02-29', '2000-02-29', '1969-12-31', '9999-12-31'])
     assert.equal(parseDay(text), text)
   for (const text of [
@@ -130,7 +130,7 @@ test('a day is one that the calendar has', () => {
     assert.equal(parseDay(text), null, text)
 })
 
-test('a string of ten characters is a day exactly when the calendar of JavaScript has it', () => {
+test('a string of ten characters is a day exactly if the calendar of JavaScript has it', () => {
   const number = (most: number, width: number) => fc.nat(most).map((value) => String(value).padStart(width, '0'))
   fc.assert(
     fc.property(number(9999, 4), number(13, 2), number(32, 2), (year, month, date) => {
@@ -144,7 +144,7 @@ test('a string of ten characters is a day exactly when the calendar of JavaScrip
   )
 })
 
-test('days are counted over months and leap years', () => {
+test('days are counted across months and leap years', () => {
   assert.equal(addDays(day('2026-11-20'), 0), '2026-11-20')
   assert.equal(addDays(day('2024-02-28'), 1), '2024-02-29')
   assert.equal(addDays(day('2026-01-01'), -1), '2025-12-31')

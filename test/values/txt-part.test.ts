@@ -1,4 +1,4 @@
-// TXT character strings: the text of any bytes, and the canonical text of what somebody wrote.
+// Tests TXT character strings: the text of any bytes, and the canonical text of a given text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { canonicalTxtPart } from '../../src/values/txt-part.ts'
 const bytes = (...given: (string | number)[]) =>
   Buffer.concat(given.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : Buffer.of(piece))))
 
-test('a part is decoded as UTF-8, and what is not valid or a control character is written as \\DDD', () => {
+test('a part is decoded as UTF-8, and invalid bytes and control characters are written as \\DDD', () => {
   assert.equal(textPart(bytes('v=spf1 -all')), 'v=spf1 -all')
   assert.equal(textPart(bytes('grüße 😀 "q"')), 'grüße 😀 "q"')
   assert.equal(textPart(bytes('\ufeffa\u0085')), '\ufeffa\u0085')
@@ -37,7 +37,7 @@ test('different bytes have different texts, and the text is canonical', () => {
   )
 })
 
-test('a part that was written as text has its escapes read and a single backslash doubled', () => {
+test('in a part that was written as text, escapes are decoded and a single backslash is doubled', () => {
   const pairs = [
     ['', ''],
     ['a\tb\u007f', 'a\\009b\\127'],
@@ -54,7 +54,7 @@ test('a part that was written as text has its escapes read and a single backslas
   for (const [text, part] of pairs) assert.equal(canonicalTxtPart(text!), part, text)
 })
 
-test('the canonical text is its own canonical text', () => {
+test('the canonical text of a canonical text is the same text', () => {
   const piece = fc.constantFrom('\\', '0', '2', '5', '9', 'a', 'ü', '\ud83d', '\ude00', '\u0000', '\n')
   const some = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
@@ -69,7 +69,7 @@ test('the canonical text is its own canonical text', () => {
   )
 })
 
-test('a part holds 255 bytes, counted decoded', () => {
+test('a part has at most 255 bytes, counted decoded', () => {
   assert.equal(canonicalTxtPart('a'.repeat(255))?.length, 255)
   assert.equal(canonicalTxtPart('a'.repeat(256)), null)
   assert.equal(canonicalTxtPart('\\000'.repeat(255))?.length, 1020)

@@ -1,9 +1,9 @@
-// The vector files that lie beside the repository, for the tests that read them.
+// Reads the vector files beside the repository for the tests.
 import { existsSync, readFileSync } from 'node:fs'
 
 const FOLDER = new URL('../../../shared/data/vectors/', import.meta.url)
 
-/** A file of vectors and whether to skip: the parsed list, or an empty one with the message that says why. */
+/** Returns the parsed list of a file, or an empty list with the message that explains why the test is skipped. */
 export function vectors<T>(path: string): { list: T[]; skip: string | false } {
   const file = new URL(path, FOLDER)
   if (!existsSync(file)) return { list: [], skip: `${path} is not beside the repository` }

@@ -1,4 +1,4 @@
-/** The acceptor: connections are counted and refused before anybody reads them, and none that was accepted is lost. */
+/** Tests the acceptor: it counts and rejects connections before any is read, and loses none that it accepted. */
 
 import assert from 'node:assert/strict'
 import type { Worker } from 'node:cluster'
@@ -21,14 +21,14 @@ const NONE: AcceptorSettings = {
   trustedProxies: [],
 }
 
-/** A worker that keeps what it is handed. */
+/** A worker that keeps the connections that it gets. */
 function workerOf(acceptor: Acceptor) {
   const handed: AcceptedConnection[] = []
   const taker: ConnectionReceiver = { send: (pending) => void handed.push(pending) }
   return {
     taker,
     handed,
-    /** Takes the next connection that it is handed. */
+    /** Takes the next connection. */
     async take(): Promise<AcceptedConnection> {
       while (handed.length === 0) await turn()
       const pending = handed.shift()!
@@ -52,7 +52,7 @@ async function acceptorOf(t: TestContext, settings: Partial<AcceptorSettings> = 
     await once(socket, 'connect')
     return socket
   }
-  /** Sends the head of a request; resolves to all that comes. */
+  /** Sends the head of a request. Resolves to everything that is received. */
   const ask = async (path: string, from?: string): Promise<string> => {
     const socket = await open(from)
     socket.write(`GET ${path} HTTP/1.1\r\n\r\n`)
@@ -63,7 +63,7 @@ async function acceptorOf(t: TestContext, settings: Partial<AcceptorSettings> = 
   return { acceptor, open, ask }
 }
 
-test('a connection goes to a worker that is free; one that dies before it took it gives it to another', async (t) => {
+test('a connection goes to a free worker, and if the worker dies before it took it, to another one', async (t) => {
   const { acceptor, open } = await acceptorOf(t)
   const [first, second] = [workerOf(acceptor), workerOf(acceptor)]
   acceptor.add(first.taker)
@@ -83,7 +83,7 @@ test('a connection goes to a worker that is free; one that dies before it took i
   assert.equal(acceptor.openCount, 0)
 })
 
-test('more connections than may be are refused with 500 and Retry-After, in the place of the endpoint', async (t) => {
+test('connections beyond the limit get 500 and Retry-After in the name of the endpoint', async (t) => {
   const { acceptor, open, ask } = await acceptorOf(t, { connections: 1 })
   const { taker, take } = workerOf(acceptor)
   acceptor.add(taker)
@@ -109,7 +109,7 @@ test('more connections than may be are refused with 500 and Retry-After, in the 
   await take()
 })
 
-test('a client address has so many connections, unless it is exempt or a trusted proxy', async (t) => {
+test('each client address may have a number of connections, unless it is exempt or a trusted proxy', async (t) => {
   const settings = { clientConnections: 1, clientExempt: ['127.0.0.3'], trustedProxies: ['127.0.0.4/32'] }
   const { acceptor, open, ask } = await acceptorOf(t, settings)
   const { taker, take } = workerOf(acceptor)
@@ -127,9 +127,9 @@ test('a client address has so many connections, unless it is exempt or a trusted
   await other.take()
 })
 
-test('what was accepted before the listener closed is handed over first; later clients are told that nobody listens', async (t) => {
+test('connections that were accepted before the listener closed are passed on first, and later clients are refused', async (t) => {
   const { acceptor, open } = await acceptorOf(t)
-  await Promise.all(Array.from({ length: 20 }, () => open())) // the kernel has them, and the acceptor not all
+  await Promise.all(Array.from({ length: 20 }, () => open())) // the kernel has accepted them, but the acceptor not all of them
   const stopped = acceptor.stop()
   const { taker, take } = workerOf(acceptor)
   acceptor.add(taker)
@@ -138,13 +138,13 @@ test('what was accepted before the listener closed is handed over first; later c
   await assert.rejects(open(), { code: 'ECONNREFUSED' })
 })
 
-test('however long that takes, what the kernel keeps is accepted before the listener is closed', async (t) => {
+test('however long it takes, connections that the kernel holds are accepted before the listener closes', async (t) => {
   const { acceptor, open } = await acceptorOf(t)
   const sockets = await Promise.all(Array.from({ length: 200 }, () => open()))
   let reset = 0
   for (const socket of sockets) socket.on('error', () => reset++)
   let now = performance.now()
-  t.mock.method(performance, 'now', () => (now += 1_000)) // a machine that is so busy that seconds pass between two looks
+  t.mock.method(performance, 'now', () => (now += 1_000)) // a machine so busy that seconds pass between two checks
   const stopped = acceptor.stop()
   const { taker, take } = workerOf(acceptor)
   acceptor.add(taker)
@@ -155,7 +155,7 @@ test('however long that takes, what the kernel keeps is accepted before the list
   assert.equal(reset, 0)
 })
 
-test('a worker without a file descriptor for a connection is told of once, and handed connections again soon', async (t) => {
+test('if a worker has no file descriptor for a connection, it is reported once, and soon gets connections again', async (t) => {
   const { acceptor, open } = await acceptorOf(t)
   const sent: number[] = []
   const worker = Object.assign(new EventEmitter(), {
@@ -178,7 +178,7 @@ test('a worker without a file descriptor for a connection is told of once, and h
   assert.equal(acceptor.openCount, 0)
 })
 
-test('of many connections that wait the newest is handed over first, of few the oldest', () => {
+test('if many connections wait, the newest is passed on first, and if few wait, the oldest', () => {
   const handed: number[] = []
   const backlog = new ConnectionBacklog(() => {})
   const taker: ConnectionReceiver = { send: ({ number }) => void handed.push(number) }
@@ -189,7 +189,7 @@ test('of many connections that wait the newest is handed over first, of few the 
   assert.deepEqual(handed, [66, 65, 1, 2])
 })
 
-test('what a worker was handed and never took is refused when the worker ends after the rest was given up', async () => {
+test('connections that a worker got and never took are rejected when it ends after the others were given up', async () => {
   const refused: number[] = []
   const backlog = new ConnectionBacklog(({ number }) => void refused.push(number))
   const taker: ConnectionReceiver = { send: () => {} }

@@ -1,4 +1,4 @@
-/** Who is silent: counted only while the process that watches ran itself. */
+/** Tests the detection of silent processes, which only counts time in which the supervisor itself ran. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ function watchOf(children: readonly string[]) {
   for (const child of children) silences.heartbeat(child)
   return {
     silences,
-    /** Looks every second for so long; tells who was silent for too long. */
+    /** Checks every second for `seconds`. Returns the processes that were silent for too long. */
     pass(seconds: number, each: () => void = () => {}): string[] {
       return Array.from({ length: seconds }, () => {
         now += 1_000
@@ -18,7 +18,7 @@ function watchOf(children: readonly string[]) {
         return silences.check()
       }).flat()
     },
-    /** Nothing runs for so long, and then one look. */
+    /** Nothing runs for `seconds`, and then one check follows. */
     stand(seconds: number): string[] {
       now += seconds * 1_000
       return silences.check()
@@ -26,7 +26,7 @@ function watchOf(children: readonly string[]) {
   }
 }
 
-test('a child that is silent for ten seconds is told of once, and no other one', () => {
+test('a child that is silent for ten seconds is reported once, and no other child is', () => {
   const { silences, pass } = watchOf(['a', 'b'])
   assert.deepEqual(
     pass(9, () => silences.heartbeat('b')),
@@ -43,7 +43,7 @@ test('a child that is silent for ten seconds is told of once, and no other one',
   )
 })
 
-test('a machine that was suspended, or a process that was late itself, accuses nobody', () => {
+test('if the machine was suspended or the supervisor itself was late, no child is reported', () => {
   const { silences, pass, stand } = watchOf(['a', 'b'])
   pass(9)
   assert.deepEqual(stand(3_600), [], 'asleep')
@@ -59,7 +59,7 @@ test('a machine that was suspended, or a process that was late itself, accuses n
   )
 })
 
-test('a child that was never heard of, or that has ended, is not silent', () => {
+test('a child that never sent a heartbeat, or that has ended, is not silent', () => {
   const { silences, pass } = watchOf(['a'])
   silences.forget('a')
   assert.deepEqual(pass(60), [])

@@ -1,4 +1,4 @@
-/** The pulse of a store: its clock counts for whoever serves from it. */
+/** Tests the store monitor: the store's clock applies to every server that uses it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ for (const [ahead, counted] of [
   [3_600, 3_600],
   [-90, -90],
 ] as const) {
-  test(`a store whose clock is ${ahead} seconds ahead of the machine's is followed`, async () => {
+  test(`if the clock of a store is ${ahead} seconds ahead of the machine, the server follows it`, async () => {
     const pulse = await monitorStore({ probe, now: async () => machine() + ahead })
     pulse.close()
     assert.ok(Math.abs(pulse.now() - machine() - counted) <= 1)
@@ -20,7 +20,7 @@ for (const [ahead, counted] of [
   })
 }
 
-test('clocks that are a second apart are taken for one, because they are read in whole seconds', async () => {
+test('clocks one second apart count as equal, because they are read in whole seconds', async () => {
   const pulse = await monitorStore({ probe, now: async () => machine() - 1 })
   pulse.close()
   const [before, now, after] = [machine(), pulse.now(), machine()]

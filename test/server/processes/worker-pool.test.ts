@@ -1,4 +1,4 @@
-/** A crew whose workers the system cannot start. */
+/** Tests a worker pool whose workers the system cannot start. */
 
 import assert from 'node:assert/strict'
 import cluster from 'node:cluster'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { WorkerPool } from '../../../src/server/processes/worker-pool.ts'
 
-test('workers that the system cannot start are a fault of the start, and end with it', async () => {
+test('if the system cannot start the workers, the start fails, and they end with it', async () => {
   const crew = new WorkerPool(pino({ level: 'silent' }), { stop: async () => {} } as never)
   cluster.setupPrimary({ cwd: '/no/such/folder' })
   await assert.rejects(crew.start({} as never, 2), /it ended or timed out before it was ready/)
