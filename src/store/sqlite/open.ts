@@ -6,6 +6,7 @@ import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
 import { openSqliteFile } from './database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
+import { readTurns } from './database/read-turn.ts'
 import { writeAheadLogOf } from './database/write-ahead-log.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
@@ -66,7 +67,7 @@ function createSqliteStore(
   return {
     observations: sqliteObservations(database, log),
     schedule: sqliteSchedule(database, log, now),
-    facts: sqliteFacts(database),
+    facts: sqliteFacts(database, access === 'read' ? readTurns(database) : () => {}),
     ledger,
     crawlRequests: ledger,
     listing: sqliteListing(path, now),

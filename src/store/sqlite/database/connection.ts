@@ -55,8 +55,9 @@ export function writeTransaction<Result>(database: DatabaseSync, work: () => Res
   }
 }
 
-/** Runs `work` in one read transaction, so that its statements read one snapshot. */
+/** Runs `work` in one read transaction, that of this turn if it is open, so that its statements read one snapshot. */
 export function readTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  if (database.isTransaction) return work()
   database.exec('begin')
   try {
     return work()

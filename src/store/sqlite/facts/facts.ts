@@ -5,10 +5,12 @@ import { slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
 import { type ClockRow, type LookupRow, lastObservedOf, unpackLookup } from '../../shared/lookup.ts'
+import type { BeginRead } from '../database/read-turn.ts'
 import { sqliteHistory } from './history.ts'
 import { sqliteNeighbours, sqliteRedirects } from './pages.ts'
 
-export function sqliteFacts(database: DatabaseSync): FactsReader {
+/** `beginRead`: called before each read. */
+export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead): FactsReader {
   const lookup = database.prepare(
     `select v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
        (select sources from redirect_count where target = ?2) as redirects,
@@ -22,19 +24,22 @@ export function sqliteFacts(database: DatabaseSync): FactsReader {
   )
   return {
     async lookup(name) {
+      beginRead()
       const row = lookup.get(slotOf(name), name) as unknown as LookupRow | undefined
       return row ? unpackLookup(row) : null
     },
     async clocks(name) {
+      beginRead()
       const row = clocks.get(slotOf(name), name) as ClockRow | undefined
       return row ? lastObservedOf(row) : { dns: null, web: null }
     },
     async addresses(name) {
+      beginRead()
       const row = addresses.get(slotOf(name), name) as { addresses: string | null } | undefined
       return (JSON.parse(row?.addresses ?? '[]') as string[]).map(unpackHex)
     },
-    redirects: sqliteRedirects(database),
-    neighbours: sqliteNeighbours(database),
+    redirects: sqliteRedirects(database, beginRead),
+    neighbours: sqliteNeighbours(database, beginRead),
     history: sqliteHistory(database),
   }
 }

@@ -6,6 +6,7 @@ import { compareAddresses, type IpAddress, packAddress } from '../../../values/i
 import type { FactsReader, NeighbourPosition, RowPage } from '../../port/store.ts'
 import { yieldToEventLoop } from '../../shared/event-loop.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
+import type { BeginRead } from '../database/read-turn.ts'
 
 /** Rows per read. Between two slices, the process handles other requests. */
 const ROWS_PER_SLICE = 1000
@@ -38,7 +39,7 @@ async function readFullPage<Position>(read: RowSliceReader<Position>, limit: num
   return { rows: joinJsonRows(slices.map(({ json }) => json)), count: limit - left, last: more ? last : null }
 }
 
-export function sqliteRedirects(database: DatabaseSync): FactsReader['redirects'] {
+export function sqliteRedirects(database: DatabaseSync, beginRead: BeginRead): FactsReader['redirects'] {
   const range = 'select source from redirect where target = ? and source > ? order by source limit +?'
   const statement = database.prepare(
     `select count(*) as count, cast(group_concat(source, '${JSON_ROW_SEPARATOR}') as blob) as bytes from (${range})`,
@@ -48,6 +49,7 @@ export function sqliteRedirects(database: DatabaseSync): FactsReader['redirects'
     let isAtEnd = false
     const read: RowSliceReader<DomainName> = (maxRows) => {
       if (isAtEnd) return null
+      beginRead()
       const slice = jsonSlice(statement.get(target, from, maxRows))
       isAtEnd = slice.count < maxRows
       if (slice.count === 0) return null
@@ -58,7 +60,7 @@ export function sqliteRedirects(database: DatabaseSync): FactsReader['redirects'
   }
 }
 
-export function sqliteNeighbours(database: DatabaseSync): FactsReader['neighbours'] {
+export function sqliteNeighbours(database: DatabaseSync, beginRead: BeginRead): FactsReader['neighbours'] {
   const all = neighbourStatement(database, '')
   // only if a name is excluded: one more test per row takes a quarter more time
   const others = neighbourStatement(database, 'and name <> ?5')
@@ -68,6 +70,7 @@ export function sqliteNeighbours(database: DatabaseSync): FactsReader['neighbour
     const remaining = addressesAfter(addresses, after)
     let from: string = remaining[0] === after?.address ? (after?.name ?? '') : ''
     const read: RowSliceReader<NeighbourPosition> = (maxRows) => {
+      beginRead()
       for (; remaining.length > 0; remaining.shift(), from = '') {
         const address = remaining[0]!
         const key = [packAddress(address), from, maxRows, `","ip":"${address}","since":"`, ...excluded] as const
