@@ -1,13 +1,10 @@
-/**
- * The indexer's writes in a test's hands: counted, stopped before any of them, and a clock that waits as long as the
- * test says.
- */
+/** The writes of the indexer under control of a test: counted, stopped before any of them, and with a test clock. */
 
 import type { WaitClock } from '../../src/store/named-lock.ts'
 import type { SimilarIndexStore } from '../../src/store/port/similar.ts'
 import type { Store } from '../../src/store/port/store.ts'
 
-/** The writes of the port, each of which says its hold. */
+/** The writes of the port, each of which takes the hold. */
 const WRITES = [
   'filePages',
   'beginSegment',
@@ -19,7 +16,7 @@ const WRITES = [
 ] as const
 type Write = (typeof WRITES)[number]
 
-/** A store of which a test hears before each write, by its place and what it is. */
+/** A store that calls the test before each write, with its number and kind. */
 export function watched(store: Store, before: (place: number, write: Write) => Promise<void> | void): Store {
   let place = 0
   const indexing: Record<string, unknown> = {}
@@ -40,7 +37,7 @@ export function watched(store: Store, before: (place: number, write: Write) => P
   } as unknown as Store
 }
 
-/** Whoever waits goes on when the test says that its time has come. */
+/** A clock whose waits end when the test says so. */
 export class Patience implements WaitClock {
   private readonly waiting: { milliseconds: number; resolve: () => void }[] = []
   private readonly expected: { milliseconds: number; resolve: () => void }[] = []
@@ -58,13 +55,13 @@ export class Patience implements WaitClock {
     })
   }
 
-  /** Resolves when somebody waits so long. */
+  /** Resolves when somebody waits this long. */
   async waits(milliseconds: number): Promise<void> {
     if (this.waiting.some((each) => each.milliseconds === milliseconds)) return
     await new Promise<void>((resolve) => this.expected.push({ milliseconds, resolve }))
   }
 
-  /** So much time has passed for all who wait so long. */
+  /** Ends all waits of this length. */
   pass(milliseconds: number): void {
     for (const each of this.waiting.filter((waiting) => waiting.milliseconds === milliseconds)) this.end(each)
   }

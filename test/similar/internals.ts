@@ -1,4 +1,4 @@
-/** What tests of the indexer share: a world for each, pages to fill it with, and what is found in its file. */
+/** Helpers of the indexer tests: a world for each, pages to fill it with, and statements on its file. */
 
 import { DatabaseSync } from 'node:sqlite'
 import { type Pages, World } from './world.ts'
@@ -12,7 +12,7 @@ export async function inWorld(deed: (world: World) => Promise<void>): Promise<vo
   }
 }
 
-/** What a statement finds in the store's file. */
+/** Runs a statement on the store's file. */
 export function found({ opened }: World, sql: string): unknown[] {
   const database = new DatabaseSync(opened.url.slice('sqlite:'.length), { readOnly: true })
   try {
@@ -22,12 +22,12 @@ export function found({ opened }: World, sql: string): unknown[] {
   }
 }
 
-/** What an indexer that ended must not leave behind. */
+/** The unfinished work that an indexer must not leave behind. */
 export const UNFINISHED = `select 'segment', number from segment where state <> 'published'
   union all select 'posting', segment from posting where segment not in (select number from segment where state = 'published')
   union all select 'document_frequency', segment from document_frequency where segment not in (select number from segment where state = 'published')`
 
-/** Subjects that pages share, and a word of each one's own. */
+/** Topics that pages share, and a unique word for each page. */
 export function pagesFrom(from: number, count: number): Pages {
   const range = Array.from({ length: count }, (_, at) => from + at)
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What /similar answers, on PostgreSQL. */
+/** The answers of /similar on PostgreSQL. */
 
 import { suite } from 'node:test'
 import { openedAt } from '../store/conformance/opened-store.ts'

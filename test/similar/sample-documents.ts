@@ -1,4 +1,4 @@
-/** Rarities of words of which a test says how many wordings have them. */
+/** An IDF table of terms with given document frequencies. */
 
 import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/query/idf-table.ts'
 

@@ -1,4 +1,4 @@
-/** Segments in memory, made by what makes those of a store, and read word by word as a store's are. */
+/** Segments in memory, written by the code for those of a store, and read term by term as a store's are. */
 
 import { gatherPostings, MAX_SEGMENT_DOCUMENTS } from '../../src/similar/index/gather-postings.ts'
 import { mergeSegments, type SegmentSource } from '../../src/similar/index/merge-segments.ts'
@@ -11,7 +11,7 @@ import { packTermVector } from '../../src/similar/text/term-vector.ts'
 import { WEIGHT_LEVELS } from '../../src/similar/text/weights.ts'
 import type { FrequencyRow, PostingRow, StoredDocument } from '../../src/store/port/similar.ts'
 
-/** Words with their counts. */
+/** Terms with their counts. */
 export type Page = ReadonlyMap<number, number>
 export type Made = { rows: PostingRow[]; frequencies: FrequencyRow[] }
 export type Posting = { wording: number; level: number }
@@ -22,7 +22,7 @@ export function wordingOf(wording: number, page: Page): StoredDocument {
   return { document: wording, vector: packTermVector({ size: page.size, terms: words!, counts: counts! }) }
 }
 
-/** A segment of new wordings, ascending, at most as many as one has. */
+/** A segment of new documents, ascending, at most as many as one may have. */
 export async function flushed(wordings: readonly StoredDocument[], known: IdfTable): Promise<Made> {
   if (wordings.length > MAX_SEGMENT_DOCUMENTS) throw new Error('too many for one segment')
   const { made, writer } = writing()
@@ -42,7 +42,7 @@ export async function merged(parts: readonly Made[], gone: Tombstones): Promise<
     gone,
     writer,
   )) {
-    // Something else has its turn here.
+    // Other work may run here.
   }
   return made
 }
@@ -56,7 +56,7 @@ export function writing(): { made: Made; writer: SegmentWriter } {
   return { made, writer }
 }
 
-/** Segments numbered by their place; a read gives three rows at most, so that there are several. */
+/** Segments numbered by their index. A read returns at most three rows, so that there are several reads. */
 function sourceOf(parts: readonly Made[]): SegmentSource {
   const few = <Row>(rows: Row[], limit: number) => rows.slice(0, Math.min(3, limit))
   return {
@@ -79,7 +79,7 @@ export function isAfter(a: Key, b: Key): boolean {
   return a.key > b.key || (a.key === b.key && a.document > b.document)
 }
 
-/** The postings of a word in the order stored. */
+/** The postings of a term in stored order. */
 export function postingsOf({ rows }: Made, word: number): Posting[] {
   const read = rows.filter(({ key: place }) => place >= postingKeyOf(word, WEIGHT_LEVELS - 1))
   const room = MAX_ROW_POSTINGS * read.length
@@ -88,7 +88,7 @@ export function postingsOf({ rows }: Made, word: number): Posting[] {
   return Array.from({ length: found.size }, (_, at) => ({ wording: found.documents[at]!, level: found.levels[at]! }))
 }
 
-/** How many wordings have each word. */
+/** The document frequency of each term. */
 export async function frequenciesOf(part: Made): Promise<Map<number, number>> {
   const counts = new Map<number, number>()
   const walk = await termCursor(sourceOf([part]), 0)

@@ -1,4 +1,4 @@
-/** A store of its own whose start pages are indexed and asked for, on SQLite or wherever a test opens it. */
+/** A store whose start pages are indexed and queried, on SQLite or another engine. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -21,10 +21,10 @@ import { openedAt } from '../store/conformance/opened-store.ts'
 import { minute, name } from '../store/conformance/world.ts'
 import { nearest } from './query/exact-search.ts'
 
-/** What start pages say by their names; null for one without a text. */
+/** The texts of start pages by name. Null means no text. */
 export type Pages = { readonly [name: string]: string | null }
 
-/** Nothing that a test waits for takes a clock: it goes on when the work ends. */
+/** A clock without real waits: a test continues when the work ends. */
 export const STILL: WaitClock = {
   wait: (_, signal) =>
     new Promise((resolve) => {
@@ -41,11 +41,11 @@ export async function openSqliteAt(clock: StoreClock): Promise<Opened> {
 export class World {
   readonly opened: Opened
   readonly clock: StoreClock
-  /** What the names on record say now. */
+  /** The current texts of known names. */
   readonly live = new Map<string, string>()
-  /** What each wording that was ever filed says. */
+  /** The texts of all documents that were ever filed. */
   private readonly texts = new Map<number, string>()
-  /** Names that never come back. */
+  /** Names that are forgotten for good. */
   private readonly forgotten = new Set<string>()
   private retrieval: SimilarityService | null = null
 
@@ -83,7 +83,7 @@ export class World {
     this.live.delete(domain)
   }
 
-  /** The index follows; who asks from now on goes by it. */
+  /** Brings the index up to date, and later queries use it. */
   async index(store: Store = this.store): Promise<void> {
     const tell = { progress: () => {}, failed: assert.ifError }
     this.retrieval = null
@@ -112,10 +112,7 @@ export class World {
     return (await this.ask(domain, limit))?.map(({ target }) => target)
   }
 
-  /**
-   * That each page has the answer that exact cosines give, at most so many rows in turn, where all are asked for at
-   * once.
-   */
+  /** Checks that each page has the answer of exact cosines, with each of these limits, for concurrent queries. */
   async assertExact(...limits: number[]): Promise<void> {
     const counted = await this.counted()
     const asked = [...this.live].map(async ([domain, text], at) => {
@@ -126,7 +123,7 @@ export class World {
     await Promise.all(asked)
   }
 
-  /** What the wordings say by whose words rarities go: also those that are gone and that segments still hold. */
+  /** The texts of the documents that the IDF table counts, including deleted ones that segments still contain. */
   private async counted(): Promise<string[]> {
     const { similarIndex: indexing, similar } = this.store
     const segments = await similar.segments()

@@ -1,4 +1,4 @@
-/** Authentication: where the token is read, which tokens are let in, and what plans and add-ons open. */
+/** Authentication: where the token is read, which tokens are accepted, and what plans and add-ons allow. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -28,20 +28,20 @@ for (const endpoint of ENDPOINTS) {
   })
 
   test(`/${endpoint}: unknown token: 401 token_invalid`, async () => {
-    const token = makeToken(randomBytes(TOKEN_BYTES)) // of the right shape, and never given out
+    const token = makeToken(randomBytes(TOKEN_BYTES)) // of the right form, and never issued
     for (const wrong of [token, 'x', 'dxt_', `${token}x`, token.toLowerCase(), token.slice(0, -1), '\u0000', '🔑']) {
       assertRefused(await world.ask(endpoint, { ...QUERY, token: wrong }), endpoint, 'token_invalid')
     }
     assertRefused(await world.ask(endpoint, { ...QUERY, token }, { method: 'GET' }), endpoint, 'token_invalid')
   })
 
-  test(`/${endpoint}: a token that is no string: 401 token_invalid`, async () => {
+  test(`/${endpoint}: a token that is not a string: 401 token_invalid`, async () => {
     for (const token of [0, 1, true, false, [], ['x'], {}, { token: 'x' }]) {
       assertRefused(await world.ask(endpoint, { ...QUERY, token }), endpoint, 'token_invalid')
     }
   })
 
-  test(`/${endpoint}: a body that is no JSON object holds no token: 401 token_missing, msg says so`, async () => {
+  test(`/${endpoint}: a body that is not a JSON object has no token: 401 token_missing, and msg says so`, async () => {
     const { token } = await world.account()
     const object = JSON.stringify({ ...QUERY, token })
     for (const body of [
@@ -87,7 +87,7 @@ test('the body of a GET is not read, nor is the token in the path', async () => 
   assertRefused(await world.send(`/v1.0/lookup/${token}?query=known.example`, {}), '', 'endpoint_unknown')
 })
 
-test('white space around the token is dropped', async () => {
+test('white space around the token is ignored', async () => {
   const { token } = await world.account()
   assert.equal((await world.ask('lookup', { ...QUERY, token: ` ${token}\n` })).status, 200)
 })
@@ -98,7 +98,7 @@ test('an account can have several tokens', async () => {
   for (const each of [token, second]) assert.equal((await world.ask('lookup', { ...QUERY, token: each })).status, 200)
 })
 
-test('a revoked token is refused everywhere within a second, the other tokens of its account are not', async () => {
+test('a revoked token is rejected everywhere within a second, and the other tokens of its account are not', async () => {
   const { account, token } = await world.account()
   const second = await world.token(account)
   const status = async (token: string) => (await world.ask('lookup', { ...QUERY, token })).status
@@ -109,7 +109,7 @@ test('a revoked token is refused everywhere within a second, the other tokens of
   assertRefused(await world.ask('lookup', { ...QUERY, token }), 'lookup', 'token_invalid')
 })
 
-test('a token that expired is no longer active', async () => {
+test('an expired token is no longer active', async () => {
   const { account } = await world.account()
   const token = await world.token(account, NOON + 60)
   assert.equal((await world.ask('lookup', { ...QUERY, token })).status, 200)
@@ -120,7 +120,7 @@ test('a token that expired is no longer active', async () => {
   world.clock.now = NOON
 })
 
-test('a deleted account is refused within a second', async () => {
+test('a deleted account is rejected within a second', async () => {
   const { account, token } = await world.account()
   assert.equal((await world.ask('lookup', { ...QUERY, token })).status, 200)
   await world.store.ledger.as(TESTER).deleteAccount(account.id)
@@ -128,7 +128,7 @@ test('a deleted account is refused within a second', async () => {
   assertRefused(await world.ask('lookup', { ...QUERY, token }), 'lookup', 'token_invalid')
 })
 
-test('a suspended account is refused everywhere within a second, and let in again within a second', async () => {
+test('a suspended account is rejected everywhere within a second, and accepted again within a second', async () => {
   const { account, token } = await world.account({ plan: 'premium' })
   const ask = () => world.ask('lookup', { ...QUERY, token })
   const others = () => [
@@ -145,7 +145,7 @@ test('a suspended account is refused everywhere within a second, and let in agai
   assert.equal((await ask()).status, 200)
 })
 
-test('plan in force: the higher of base plan and the period holding today', async () => {
+test('plan in force: the higher of the base plan and the plan of the current period', async () => {
   const ceiling = async (plan: 'free' | 'basic' | 'premium', periods: string[]) => {
     const { token } = await world.account({ plan, periods })
     const { body } = await world.ask('redirect', { token, query: 'known.example' })
@@ -160,7 +160,7 @@ test('plan in force: the higher of base plan and the period holding today', asyn
   assert.equal(await ceiling('premium', ['basic:2026-01-01..']), 50_000)
 })
 
-test('a period begins and ends with its days in UTC, also for a token that is known already', async () => {
+test('a period starts and ends with its days in UTC, also for a token that is already cached', async () => {
   const { token } = await world.account({ periods: ['basic:2026-11-21..2026-11-21'] })
   const ask = () => world.ask('dnshistory', { token, query: 'known.example' })
   const midnight = NOON + 43_200
@@ -173,7 +173,7 @@ test('a period begins and ends with its days in UTC, also for a token that is kn
   world.clock.now = NOON
 })
 
-test('a change of plan holds within a second', async () => {
+test('a change of plan takes effect within a second', async () => {
   const { account, token } = await world.account()
   const ask = () => world.ask('dnshistory', { token, query: 'known.example' })
   assertRefused(await ask(), 'dnshistory', 'plan_required')

@@ -1,4 +1,4 @@
-/** The answer of /lookup, told by what differs from that of a domain that is known and was never crawled. */
+/** The response of /lookup, described by its differences from that of a known domain that was never crawled. */
 
 import assert from 'node:assert/strict'
 import type { World } from './world.ts'
@@ -17,7 +17,7 @@ const NEVER_CRAWLED = {
   social_accounts: [],
 }
 
-/** Asserts the whole answer to a query. */
+/** Asserts the whole response to a query. */
 export function foundIn(world: World, token: string): (query: string, expected: object) => Promise<void> {
   return async (query, expected) => {
     const seen = await world.ask('lookup', { token, query })
@@ -28,7 +28,7 @@ export function foundIn(world: World, token: string): (query: string, expected: 
 
 let count = 0
 
-/** A domain that no other test has. */
+/** A domain that no other test uses. */
 export function fresh(): string {
   return `domain${count++}.example`
 }

@@ -1,4 +1,4 @@
-/** General conventions and versioning: paths, methods, headers, and one answer whichever way it is asked for. */
+/** General conventions and versioning: paths, methods, headers, and the same response for every form of a request. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -54,7 +54,7 @@ test('POST is read as JSON whatever Content-Type says', async () => {
   }
 })
 
-test('every answer is JSON, also for who accepts something else only', async () => {
+test('every response is JSON, even for clients that accept only something else', async () => {
   for (const Accept of ['application/json', 'text/html', 'image/png', '*/*']) {
     const seen = await world.ask('lookup', { token, query: 'hub.example' }, { headers: { Accept } })
     assert.equal(seen.headers.get('Content-Type'), 'application/json; charset=utf-8')
@@ -138,7 +138,7 @@ for (const path of ['/v1.0/lookup/', '//v1.0//lookup', '/v1.0///lookup//', '/v1.
 }
 
 for (const line of ['GET /v1.0/%', 'TRACE /v1.0/lookup', 'BREW /v1.0/lookup', 'GET lookup', 'GET /v1.0/\xff\xfe']) {
-  test(`a path that cannot be read, or a method that is none: 404 endpoint_unknown: ${JSON.stringify(line)}`, async () => {
+  test(`a path that cannot be decoded, or an invalid method: 404 endpoint_unknown: ${JSON.stringify(line)}`, async () => {
     const answer = await sendRaw(world.address, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
     assert.equal(answer.status, 404)
     assert.match(answer.head, /\r\nrequest-id: \S+/i)
@@ -150,7 +150,7 @@ for (const [what, head] of [
   ['without Host', ''],
   ['with an Expect that nobody knows', 'Host: a\r\nExpect: a-miracle\r\n'],
 ] as const) {
-  test(`every status ≥ 400 carries our error object: a request ${what} is answered like any other`, async () => {
+  test(`every status ≥ 400 has our error object: a request ${what} is answered like any other`, async () => {
     const line = `GET /v1.0/lookup?token=${token}&query=hub.example HTTP/1.1`
     const { status, body } = await sendRaw(world.address, `${line}\r\n${head}Connection: close\r\n\r\n`)
     assert.equal(status, 200)
@@ -158,7 +158,7 @@ for (const [what, head] of [
   })
 }
 
-test('every answer carries a Request-Id of its own', async () => {
+test('every response has its own Request-Id', async () => {
   const answers = [
     await world.ask('lookup', { token, query: 'hub.example' }),
     await world.ask('lookup', { token, query: 'hub.example' }),
@@ -177,7 +177,7 @@ test('every answer carries a Request-Id of its own', async () => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('answers made for one reader are not kept: private, no-store; no-referrer; nosniff', async () => {
+test('responses for one reader are not cached: private, no-store; no-referrer; nosniff', async () => {
   for (const seen of [await world.ask('lookup', { token, query: 'hub.example' }), await world.ask('lookup', {})]) {
     assert.equal(seen.headers.get('Cache-Control'), 'private, no-store')
     assert.equal(seen.headers.get('Referrer-Policy'), 'no-referrer')
@@ -186,7 +186,7 @@ test('answers made for one reader are not kept: private, no-store; no-referrer; 
   }
 })
 
-test('JSON over 1 KiB is gzipped for who accepts it, with Vary; 1 KiB and less is not', async () => {
+test('JSON over 1 KiB is gzipped for clients that accept it, with Vary; 1 KiB and less is not', async () => {
   const encoding = async (query: string, accept: string) => {
     const seen = await world.ask('redirect', { token, query }, { headers: { 'Accept-Encoding': accept } })
     assert.equal(seen.headers.get('Vary'), 'Accept-Encoding')
@@ -201,7 +201,7 @@ test('JSON over 1 KiB is gzipped for who accepts it, with Vary; 1 KiB and less i
   assert.equal(await encoding('unknown.example', 'gzip'), null)
 })
 
-test('a gzipped page is the same page', async () => {
+test('a gzipped page has the same content', async () => {
   const ask = (accept: string) =>
     world.ask('redirect', { token, query: 'hub.example' }, { headers: { 'Accept-Encoding': accept } })
   const [plain, zipped] = [await ask('identity'), await ask('gzip')]

@@ -1,4 +1,4 @@
-/** The counts of /lookup equal full walks of /redirect and /reverseip, whatever was observed in whatever order. */
+/** The counts of /lookup equal the lengths of /redirect and /reverseip, after any observations in any order. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -45,7 +45,7 @@ const history = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.integer({ min: 1
 const walk = (endpoint: string, query: string, limit: number) =>
   rowsOf<{ target: string; ip: string }>(world, endpoint, { token, query, limit })
 
-/** Every number of /lookup is the length of a walk, and every neighbour sees whoever sees it. */
+/** Every count of /lookup equals the length of a list, and neighbours are symmetric. */
 async function assertCounts(limit: number): Promise<void> {
   const seen = new Set<string>()
   for (const query of NAMES) {
@@ -64,7 +64,7 @@ async function assertCounts(limit: number): Promise<void> {
   }
 }
 
-test('redirect_count and reverse_ip_count equal what full walks return, with any page size', async () => {
+test('redirect_count and reverse_ip_count equal the lengths of the full lists, with any page size', async () => {
   const observed = fc.asyncProperty(history, fc.integer({ min: 1, max: 4 }), async (deeds, limit) => {
     await world.ingest(...deeds.map(([name, age, make]) => make(name, `${formatInstant(NOON - age)}Z`)))
     await assertCounts(limit)

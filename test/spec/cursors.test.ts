@@ -1,4 +1,4 @@
-/** Cursors: issued, delivered, expired, refused, on every paged endpoint. */
+/** Cursors: issued, accepted, expired, rejected, on every paged endpoint. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -37,7 +37,7 @@ const cursorOf = async (endpoint: string) => metaOf(await ask(endpoint, WALKS[en
 const refused = async (endpoint: string, parameters: Parameters, key: ErrorKey) =>
   assertRefused(await ask(endpoint, { ...WALKS[endpoint], ...parameters }), endpoint, key)
 
-/** The number of rows or states in an answer. */
+/** The number of rows or states in a response. */
 async function rows(endpoint: string, next: string): Promise<number> {
   const { status, body } = await ask(endpoint, { ...WALKS[endpoint], next })
   assert.equal(status, 200)
@@ -75,7 +75,7 @@ for (const endpoint of Object.keys(WALKS)) {
     world.clock.now = NOON
   })
 
-  test(`/${endpoint}: altered at any byte, cut or prolonged: cursor_invalid`, async () => {
+  test(`/${endpoint}: altered at any byte, shortened or extended: cursor_invalid`, async () => {
     const next = await cursorOf(endpoint)
     const swap = (char: string) => (char === 'A' ? 'B' : 'A')
     for (let at = 0; at < next.length; at++) {
@@ -87,7 +87,7 @@ for (const endpoint of Object.keys(WALKS)) {
     for (const other of others) await refused(endpoint, { next: other }, 'cursor_invalid')
   })
 
-  test(`/${endpoint}: the last character of a cursor has no twin that is accepted`, async () => {
+  test(`/${endpoint}: no other last character of a cursor is accepted`, async () => {
     const next = await cursorOf(endpoint)
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const twins = [...alphabet].filter((char) => char !== next.at(-1)).map((char) => next.slice(0, -1) + char)
@@ -98,7 +98,7 @@ for (const endpoint of Object.keys(WALKS)) {
     await refused(endpoint, { query: 'other.example', next: await cursorOf(endpoint) }, 'cursor_mismatch')
   })
 
-  test(`/${endpoint}: the same query in another spelling is the same query; white space around next is dropped`, async () => {
+  test(`/${endpoint}: the same query in another spelling is accepted, and white space around next is ignored`, async () => {
     const next = await cursorOf(endpoint)
     const seen = await ask(endpoint, { ...WALKS[endpoint], query: ' HUB.Example. ', next: ` ${next}\n` })
     assert.deepEqual(seen.body, (await ask(endpoint, { ...WALKS[endpoint], next })).body)
@@ -123,14 +123,14 @@ for (const endpoint of Object.keys(WALKS)) {
     assert.deepEqual((await world.ask(endpoint, parameters, { method: 'GET' })).body, byPost.body)
   })
 
-  test(`/${endpoint}: another account of the same installation may continue the walk`, async () => {
+  test(`/${endpoint}: another account of the same installation may continue`, async () => {
     const other = await world.account({ plan: 'basic' })
     const next = await cursorOf(endpoint)
     assert.equal((await ask(endpoint, { ...WALKS[endpoint], token: other.token, next })).status, 200)
   })
 }
 
-test('an expired cursor of another query is expired, an altered one of another query invalid', async () => {
+test('an expired cursor of another query is expired, and an altered one of another query is invalid', async () => {
   const next = await cursorOf('redirect')
   world.clock.now = NOON + DAY
   await refused('redirect', { query: 'other.example', next }, 'cursor_expired')
@@ -159,7 +159,7 @@ test('a cursor of another installation is invalid', async () => {
   assertRefused(seen, 'redirect', 'cursor_invalid')
 })
 
-test('a former secret is honoured for 24 hours', async () => {
+test('a former secret is accepted for 24 hours', async () => {
   const next = await cursorOf('redirect')
   await world.store.ledger.as(TESTER).rotateSecret(NOON - 10)
   await world.serve()

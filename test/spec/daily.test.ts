@@ -1,4 +1,4 @@
-/** /daily: who may have which day's file, and every error on the way to it. Today is 2026-11-20. */
+/** /daily: which account may download which day's file, and every error. Today is 2026-11-20. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ import { makeWorld, NOON, type Wanted } from './world.ts'
 const world = await makeWorld()
 const PLAN = { basic: 'basic:2026-10-05..2026-11-04', premium: 'premium:2026-10-05..2026-11-04' }
 
-/** Asks for a day as a fresh account; returns the error's `msg`. */
+/** Requests a day with a new account. Returns the error's `msg`. */
 async function refusal(account: Wanted, parameters: object, key: ErrorKey): Promise<string> {
   const { token } = await world.account(account)
   return assertRefused(await world.ask('daily', { token, ...parameters }), 'daily', key)
@@ -25,7 +25,7 @@ test('403 plan_required: no Basic or Premium now or in the past', async () => {
   await refusal({ periods: ['premium:2026-11-21..'] }, { date: '2026-11-20' }, 'plan_required')
 })
 
-test('a period that begins today, or ended long ago, is enough for the endpoint', async () => {
+test('a period that starts today, or ended long ago, is enough for the endpoint', async () => {
   await refusal({ periods: ['basic:2026-11-20..'] }, { date: '2026-11-19' }, 'no_data')
   await refusal({ periods: ['basic:2020-01-01..2020-01-31'] }, { date: '2020-01-30' }, 'no_data')
 })
@@ -49,7 +49,7 @@ test('403 after_subscription: subscription ended and date is after it; msg names
   assert.match(await refusal(account, { date: '2026-11-19' }, 'after_subscription'), /\b2026-11-03\b/)
 })
 
-test('outside_subscription names the days around the gap, premium_required the day that is not to be had', async () => {
+test('outside_subscription names the days around the gap, and premium_required the day that is not available', async () => {
   const gap = { periods: ['basic:2026-08-01..2026-08-31', 'premium:2026-10-05..'] }
   const message = await refusal(gap, { date: '2026-09-15' }, 'outside_subscription')
   assert.match(message, /\b2026-08-30\b.*\b2026-10-04\b/)
@@ -69,11 +69,11 @@ test('the file for the first subscription day is dated the day before it, and th
   for (const date of ['2026-10-04', '2026-10-05', '2026-11-03']) await refusal(account, { date }, 'no_data')
 })
 
-test('days paid for stay available after the subscription ends', async () => {
+test('paid days stay available after the subscription ends', async () => {
   await refusal({ periods: ['premium:2025-01-01..2025-12-31'] }, { date: '2025-06-01', followup: 30 }, 'no_data')
 })
 
-test('404 no_data: day within period but no file produced, today and the future included', async () => {
+test('404 no_data: day within a period but without a file, including today and the future', async () => {
   const account = { periods: ['basic:2026-01-01..'] }
   for (const date of ['2026-11-19', '2026-11-20', '2026-11-21', '9999-12-30'])
     await refusal(account, { date }, 'no_data')
@@ -85,14 +85,14 @@ test('403 premium_required: followup on a period that ran on Basic', async () =>
   await refusal({ periods: [PLAN.premium] }, { date: '2026-10-20', followup: 7 }, 'no_data')
 })
 
-test('the plan of the period holding the date decides on followup', async () => {
+test('the plan of the period that contains the date decides about followup', async () => {
   const account = { periods: ['basic:2026-09-01..2026-10-04', 'premium:2026-10-05..'] }
   await refusal(account, { date: '2026-10-03', followup: 30 }, 'premium_required')
   await refusal(account, { date: '2026-10-04', followup: 30 }, 'no_data')
   await refusal(account, { date: '2026-10-03' }, 'no_data')
 })
 
-test('over HTTP every date has the state, and its message the days, that a calendar marked day by day gives', async () => {
+test('over HTTP every date has the status and message that a calendar marked day by day gives', async () => {
   await fc.assert(
     fc.asyncProperty(subscriptions, days, days, fc.boolean(), async (who, date, today, followup) => {
       world.clock.now = startOfDay(today)
@@ -138,7 +138,7 @@ for (const date of [
   { day: '2026-11-19' },
   true,
 ]) {
-  test(`400 date_format: any other shape than YYYY-MM-DD, or a day that no calendar has: ${JSON.stringify(date)}`, async () => {
+  test(`400 date_format: any other form than YYYY-MM-DD, or a day that does not exist: ${JSON.stringify(date)}`, async () => {
     await refusal(ENTITLED, { date }, 'date_format')
   })
 }
@@ -155,7 +155,7 @@ for (const followup of [7, 30, '7', ' 30 ', 7.0, null, '', undefined]) {
   })
 }
 
-test('the period states (403) come after the 400s', async () => {
+test('the period errors (403) come after the 400s', async () => {
   for (const account of [{ plan: 'basic' }, { periods: [PLAN.basic] }] as const) {
     await refusal(account, {}, 'date_missing')
     await refusal(account, { date: 'x', followup: 1 }, 'date_format')
@@ -203,7 +203,7 @@ for (const followup of [7, 30]) {
   })
 }
 
-test('the newest file available is dated yesterday, also on the first day of a subscription', async () => {
+test('the newest available file is dated yesterday, even on the first day of a subscription', async () => {
   const content = listOf('a.example')
   await publish(world, '2026-11-19.txt.gz', content)
   const { token } = await world.account({ periods: ['basic:2026-11-20..'] })

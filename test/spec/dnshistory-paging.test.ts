@@ -13,7 +13,7 @@ const { token } = await world.account({ plan: 'premium' })
 const basic = await world.account({ plan: 'basic' })
 const ask = (parameters: Parameters) => world.ask('dnshistory', { token, ...parameters })
 
-/** Looks that each make a state of A, of MX and of nothing else, one a minute; the last one at noon. */
+/** Observations that each add a state of A and of MX, one per minute. The last one is at noon. */
 function changes(domain: string, count: number): object[] {
   return Array.from({ length: count }, (_, index) => {
     const A = [`192.0.${index >> 8}.${index & 255}`]
@@ -26,7 +26,7 @@ const minute = (index: number, count: number) => formatInstant(NOON - 60 * (coun
 type State = { first_seen: string; records: object[] }
 type Body = { meta: Record<string, unknown>; result: Record<string, State[]> }
 
-/** The states of A that `changes` makes, newest first. */
+/** The states of A from `changes`, newest first. */
 const statesOf = (count: number): State[] =>
   Array.from({ length: count }, (_, index) => ({
     first_seen: minute(index, count),
@@ -64,7 +64,7 @@ test('truncated is absent when all complete', async () => {
   })
 })
 
-test('next is present only for a single-type request whose type is truncated', async () => {
+test('next is present only if the request has a single type and that type is truncated', async () => {
   assert.ok(!('next' in metaOf(await ask({ query: 'dozen.example' }))))
   assert.ok(!('next' in metaOf(await ask({ query: 'dozen.example', type: 'NS', limit: 1 }))))
   assert.ok(!('next' in metaOf(await ask({ query: 'dozen.example', type: 'A', limit: 12 }))))
@@ -72,7 +72,7 @@ test('next is present only for a single-type request whose type is truncated', a
 })
 
 for (const limit of [1, 5, 6, 11, 12, 100]) {
-  test(`paging by ${limit}: repeat with next until it is absent; every state comes once, newest first`, async () => {
+  test(`paging by ${limit}: repeat with next until it is absent; every state is returned once, newest first`, async () => {
     const seen = await pages(world, 'dnshistory', { token, query: 'dozen.example', type: 'a', limit })
     assert.equal(seen.length, Math.ceil(12 / limit))
     assert.deepEqual(
@@ -90,7 +90,7 @@ for (const limit of [1, 5, 6, 11, 12, 100]) {
   })
 }
 
-test('a meta.next names domain and type itself, so type may be omitted', async () => {
+test('a meta.next contains domain and type, so type may be omitted', async () => {
   const { next } = metaOf(await ask({ query: 'dozen.example', type: 'A', limit: 10 }))
   const omitted = await ask({ query: 'dozen.example', next })
   assert.deepEqual(omitted.body, {
@@ -146,7 +146,7 @@ test('capped means more than 1,000: with 1,000 states the total is exact', async
   assert.ok(!('totals_capped' in meta))
 })
 
-test('a walk delivers the states behind a capped total too', async () => {
+test('paging also returns the states beyond a capped total', async () => {
   const seen = await pages(world, 'dnshistory', { token, query: 'more.example', type: 'A', limit: 100 })
   assert.equal(seen.length, 11)
   assert.deepEqual(
@@ -171,7 +171,7 @@ test('limit: default 10; cap Basic 10, Premium 100; higher silently reduced', as
   assert.deepEqual(await applied(basic.token, 3), [3, 10])
 })
 
-test('a new state between two pages neither shifts nor repeats what follows', async () => {
+test('a new state between two pages neither shifts nor repeats the rows that follow', async () => {
   await world.ingest(...changes('growing.example', 4))
   const first = await ask({ query: 'growing.example', type: 'A', limit: 2 })
   await world.ingest(look('growing.example', { dns: ok({ A: ['198.51.100.1'] }) }, `${formatInstant(NOON + 60)}Z`))

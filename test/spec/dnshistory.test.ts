@@ -1,4 +1,4 @@
-/** /dnshistory: the states of each record type and the shape of its records. */
+/** /dnshistory: the states of each record type and the format of its records. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ const { token } = await world.account({ plan: 'premium' })
 const ask = (parameters: Parameters) => world.ask('dnshistory', { token, ...parameters })
 
 const at = (day: number) => `2026-11-${String(day).padStart(2, '0')}T06:07:08`
-/** A look on a day of November. */
+/** An observation on a day of November. */
 const on = (day: number, domain: string, dns: object) => look(domain, { dns }, `${at(day)}Z`)
 const a = (...addresses: string[]) => addresses.map((ipv4_address) => ({ ipv4_address }))
 
@@ -27,7 +27,7 @@ const SOA = {
   expire_seconds: 1209600,
 }
 
-test('without type all seven types at once; the shape of the records of each', async () => {
+test('without type all seven types at once, and the format of the records of each', async () => {
   const dns = ok({
     A: ['192.0.2.10', '192.0.2.9'],
     AAAA: ['2001:0db8::0001'],
@@ -107,7 +107,7 @@ test('unknown domain: 200 with empty arrays and totals 0', async () => {
   }
 })
 
-test('states come newest first; first_seen is when the state was first observed', async () => {
+test('states are returned newest first; first_seen is when the state was first observed', async () => {
   await world.ingest(
     on(1, 'moves.example', ok({ A: ['192.0.2.1'] })),
     on(2, 'moves.example', ok({ A: ['192.0.2.1'] })),
@@ -131,7 +131,7 @@ test('states come newest first; first_seen is when the state was first observed'
 type History = { result: Record<string, { first_seen: string; records: object[] }[]> }
 const historyOf = async (query: string, type: string) => ((await ask({ query, type })).body as History).result[type]!
 
-test('order and letter case of names do not make a state, and each record is there once', async () => {
+test('order and letter case of names make no new state, and each record is there once', async () => {
   await world.ingest(
     on(1, 'same.example', ok({ NS: ['a.example', 'b.example'] })),
     on(2, 'same.example', ok({ NS: ['B.EXAMPLE.', 'A.example', 'b.example'] })),
@@ -141,7 +141,7 @@ test('order and letter case of names do not make a state, and each record is the
   ])
 })
 
-test('records that vanish give a state with records []; a type never seen has no states', async () => {
+test('records that disappear give a state with records []; a type that was never observed has no states', async () => {
   await world.ingest(
     on(1, 'vanish.example', ok({ A: ['192.0.2.1'], MX: [] })),
     on(2, 'vanish.example', ok({ A: [], MX: [] })),
@@ -153,7 +153,7 @@ test('records that vanish give a state with records []; a type never seen has no
   assert.deepEqual(await historyOf('vanish.example', 'MX'), [])
 })
 
-test('NXDOMAIN and SERVFAIL leave the history as it is', async () => {
+test('NXDOMAIN and SERVFAIL do not change the history', async () => {
   await world.ingest(
     on(1, 'gone.example', ok({ A: ['192.0.2.1'] })),
     on(2, 'gone.example', NXDOMAIN),
@@ -163,7 +163,7 @@ test('NXDOMAIN and SERVFAIL leave the history as it is', async () => {
   assert.deepEqual(await historyOf('gone.example', 'A'), [{ first_seen: at(1), records: a('192.0.2.1') }])
 })
 
-test('SOA: numbers are JSON numbers; minimum_ttl_seconds omitted, never null, where it was not reported', async () => {
+test('SOA: numbers are JSON numbers; minimum_ttl_seconds is omitted, never null, if it was not reported', async () => {
   await world.ingest(
     on(1, 'soa.example', ok({ SOA: [SOA] })),
     on(2, 'soa.example', ok({ SOA: [{ ...SOA, serial: 4294967295 }] })),
@@ -196,7 +196,7 @@ test('names in presentation form, lower-case, no trailing dot, the root is "."',
   ])
 })
 
-test('AAAA records are kept as they are, an IPv4-mapped one too', async () => {
+test('AAAA records are returned as they are, including IPv4-mapped ones', async () => {
   await world.ingest(on(1, 'mapped.example', ok({ AAAA: ['::ffff:192.0.2.1', '2001:db8::2'] })))
   assert.deepEqual(await historyOf('mapped.example', 'AAAA'), [
     { first_seen: at(1), records: [{ ipv6_address: '::ffff:192.0.2.1' }, { ipv6_address: '2001:db8::2' }] },
@@ -218,12 +218,12 @@ for (const [key, parameters] of [
   })
 }
 
-test('type that is null or "" is not sent', async () => {
+test('a type that is null or "" counts as not sent', async () => {
   const without = await ask({ query: 'whole.example' })
   for (const type of [null, '', ' ']) assert.deepEqual((await ask({ query: 'whole.example', type })).body, without.body)
 })
 
-test('403 plan_required: Free; Basic and Premium are let in, also by a period that holds today', async () => {
+test('403 plan_required: Free; Basic and Premium are allowed, also by a period that contains today', async () => {
   const free = await world.account()
   const late = await world.account({ periods: ['premium:2026-01-01..2026-11-19', 'basic:2026-11-21..'] })
   const today = await world.account({ periods: ['basic:2026-11-20..2026-11-20'] })

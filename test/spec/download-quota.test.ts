@@ -1,4 +1,4 @@
-/** What downloads cost: one call per account, file and UTC day, however often and in whatever ranges. */
+/** The cost of downloads: one call per account, file and UTC day, for any number of downloads and any ranges. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,14 +20,14 @@ const bearer = ({ token }: Known, more: Record<string, string> = {}) => {
 }
 const statusOf = async (path: string, how: RequestInit) => (await fetchFile(world, path, how)).status
 
-/** Spends units of the free plan's 100 until so many are left. */
+/** Spends units of the free plan's 100 until this many are left. */
 async function leave({ account }: Known, left: number): Promise<void> {
   const ask = { account: account.id, day: dayOf(world.clock.now), limit: 100, requested: 1, holder: 'test' }
   while (ask.limit - (await world.store.ledger.usedUnits(ask.account, ask.day)) > left)
     await world.store.ledger.takeQuota(ask)
 }
 
-test('a file costs one call, however often, in whatever ranges and over which path it is fetched that day', async () => {
+test('a file costs one call per day, for any number of downloads, any ranges and any path', async () => {
   const known = await holder()
   const other = await world.token(known.account)
   const { token } = known
@@ -45,7 +45,7 @@ test('a file costs one call, however often, in whatever ranges and over which pa
   assert.equal(await used(known), 3)
 })
 
-test('a newer revision of a file that was paid for today costs nothing more; tomorrow it costs one again', async () => {
+test('a newer revision of a file paid today costs nothing more, and one call again tomorrow', async () => {
   const known = await holder()
   await statusOf(PATH, bearer(known))
   await publish(world, '2026-11-18.txt.gz', noise(5_001))
@@ -70,7 +70,7 @@ test('HEAD, 304, 412 and 416 cost nothing, and neither do 401 and 403', async ()
   assert.equal(await used(known), 0)
 })
 
-test('404 no_data costs a call each time, but not by HEAD; so does the report of a snapshot', async () => {
+test('404 no_data costs a call each time except by HEAD, and so does the report of a snapshot', async () => {
   const known = await holder()
   const { token } = known
   const daily = { token, date: '2026-11-01' }
@@ -82,7 +82,7 @@ test('404 no_data costs a call each time, but not by HEAD; so does the report of
   assert.equal(await used(known), 4)
 })
 
-test('with nothing left a file that was paid for today is still had, whole, in ranges and by HEAD; all else is 429', async () => {
+test('without units left, a file paid today can be downloaded whole, in ranges and by HEAD; everything else is 429', async () => {
   const known = await holder()
   const { token } = known
   await leave(known, 1)
@@ -115,7 +115,7 @@ test('quota (429) comes before plan, add-on, parameters and data', async () => {
   }
 })
 
-test('fetched at once over two processes, the last unit pays for the whole crowd, and is spent once', async () => {
+test('downloaded at once over two processes, the last unit pays for all, and is spent once', async () => {
   const known = await holder()
   await leave(known, 1)
   const addresses = [world.address]
@@ -131,7 +131,7 @@ test('fetched at once over two processes, the last unit pays for the whole crowd
   assert.equal(await used(known), 100)
 })
 
-test('the usage has a download once, as a call of its endpoint', async () => {
+test('the usage counts a download once, as a call of its endpoint', async () => {
   const known = await holder()
   for (const path of [PATH, PATH, '/files/domains-2026-11-20.txt.gz']) await statusOf(path, bearer(known))
   const usage = async () => world.store.ledger.usage(known.account.id, dayOf(NOON), null)

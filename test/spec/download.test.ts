@@ -1,5 +1,5 @@
 /**
- * Downloads: what /daily, /snapshot and /files send, in which parts, and under which conditions. Today is 2026-11-20.
+ * Downloads: what /daily, /snapshot and /files send, in which parts and under which conditions. Today is 2026-11-20.
  */
 
 import assert from 'node:assert/strict'
@@ -23,7 +23,7 @@ const ask = (headers: Record<string, string> = {}, method = 'GET') => {
   return fetchFile(world, PATH, { method, headers: { Authorization: `Bearer ${token}`, ...headers } })
 }
 
-test('a file carries a strong ETag, Last-Modified, its length and the digest of the whole, and says that it takes ranges', async () => {
+test('a file has a strong ETag, Last-Modified, its length and its digest, and supports ranges', async () => {
   const { status, headers } = await ask()
   assert.equal(status, 200)
   assert.equal(headers.get('etag'), ETAG)
@@ -35,16 +35,16 @@ test('a file carries a strong ETag, Last-Modified, its length and the digest of 
   assert.ok(headers.has('request-id') && headers.has('ratelimit') && headers.has('ratelimit-policy'))
 })
 
-test('files never carry Content-Encoding, whatever a client takes', async () => {
+test('files never have Content-Encoding, whatever a client accepts', async () => {
   for (const encoding of ['gzip', 'gzip, br', '*', 'identity']) {
     assertWhole(await ask({ 'Accept-Encoding': encoding }), content, `attachment; filename="${FILE}"`)
   }
 })
 
-/** Headers that two answers to the same question do not share. */
+/** Headers that differ between two responses to the same request. */
 const OWN = ['request-id', 'date', 'ratelimit', 'connection', 'keep-alive']
 
-test('HEAD answers as GET does, without the file; it knows no ranges', async () => {
+test('HEAD answers as GET does, without the file, and ignores ranges', async () => {
   const whole = await ask()
   for (const asked of [{}, { Range: 'bytes=5-9' }]) {
     const head = await ask(asked, 'HEAD')
@@ -69,7 +69,7 @@ for (const [range, start, end] of [
   ['bytes= 5-9 ', 5, 10],
   ['bytes=,5-9,', 5, 10],
 ] as const) {
-  test(`Range: ${range} gives that part with 206`, async () => {
+  test(`Range: ${range} returns that part with 206`, async () => {
     const { status, headers, bytes } = await ask({ Range: range })
     assert.equal(status, 206)
     assert.equal(headers.get('content-range'), `bytes ${start}-${end - 1}/${SIZE}`)
@@ -104,12 +104,12 @@ for (const range of [
   'lines=0-9',
   'bytes 0-9',
 ]) {
-  test(`Range: ${range}, several ranges or one that cannot be read, gives the whole file (RFC 9110, chapter 14.2)`, async () => {
+  test(`Range: ${range}, several ranges or an invalid one, returns the whole file (RFC 9110, chapter 14.2)`, async () => {
     assertWhole(await ask({ Range: range }), content, `attachment; filename="${FILE}"`)
   })
 }
 
-test('resumed at any byte it is the identical file', async () => {
+test('a download resumed at any byte gives the identical file', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(SIZE - 1), fc.boolean(), async (cut, byDate) => {
       const condition = byDate ? httpDate(BUILT) : ETAG
@@ -132,7 +132,7 @@ test('resumed at any byte it is the identical file', async () => {
 })
 
 for (const condition of ['"another"', `W/${ETAG}`, httpDate(BUILT - 1), httpDate(BUILT + 1), 'nonsense', '*']) {
-  test(`If-Range: ${condition} means another file, so that all of this one comes, also for a range outside it`, async () => {
+  test(`If-Range: ${condition} means another file, so the whole file is sent, also for a range outside it`, async () => {
     for (const range of ['bytes=5-9', 'bytes=300000-']) {
       assertWhole(await ask({ Range: range, 'If-Range': condition }), content, `attachment; filename="${FILE}"`)
     }
@@ -195,7 +195,7 @@ test('GET on /daily and /snapshot takes ranges and conditions too', async () => 
   }
 })
 
-test('a build that replaces the file does not disturb running downloads, and what is resumed is not mixed up', async () => {
+test('a build that replaces the file does not disturb running downloads, and a resumed download is never mixed', async () => {
   const name = '2026-11-17.txt.gz'
   const [former, newer] = [noise(8 * 2 ** 20, 'former'), noise(8 * 2 ** 20, 'newer')]
   const { sha256 } = await publish(world, name, former)
@@ -217,7 +217,7 @@ test('a build that replaces the file does not disturb running downloads, and wha
   assert.ok(seen.bytes.equals(newer))
 })
 
-test('a web page may ask for parts of files, and read what is told of them', async () => {
+test('a web page may request parts of files and read their headers', async () => {
   const preflight = await fetchFile(world, PATH, { method: 'OPTIONS' })
   assert.equal(preflight.status, 204)
   for (const name of ['Range', 'If-Range', 'Authorization']) {
@@ -229,7 +229,7 @@ test('a web page may ask for parts of files, and read what is told of them', asy
   }
 })
 
-test('/files asks for a bearer: 401 at the top level, with a challenge', async () => {
+test('/files requires a bearer token: 401 at the top level, with a challenge', async () => {
   const bare = await world.send(PATH, {})
   assertRefused(bare, '', 'token_missing')
   assert.equal(bare.headers.get('www-authenticate'), 'Bearer')
@@ -241,7 +241,7 @@ test('/files asks for a bearer: 401 at the top level, with a challenge', async (
 
 const of = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } })
 
-test('/files gives each file to who may have it through /daily or /snapshot', async () => {
+test('/files sends each file to accounts that may download it through /daily or /snapshot', async () => {
   await publish(world, 'domains-2026-11-19.txt.gz', noise(10))
   await publish(world, 'domains-enriched-2026-11-19.csv.gz', noise(11))
   await publish(world, '2026-11-10-followup-7.csv.gz', noise(12))
@@ -276,12 +276,12 @@ for (const name of [
   '..%2F2026-11-18.txt.gz',
   '%00',
 ]) {
-  test(`404 no_data: /files/${name}, of which there is no file`, async () => {
+  test(`404 no_data: /files/${name}, which does not exist`, async () => {
     assertRefused(await world.send(`/files/${name}`, of(token)), '', 'no_data')
   })
 }
 
-test('what is held back is handed out by nobody', async () => {
+test('a held file is served by no endpoint', async () => {
   await publish(world, '2026-11-15.txt.gz', noise(10), { held: 'ten times as many as usual' })
   assertRefused(await world.send('/files/2026-11-15.txt.gz', of(token)), '', 'no_data')
   assertRefused(await world.ask('daily', { token, date: '2026-11-15' }), 'daily', 'no_data')

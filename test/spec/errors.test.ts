@@ -1,4 +1,4 @@
-/** Errors: every row of the table, where the error stands, and which of two mistakes is told first. */
+/** Errors: every row of the table, the position of the error, and which of two errors is reported. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -30,7 +30,7 @@ before(async () => {
   cursor = metaOf(await world.ask('redirect', { token: ACCOUNTS.paid.token, query: 'hub.test', limit: 1 })).next
 })
 
-/** Key, endpoint, account and parameters; `CURSOR` stands for a cursor of /redirect for hub.test. */
+/** Key, endpoint, account and parameters. `CURSOR` stands for a cursor of /redirect for hub.test. */
 const ROWS: readonly [ErrorKey, string, Who | null, Parameters][] = [
   ['query_missing', 'lookup', 'free', {}],
   ['query_missing', 'lookup', 'free', { query: '' }],
@@ -84,7 +84,7 @@ test('429 rate_limited: daily limit reached; body adds limit and used; header Re
   assert.equal(seen.headers.get('Retry-After'), '43200')
 })
 
-test('500 internal_error: server-side failure, nothing of it told, in the place of its endpoint, and free', async () => {
+test('500 internal_error: server-side failure without details, in the format of its endpoint, and free of charge', async () => {
   const { token } = await world.account({ plan: 'basic' })
   const broken = () => Promise.reject(new Error('disk on fire at /secret/path'))
   const { facts } = world.store
@@ -99,7 +99,7 @@ test('500 internal_error: server-side failure, nothing of it told, in the place 
   assert.equal((quota.body as { used: number }).used, 0)
 })
 
-test('500 internal_error of a store that does not answer carries Retry-After, and that of a fault of ours does not', async () => {
+test('500 internal_error has Retry-After if the store does not answer, and none for an error in the code', async () => {
   const { token } = await world.account({ plan: 'premium' })
   const { facts } = world.store
   for (const [error, retryAfter] of [
@@ -116,7 +116,7 @@ test('500 internal_error of a store that does not answer carries Retry-After, an
   await world.serve()
 })
 
-test('the seven situations that answer with 403 are told apart by their key', () => {
+test('the seven situations that give 403 have different keys', () => {
   const keys = Object.entries(STATUS).filter(([, status]) => status === 403)
   assert.equal(keys.length, 7)
   for (const [key] of keys)
@@ -126,7 +126,7 @@ test('the seven situations that answer with 403 are told apart by their key', ()
     )
 })
 
-/** Two mistakes in one request: the endpoint, who asks, what is sent, and the one that is told. */
+/** Two errors in one request: the endpoint, the account, the parameters, and the reported error. */
 const PAIRS: readonly [string, string, Who | null, Parameters, ErrorKey][] = [
   ['endpoint before size', 'nothing', 'free', { pad: 'x'.repeat(65_536) }, 'endpoint_unknown'],
   ['endpoint before token', 'nothing', null, {}, 'endpoint_unknown'],

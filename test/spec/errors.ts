@@ -1,9 +1,9 @@
-/** The specification's table of errors, and the one way in which an answer can be such an error. */
+/** The specification's table of errors, and a check that a response is exactly such an error. */
 
 import assert from 'node:assert/strict'
 import type { Seen } from './world.ts'
 
-/** Key to status; the last one is the contract's. */
+/** Key to status. The last one is the contract's. */
 export const STATUS = {
   query_missing: 400,
   domain_format: 400,
@@ -37,8 +37,8 @@ export type ErrorKey = keyof typeof STATUS
 const NESTING = ['lookup', 'redirect', 'reverseip']
 
 /**
- * The answer is this error and nothing else, in its endpoint's place (top level for '', where the path is none's).
- * Returns its `msg`, whose wording may change.
+ * Asserts that the response is exactly this error, in the format of its endpoint ('' for the top level). Returns its
+ * `msg`, whose wording may change.
  */
 export function assertRefused(seen: Seen, endpoint: string, key: ErrorKey, extra: Record<string, number> = {}): string {
   const isNested = NESTING.includes(endpoint)

@@ -1,4 +1,4 @@
-/** Files for the specification's tests: published on the world's shelf, and fetched as bytes. */
+/** Files for the specification's tests: published in the world's file store, and downloaded as bytes. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -7,12 +7,12 @@ import { type FileDescription, type FileManifest, parseFileName } from '../../sr
 import { type Instant, parseInstant } from '../../src/values/time.ts'
 import type { World } from './world.ts'
 
-/** When files are built, if nothing else is said. */
+/** The default build time of files. */
 export const BUILT = parseInstant('2026-11-20T02:00:00Z')!
 
 export type Fetched = { status: number; headers: Headers; bytes: Buffer }
 
-/** Puts a file on the shelf. */
+/** Publishes a file. */
 export async function publish(
   { shelf }: World,
   text: string,
@@ -58,7 +58,7 @@ export function post(parameters: object, headers: Record<string, string> = {}): 
   return { method: 'POST', body: JSON.stringify(parameters), headers }
 }
 
-/** The whole file came, under this name. */
+/** Asserts that the whole file was sent, with this name. */
 export function assertWhole({ status, headers, bytes }: Fetched, content: Uint8Array, disposition: string): void {
   assert.equal(status, 200)
   assert.ok(bytes.equals(content))

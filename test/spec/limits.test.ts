@@ -1,4 +1,4 @@
-/** Limits: every row of the specification's table that is about the size of an answer. */
+/** Limits: every row of the specification's table about the size of a response. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -61,7 +61,7 @@ for (const [plan, cap] of [
   })
 }
 
-test('a cursor that a higher plan was given is continued within the ceiling of the plan that asks', async () => {
+test('a cursor from a higher plan continues within the limit of the current plan', async () => {
   const premium = await world.account({ plan: 'premium' })
   const free = await world.account()
   const { next } = metaOf(await world.ask('redirect', { token: premium.token, query: 'hub.test', limit: 1 }))

@@ -1,4 +1,4 @@
-/** /lookup: what DNS says of a domain, and what stays of one that it no longer knows. */
+/** /lookup: the DNS fields of a domain, and what stays when it no longer exists. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,21 +13,21 @@ const { token } = await world.account({ plan: 'premium' })
 const assertFound = foundIn(world, token)
 
 for (const [sentence, dns, expected] of [
-  ['ip v4only: A alone', ok({ A: ['192.0.2.9'], AAAA: [] }), { ip: 'v4only' }],
-  ['ip v6only: AAAA alone', ok({ A: [], AAAA: ['2001:db8::9'] }), { ip: 'v6only' }],
+  ['ip v4only: only A', ok({ A: ['192.0.2.9'], AAAA: [] }), { ip: 'v4only' }],
+  ['ip v6only: only AAAA', ok({ A: [], AAAA: ['2001:db8::9'] }), { ip: 'v6only' }],
   ['ip both: A and AAAA', ok({ A: ['192.0.2.10'], AAAA: ['2001:db8::10'] }), { ip: 'both' }],
   ['ip servfail: the responsible name server failed to answer', SERVFAIL, { ip: 'servfail' }],
   ['ip noip: no A or AAAA record', ok({ A: [], AAAA: [], MX: [] }), { ip: 'noip' }],
-  ['ip nxdomain: the domain is not in the zone now', NXDOMAIN, { ip: 'nxdomain' }],
-  ['ip is left out until a part asked A or AAAA', ok({ NS: ['ns.example'] }), {}],
-  ['ip: a type never asked counts as empty', ok({ A: ['192.0.2.11'] }), { ip: 'v4only' }],
-  ['ip: a type never asked counts as empty, so noip', ok({ AAAA: [] }), { ip: 'noip' }],
+  ['ip nxdomain: the domain is currently not in the zone', NXDOMAIN, { ip: 'nxdomain' }],
+  ['ip is omitted until A or AAAA was queried', ok({ NS: ['ns.example'] }), {}],
+  ['ip: a type that was never queried counts as empty', ok({ A: ['192.0.2.11'] }), { ip: 'v4only' }],
+  ['ip: a type that was never queried counts as empty, so noip', ok({ AAAA: [] }), { ip: 'noip' }],
   [
     'only_dns_no_web: DNS entries exist but no A or AAAA record',
     ok({ A: [], AAAA: [], NS: ['ns.example'] }),
     { ip: 'noip', only_dns_no_web: 'yes' },
   ],
-  ['only_dns_no_web "no" where ip is left out', ok({ MX: [{ priority: 1, mail_server: 'm.example' }] }), {}],
+  ['only_dns_no_web is "no" if ip is omitted', ok({ MX: [{ priority: 1, mail_server: 'm.example' }] }), {}],
 ] as const) {
   test(sentence, async () => {
     const domain = fresh()
@@ -59,7 +59,7 @@ for (const [word, gone] of [
   ['nxdomain', NXDOMAIN],
   ['servfail', SERVFAIL],
 ] as const) {
-  test(`${word}: web fields keep the last known state, it leaves every reverse-IP list and stays in /redirect`, async () => {
+  test(`${word}: web fields keep the last known state, and the domain leaves every reverse-IP list but stays in /redirect`, async () => {
     const [domain, neighbour, target] = [`gone.${word}.test`, `neighbour.${word}.test`, `target-${word}.test`]
     const address = word === 'nxdomain' ? '198.51.100.8' : '198.51.100.9'
     const web = site({ redirect_to_https: true, ssl: 'valid', redirects_to: target })

@@ -47,7 +47,7 @@ test('known but never crawled: yes/no fields "no", ssl "nocert", arrays empty, c
   await assertFound('bare.example', { redirect_count: '1' })
 })
 
-test('the same defaults stand for a part never observed', async () => {
+test('the same defaults apply to a part that was never observed', async () => {
   const [crawled, resolved] = [fresh(), fresh()]
   await world.ingest(look(crawled, { web: site({ ssl: 'invalid' }) }), look(resolved, { dns: ok({ A: [], AAAA: [] }) }))
   await assertFound(crawled, { has_website: 'yes', ssl: 'invalid' })
@@ -56,7 +56,7 @@ test('the same defaults stand for a part never observed', async () => {
 
 for (const [sentence, web, expected] of [
   ['has_website: a website is hosted under the domain', {}, { has_website: 'yes' }],
-  ['has_website: none is hosted', { has_website: false }, {}],
+  ['has_website: the domain has none', { has_website: false }, {}],
   [
     'redirect_to_https: from http to https',
     { redirect_to_https: true },
@@ -65,7 +65,7 @@ for (const [sentence, web, expected] of [
   ['redirect_to_www: to www. plus itself', { redirect_to_www: true }, { has_website: 'yes', redirect_to_www: 'yes' }],
   ['redirect_to_domain: to a different domain', { redirects_to: 'other.test' }, { redirect_to_domain: 'yes' }],
   [
-    'only_with_www: the bare domain answers nothing',
+    'only_with_www: the bare domain does not answer',
     { only_with_www: true },
     { has_website: 'yes', only_with_www: 'yes' },
   ],
@@ -85,14 +85,14 @@ test('redirect_to_domain: a host under the same registrable domain is not a diff
   await assertFound('own.example', { has_website: 'yes' })
 })
 
-test('has_website is "no" where the domain redirects elsewhere, and it has no accounts then', async () => {
+test('has_website is "no" if the domain redirects elsewhere, and it then has no accounts', async () => {
   const domain = fresh()
   const social_accounts = [{ network: 'x', type: 'x', username: 'a', url: 'https://x.com/a' }]
   await world.ingest(look(domain, { web: site({ redirects_to: 'elsewhere.test', social_accounts }) }))
   await assertFound(domain, { has_website: 'no', redirect_to_domain: 'yes' })
 })
 
-test('redirect_count: number of domains redirecting to this domain, as a string, equal to a full /redirect walk', async () => {
+test('redirect_count: number of domains redirecting to this domain, as a string, equal to the length of /redirect', async () => {
   const sources = Array.from({ length: 7 }, (_, index) => `source${index}.example`)
   await world.ingest(look('counted.test'), ...sources.map((source) => redirecting(source, 'www.counted.test')))
   await assertFound('counted.test', { redirect_count: '7' })
@@ -101,14 +101,14 @@ test('redirect_count: number of domains redirecting to this domain, as a string,
   assert.equal((await rowsOf(world, 'redirect', { token, query: 'counted.test', limit: 4 })).length, 6)
 })
 
-test('reverse_ip_count: summed over all addresses, a domain on two of those addresses counts once per address', async () => {
+test('reverse_ip_count: the sum over all addresses, so a domain on two of those addresses counts twice', async () => {
   const both = ['198.51.100.1', '2001:db8:1::1']
   await world.ingest(hosted('asked.example', both), hosted('twice.example', both), hosted('once.example', [both[1]!]))
   await assertFound('asked.example', { ip: 'both', reverse_ip_count: '3' })
   assert.equal((await rowsOf(world, 'reverseip', { token, query: 'asked.example', limit: 2 })).length, 3)
 })
 
-test('reverse_ip_count counts the domains that share now', async () => {
+test('reverse_ip_count counts the domains that currently share an address', async () => {
   const [stays, moves] = [fresh(), fresh()]
   await world.ingest(hosted(stays, ['198.51.100.2']), hosted(moves, ['198.51.100.2']))
   await assertFound(stays, { ip: 'v4only', reverse_ip_count: '1' })
@@ -142,7 +142,7 @@ test('404 no_data, the error object nested inside result', async () => {
   assertRefused(await ask('never-heard-of.example'), 'lookup', 'no_data')
 })
 
-test('an unknown suffix passes and yields 404 no_data', async () => {
+test('an unknown suffix is accepted and gives 404 no_data', async () => {
   assertRefused(await ask('a.suffix-that-is-none'), 'lookup', 'no_data')
 })
 
@@ -170,7 +170,7 @@ for (const query of ['nodot', '192.0.2.1', ['a.example'], { a: 1 }, true, 42]) {
   })
 }
 
-test('Observed-At names the newest look at DNS and at the web', async () => {
+test('Observed-At is the time of the newest observation of DNS and of the web', async () => {
   const [dns, web, both, none] = [fresh(), fresh(), fresh(), fresh()]
   const A = ok({ A: ['203.0.113.1'] })
   await world.ingest(look(dns, { dns: A }), look(web, { web: site() }), look(none))

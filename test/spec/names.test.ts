@@ -1,4 +1,4 @@
-/** Names and addresses: which spellings of a domain are one, and which texts are none. */
+/** Names and addresses: which spellings of a domain are equal, and which texts are invalid. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 
 const LABEL = 'a'.repeat(63)
-/** 253 bytes, the longest name that there is. */
+/** 253 bytes, the maximum length of a name. */
 const LONGEST = `${LABEL}.${LABEL}.${LABEL}.${'b'.repeat(61)}`
 
 for (const [sentence, query, canonical] of [
@@ -33,7 +33,7 @@ for (const [sentence, query, canonical] of [
   ['an unknown suffix passes', 'a.no-such-suffix', 'a.no-such-suffix'],
   ['a public suffix passes', 'co.uk', 'co.uk'],
   ['a label of 63 bytes passes', `${LABEL}.example`, `${LABEL}.example`],
-  ['a name of 253 bytes passes', LONGEST, LONGEST],
+  ['a name of 253 bytes is accepted', LONGEST, LONGEST],
   ['a name of 253 bytes passes with its trailing dot', `${LONGEST}.`, LONGEST],
 ] as const) {
   test(`a domain: ${sentence}`, async () => {
@@ -93,7 +93,7 @@ for (const [sentence, query] of [
   ['true', true],
   ['false', false],
 ] as const) {
-  test(`refused with domain_format: ${sentence}; msg says what to send instead`, async () => {
+  test(`rejected with domain_format: ${sentence}; msg says what to send instead`, async () => {
     for (const endpoint of ['lookup', 'redirect', 'dnshistory', 'similar']) {
       const msg = assertRefused(await world.ask(endpoint, { token, query }), endpoint, 'domain_format')
       assert.ok(msg.length < 300 && !/[^ -~]/.test(msg), msg)

@@ -1,16 +1,16 @@
-/** Observations as they stand in the lines of a file, short to write. */
+/** Short functions for observations as they are in the lines of a file. */
 
-/** When a domain was looked at where a test does not care. */
+/** The default time of an observation. */
 export const YESTERDAY = '2026-11-19T00:00:00Z'
 
 type Parts = { dns?: object; web?: object }
 
-/** One look at a domain; without parts it only makes the name known. */
+/** One observation of a domain. Without parts it only adds the name. */
 export function look(domain: string, parts: Parts = {}, observed_at: string = YESTERDAY): object {
   return { domain, observed_at, ...parts }
 }
 
-/** A dns part that was answered; types left out were not asked. */
+/** An answered dns part. Omitted types were not queried. */
 export function ok(records: Record<string, readonly unknown[]>): object {
   return { status: 'ok', ...records }
 }
@@ -18,7 +18,7 @@ export function ok(records: Record<string, readonly unknown[]>): object {
 export const NXDOMAIN = { status: 'nxdomain' }
 export const SERVFAIL = { status: 'servfail' }
 
-/** A web part: a plain website over http, but for what is given. */
+/** A web part: a plain website over http, with the given differences. */
 export function site(given: object = {}): object {
   return {
     has_website: true,
@@ -32,12 +32,12 @@ export function site(given: object = {}): object {
   }
 }
 
-/** A look at a domain that redirects to another. */
+/** An observation of a domain that redirects to another. */
 export function redirecting(source: string, target: string, observed_at: string = YESTERDAY): object {
   return look(source, { web: site({ has_website: false, redirects_to: target }) }, observed_at)
 }
 
-/** A look at a domain that is on these addresses. */
+/** An observation of a domain on these addresses. */
 export function hosted(domain: string, addresses: readonly string[], observed_at: string = YESTERDAY): object {
   const A = addresses.filter((address) => !address.includes(':'))
   const AAAA = addresses.filter((address) => address.includes(':'))

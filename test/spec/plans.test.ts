@@ -45,7 +45,7 @@ test('plan local: every endpoint, without a daily limit, and its calls are in th
   assert.equal(metaOf(await world.ask('redirect', { ...QUERY, token })).max_limit, 50_000)
 })
 
-test('plan local: the file of every day that has one, follow-ups and both snapshots, without periods and add-ons', async () => {
+test('plan local: every existing file, follow-ups and both snapshots, without periods and add-ons', async () => {
   const { token } = await world.account({ plan: 'local' })
   const fetched = (endpoint: string, parameters: object) =>
     fetchFile(world, `/v1.0/${endpoint}`, post({ token, ...parameters }))
@@ -62,7 +62,7 @@ test('plan local: the file of every day that has one, follow-ups and both snapsh
   assert.equal((await fetchFile(world, '/files/2020-01-01.txt.gz', { method: 'HEAD', ...bearer })).status, 200)
 })
 
-test('limits of a file are in force: calls a day, rows a page, states of a record type', async () => {
+test('limits of a file are in force: calls per day, rows per page, states per record type', async () => {
   const file = { free: { daily_calls: 2, page_rows: 7, history_states: 3 }, basic: { history_states: null } }
   const limits = readPlanFile(JSON.stringify(file))
   assert.ok(!Array.isArray(limits))

@@ -1,4 +1,4 @@
-/** The daily quota: what is counted, what is refused, and when it begins anew. */
+/** The daily quota: what is counted, what is rejected, and when it restarts. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,10 +22,7 @@ const quotaOf = async (token: string, asked: World = world) =>
   (await asked.send('/account/quota', { headers: { Authorization: `Bearer ${token}` } })).body as Quota
 const used = async ({ token }: Known) => (await quotaOf(token)).used
 
-/**
- * Spends all but `left` units of an account's budget, as other processes would: singly they take them, together they
- * wait.
- */
+/** Spends all but `left` units of an account's budget, as other processes would. */
 async function spendAllBut(left: number, { account }: Known, limit: number): Promise<void> {
   const { ledger } = world.store
   const ask = { account: account.id, day: '2026-11-20' as never, limit: limit - left, holder: 'another process' }
@@ -43,7 +40,7 @@ for (const [plan, limit] of [
   ['basic', 25_000],
   ['premium', 250_000],
 ] as const) {
-  test(`daily queries, ${plan}: ${limit}; the one over it is answered 429 rate_limited with limit and used`, async () => {
+  test(`daily queries, ${plan}: ${limit}; the one above it is answered 429 rate_limited with limit and used`, async () => {
     const known = await world.account({ plan })
     assert.deepEqual(await quotaOf(known.token), {
       limit,
@@ -64,7 +61,7 @@ for (const [plan, limit] of [
   })
 }
 
-test('429: limit and used lie beside rcode, nested on lookup, redirect, reverseip, at the top level elsewhere', async () => {
+test('429: limit and used are next to rcode, nested on lookup, redirect, reverseip, at the top level elsewhere', async () => {
   const known = await world.account({ addons: ['export'], periods: ['premium:2020-01-01..2020-01-31'] })
   await spendAllBut(0, known, 100)
   for (const endpoint of ['lookup', 'redirect', 'reverseip', 'dnshistory', 'daily', 'snapshot', 'similar']) {
@@ -74,7 +71,7 @@ test('429: limit and used lie beside rcode, nested on lookup, redirect, reversei
   }
 })
 
-test('Retry-After: seconds to the next UTC midnight; then the budget begins anew', async () => {
+test('Retry-After: seconds to the next UTC midnight, when the budget restarts', async () => {
   const known = await world.account()
   await spendAllBut(0, known, 100)
   const ask = () => world.ask('lookup', { ...QUERY, token: known.token })
@@ -95,7 +92,7 @@ test('Retry-After: seconds to the next UTC midnight; then the budget begins anew
   world.clock.now = NOON
 })
 
-/** What costs a call and what does not: the deed, its status, its price. */
+/** What costs a call and what does not: the operation, its status, its price. */
 const PRICES: readonly [string, number, 0 | 1, (token: string) => Promise<{ status: number }>][] = [
   ['lookup, 200', 200, 1, (token) => world.ask('lookup', { ...QUERY, token })],
   ['lookup by GET, 200', 200, 1, (token) => world.ask('lookup', { ...QUERY, token }, { method: 'GET' })],
@@ -120,7 +117,7 @@ const PRICES: readonly [string, number, 0 | 1, (token: string) => Promise<{ stat
   ['404 endpoint_unknown', 404, 0, (token) => world.ask('nothing', { ...QUERY, token })],
   ['HEAD of a query endpoint', 200, 1, (token) => world.ask('lookup', { ...QUERY, token }, { method: 'HEAD' })],
   [
-    'HEAD of what is not there',
+    'HEAD of a missing resource',
     404,
     1,
     (token) => world.ask('lookup', { query: 'b.example', token }, { method: 'HEAD' }),
@@ -164,7 +161,7 @@ test('all tokens of one account share one daily quota; issuing another token doe
   assert.deepEqual(statuses, [200, 200, 429])
 })
 
-test('exact under 64 parallel clients: no call over the limit is answered, none is refused while a unit is unused', async () => {
+test('exact under 64 parallel clients: no call above the limit is answered, and none is rejected while a unit is unused', async () => {
   const known = await world.account()
   const calls = Array.from({ length: 160 }, () => world.ask('lookup', { ...QUERY, token: known.token }))
   const statuses = (await Promise.all(calls)).map(({ status }) => status)
@@ -173,7 +170,7 @@ test('exact under 64 parallel clients: no call over the limit is answered, none 
   assert.equal(await used(known), 100)
 })
 
-test('a call that turns out to cost nothing holds its unit while it is in flight, and no longer', async () => {
+test('a call that finally costs nothing holds its unit only while it is in flight', async () => {
   const known = await world.account()
   const calls = Array.from({ length: 160 }, (_, index) => {
     const query = index % 3 === 0 ? 'nodot' : 'known.example'
@@ -205,7 +202,7 @@ test('one budget over all processes: two servers on one store answer exactly the
   assert.equal(statuses.filter((status) => status === 429).length, 30)
 })
 
-test('authenticated answers carry RateLimit-Policy and RateLimit', async () => {
+test('authenticated responses have RateLimit-Policy and RateLimit', async () => {
   const known = await world.account()
   const headers = async (endpoint: string, parameters: Parameters) => {
     const seen = await world.ask(endpoint, { token: known.token, ...parameters })
@@ -220,7 +217,7 @@ test('authenticated answers carry RateLimit-Policy and RateLimit', async () => {
   assert.deepEqual(await headers('nothing', {}), [404, null, null])
 })
 
-test('a plan that changes during the day changes the limit, what is used stays', async () => {
+test('a plan that changes during the day changes the limit, and the used units stay', async () => {
   const known = await world.account()
   await spendAllBut(0, known, 100)
   await world.store.ledger.as(TESTER).setPlan(known.account.id, 'basic')
@@ -249,7 +246,7 @@ test('GET /account/quota takes a Bearer, costs nothing and works at 0 left', asy
   assertRefused(stranger, '', 'token_invalid')
 })
 
-test('a burst on an account with plenty is counted exactly', async () => {
+test('a burst on an account with many units is counted exactly', async () => {
   const known = await world.account({ plan: 'premium' })
   await world.ingest(hosted('known.example', ['192.0.2.1']))
   await Promise.all(Array.from({ length: 50 }, () => world.ask('lookup', { ...QUERY, token: known.token })))

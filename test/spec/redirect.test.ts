@@ -11,7 +11,7 @@ const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 const ask = (parameters: Parameters) => world.ask('redirect', { token, ...parameters })
 
-/** Sources in the bytewise order of their names, which is no other order: - . 0 _ a. */
+/** Sources in the byte order of their names, which differs from every other order: - . 0 _ a. */
 const SOURCES = ['a-b.test', 'a.test', 'a0.test', 'a_b.test', 'aa.test', 'b.test', 'xn--bcher-kva.test']
 await world.ingest(...SOURCES.toReversed().map((source) => redirecting(source, 'target.example')))
 
@@ -25,7 +25,7 @@ test('response 200: meta and result as array of {target}, each a domain that red
 })
 
 for (const limit of [1, 2, 3, 6, 7, 8]) {
-  test(`paging by ${limit}: repeat with next until it is null; every row comes once, in order`, async () => {
+  test(`paging by ${limit}: repeat with next until it is null; every row is returned once, in order`, async () => {
     const seen = await pages(world, 'redirect', { token, query: 'target.example', limit })
     assert.equal(seen.length, Math.ceil(SOURCES.length / limit))
     for (const page of seen.slice(0, -1)) {
@@ -64,14 +64,14 @@ test('never 404: an unknown domain, or no source, is 200, result: [], next: null
   }
 })
 
-test('the target is the registrable domain, the source the crawled name', async () => {
+test('the target is the registrable domain, and the source the crawled name', async () => {
   await world.ingest(redirecting('deep.source.example', 'www.shop.merchant.co.uk'))
   const rows = await rowsOf(world, 'redirect', { token, query: 'merchant.co.uk' })
   assert.deepEqual(rows, [{ target: 'deep.source.example' }])
   assert.deepEqual(await rowsOf(world, 'redirect', { token, query: 'www.shop.merchant.co.uk' }), [])
 })
 
-test('a source that redirects elsewhere, or nowhere, is no source any more; one that left DNS stays', async () => {
+test('a source that redirects elsewhere, or nowhere, is no longer listed, and one that left DNS stays', async () => {
   const [moved, ended, left] = ['moved.example', 'ended.example', 'left.example']
   await world.ingest(...[moved, ended, left].map((source) => redirecting(source, 'changing.example')))
   await world.ingest(
@@ -83,7 +83,7 @@ test('a source that redirects elsewhere, or nowhere, is no source any more; one 
   assert.deepEqual(await rowsOf(world, 'redirect', { token, query: 'other.example' }), [{ target: moved }])
 })
 
-test('a walk under concurrent writes never skips or repeats a row that was there from its start to its end', async () => {
+test('paging during writes never skips or repeats a row that existed from start to end', async () => {
   const stay = Array.from({ length: 9 }, (_, index) => `stay${index}.test`)
   await world.ingest(...stay.map((source) => redirecting(source, 'busy.example')))
   const seen: string[] = []

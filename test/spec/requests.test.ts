@@ -1,4 +1,4 @@
-/** Requests: how parameters of any JSON type are read, and how large a body may be. */
+/** Requests: how parameters of any JSON type are read, and the maximum size of a body. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -43,7 +43,7 @@ for (const [value, applied] of [
   [{}, 1000],
 ] as const) {
   const shown = JSON.stringify(value).slice(0, 20)
-  test(`limit that is no positive whole number counts as not sent: ${shown} applies ${applied}`, async () => {
+  test(`a limit that is not a positive whole number counts as not sent: ${shown} applies ${applied}`, async () => {
     const meta = metaOf(await world.ask('redirect', { token, query: 'hub.example', limit: value }))
     assert.equal(meta.limit, applied)
     assert.equal(meta.max_limit, 10_000)
@@ -63,12 +63,12 @@ test('limit in the query string', async () => {
   }
 })
 
-test('a number that JSON has and a double has not is as large as any', async () => {
+test('a number that is valid in JSON but too large for a double counts as the largest', async () => {
   assert.equal(metaOf(await post(`{"token":"${token}","query":"hub.example","limit":1e999}`)).limit, 10_000)
   assert.equal(metaOf(await post(`{"token":"${token}","query":"hub.example","limit":-1e999}`)).limit, 1000)
 })
 
-test('of repeated parameters the last counts', async () => {
+test('of repeated parameters the last one counts', async () => {
   const seen = await get(`token=x&query=nodot&limit=3&query=hub.example&limit=4&token=${token}`)
   assert.equal(seen.status, 200)
   assert.equal(metaOf(seen).limit, 4)
@@ -76,7 +76,7 @@ test('of repeated parameters the last counts', async () => {
   assert.equal((await post(`{"query":"nodot","token":"${token}","query":"hub.example"}`)).status, 200)
 })
 
-test('unknown parameters are ignored, whatever they are called', async () => {
+test('unknown parameters are ignored, whatever their names', async () => {
   const more = ['"__proto__":{"query":"nodot","limit":1}', '"constructor":1', '"":2', '"toString":null', '"Query":"x"']
   const seen = await post(`{"token":"${token}","query":"hub.example",${more.join()}}`)
   assert.equal(seen.status, 200)
@@ -99,7 +99,7 @@ test('a query string is decoded as forms are: percent-encoding as UTF-8, + as a 
   }
 })
 
-test("a body of 64 KiB is read, one byte more is 413 body_too_large, in its endpoint's place", async () => {
+test('a body of 64 KiB is read, and one byte more is 413 body_too_large, in the format of the endpoint', async () => {
   const start = `{"token":"${token}","query":"hub.example","pad":"`
   const fill = (bytes: number) => `${start}${'x'.repeat(bytes - start.length - 2)}"}`
   assert.equal(fill(65_536).length, 65_536)
@@ -123,11 +123,11 @@ test('413 comes before the token check, is counted in bytes, and holds for bodie
   assertRefused(streamed, 'redirect', 'body_too_large')
 })
 
-test('a body of 10 MB gets its answer', async () => {
+test('a body of 10 MB gets its response', async () => {
   assertRefused(await post('x'.repeat(10_000_000)), 'redirect', 'body_too_large')
 })
 
-test('a body that is compressed, or in another encoding than UTF-8, is no JSON object', async () => {
+test('a body that is compressed, or in an encoding other than UTF-8, is not a JSON object', async () => {
   const text = `{"token":"${token}","query":"hub.example"}`
   for (const body of [Buffer.from(text, 'utf16le'), Buffer.from([0x1f, 0x8b, 8, 0])]) {
     const seen = await world.send('/v1.0/redirect', { method: 'POST', body })

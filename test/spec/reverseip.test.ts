@@ -30,7 +30,7 @@ const ROWS = [
   { target: 'b.example', ip: '2001:db8::9', since: SINCE },
 ]
 
-test('with a domain, the neighbours on every address it resolves to are returned, the domain itself not', async () => {
+test('with a domain, the neighbours on every address that it resolves to are returned, without the domain itself', async () => {
   const seen = await ask({ query: 'ASKED.example' })
   assert.equal(seen.status, 200)
   assert.deepEqual(seen.body, {
@@ -70,7 +70,7 @@ test('::ffff:1.2.3.4 is the IPv4 address', async () => {
 })
 
 for (const limit of [1, 2, 3, 4, 5, 6]) {
-  test(`paging by ${limit} walks addresses one after another; a page may end in the middle of an address`, async () => {
+  test(`paging by ${limit} lists one address after another, and a page may end within an address`, async () => {
     const seen = await pages(world, 'reverseip', { token, query: 'asked.example', limit })
     assert.equal(seen.length, Math.ceil(ROWS.length / limit))
     assert.deepEqual(
@@ -122,7 +122,7 @@ test('404 no_data: nothing on record', async () => {
   }
 })
 
-test('only the present state: a domain that moved or stopped resolving drops out, earlier addresses are not included', async () => {
+test('only the current state: a domain that moved or stopped resolving drops out, and earlier addresses are not included', async () => {
   const domains = ['moves.example', 'ends.example', 'leaves.example', 'fails.example']
   await world.ingest(
     hosted('here.example', ['203.0.113.5']),
@@ -139,7 +139,7 @@ test('only the present state: a domain that moved or stopped resolving drops out
   assert.deepEqual(metaOf(await ask({ query: 'moves.example' })).ips, ['203.0.113.6'])
 })
 
-test('since: when this domain first appeared on this address, kept by one that left and came back', async () => {
+test('since: when this domain first appeared on this address, even if it left and returned', async () => {
   const at = (day: number) => `2026-11-0${day}T04:05:06Z`
   await world.ingest(hosted('returns.example', ['203.0.113.8'], at(1)))
   await world.ingest(hosted('returns.example', ['203.0.113.9'], at(2)))

@@ -1,4 +1,4 @@
-/** /similar: the websites whose start page has a text like that of a domain's. */
+/** /similar: the websites whose start pages have a similar text. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ function rowsOf({ status, text, body }: Seen): Row[] {
   return (body as { result: Row[] }).result
 }
 
-/** The names that are answered, in their order. */
+/** The returned names in order. */
 const namesFor = async (query: string) => rowsOf(await ask({ query })).map(({ target }) => target)
 
 const BREAD = 'Fresh bread and cake from the old bakery by the harbour, since 1890.'
@@ -70,21 +70,21 @@ test('similarity is 0 to 1 with four decimals, highest first', async () => {
   )
 })
 
-test('pages that say the same come first, with 1.0000, ties by name', async () => {
+test('pages with the same words come first, with 1.0000, ties by name', async () => {
   const { text } = await ask({ query: 'bread.example', limit: 2 })
   assert.ok(
     text.endsWith('[{"target":"twin-a.example","similarity":1.0000},{"target":"twin-b.example","similarity":1.0000}]}'),
   )
 })
 
-test('the queried domain is left out, and a page like no other has an empty list', async () => {
+test('the queried domain is left out, and a page without similar ones has an empty list', async () => {
   assert.deepEqual(await namesFor('twin-a.example'), ['bread.example', 'twin-b.example', 'near.example', 'far.example'])
   const seen = await ask({ query: 'lone.example' })
   const meta = { query: 'lone.example', rcode: 200, msg: 'ok', count: 0, limit: 100, max_limit: 100 }
   assert.deepEqual([seen.status, seen.body], [200, { meta, result: [] }])
 })
 
-test('only domains with a website are listed, and have an answer', async () => {
+test('only domains with a website are listed and have a response', async () => {
   assert.ok(!(await namesFor('bread.example')).some((name) => ['moved.example', 'gives-away.example'].includes(name)))
   for (const query of ['moved.example', 'gives-away.example']) assertRefused(await ask({ query }), 'similar', 'no_data')
 })
@@ -95,7 +95,7 @@ test('no start-page text on record: 404 no_data, at the top level', async () => 
   }
 })
 
-test('limit: 100 where it is not sent and at most; what is no positive whole number counts as not sent', async () => {
+test('limit: 100 by default and at most; anything but a positive whole number counts as not sent', async () => {
   const names = Array.from({ length: 130 }, (_, index) => `parked-${String(index).padStart(3, '0')}.example`)
   await show(...names.map((name) => says(name, 'This name is for sale, inquire today!')))
   const query = names[7]!
@@ -124,7 +124,7 @@ test('limit: 100 where it is not sent and at most; what is no positive whole num
   }
 })
 
-test('a page that changed is found by its new text and no longer by its old', async () => {
+test('a changed page is found by its new text and not by its old one', async () => {
   await show(
     says('changing.example', 'Violins repaired locally.'),
     says('violin.example', 'Violins, mended, repaired.'),
@@ -137,7 +137,7 @@ test('a page that changed is found by its new text and no longer by its old', as
   assert.deepEqual(await namesFor('changing.example'), ['piano.example'])
 })
 
-test('a page is answered by what it says now, even before the index has followed', async () => {
+test('a page is compared by its current text, even before the index has followed', async () => {
   await show(says('hurried.example', 'Fresh bread and cake, nothing else.'))
   await world.ingest(says('hurried.example', BREAD, '2026-11-20T00:00:00Z'))
   assert.deepEqual((await namesFor('hurried.example')).slice(0, 2), ['bread.example', 'twin-a.example'])
@@ -148,7 +148,7 @@ test('a page is answered by what it says now, even before the index has followed
   await show(look('hurried.example', { web: site() }, LATER))
 })
 
-test('a page that went and a website that went are listed no longer', async () => {
+test('a removed page and a removed website are no longer listed', async () => {
   const [asked, ...others] = ['m0', 'm1', 'm2', 'm3', 'm4'].map((label) => `${label}.example`) as [string, ...string[]]
   await show(...[asked, ...others].map((name) => says(name, MAPS)))
   assert.deepEqual(await namesFor(asked), others)
@@ -166,7 +166,7 @@ test('a page that went and a website that went are listed no longer', async () =
   }
 })
 
-test('a name that was forgotten is gone from every list at once', async () => {
+test('a forgotten name disappears from every list at once', async () => {
   await show(
     ...['f0.example', 'f1.example', 'f2.example'].map((name) => says(name, 'Secret recipes, grandmother approved.')),
   )
@@ -178,7 +178,7 @@ test('a name that was forgotten is gone from every list at once', async () => {
   assert.deepEqual(await namesFor('f0.example'), ['f2.example'])
 })
 
-test('texts of any script are compared, letter case ignored, accents kept', async () => {
+test('texts of any script are compared, ignoring letter case but not accents', async () => {
   await show(
     says('ja1.example', '東京の天気予報をお知らせします'),
     says('ja2.example', '東京の天気予報'),
@@ -224,11 +224,11 @@ test('/similar takes the same parameters in the query string', async () => {
   assert.deepEqual([byGet.status, byGet.body], [200, byPost.body])
 })
 
-test('an answer has no Observed-At: it is about many pages', async () => {
+test('a response has no Observed-At, because it is about many pages', async () => {
   assert.equal((await ask({ query: 'bread.example' })).headers.get('Observed-At'), null)
 })
 
-test('a row is as similar as the cosine of both pages is, reckoned from all words, and none is passed over', async () => {
+test('similarity is the exact cosine of both pages over all words, and no similar page is missed', async () => {
   const small = await makeWorld()
   const words = Array.from({ length: 40 }, (_, index) => `word${index}`)
   const pages = Array.from({ length: 60 }, (_, page) => ({

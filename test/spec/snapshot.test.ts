@@ -1,4 +1,4 @@
-/** /snapshot: the add-ons that it needs, and its errors. */
+/** /snapshot: the required add-ons, and its errors. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ test('403 addon_required: export not purchased; msg names which', async () => {
   assert.match(await refusal(['enriched'], {}, 'addon_required'), /\bexport\b/)
 })
 
-test('403 addon_required also for enriched without the second add-on; without both, export is named', async () => {
+test('403 addon_required also for enriched without the second add-on, and without both, export is named', async () => {
   assert.match(await refusal(['export'], { enriched: '1' }, 'addon_required'), /\benriched\b/)
   assert.match(await refusal(['export'], { enriched: '1', download: '1' }, 'addon_required'), /\benriched\b/)
   assert.match(await refusal([], { enriched: '1' }, 'addon_required'), /\bexport\b/)
@@ -104,7 +104,7 @@ test('with download: the list file, named as meta.filename', async () => {
   assertWhole(enriched, rows, 'attachment; filename="domains-enriched-2026-11-21.csv.gz"')
 })
 
-test('a snapshot that is held back is not the newest', async () => {
+test('a held snapshot is not the newest', async () => {
   const { token } = await world.account(whole)
   await publish(world, 'domains-2026-11-22.txt.gz', listOf('a.example'))
   await publish(world, 'domains-2026-11-23.txt.gz', listOf('a.example'), { held: 'it is far too short' })

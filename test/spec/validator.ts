@@ -1,4 +1,4 @@
-/** Holds answers to the OpenAPI document that the server itself gives out. */
+/** Validates responses against the OpenAPI document that the server itself serves. */
 
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -8,7 +8,7 @@ type Media = { schema: object }
 type Operation = { responses: Record<string, { content?: Record<string, Media> }> }
 type Document = { paths: Record<string, Record<string, Operation>> }
 
-/** Fails where the answer to a documented path and method is not of the shape that the document says. */
+/** Throws if the response to a documented path and method does not have the documented format. */
 export function validator(document: unknown): (path: string, method: string, status: number, body: unknown) => void {
   const { paths } = document as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true })

@@ -1,4 +1,4 @@
-/** Paging to the end, as a client does it. */
+/** Reads all pages, as a client does. */
 
 import assert from 'node:assert/strict'
 import type { Parameters, Seen, World } from './world.ts'
@@ -6,7 +6,10 @@ import type { Parameters, Seen, World } from './world.ts'
 type Meta = { next?: string | null; limit: number }
 export type Page<Row> = { meta: Meta; result: Row[] }
 
-/** The first page and every following one, until `meta.next` is null (redirect, reverseip) or absent (dnshistory). */
+/**
+ * Returns the first page and every following one, until `meta.next` is null (redirect, reverseip) or absent
+ * (dnshistory).
+ */
 export async function pages(world: World, endpoint: string, parameters: Parameters): Promise<Seen[]> {
   const seen: Seen[] = []
   let next: string | null | undefined
@@ -19,7 +22,7 @@ export async function pages(world: World, endpoint: string, parameters: Paramete
   return seen
 }
 
-/** The rows of a full walk over /redirect or /reverseip. */
+/** Returns all rows of /redirect or /reverseip. */
 export async function rowsOf<Row>(world: World, endpoint: string, parameters: Parameters): Promise<Row[]> {
   const seen = await pages(world, endpoint, parameters)
   return seen.flatMap(({ body }) => (body as Page<Row>).result)

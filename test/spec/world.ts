@@ -1,7 +1,4 @@
-/**
- * A world for the specification's tests: a store in a folder of its own, a clock that stands, accounts, and the API
- * over HTTP.
- */
+/** A world for the specification's tests: a store in a folder, a stopped clock, accounts, and the API over HTTP. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -30,17 +27,17 @@ import { TESTER } from '../tester.ts'
 import { validator } from './validator.ts'
 
 export type Parameters = Record<string, unknown>
-/** An answer. `body` is the JSON in it, undefined where there is no body. */
+/** A response. `body` is its JSON, or undefined without a body. */
 export type Seen = { status: number; headers: Headers; text: string; body: unknown }
 export type How = { method?: string; headers?: Record<string, string> }
 export type Wanted = { plan?: Account['plan']; periods?: readonly string[]; addons?: Account['addons'] }
 export type Known = { account: Account; token: TokenString }
 
-/** What the world's clock shows at first. */
+/** The initial time of the world's clock. */
 export const NOON = parseInstant('2026-11-20T12:00:00Z')!
 
 export class World {
-  /** Whole Unix seconds, and milliseconds of the clock that is never set. Both stand until a test moves them. */
+  /** Whole Unix seconds, and milliseconds of a monotonic clock. Both stand until a test moves them. */
   readonly clock = { now: NOON, ticks: 0 }
   readonly store: Store
   readonly folder: string
@@ -64,7 +61,7 @@ export class World {
     return this.#address
   }
 
-  /** Starts another API on the same store, which answers from now on. The ones before stay. */
+  /** Starts another API on the same store, which answers from now on. Earlier ones stay. */
   async serve(store: Store = this.store, limits?: PlanLimitTable): Promise<void> {
     const { clock } = this
     const api = await createApi({
@@ -83,7 +80,7 @@ export class World {
     this.#check = validator(await (await fetch(`${this.#address}/openapi.json`)).json())
   }
 
-  /** Opens the store anew, as another process would, and answers from it. */
+  /** Opens the store again, as another process would, and answers from it. */
   async reopen(): Promise<void> {
     const store = await openStore(urlOf(this.folder), {
       access: 'read',
@@ -101,7 +98,7 @@ export class World {
     await rm(this.folder, { recursive: true })
   }
 
-  /** Imports observations, each as it would stand in a line of a file. */
+  /** Imports observations, each as it would be in a line of a file. */
   async ingest(...lines: object[]): Promise<void> {
     const batch = lines.map((line) => {
       const observation = parseObservation(JSON.stringify(line))
@@ -111,9 +108,7 @@ export class World {
     await ingest(this.store, batch)
   }
 
-  /**
-   * Brings the index of /similar up to date, as `domaindex index` does; what is asked then goes by the words of now.
-   */
+  /** Brings the index of /similar up to date, as `domaindex index` does. */
   async index(): Promise<void> {
     const tell = {
       progress() {},
@@ -124,7 +119,7 @@ export class World {
     this.#retrieval = openSimilarityService(this.store)
   }
 
-  /** An account with one token; periods as in `premium:2026-01-01..`. */
+  /** An account with one token. Periods as in `premium:2026-01-01..`. */
   async account({ plan = 'free', periods = [], addons = [] }: Wanted = {}): Promise<Known> {
     const email = `user${this.#accounts++}@example.com`
     const read = periods.map((period) => parsePeriod(period)!)
@@ -137,7 +132,7 @@ export class World {
     return { account, token }
   }
 
-  /** One more token of an account. */
+  /** Another token of an account. */
   async token(account: Account, expires: Instant | null = null): Promise<TokenString> {
     const token = makeToken(randomBytes(TOKEN_BYTES))
     await this.store.ledger
@@ -151,14 +146,14 @@ export class World {
     assert.ok(await this.store.ledger.as(TESTER).revokeToken(account.id, standing!.token.id, this.clock.now))
   }
 
-  /** Asks an endpoint by POST, or by another method with the parameters in the query string. */
+  /** Requests an endpoint by POST, or by another method with the parameters in the query string. */
   ask(endpoint: string, parameters: Parameters, { method = 'POST', headers = {} }: How = {}): Promise<Seen> {
     if (method === 'POST') return this.send(`/v1.0/${endpoint}`, { method, headers, body: JSON.stringify(parameters) })
     const query = new URLSearchParams(parameters as Record<string, string>)
     return this.send(`/v1.0/${endpoint}?${query}`, { method, headers })
   }
 
-  /** Sends any request. A JSON answer of a path that the OpenAPI document has must be as it says. */
+  /** Sends any request. A JSON response of a path in the OpenAPI document must match it. */
   async send(path: string, how: RequestInit): Promise<Seen> {
     const seen = await readAnswer(await fetch(`${this.#address}${path}`, how))
     if (seen.text !== '') this.#check(path, how.method ?? 'GET', seen.status, seen.body)
@@ -176,7 +171,7 @@ async function readAnswer(response: Response): Promise<Seen> {
   return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** A world that is taken down after the tests of the file. */
+/** A world that is removed after the tests of the file. */
 export async function makeWorld(): Promise<World> {
   const clock = { now: NOON, ticks: 0 }
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-spec-'))

@@ -1,4 +1,4 @@
-/** Work per query is bounded, also where all words are as frequent as can be. */
+/** The work per query is bounded, even if all terms are as frequent as possible. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -8,7 +8,7 @@ import type { PostingsRead, SimilarReader } from '../../../src/store/port/simila
 import { name } from '../../store/conformance/world.ts'
 import { World } from '../world.ts'
 
-/** What a query asked of the store. */
+/** The reads of a query from the store. */
 type Work = {
   calls: string[]
   wanted: PostingsRead[]
@@ -52,14 +52,14 @@ function counted(similar: SimilarReader): { similar: SimilarReader; work: Work }
   }
 }
 
-/** Rows one after another, each of which begins with its length in two bytes. */
+/** Splits rows, each of which starts with its length in two bytes. */
 function rowsIn(bytes: Uint8Array): number {
   let rows = 0
   for (let at = 0; at < bytes.length; at += bytes[at]! * 256 + bytes[at + 1]!) rows++
   return rows
 }
 
-/** Most words of a template that all pages share, some words that every third says, and one of the page's own. */
+/** Most words of a template that all pages share, some words of every third page, and one unique word. */
 const TEMPLATE = Array.from({ length: 160 }, (_, at) => `template${at}`)
 const textOf = (at: number) =>
   [
@@ -83,7 +83,7 @@ async function grow(to: number): Promise<void> {
 async function check(limit: number): Promise<void> {
   const { similar, work } = counted(world.store.similar)
   const retrieval = openSimilarityService({ similar }, () => 0)
-  await retrieval.similar(name(domainOf(1)), limit) // learns the rarities
+  await retrieval.similar(name(domainOf(1)), limit) // builds the IDF table
   Object.assign(work, { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] })
   const rows = await retrieval.similar(name(domainOf(0)), limit)
   assert.equal(rows?.length, limit)
@@ -102,7 +102,7 @@ async function check(limit: number): Promise<void> {
   assert.ok(work.wordings <= 1 + QUERY_LIMITS.cosines && work.limits.every((most) => most <= limit + 1))
 }
 
-test('a query reads so many words, rows, vectors and names at most, among a thousand pages and among more', async () => {
+test('a query reads at most so many terms, rows, vectors and names, whether among a thousand pages or more', async () => {
   for (const size of [1000, 1300, 2600]) {
     await grow(size)
     for (const limit of [1, 100]) await check(limit)

@@ -1,4 +1,4 @@
-/** A store that answers with damaged bytes: whoever asks next is answered as ever. */
+/** A store that returns damaged bytes: the next query is answered as usual. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import type { SimilarReader } from '../../../src/store/port/similar.ts'
 import { name } from '../../store/conformance/world.ts'
 import { inWorld } from '../internals.ts'
 
-test('nothing of a query that failed halfway is among the candidates of the next one', () =>
+test('no data of a failed query is among the candidates of the next one', () =>
   inWorld(async (world) => {
     await world.say({
       'a.example': 'bread cake',

@@ -1,4 +1,4 @@
-/** Which segments are merged: few of them stay, and each wording is written again a few times only. */
+/** Merge decisions: few segments remain, and each document is rewritten only a few times. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ function segmentsOf(sizes: readonly number[]): Segment[] {
 const sizesOf = (segments: readonly Segment[]) => segments.map(({ documents: wordings }) => wordings)
 const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0)
 
-/** The sizes once all that is to be merged was merged, and how many wordings were written for it. */
+/** The sizes after all due merges, and how many documents they wrote. */
 function settle(sizes: readonly number[], pace: 'busy' | 'idle'): { sizes: number[]; written: number } {
   const merged = sizesOf(segmentsToMerge(segmentsOf(sizes), pace))
   if (merged.length === 0) return { sizes: [...sizes], written: 0 }
@@ -28,7 +28,7 @@ function settle(sizes: readonly number[], pace: 'busy' | 'idle'): { sizes: numbe
   return { sizes: after.sizes, written: after.written + sum(merged) }
 }
 
-/** Segments of so many wordings come one after another. */
+/** Adds segments of these sizes one after another. */
 function grow(flushes: readonly number[], pace: 'busy' | 'idle'): { sizes: number[]; most: number; written: number } {
   let [sizes, most, written]: [number[], number, number] = [[], 0, 0]
   for (const flushed of flushes) {
@@ -42,7 +42,7 @@ function grow(flushes: readonly number[], pace: 'busy' | 'idle'): { sizes: numbe
 
 const sizes = fc.array(fc.oneof(fc.nat(100), fc.nat(5000), fc.nat(10_000_000)), { maxLength: 30 })
 
-test('what is merged are the last segments, two of them at least', () => {
+test('a merge takes the last segments, at least two of them', () => {
   fc.assert(
     fc.property(sizes, fc.constantFrom(...PACES), (all, pace) => {
       const segments = segmentsOf(all)
@@ -54,7 +54,7 @@ test('what is merged are the last segments, two of them at least', () => {
   )
 })
 
-test('idle, each segment is more than four times as large as all that follow; while pages wait, than a third of them', () => {
+test('when idle, each segment is more than four times as large as all that follow; while pages wait, than a third of them', () => {
   fc.assert(
     fc.property(sizes, fc.constantFrom(...PACES), (all, pace) => {
       const left = settle(all, pace).sizes
@@ -67,19 +67,19 @@ test('idle, each segment is more than four times as large as all that follow; wh
   )
 })
 
-test('where there are too many, some are merged whatever their sizes', () => {
+test('if there are too many segments, some are merged whatever their sizes', () => {
   const growing = Array.from({ length: 40 }, (_, at) => Math.ceil(1.34 ** (40 - at) * 100))
   assert.equal(segmentsToMerge(segmentsOf(growing.slice(-31)), 'busy').length, 0)
   assert.equal(segmentsToMerge(segmentsOf(growing.slice(-32)), 'busy').length, 16)
 })
 
-test('segments stay few while they come in full ones, and each wording is written some times only', () => {
+test('segments stay few if only full ones are added, and each document is rewritten only a few times', () => {
   const { most, written, sizes } = grow(new Array(2000).fill(4096), 'busy')
   assert.ok(most <= 19, `${most} segments of ${sum(sizes)}`)
   assert.ok(written / sum(sizes) < 6, `${written / sum(sizes)} times`)
 })
 
-test('segments stay few while they come one by one or a few at a time', () => {
+test('segments stay few if they are added one by one or a few at a time', () => {
   const ones = grow(new Array(3000).fill(1), 'idle')
   assert.ok(ones.most <= 6, `${ones.most} segments`)
   fc.assert(

@@ -1,4 +1,4 @@
-/** Who keeps the index: killed, robbed of its duty, standing by, and stopped. */
+/** The process that maintains the index: killed, without its lock, on standby, and stopped. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const QUIET = { progress: () => {}, failed: assert.ifError }
 
 class Killed extends Error {}
 
-/** What is said, changed and forgotten, and between these the index follows. */
+/** Texts are added, changed and forgotten, and the index follows in between. */
 const HISTORY: ((world: World) => Promise<void>)[] = [
   (world) => world.say(pagesFrom(0, 40)),
   (world) => world.say({ ...pagesFrom(40, 25), 'page1.example': 'subject1 theme2 anew' }),
@@ -24,8 +24,8 @@ const HISTORY: ((world: World) => Promise<void>)[] = [
 ]
 
 /**
- * Lives through the history; the indexer is killed before the write of that place, and another goes on. How many writes
- * there were.
+ * Plays the history. The indexer is killed before the given write, and another one continues. Returns the number of
+ * writes.
  */
 async function live(world: World, killed: number): Promise<number> {
   let writes = 0
@@ -41,7 +41,7 @@ async function live(world: World, killed: number): Promise<number> {
   return writes
 }
 
-test('killed before any of its writes, the next one ends with the right answers and leaves nothing unfinished', async () => {
+test('if the indexer is killed before any of its writes, the next one gives the right answers and leaves nothing unfinished', async () => {
   let writes = 0
   await inWorld(async (world) => {
     writes = await live(world, 0)
@@ -56,7 +56,7 @@ test('killed before any of its writes, the next one ends with the right answers 
     })
 })
 
-test('what is noted as gone that no segment holds any more, since the last one was killed, counts for nothing', async () => {
+test('tombstones of documents that no segment contains any more, left by a killed indexer, have no effect', async () => {
   await inWorld(async (world) => {
     const said = (prefix: string) =>
       Object.fromEntries(
@@ -79,7 +79,7 @@ test('what is noted as gone that no segment holds any more, since the last one w
   })
 })
 
-test('whoever loses the duty writes nothing more, and the next one goes on', async () => {
+test('a process that loses the lock writes nothing more, and the next one continues', async () => {
   for (const robbed of [1, 2, 3, 4])
     await inWorld(async (world) => {
       await world.say(pagesFrom(0, 30))
@@ -104,7 +104,7 @@ test('whoever loses the duty writes nothing more, and the next one goes on', asy
     })
 })
 
-test('while one keeps the index another stands by, and takes over when the first one ends', async () => {
+test('while one process maintains the index another stands by, and takes over when the first one ends', async () => {
   await inWorld(async (world) => {
     const second = watched(await world.opened.another(), (place, write) => void written.push(`${place} ${write}`))
     const written: string[] = []
@@ -134,7 +134,7 @@ test('while one keeps the index another stands by, and takes over when the first
   })
 })
 
-test('a fault of the store is told, and it goes on after a while', async () => {
+test('an error of the store is reported, and indexing continues after a while', async () => {
   await inWorld(async (world) => {
     const [clock, stop] = [new Patience(), new AbortController()]
     const failed: unknown[] = []
@@ -154,7 +154,7 @@ test('a fault of the store is told, and it goes on after a while', async () => {
   })
 })
 
-test('indexing once does nothing where another process has the duty', async () => {
+test('indexing once does nothing if another process has the lock', async () => {
   await inWorld(async (world) => {
     await world.say(pagesFrom(0, 3))
     await world.store.jobs.acquireLock('index', 'another one')
@@ -164,7 +164,7 @@ test('indexing once does nothing where another process has the duty', async () =
   })
 })
 
-test('a stop is heard while pages wait', async () => {
+test('a stop takes effect while pages wait', async () => {
   await inWorld(async (world) => {
     await world.say(pagesFrom(0, 1100))
     const stop = new AbortController()

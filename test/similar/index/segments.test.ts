@@ -1,6 +1,5 @@
 /**
- * Segments against a plain model: whatever was flushed, removed and merged, a word's postings are those of its
- * wordings.
+ * Segments against a plain model: after any flushes, removals and merges, a term's postings are those of its documents.
  */
 
 import assert from 'node:assert/strict'
@@ -25,11 +24,11 @@ import {
   writing,
 } from '../segments.ts'
 
-/** Words of three parts, of which some follow one another. */
+/** Terms of three partitions, some of them consecutive. */
 const PARTS = [0, 2 ** 18, TERM_COUNT - 40]
 const ALPHABET = PARTS.flatMap((first) => Array.from({ length: 7 }, (_, at) => first + at))
 
-/** Nobody knows anything of what was there before. */
+/** An IDF table without earlier documents. */
 const NO_RARITIES = raritiesOf(0, [])
 
 const page = fc
@@ -59,7 +58,7 @@ const history = fc.array(
   { maxLength: 30 },
 )
 
-test('a sample of histories has every deed', () => {
+test('a sample of histories has every operation', () => {
   const deeds = ['say', 'remove', 'flush', 'merge']
   assertMakes(
     history,
@@ -67,10 +66,10 @@ test('a sample of histories has every deed', () => {
   )
 })
 
-/** `holds`: the wordings of its postings; `last`: the wordings up to there are its own or another one's before it. */
+/** `holds`: the documents of its postings. `last`: the last document that this segment or an earlier one covers. */
 type Part = Made & { holds: Set<number> }
 
-/** What is stored, and which wordings there are, beside which segments hold them. */
+/** The stored segments, and the documents that exist. */
 class World {
   readonly pages = new Map<number, Page>()
   readonly live = new Set<number>()
@@ -111,13 +110,13 @@ class World {
     this.parts = [...this.parts.slice(0, -parts.length), { ...made, holds: kept }]
   }
 
-  /** Wordings that have a word, ascending. */
+  /** The documents that contain a term, ascending. */
   having(word: number, among: Iterable<number>): number[] {
     return [...among].filter((wording) => this.pages.get(wording)!.has(word)).sort((a, b) => a - b)
   }
 }
 
-/** Rows are in order, keyed by their last posting, and cut as promised. */
+/** Checks that rows are in order, keyed by their last posting, and split as promised. */
 function checkRows({ rows }: Made): void {
   const rowsOf = new Map<number, Set<number>>()
   const sizes = new Map<number, number>()
@@ -156,7 +155,7 @@ async function check(world: World, part: Part): Promise<void> {
   }
 }
 
-test('after any history a word has the postings and the frequency of the wordings that each segment holds', async () => {
+test('after any history a term has the postings and the frequency of the documents in each segment', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (deeds) => {
       const world = new World()
@@ -167,7 +166,7 @@ test('after any history a word has the postings and the frequency of the wording
   )
 })
 
-test('once all is flushed and merged, they are those of the wordings that there are', async () => {
+test('after everything is flushed and merged, they are those of the existing documents', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (deeds) => {
       const world = new World()
@@ -190,7 +189,7 @@ test('once all is flushed and merged, they are those of the wordings that there 
   )
 })
 
-test('a posting has the level of how much of the page its word is, by rarities known and those that come', async () => {
+test("a posting has the level of its term's share in the page, by known and new frequencies", async () => {
   const pages = new Map<number, Page>([
     [
       11,
@@ -217,7 +216,7 @@ test('a posting has the level of how much of the page its word is, by rarities k
     known,
   )
   const all = 100
-  // One that is not known counts as that of a page.
+  // A term that is not known counts as that of one page.
   const pagesWith = new Map([
     [1, 51],
     [2, 9],
@@ -235,9 +234,9 @@ test('a posting has the level of how much of the page its word is, by rarities k
   }
 })
 
-test('of a word that very many have, those are kept to which it matters most, and its frequency is that of all', async () => {
+test('of a very frequent term the postings with the highest weights are kept, and its frequency counts all', async () => {
   const [FEW, HALF] = [1000, MAX_POSTINGS_PER_TERM / 2]
-  /** A word that all say beside others: the later, the fewer, so that it matters the more to a page. */
+  /** A term of all pages: the later the page, the fewer other terms it has, so that the term weighs more. */
   const pageAt = (at: number): Page =>
     new Map([[5, 1], ...Array.from({ length: 1 + (at % 9) * 10 }, (_, other) => [100 * (at + 1) + other, 40] as const)])
   const range = (from: number, end: number) =>
@@ -257,7 +256,7 @@ test('of a word that very many have, those are kept to which it matters most, an
   assert.equal((await frequenciesOf(whole)).get(5), 2 * HALF + FEW)
 })
 
-test('a word of 63 postings is never cut, wherever it begins; of more, rows are full', async () => {
+test('the postings of a term with 63 of them are never split, and those of more fill their rows', async () => {
   for (const before of [1, 63, 64, 65, 66, 127, 128, 129]) {
     const { made, writer } = writing()
     const group = (word: number, size: number) => ({

@@ -1,4 +1,4 @@
-/** The steps of the indexer: how far it says to have followed, how many segments there are, and who asks meanwhile. */
+/** The steps of the indexer: its watermark, the number of segments, and concurrent queries. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import { watched } from '../indexing.ts'
 import { found, inWorld, pagesFrom, UNFINISHED } from '../internals.ts'
 import { STILL, type World } from '../world.ts'
 
-/** `work` with an indexer that has the duty. */
+/** Runs `work` with an indexer that has the lock. */
 async function withIndexer(
   { store }: Pick<World, 'store'>,
   work: (indexer: SimilarIndexer) => Promise<void>,
@@ -26,7 +26,7 @@ async function withIndexer(
   )
 }
 
-/** That everything that was observed before then can be found by who asks. */
+/** Checks that queries find everything that was observed before the watermark. */
 async function assertFollowed(world: World, until: number, observed: ReadonlyMap<string, number>): Promise<void> {
   const segments = await world.store.similar.segments()
   for (const [domain, at] of observed) {
@@ -38,7 +38,7 @@ async function assertFollowed(world: World, until: number, observed: ReadonlyMap
   }
 }
 
-test('it never says to have followed further than it has, and says so soon when nothing waits', async () => {
+test('the watermark is never ahead of the index, and follows soon when nothing waits', async () => {
   const deed = fc.oneof(
     { weight: 3, arbitrary: fc.constant('step' as const) },
     { weight: 1, arbitrary: fc.constant('time' as const) },
@@ -73,7 +73,7 @@ test('it never says to have followed further than it has, and says so soon when 
   )
 })
 
-test('while pages wait it lags behind', async () => {
+test('while pages wait the watermark lags behind', async () => {
   await inWorld(async (world) => {
     await world.say(pagesFrom(0, 700))
     const observed = world.clock.now
@@ -91,11 +91,11 @@ test('while pages wait it lags behind', async () => {
   })
 })
 
-test('where there are so many segments that nothing is filed, some are merged until it goes on', async () => {
+test('if there are too many segments to index, some are merged until indexing continues', async () => {
   await inWorld(async (world) => {
     const hold = (await world.store.jobs.acquireLock('index', 'a test'))!
     const sizes: number[] = []
-    /** None is at most a third of those that follow, the 256 pages of the first step among them. */
+    /** None is at most a third of those that follow, including the 256 pages of the first step. */
     for (let following = 256; sizes.length < MOST_SEGMENTS - 1; following += sizes.at(-1)!)
       sizes.push(Math.floor(following / 3) + 5)
     for (const [at, wordings] of sizes.toReversed().entries()) {
@@ -112,7 +112,7 @@ test('where there are so many segments that nothing is filed, some are merged un
   })
 })
 
-test('what no segment has makes none as long as there are as many as there may be', async () => {
+test('at the maximum number of segments, new documents make no segment', async () => {
   await inWorld(async (world) => {
     const texts = Array.from({ length: 40 }, (_, at) => [`page${at}.example`, `subject own${at}`])
     await world.say(Object.fromEntries(texts))
@@ -133,10 +133,7 @@ test('what no segment has makes none as long as there are as many as there may b
   })
 })
 
-/**
- * Two segments, of 64 wordings and of one that follows them, which all have the same words: a row for each when they
- * are one.
- */
+/** Two segments with the same terms, of 64 documents and of the next one. Merged, they have one row per term. */
 async function writeLarge({ similarIndex: indexing, jobs }: Store, words: number): Promise<void> {
   const hold = (await jobs.acquireLock('index', 'a test'))!
   await indexing.filePages(hold, (await indexing.pending(100)).map(documentOfPage))
@@ -157,7 +154,7 @@ async function writeLarge({ similarIndex: indexing, jobs }: Store, words: number
   await jobs.releaseLock(hold)
 }
 
-test('while a large merge goes on, what comes in is filed, and merged beside it', async () => {
+test('during a large merge, new pages are filed and merged as well', async () => {
   await inWorld(async (world) => {
     await world.say(pagesFrom(0, 100))
     await writeLarge(world.store, 20_000)
@@ -178,7 +175,7 @@ test('while a large merge goes on, what comes in is filed, and merged beside it'
   })
 })
 
-test('whoever asks while it files, merges and sweeps finds what was there before', async () => {
+test('queries during filing, merges and cleanup find the earlier documents', async () => {
   await inWorld(async (world) => {
     const stable = Object.fromEntries(
       Array.from({ length: 30 }, (_, at) => [`stable${at}.example`, `bread cake mine${at}`]),

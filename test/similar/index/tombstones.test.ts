@@ -1,4 +1,4 @@
-/** Wordings that are gone, against a plain set of them. */
+/** Tombstones against a plain set. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const ascending = (most: number) =>
     .uniqueArray(fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 2 ** 48 })), { maxLength: most })
     .map((all) => all.sort((a, b) => a - b))
 
-test('of any wordings those that are gone are left out, and each counts as met once', () => {
+test('deleted documents are left out, and each counts as found once', () => {
   fc.assert(
     fc.property(ascending(100), fc.integer({ min: 1, max: 9 }), fc.array(ascending(60)), (all, page, groups) => {
       const [gone, set, met] = [new Tombstones(), new Set(all), new Set<number>()]
@@ -29,7 +29,7 @@ test('of any wordings those that are gone are left out, and each counts as met o
   )
 })
 
-test('of very many too', () => {
+test('the same with very many documents', () => {
   const gone = new Tombstones()
   for (let from = 0; from < 20_000; from += 5000) gone.add(Array.from({ length: 5000 }, (_, at) => 2 * (from + at)))
   const group = Float64Array.from({ length: 40_002 }, (_, at) => at)

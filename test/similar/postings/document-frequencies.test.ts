@@ -1,4 +1,4 @@
-/** Frequencies in rows: how many wordings have each word. */
+/** Document frequencies in rows. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -32,7 +32,7 @@ function frequenciesOf(all: readonly Pair[]): DocumentFrequencies {
   return { ...into, size: all.length }
 }
 
-test('any words of a longer list are read as they were packed', () => {
+test('terms of a longer list are read as they were packed', () => {
   const into = emptyDocumentFrequencies(MAX_ROW_TERMS)
   fc.assert(
     fc.property(pairs, fc.nat(), fc.nat(), (all, one, other) => {
@@ -44,7 +44,7 @@ test('any words of a longer list are read as they were packed', () => {
   )
 })
 
-test('damaged rows end in an error or wrong numbers, soon and in the room given', () => {
+test('damaged rows end in an error or wrong numbers, quickly and within the given memory', () => {
   const into = emptyDocumentFrequencies(MAX_ROW_TERMS)
   const flipped = fc.tuple(pairs, fc.nat(), fc.nat(7)).map(([all, at, bit]) => {
     const row = packDocumentFrequencies(frequenciesOf(all), 0, all.length)

@@ -1,4 +1,4 @@
-/** Postings in rows: what a word's pages are read from. */
+/** Postings in rows, from which the documents of a term are read. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ const groupsOf = (groups: readonly Plain[]): PostingGroup[] =>
 const wording = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 48 - 1 }))
 const word = fc.oneof(fc.nat(20), fc.nat(TERM_COUNT - 1))
 
-/** The groups of a row: places ascending, wordings ascending, 128 wordings at most. */
+/** The groups of a row: keys ascending, documents ascending, at most 128 documents. */
 const row = fc
   .array(fc.tuple(word, fc.nat(WEIGHT_LEVELS - 1), fc.uniqueArray(wording, { minLength: 1, maxLength: 40 })), {
     minLength: 1,
@@ -51,7 +51,7 @@ function roomFor(size: number): PostingBuffer {
 const postingsOf = ({ size, documents: wordings, levels }: PostingBuffer) =>
   Array.from({ length: size }, (_, at) => ({ wording: wordings[at], level: levels[at] }))
 
-test('the levels of a word follow one another, the highest first, before those of the next word', () => {
+test('the levels of a term follow one another, the highest first, before those of the next term', () => {
   fc.assert(
     fc.property(fc.nat(TERM_COUNT - 2), (word) => {
       const places = Array.from({ length: WEIGHT_LEVELS }, (_, at) => postingKeyOf(word, WEIGHT_LEVELS - 1 - at))
@@ -74,7 +74,7 @@ test('a row is read as it was packed', () => {
   )
 })
 
-test('of rows one after another, exactly the postings of the word are found', () => {
+test('of consecutive rows, exactly the postings of the term are found', () => {
   fc.assert(
     fc.property(rows, fc.nat(), (all, chosen) => {
       const groups = all.flat()
@@ -92,7 +92,7 @@ test('of rows one after another, exactly the postings of the word are found', ()
   )
 })
 
-test('no more postings are found than there is room for, and what was found before is kept', () => {
+test('a read stops when the buffer is full, and keeps earlier postings', () => {
   fc.assert(
     fc.property(row, fc.nat(MAX_ROW_POSTINGS), (groups, room) => {
       const found = roomFor(room + 1)
@@ -108,12 +108,12 @@ test('no more postings are found than there is room for, and what was found befo
   )
 })
 
-test('a row of 128 postings of one word takes some 15 bits each where every 8,191st page says it', () => {
+test('in a row of 128 postings of one term, each takes about 15 bits if every 8,191st page contains the term', () => {
   const wordings = Float64Array.from({ length: MAX_ROW_POSTINGS }, (_, at) => 1 + at * 8191)
   assert.ok(packPostingRow([{ key: postingKeyOf(5, 9), documents: wordings }]).length < 260)
 })
 
-/** Bytes of rows, some of them changed, some of them missing. */
+/** Rows with changed and missing bytes. */
 const damaged = fc
   .tuple(rows, fc.array(fc.tuple(fc.nat(), fc.nat(7)), { maxLength: 6 }), fc.double({ min: 0, max: 1, noNaN: true }))
   .map(([all, flips, part]) => {
@@ -122,7 +122,7 @@ const damaged = fc
     return bytes.subarray(0, Math.ceil(part * bytes.length))
   })
 
-test('damaged rows end in an error or wrong numbers, soon and in little room', () => {
+test('damaged rows end in an error or wrong numbers, quickly and with little memory', () => {
   fc.assert(
     fc.property(fc.oneof(damaged, fc.uint8Array({ maxLength: 200 })), fc.nat(20), (bytes, word) => {
       const found = roomFor(200)

@@ -1,4 +1,4 @@
-/** Stored forms: what is on disk is read for as long as there are stores, so these bytes never change. */
+/** Stored formats: every later release reads them, so these bytes never change. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What /similar answers, on SQLite. */
+/** The answers of /similar on SQLite. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ async function inWorld(deed: (world: World) => Promise<void>): Promise<void> {
   }
 }
 
-test('a page that has just come is found by who still goes by the rarities from before it came', () =>
+test('a new page is found by a process that still uses the former IDF table', () =>
   inWorld(async (world) => {
     await world.say({ 'a.example': 'bread cake', 'b.example': 'sea' })
     await world.index()
@@ -33,7 +33,7 @@ test('a page that has just come is found by who still goes by the rarities from 
     )
   }))
 
-test('pages that many others were closer than, which now say something else, are found all the same', () =>
+test('pages that others ranked above, and that have changed since, are found', () =>
   inWorld(async (world) => {
     const pages = (prefix: string, count: number, text: (at: number) => string): Pages =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}.example`, text(at)]))
@@ -54,7 +54,7 @@ test('pages that many others were closer than, which now say something else, are
     assert.equal((await world.names('asker.example'))?.length, 20)
   }))
 
-test('while the index moves A is as like B as B is like A, whichever process is asked, and both say what the index says', () =>
+test('while the index changes, similarity stays symmetric in every process, and follows the index', () =>
   inWorld(async (world) => {
     const processes = [openSimilarityService(world.store), openSimilarityService(world.store)] as const
     const similarity = async (at: number, from: string, to: string) =>

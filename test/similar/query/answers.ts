@@ -1,4 +1,4 @@
-/** Sentences about what /similar answers, over a real store of any engine. */
+/** Tests of the answers of /similar, on a real store of any engine. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { assertMakes } from '../../sample.ts'
 import type { Clock, Opened } from '../../store/conformance/engine.ts'
 import { type Pages, World } from '../world.ts'
 
-/** Few words of several scripts, each one word to who cuts texts into words. */
+/** A few words of several scripts, each of which segmentation leaves whole. */
 const WORDS = ['bread', 'cake', 'Harbour', 'ölmühle', 'хлеб', 'све́т', '北京', '银行', 'ภาษา', 'خبز', 'ψωμί', '2026']
 
 const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 14 }).map((words) => words.join(' '))
@@ -26,7 +26,7 @@ export function pagesOf(texts: readonly string[], nameAt = (at: number) => NAMES
   return Object.fromEntries(texts.map((text, at) => [nameAt(at), text]))
 }
 
-/** `runs`: how many stores a property is tried on. */
+/** `runs`: the number of stores per property. */
 export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): void {
   const inWorld = async (deed: (world: World) => Promise<void>): Promise<void> => {
     const world = await World.open(open)
@@ -70,7 +70,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     )
   })
 
-  test('so it is after any changes: pages that change, go, are forgotten, or say no word', async () => {
+  test('the same is true after any changes: pages that change, disappear, are forgotten, or have no word', async () => {
     const rounds = fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 4 })
     await fc.assert(
       fc.asyncProperty(corpus, rounds, (texts, changes) =>
@@ -90,7 +90,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     )
   })
 
-  testWorld('a page is found by what it says now, and no longer by what it said', async (world) => {
+  testWorld('a page is found by its current text, and not by its former one', async (world) => {
     await world.say({
       'a.example': 'bread cake',
       'b.example': 'bread tea',
@@ -106,7 +106,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     assert.deepEqual(await world.names('a.example'), ['d.example', 'c.example'])
   })
 
-  testWorld('before the index has followed, a page that asks is compared by what it says now', async (world) => {
+  testWorld('before the index has followed, the page of a query is compared by its current text', async (world) => {
     await world.say({
       'a.example': 'bread cake',
       'b.example': 'bread tea',
@@ -120,14 +120,14 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     assert.deepEqual(await world.ask('f.example'), [{ target: 'd.example', similarity: 1 }])
   })
 
-  testWorld('what a page said before takes no place of another one among its rows', async (world) => {
+  testWorld('the former text of a page takes no position among the rows of another one', async (world) => {
     await world.say({ 'a.example': 'bread cake tea', 'b.example': 'bread cake', 'c.example': 'maps' })
     await world.index()
     await world.say({ 'a.example': 'bread cake tea tea' })
     assert.deepEqual(await world.names('a.example', 1), ['b.example'])
   })
 
-  testWorld('forgotten names and pages that are gone are in no answer at once, and take no place', async (world) => {
+  testWorld('forgotten names and removed pages are in no answer at once, and take no position', async (world) => {
     await world.say({
       'a.example': 'bread cake tea',
       'b.example': 'bread cake tea milk',
@@ -146,7 +146,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     assert.deepEqual(await world.names('a.example', 2), ['d.example'])
   })
 
-  testWorld('a page without a word reads like none, and is in no answer', async (world) => {
+  testWorld('a page without a word has no neighbours, and is in no answer', async (world) => {
     await world.say({ 'a.example': '... !', 'b.example': '?', 'c.example': 'bread' })
     const see = async (): Promise<void> => {
       for (const domain of ['a.example', 'b.example', 'c.example']) assert.deepEqual(await world.ask(domain), [])
@@ -157,7 +157,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     await see()
   })
 
-  testWorld('of 300 pages that say the same, the first 100 by name', async (world) => {
+  testWorld('of 300 pages with the same text, the answer has the first 100 by name', async (world) => {
     const nameAt = (at: number) => `twin${(at * 7) % 300}.example`
     await world.say({
       'asker.example': 'Bread, bread cake!',
@@ -176,7 +176,7 @@ export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): 
     assert.deepEqual(await world.names(`${twins[0]}`, 3), ['asker.example', twins[1], twins[2]])
   })
 
-  testWorld('among one page or two, and before anything is indexed', async (world) => {
+  testWorld('queries work with one or two pages, and before anything is indexed', async (world) => {
     await world.say({ 'a.example': 'bread cake' })
     assert.deepEqual(await world.ask('a.example'), [])
     await world.index()

@@ -1,4 +1,4 @@
-/** Cosines of two vectors, each word by its weight. */
+/** Cosines of two weighted vectors. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { emptyTermVector, TERM_COUNT, type TermVector } from '../../../src/simil
 import { raritiesOf } from '../sample-documents.ts'
 
 const TOTAL = 1000
-/** Words that meet one another in a table by their lowest bits, and the first and the last there is. */
+/** Terms that collide in a table by their lowest bits, and the first and the last possible term. */
 const SOME = [0, 1, 2, 3, 5, 1024, 2048, 4096, 65_536, 2 ** 20, 2 ** 20 + 1024, 2 ** 25, TERM_COUNT - 1]
 const rarities = raritiesOf(
   TOTAL,
@@ -20,7 +20,7 @@ const said = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...SOME), fc.integer({ min: 1, max: 400 })), { selector: ([word]) => word })
   .map((pairs) => new Map(pairs))
 
-/** With room for more than it says, where nonsense stands. */
+/** A vector whose arrays are longer and end with random numbers. */
 function vectorOf(page: Map<number, number>): TermVector {
   const into = emptyTermVector(page.size + 3)
   into.terms.fill(5)
@@ -35,7 +35,7 @@ const weighed = (page: Map<number, number>) =>
 const sum = (numbers: Iterable<number>) => [...numbers].reduce((all, number) => all + number, 0)
 const close = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Math.abs(b))
 
-test('dot products and lengths are those of maps of words', () => {
+test('dot products and lengths are those of maps of terms', () => {
   fc.assert(
     fc.property(said, said, (one, other) => {
       const [page, candidate] = [weightDocument(vectorOf(one), rarities), vectorOf(other)]
@@ -62,7 +62,7 @@ test('the dot product with itself is the square of the length', () => {
   )
 })
 
-test('a table of words stays small, however the words were chosen', () => {
+test('a table of terms stays small, however the terms were chosen', () => {
   const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
   const { terms: words, factors } = weightDocument(vectorOf(page), rarities).termTable
   assert.ok(words.length + factors.length < 100 * page.size, `${words.length} places for ${page.size} words`)

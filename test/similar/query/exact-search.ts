@@ -1,18 +1,18 @@
-/** The yardstick: exact cosines of whole texts, whose words lie between spaces. */
+/** The reference: exact cosines of whole texts, whose words are separated by spaces. */
 
 import type { SimilarRow } from '../../../src/similar/query/similarity-service.ts'
 import { name } from '../../store/conformance/world.ts'
 
 type Words = ReadonlyMap<string, number>
 
-/** The words of a text, each with how often it is said. */
+/** The words of a text with their counts. */
 export function wordsOf(text: string): Words {
   const words = new Map<string, number>()
   for (const word of text.toLowerCase().split(' ')) if (word !== '') words.set(word, (words.get(word) ?? 0) + 1)
   return words
 }
 
-/** Equal for texts that say the same words the same number of times. */
+/** Equal for texts with the same words and counts. */
 export function wordingOf(text: string): string {
   return [...wordsOf(text)]
     .map(([word, count]) => `${word}*${count}`)
@@ -21,8 +21,8 @@ export function wordingOf(text: string): string {
 }
 
 /**
- * The rows for a name: every other page by its cosine with weights (1 + ln count) * ln((N + 1) / pages), N and pages
- * being those of the distinct wordings in `counted`. Rarities are kept in single precision, so that roundings are the
+ * The rows for a name: every other page by its cosine with weights (1 + ln count) * ln((N + 1) / pages).
+ * N and pages count the distinct documents in `counted`. IDF values have single precision, so that roundings are the
  * same.
  */
 export function nearest(

@@ -1,4 +1,4 @@
-/** The rarities that a process goes by: of all segments, and learnt again when the index has moved on. */
+/** The IDF table of a process: it covers all segments, and is rebuilt when the index has changed. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ import type { FrequencyRow, Segment, SimilarReader } from '../../../src/store/po
 
 type Counts = ReadonlyMap<number, number>
 
-/** Segments in memory, of which each read gives few rows of few words. */
+/** Segments in memory. Each read returns few rows of few terms. */
 class Index implements Pick<SimilarReader, 'segments' | 'frequencies'> {
   private readonly parts = new Map<number, { wordings: number; rows: FrequencyRow[] }>()
   reads = 0
@@ -65,7 +65,7 @@ function indexOf(...parts: [wordings: number, counts: Counts][]): Index {
   return index
 }
 
-test('a word is as frequent as in all segments together', async () => {
+test('the frequency of a term is its total over all segments', async () => {
   const counts = fc
     .uniqueArray(fc.tuple(fc.oneof(fc.nat(30), fc.nat(TERM_COUNT - 1)), fc.integer({ min: 1, max: 600 })), {
       selector: ([word]) => word,
@@ -86,7 +86,7 @@ test('a word is as frequent as in all segments together', async () => {
   )
 })
 
-test('words that are not kept take no memory, however many there are', async () => {
+test('terms that are not kept take no memory, however many there are', async () => {
   const words = 2 ** 21
   const row = emptyDocumentFrequencies(MAX_ROW_TERMS)
   let [most, first] = [0, 0]
@@ -106,10 +106,10 @@ test('words that are not kept take no memory, however many there are', async () 
   assert.ok(most - first < 2 * words, `${most - first} bytes for ${words} words`)
 })
 
-/** More wordings than an index has that is learnt before the answer. */
+/** More documents than an index may have for a synchronous build. */
 const LARGE = MAX_SYNCHRONOUS_DOCUMENTS + 1
 
-test('they are learnt once for all who wait, and again only when the segments are others', async () => {
+test('all waiting queries share one build, and the next one happens only after the segments change', async () => {
   const index = indexOf([10, new Map([[1, 5]])])
   const keeper = createIdfCache(index, () => 0)
   const [one, other] = await Promise.all([keeper.current(), keeper.current()])
@@ -119,7 +119,7 @@ test('they are learnt once for all who wait, and again only when the segments ar
   assert.equal(index.reads, reads)
 })
 
-test('of a small index they are those of now at every moment, however often it moves', async () => {
+test('for a small index the table is always current, however often the index changes', async () => {
   const index = indexOf()
   const [one, other] = [createIdfCache(index, () => 0), createIdfCache(index, () => 0)]
   for (let segment = 1; segment <= 20; segment++) {
@@ -132,7 +132,7 @@ test('of a small index they are those of now at every moment, however often it m
   }
 })
 
-test('of a large index the former ones are given while they are learnt again, and said not to be current', async () => {
+test('for a large index the former table is returned during a build, marked as not current', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
   let now = 0
   const keeper = createIdfCache(index, () => now)
@@ -149,7 +149,7 @@ test('of a large index the former ones are given while they are learnt again, an
   assert.deepEqual([rarities.documentFrequencyOf(1), rarities.documents], [9, LARGE + 10])
 })
 
-test('where nobody watches, a large index that has more than doubled is learnt before the answer', async () => {
+test('without refresh, a query waits for the build if a large index has more than doubled', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
   const keeper = createIdfCache(index, () => 0)
   await keeper.current()
@@ -158,7 +158,7 @@ test('where nobody watches, a large index that has more than doubled is learnt b
   assert.deepEqual([rarities.documents, rarities.documentFrequencyOf(1), isCurrent], [2 * LARGE + 1, 9, true])
 })
 
-/** A clock that goes to where it is wanted, and lets all who wait for that moment go on before it goes further. */
+/** A clock that advances to given times and lets everybody who waits for a time continue before it advances further. */
 function steered() {
   let [now, number] = [500, 0]
   const waiting = new Map<number, { until: number; end(): void }>()
@@ -187,7 +187,7 @@ function steered() {
   }
 }
 
-/** Two processes over one index, that look at it a little apart. */
+/** Two processes over one index, with slightly different check times. */
 async function twoProcesses(index: Index) {
   const [clock, late, ending] = [steered(), 300, new AbortController()]
   const keepers = [createIdfCache(index, clock.now), createIdfCache(index, clock.now)] as const
@@ -196,7 +196,7 @@ async function twoProcesses(index: Index) {
   await clock.go(3_000)
   return {
     clock,
-    /** The wordings that each goes by. */
+    /** The number of documents of each table. */
     seen: () => Promise.all(keepers.map(async (keeper) => (await keeper.current()).idfTable.documents)),
     async end(): Promise<void> {
       ending.abort()
@@ -205,11 +205,11 @@ async function twoProcesses(index: Index) {
   }
 }
 
-test('processes that watch a large index go by the same of it at every moment, and by the newest after 2 seconds', async () => {
+test('processes that refresh a large index use the same table at any time, and the newest one after 2 seconds', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
   const { clock, seen, end } = await twoProcesses(index)
   for (let [segment, now] = [2, clock.now()]; segment < 8; segment++) {
-    await clock.go(now + 1_400) // not between the two looks
+    await clock.go(now + 1_400) // not between the two checks
     index.put(segment, 10, new Map([[1, 4]]))
     for (let passed = 0; passed < 2_000; passed += 100) {
       await clock.go(now + 1_400 + passed)
@@ -222,7 +222,7 @@ test('processes that watch a large index go by the same of it at every moment, a
   await end()
 })
 
-test('whether or not anybody asks, they are learnt when the index has moved', async () => {
+test('the table is rebuilt when the index has changed, with or without queries', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
   const { clock, seen, end } = await twoProcesses(index)
   index.put(2, 10, new Map([[1, 4]]))
@@ -233,7 +233,7 @@ test('whether or not anybody asks, they are learnt when the index has moved', as
   await end()
 })
 
-test('a store that fails does not end the watch', async () => {
+test('an error of the store does not end the refresh', async () => {
   const index = indexOf([LARGE, new Map([[1, 5]])])
   const { clock, seen, end } = await twoProcesses(index)
   index.put(2, 10, new Map([[1, 4]]))
@@ -248,7 +248,7 @@ test('a store that fails does not end the watch', async () => {
   await end()
 })
 
-test('a very large index is learnt again the more seldom, the larger it is', async () => {
+test('the larger an index is, the less often its table is rebuilt', async () => {
   const index = indexOf([350_000, new Map([[1, 5]])])
   const { clock, seen, end } = await twoProcesses(index)
   await clock.go(8_400)
@@ -268,7 +268,7 @@ async function current(keeper: IdfCache): Promise<CurrentIdf> {
   }
 }
 
-test('where segments go while they are read, whenever that is, they are learnt from what is there then', async () => {
+test('if segments are removed during a read, at any time, the table is built from the existing ones', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 6] as const))
   const whole = indexOf([10, words], [10, words])
   await buildIdfTable(whole, await whole.segments())
@@ -286,7 +286,7 @@ test('where segments go while they are read, whenever that is, they are learnt f
   }
 })
 
-test('where those that go hold less than a hundredth of the wordings, they are not learnt anew', async () => {
+test('if the removed segments have less than a hundredth of the documents, the table is not rebuilt', async () => {
   const words = new Map(Array.from({ length: 40 }, (_, at) => [at * 1000, 300] as const))
   const whole = indexOf([LARGE, words], [5, new Map([[3, 1]])])
   await buildIdfTable(whole, await whole.segments())
@@ -301,7 +301,7 @@ test('where those that go hold less than a hundredth of the wordings, they are n
   assert.deepEqual([rarities.documents, isCurrent], [LARGE + 5, false])
 })
 
-test('what could not be learnt is learnt by the next who asks', async () => {
+test('after a failed build, the next query builds the table', async () => {
   const index = indexOf([10, new Map([[1, 5]])])
   index.before = () => {
     throw new Error('away')

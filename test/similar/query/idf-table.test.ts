@@ -1,4 +1,4 @@
-/** How rare each word is, in a table of bounded size. */
+/** Document frequencies in a table of bounded size. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,12 +8,12 @@ import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
 import { idf } from '../../../src/similar/text/weights.ts'
 import { FACTOR, raritiesOf } from '../sample-documents.ts'
 
-/** Relative to one another, within so much. */
+/** Whether two numbers are within a relative difference. */
 function near(a: number, b: number, within: number): boolean {
   return Math.abs(a - b) <= within * Math.max(Math.abs(a), Math.abs(b))
 }
 
-test('while the table is not crowded, each word has its own count: exact to 2,048, and within 3 thousandths above', () => {
+test('in a table with free slots, each term has its own count: exact up to 2,048, and within 3 thousandths above', () => {
   const count = fc.oneof(fc.integer({ min: 1, max: 2048 }), fc.integer({ min: 1, max: 50_000_000 }))
   const counts = fc.array(count, { minLength: 1, maxLength: 300 })
   const step = fc.constantFrom(1, 2, 64, 1024, 2 ** 16, 9_973)
@@ -33,7 +33,7 @@ test('while the table is not crowded, each word has its own count: exact to 2,04
   )
 })
 
-test('a word that was never seen counts as that of one page', () => {
+test('an unknown term counts as one of a single page', () => {
   const rarities = raritiesOf(1000, [
     [5, 400],
     [9, 1],
@@ -46,7 +46,7 @@ test('a word that was never seen counts as that of one page', () => {
   assert.equal(raritiesOf(0, []).idfOf(7), 0)
 })
 
-test('a crowded table keeps the most frequent words; those left out count as they do on the whole', () => {
+test('a full table keeps the most frequent terms, and the others have their average frequency', () => {
   const [once, twice, often] = [1_000_000, 2_500_000, 1_500_000]
   const all = once + twice + often
   const countOf = (at: number) => (at < once ? 1 : at < once + twice ? 2 : 7)
@@ -63,7 +63,7 @@ test('a crowded table keeps the most frequent words; those left out count as the
   assert.equal(rarities.documentFrequencyOf(all * 13), mean, 'and so does one that was never seen')
 })
 
-test('words that all pages say weigh next to nothing, and the fewer pages say a word the more it weighs', () => {
+test('terms of all pages weigh almost nothing, and rarer terms weigh more', () => {
   const all = 5_000_000
   const counts = [1, 2, 3, 10, 2047, 2048, 2100, 3000, 10_000, 70_000, 2_000_000, all]
   const rarities = raritiesOf(

@@ -1,4 +1,4 @@
-/** 1.0000 is for the same words the same number of times; what is ever so close to it is 0.9999 at most. */
+/** Similarity 1.0000 requires the same terms with the same counts. Anything less is 0.9999 at most. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { openSimilarityService } from '../../../src/similar/query/similarity-ser
 import { name } from '../../store/conformance/world.ts'
 import { inWorld } from '../internals.ts'
 
-test('a page that says one word once more than another one of a thousand is 0.9999 like it, and behind a twin', () =>
+test('a page with one more occurrence of one word in a thousand has similarity 0.9999, and ranks behind a twin', () =>
   inWorld(async (world) => {
     const said = (breads: number): string => 'bread '.repeat(breads) + 'cake '.repeat(500)
     await world.say({ 'b.example': said(500), 'a.example': said(501), 'c.example': said(500), 'd.example': 'sea' })

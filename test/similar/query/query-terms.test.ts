@@ -1,4 +1,4 @@
-/** Which words of a page its neighbours are looked for by. */
+/** The terms by which a page's neighbours are searched. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const TOTAL = 10_000_000
 
 type Said = { pages: number; count: number }
 
-/** A page whose n-th word is said so often, by so many pages. */
+/** A page whose n-th term has this count and this document frequency. */
 function pageOf(said: readonly Said[]): { vector: TermVector; rarities: IdfTable } {
   const pages = said.map(({ pages }, at) => [wordAt(at), pages] as const).filter(([, pages]) => pages > 0)
   const words = Uint32Array.from(said, (_, at) => wordAt(at))
@@ -33,7 +33,7 @@ const said = fc.array(
   { maxLength: 400, size: 'max' },
 )
 
-test('a query reads at most so many words, rows of a word and rows, each once, the words that weigh most first', () => {
+test('a query reads a bounded number of terms, rows per term and rows, each once, the heaviest terms first', () => {
   fc.assert(
     fc.property(said, (all) => {
       const { vector, rarities } = pageOf(all)
@@ -53,7 +53,7 @@ test('a query reads at most so many words, rows of a word and rows, each once, t
   )
 })
 
-test('words that no other page says are not read, however rare they are', () => {
+test('terms of no other page are not read, however rare they are', () => {
   const { vector, rarities } = pageOf([
     { pages: 1, count: 9 },
     { pages: 2, count: 1 },
@@ -64,7 +64,7 @@ test('words that no other page says are not read, however rare they are', () => 
   assert.deepEqual(words, [wordAt(1), wordAt(3)])
 })
 
-test('where not all pages are counted, words that one of them says are read too', () => {
+test('if the page itself is not indexed, terms of a single page are read too', () => {
   const { vector, rarities } = pageOf([
     { pages: 1, count: 9 },
     { pages: 2, count: 1 },
@@ -73,7 +73,7 @@ test('where not all pages are counted, words that one of them says are read too'
   assert.deepEqual(words, [wordAt(0), wordAt(1)])
 })
 
-test('a word is worth as many rows as it has postings, up to a bound, and where none are left it ends', () => {
+test('a term gets as many rows as its postings need, up to a limit, until no rows are left', () => {
   const { vector, rarities } = pageOf(Array.from({ length: 128 }, () => ({ pages: 1_000_000, count: 1 })))
   const many = chooseQueryTerms(weightDocument(vector, rarities), rarities, true)
   assert.equal(many.length, Math.ceil(QUERY_LIMITS.rows / QUERY_LIMITS.rowsPerTerm))

@@ -1,11 +1,11 @@
-/** Scores added up, and the best of them. */
+/** Adding up scores and finding the highest. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ScoreAccumulator } from '../../../src/similar/query/score-accumulator.ts'
 
-/** Few wordings and few scores, so that there are sums and ties; eighths, so that sums are exact. */
+/** Few documents and few scores, so that there are sums and ties. Eighths, so that sums are exact. */
 const additions = fc.array(
   fc.tuple(
     fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 2 ** 48 })),
@@ -22,7 +22,7 @@ function takeBest(limit: number): number[] {
   return best
 }
 
-test('the best are those of a map, the highest first, and the table is empty once it is cleared', () => {
+test('the highest scores are those of a map, in order, and the accumulator is empty after clear', () => {
   fc.assert(
     fc.property(additions, fc.integer({ min: 1, max: 50 }), (all, limit) => {
       const sums = new Map<number, number>()
@@ -42,7 +42,7 @@ test('the best are those of a map, the highest first, and the table is empty onc
   )
 })
 
-test('many that are equal do not push out one that is better', () => {
+test('many equal scores do not displace a higher one', () => {
   for (const many of [10, 5000]) {
     for (let wording = 1; wording <= many; wording++) scores.add(wording, 1)
     scores.add(many + 1, 5)
@@ -51,7 +51,7 @@ test('many that are equal do not push out one that is better', () => {
   }
 })
 
-test('what is beyond the room of the table is left out, and it is whole again afterwards', () => {
+test('scores beyond the capacity are ignored, and the accumulator is complete again afterwards', () => {
   const most = 2 ** 18
   for (let wording = 1; wording <= most + 1000; wording++) scores.add(wording, wording === 1 ? 9 : 1)
   const best = takeBest(400)

@@ -1,4 +1,4 @@
-/** Bits one after another: what is written is what is read. */
+/** Bit sequences are read as they were written. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,14 +7,14 @@ import { BitReader, BitWriter, bitLength, riceParameterFor } from '../../../src/
 
 type Code = { code: 'bits' | 'gamma' | 'rice'; number: number; size: number }
 
-/** A number of so many bits at most: the small ones as likely as the large ones. */
+/** A number of at most so many bits. Small and large ones are equally likely. */
 const upTo = (most: number) =>
   fc.integer({ min: 0, max: most }).chain((bits) => fc.maxSafeNat().map((number) => number % 2 ** bits))
 const plain = fc
   .tuple(upTo(48), fc.integer({ min: 0, max: 5 }))
   .map(([number, more]): Code => ({ code: 'bits', number, size: bitLength(number) + more }))
 const gamma = upTo(48).map((number): Code => ({ code: 'gamma', number: number + 1, size: 0 }))
-/** As parameters are chosen: what is left of a number without its lowest bits is small. */
+/** Parameters as they are chosen: a number without its lowest bits is small. */
 const rice = fc
   .tuple(upTo(48), upTo(9))
   .map(([number, most]): Code => ({ code: 'rice', number, size: Math.max(0, bitLength(number) - bitLength(most)) }))
@@ -55,7 +55,7 @@ test('codes of any numbers, in any order, are read as they were written', () => 
   )
 })
 
-test('a writer that was emptied begins anew, whatever it wrote before', () => {
+test('a writer that was emptied starts again, whatever it wrote before', () => {
   const used = new BitWriter()
   fc.assert(
     fc.property(codes, (written) => {
@@ -65,7 +65,7 @@ test('a writer that was emptied begins anew, whatever it wrote before', () => {
   )
 })
 
-test('a reader goes to any place and reads on from there', () => {
+test('a reader can move to any position and read on from there', () => {
   fc.assert(
     fc.property(codes, fc.nat(), (written, at) => {
       const reader = new BitReader()
@@ -84,7 +84,7 @@ test('a reader goes to any place and reads on from there', () => {
   )
 })
 
-test('numbers in ascending order are read by their distances, alone or with a count each', () => {
+test('ascending numbers are read by their differences, alone or with a count each', () => {
   const ascending = fc.uniqueArray(fc.nat(2 ** 26), { maxLength: 300 }).map((all) => all.sort((a, b) => a - b))
   const [writer, reader] = [new BitWriter(), new BitReader()]
   fc.assert(
@@ -109,7 +109,7 @@ test('numbers in ascending order are read by their distances, alone or with a co
   )
 })
 
-test('a number has so many bits, and a parameter is the whole part of the logarithm of the mean distance', () => {
+test('bit lengths are correct, and a parameter is the integer part of log2 of the mean difference', () => {
   for (let bits = 1; bits <= 53; bits++) {
     assert.equal(bitLength(2 ** (bits - 1)), bits)
     assert.equal(bitLength(2 ** bits - 1), bits)

@@ -1,4 +1,4 @@
-/** The vector of a start page: words as numbers, and how often it says each, in few bytes that equal texts share. */
+/** The vector of a start page: terms with their counts, in few bytes that equal texts share. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ import { termsOf } from '../../../src/similar/text/terms.ts'
 
 const bytesOf = (text: string): Uint8Array => packTermVector(termVectorOf(termsOf(text).counts))
 
-/** Pairs of a word and its count. */
+/** Pairs of a term and its count. */
 function pairsOf({ size, terms: words, counts }: TermVector): [number, number][] {
   return Array.from({ length: size }, (_, at) => [words[at]!, counts[at]!])
 }
@@ -35,7 +35,7 @@ const pairs = fc.uniqueArray(
   { selector: ([word]) => word, maxLength: 300 },
 )
 
-test('a vector is read as it was packed, into arrays that grow where they must', () => {
+test('a vector is read as it was packed, into arrays that grow if necessary', () => {
   const into = emptyTermVector(1)
   fc.assert(
     fc.property(pairs, (all) => {
@@ -47,7 +47,7 @@ test('a vector is read as it was packed, into arrays that grow where they must',
   )
 })
 
-test('a page without a word, and one of 20,000 words, pack and unpack; a word takes some 2 bytes', () => {
+test('pages without a word and of 20,000 words can be packed and unpacked, and a word takes about 2 bytes', () => {
   const into = emptyTermVector(0)
   unpackTermVector(packTermVector(emptyTermVector(0)), into)
   assert.equal(into.size, 0)
@@ -58,7 +58,7 @@ test('a page without a word, and one of 20,000 words, pack and unpack; a word ta
   assert.ok(many.size > 19_900 && packed.length < 2.2 * many.size, `${packed.length} bytes for ${many.size} words`)
 })
 
-test('the words of a vector ascend, each once, and their counts are those of the terms, to 32,767', () => {
+test('the terms of a vector ascend, each once, and their counts are exact up to 32,767', () => {
   const hashes = fc.uniqueArray(fc.nat(2 ** 32 - 1), { maxLength: 200 }).map((all) => all.sort((a, b) => a - b))
   fc.assert(
     fc.property(hashes, fc.constantFrom(1, 2, 32_767, 32_768, 2 ** 32 - 1), (terms, times) => {
@@ -75,7 +75,7 @@ test('the words of a vector ascend, each once, and their counts are those of the
   )
 })
 
-test('two hashes that share a number count as one word', () => {
+test('two hashes with the same number count as one term', () => {
   const seen = new Map<number, number>()
   for (let hash = 0; ; hash++) {
     const word = termVectorOf(Uint32Array.of(hash, 1)).terms[0]!
@@ -87,7 +87,7 @@ test('two hashes that share a number count as one word', () => {
   }
 })
 
-test('texts that say the same words the same number of times give the same bytes, in whatever order; others do not', () => {
+test('texts with the same words and counts, in any order, give the same bytes, and others do not', () => {
   const words = fc.array(fc.constantFrom('one', 'two', 'Drei', 'четыре', '五', 'six'), { maxLength: 30 })
   fc.assert(
     fc.property(words, words, fc.infiniteStream(fc.nat(1000)), (said, other, dice) => {
@@ -100,7 +100,7 @@ test('texts that say the same words the same number of times give the same bytes
   )
 })
 
-test('a digest is a whole number of at most 52 bits, and tells vectors apart', () => {
+test('a digest is an integer of at most 52 bits, and distinguishes vectors', () => {
   const digests = Array.from({ length: 2000 }, (_, at) =>
     vectorDigest(packTermVector(termVectorOf(Uint32Array.of(at, 1)))),
   )
@@ -109,7 +109,7 @@ test('a digest is a whole number of at most 52 bits, and tells vectors apart', (
   assert.equal(new Set(digests).size, digests.length)
 })
 
-test('damaged bytes end in an error or a wrong vector, soon', () => {
+test('damaged bytes end in an error or a wrong vector, quickly', () => {
   const into = emptyTermVector(16)
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {

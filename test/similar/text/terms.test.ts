@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { termsOf } from '../../../src/similar/text/terms.ts'
 
-/** What is said, whatever the order: its words as hashes with their counts. */
+/** The terms of a text as hashes with their counts, in any order of words. */
 const saidIn = (text: string): string => termsOf(text).counts.join()
 
-/** Texts that say the same words as often. */
+/** Texts with the same words and counts. */
 const SAME: [string, string][] = [
   ['fresh bread, FRESH', 'Fresh: fresh bread!'],
   ['Straße am Markt', 'STRASSE AM MARKT'],
@@ -18,7 +18,7 @@ const SAME: [string, string][] = [
   ['サーバー', '「サーバー」。'],
 ]
 
-/** Texts that say something else. */
+/** Texts with other words or counts. */
 const OTHER: [string, string][] = [
   ['cafe', 'café'],
   ['се', 'сё'],
@@ -26,19 +26,19 @@ const OTHER: [string, string][] = [
   ['ビル', 'ビール'],
 ]
 
-test('case, order and punctuation do not count, whatever the script', () => {
+test('case, order and punctuation do not matter, whatever the script', () => {
   for (const [one, other] of SAME) assert.equal(saidIn(one), saidIn(other), `${one} | ${other}`)
 })
 
-test('accents and how often a word is said count', () => {
+test('accents and counts matter', () => {
   for (const [one, other] of OTHER) assert.notEqual(saidIn(one), saidIn(other), `${one} | ${other}`)
 })
 
-test('a long vowel in Japanese belongs to its word', () => {
+test('a prolonged vowel in Japanese belongs to its word', () => {
   for (const word of ['サーバー', 'コーヒー', 'データ']) assert.equal(termsOf(word).counts.length, 2, word)
 })
 
-test('an emoji is no word, nor is a mark without a letter', () => {
+test('an emoji is not a word, and neither is a mark without a letter', () => {
   for (const text of ['❤️', '☎️ ✈️', '👩‍🍳 🚀', '◌\u0301', '\ufe0f']) assert.equal(saidIn(text), '', text)
   assert.equal(saidIn('call ☎️ us'), saidIn('call us'))
 })

@@ -1,23 +1,23 @@
-/** What a word weighs, and the levels of how much it matters to a page. */
+/** The weight of a term, and the levels of its share in a page. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { countWeight, idf, WEIGHT_LEVELS, weightLevelOf, weightOfLevel } from '../../../src/similar/text/weights.ts'
 
-test('a word that is said n times weighs 1 + ln n', () => {
+test('a term with count n weighs 1 + ln n', () => {
   for (const count of [1, 2, 3, 254, 255, 256, 257, 32_767, 2 ** 31])
     assert.ok(Math.abs(countWeight(count) - 1 - Math.log(count)) < 1e-12, `${count}`)
 })
 
-test('rarity is ln((all + 1) / pages): above 0 for what all say, the more the fewer say it, never below 0', () => {
+test('IDF is ln((all + 1) / pages): above 0 for a term of all pages, higher for rarer terms, never below 0', () => {
   assert.equal(idf(99, 1), Math.log(100))
   assert.ok(idf(1_000_000, 1_000_000) > 0 && idf(1_000_000, 1_000_000) < 2e-6)
   assert.equal(idf(10, 50), 0)
   assert.equal(idf(0, 1), 0)
 })
 
-test('a level is that whose share is nearest, and the highest matters most', () => {
+test('a level is the one with the nearest share, and the highest has the highest share', () => {
   for (let level = 0; level < WEIGHT_LEVELS; level++) {
     assert.equal(weightLevelOf(weightOfLevel(level)), level)
     assert.equal(weightLevelOf(weightOfLevel(level) * 2 ** (0.99 / 6)), level)
