@@ -1,8 +1,8 @@
-/** A client with one kept connection. */
+/** A client with one keep-alive connection. */
 
 import { Agent, type IncomingMessage, request } from 'node:http'
 
-/** `isLast`: the connection ends with it. */
+/** `isLast`: the connection ends after it. */
 export type Answer = { status: number; text: string; isLast: boolean }
 
 export type Client = { get(path: string): Promise<Answer>; close(): void }

@@ -1,4 +1,4 @@
-/** Names that are looked up in vain are queued for a visit, where the settings allow it. */
+/** Lookups of unknown names become crawl requests if the settings allow it. */
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -10,8 +10,8 @@ import { makeAccount, observe, serverOf } from './server.ts'
 const ASKED = { DOMAINDEX_CRAWL_LOOKUP_REQUESTS: '2', DOMAINDEX_WORKERS: '1' }
 const NAMES = ['first.example', 'second.example', 'third.example']
 
-suite('a name that is looked up in vain', { concurrency: 2 }, () => {
-  test('is wanted, up to the number of an account and day, and the answer is the same', async (t) => {
+suite('a lookup of an unknown name', { concurrency: 2 }, () => {
+  test('becomes a crawl request, up to the limit per account and day, with the same response', async (t) => {
     const { serve, withStore } = serverOf(t)
     const token = await withStore(async (store) => (await makeAccount(store, 'basic')).token)
     const { address } = await serve(ASKED)
@@ -35,7 +35,7 @@ suite('a name that is looked up in vain', { concurrency: 2 }, () => {
     })
   })
 
-  test('is left alone by default, as is one that is known', async (t) => {
+  test('causes no request by default, and neither does a lookup of a known name', async (t) => {
     const { serve, withStore } = serverOf(t)
     const token = await withStore(async (store) => {
       await observe(store, { domain: NAMES[0], observed_at: '2026-11-20T00:00:00Z' })

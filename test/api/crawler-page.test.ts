@@ -1,4 +1,4 @@
-/** The page /crawler: explains the crawler to those whom it visits, in plain HTML that runs nothing. */
+/** The page /crawler: explains the crawler to owners of sites, in plain HTML without scripts. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ import { serverOf } from './server.ts'
 const world = await makeWorld()
 const DAY = 86_400
 
-/** What an API with these settings answers at /crawler. */
+/** Returns the response of an API with these settings at /crawler. */
 async function pageOf(
   t: TestContext,
   settings: Partial<ApiOptions['settings']>,
@@ -39,7 +39,7 @@ async function pageOf(
 
 const crawling = (contact: string) => ({ crawlContact: contact, crawlMinInterval: DAY, crawlMaxInterval: 30 * DAY })
 
-test('says who crawls, by which User-Agent and token, what is asked for, how often, and how to keep it away', async (t) => {
+test('the page names the operator, the User-Agent, the robots.txt token, the requests, how often they come, and how to stop them', async (t) => {
   const contact = 'https://crawler.example/about'
   const response = await pageOf(t, crawling(contact))
   assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/html; charset=utf-8'])
@@ -63,7 +63,7 @@ test('says who crawls, by which User-Agent and token, what is asked for, how oft
   assert.deepEqual([status, headers.get('content-length')?.length], [200, 4])
 })
 
-test('needs no token, runs and loads nothing, and is readable for everybody', async (t) => {
+test('the page needs no token, runs and loads nothing, and is accessible', async (t) => {
   const response = await pageOf(t, crawling('crawler@example.com'))
   const policy = response.headers.get('content-security-policy')!
   const text = await response.text()
@@ -78,7 +78,7 @@ test('needs no token, runs and loads nothing, and is readable for everybody', as
   assert.ok(text.includes('<a href="mailto:crawler@example.com">crawler@example.com</a>'))
 })
 
-test('a contact is text, whatever it holds', async (t) => {
+test('a contact is shown as text, whatever it contains', async (t) => {
   for (const [contact, link] of [
     ['"><script>alert`1`</script>&@example.com', 'mailto:%22%3E%3Cscript%3Ealert%601%60%3C%2Fscript%3E%26@example.com'],
     [`https://example.com/?a="'><b>&c`, 'https://example.com/?a=&quot;&#39;&gt;&lt;b&gt;&amp;c'],
@@ -89,7 +89,7 @@ test('a contact is text, whatever it holds', async (t) => {
   }
 })
 
-test('without a contact it says that this installation does not crawl', async (t) => {
+test('without a contact the page says that this installation does not crawl', async (t) => {
   for (const settings of [{}, { crawlContact: null }]) {
     const text = await (await pageOf(t, settings)).text()
     assert.match(text, /This installation does not crawl/)

@@ -1,4 +1,4 @@
-/** Work that is waited for no longer than a time leaves no timer behind. */
+/** Work with a time limit leaves no timer behind. */
 
 import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { withTimeout } from '../../src/api/with-timeout.ts'
 
-/** Timers that are made while `work` runs, and not cleared at its end. */
+/** Returns the number of timers created by `work` and not cleared at its end. */
 async function timersLeft(work: () => Promise<void>): Promise<number> {
   const open = new Set<number>()
   let made = 0
@@ -23,7 +23,7 @@ async function timersLeft(work: () => Promise<void>): Promise<number> {
   return open.size
 }
 
-test('work that ends, or fails, in time leaves no timer', async () => {
+test('work that ends or fails in time leaves no timer', async () => {
   const left = await timersLeft(async () => {
     assert.equal(await withTimeout(Promise.resolve(7), 60_000), 7)
     await assert.rejects(withTimeout(Promise.reject(new Error('in vain')), 60_000), /in vain/)

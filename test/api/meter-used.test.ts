@@ -1,4 +1,4 @@
-/** What the meter says is spent, while rounds of settling follow one another without a pause. */
+/** The quota limiter's count of spent units, during settlements without a pause between them. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import type { Caller } from '../../src/api/auth/authenticator.ts'
 import { QuotaLimiter, type QuotaLimiterOptions } from '../../src/api/quota/quota-limiter.ts'
 import type { Day } from '../../src/values/time.ts'
 
-test('units of a round that begins as the last one ends are counted', async () => {
+test('units of a round that starts when the last one ends are counted', async () => {
   let used = 0
   const gates: PromiseWithResolvers<void>[] = []
   const ledger = {

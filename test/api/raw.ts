@@ -1,10 +1,10 @@
-/** Requests as bytes, for what no HTTP client would send. */
+/** Sends requests as raw bytes that no HTTP client would send. */
 
 import { connect } from 'node:net'
 
 export type Raw = { status: number; head: string; body: string }
 
-/** Sends bytes over a connection of their own; resolves when it is closed from the other end. */
+/** Sends bytes over a new connection. Resolves when the server closes it. */
 export function sendRaw(address: string, bytes: string | Uint8Array): Promise<Raw> {
   const { hostname, port } = new URL(address)
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** A real `domaindex serve`: its primary and workers, on a free port, with a store of its own. */
+/** A real `domaindex serve`: its primary and workers on a free port, with a new store. */
 
 import assert from 'node:assert/strict'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
@@ -19,13 +19,13 @@ export type Served = {
   /** `http://127.0.0.1:PORT`. */
   address: string
   process: ChildProcessWithoutNullStreams
-  /** How it ended, with all that it said. */
+  /** Its exit and all its output. */
   outcome: Promise<Outcome>
   /** The objects of its log so far. */
   log: () => Record<string, unknown>[]
 }
 
-/** A folder with a store and, when asked, a server over it, which is gone after the test. */
+/** A folder with a store and, on request, a server over it. Both are removed after the test. */
 export function serverOf(test: TestContext) {
   const folder = folderOf(test)
   return { ...folder, serve: (settings: Record<string, string> = {}) => serve(test, folder, settings) }
@@ -57,7 +57,7 @@ async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, set
   return { address, process: child, outcome, log } satisfies Served
 }
 
-/** The address in the line that says that the server is ready. */
+/** Reads the address from the line that reports that the server is ready. */
 function readAddress({ stdout }: ChildProcessWithoutNullStreams): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -69,7 +69,7 @@ function readAddress({ stdout }: ChildProcessWithoutNullStreams): Promise<string
   })
 }
 
-/** An account with a token. */
+/** Creates an account with a token. */
 export async function makeAccount(
   { ledger }: Store,
   plan: Account['plan'],
@@ -82,14 +82,14 @@ export async function makeAccount(
   return { account: account!, token }
 }
 
-/** Imports one observation as it would stand in a line of a file. */
+/** Imports one observation as it would be in a line of a file. */
 export async function observe(store: Store, line: object): Promise<void> {
   const observation = parseObservation(JSON.stringify(line))
   if (typeof observation === 'string') throw new Error(observation)
   await ingest(store, [observation])
 }
 
-/** Spends units of today's budget, all but a few at once. */
+/** Spends units of today's budget, almost all at once. */
 export async function spend({ ledger }: Store, account: Account, limit: number, units: number): Promise<void> {
   const budget = { account: account.id, day: dayOf(now()), holder: 'test' }
   const ask = (want: number) => ledger.takeQuota({ ...budget, limit, requested: want })

@@ -1,4 +1,4 @@
-/** What DNS answers say: the status of a name, and its records within their bounds. */
+/** DNS answers become the status of a name and its records within their limits. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,45 +15,44 @@ const A = answered('192.0.2.1')
 
 for (const [what, seen, status] of [
   ['A or AAAA has records', { A, AAAA: NONE }, 'ok'],
-  ['A and AAAA are absent', { A: NONE, AAAA: NONE }, 'ok'],
+  ['A and AAAA are empty', { A: NONE, AAAA: NONE }, 'ok'],
   ['one of A and AAAA failed and the other answered', { A: failed('timeout'), AAAA: NONE }, 'ok'],
   ['one of A and AAAA was lost and the other answered', { AAAA: NONE }, 'ok'],
-  ['A says that the name does not exist', { A: NXDOMAIN, AAAA: NONE }, 'nxdomain'],
-  ['AAAA alone says that the name does not exist', { A: failed('servfail'), AAAA: NXDOMAIN }, 'nxdomain'],
-  ['AAAA says that the name does not exist and A has records', { A, AAAA: NXDOMAIN }, 'ok'],
+  ['A is NXDOMAIN', { A: NXDOMAIN, AAAA: NONE }, 'nxdomain'],
+  ['only AAAA is NXDOMAIN', { A: failed('servfail'), AAAA: NXDOMAIN }, 'nxdomain'],
+  ['AAAA is NXDOMAIN and A has records', { A, AAAA: NXDOMAIN }, 'ok'],
   [
-    'neither was answered, and another type says that the name does not exist',
+    'neither was answered, and another type is NXDOMAIN',
     { A: failed('timeout'), AAAA: failed('timeout'), MX: NXDOMAIN },
     'nxdomain',
   ],
   ['neither was answered', { A: failed('refused'), AAAA: failed('lame'), NS: answered('ns.example.net') }, 'servfail'],
   ['both were lost and another type was answered', { MX: NONE }, 'ok'],
-  ['both were lost and another type says that the name does not exist', { NS: NXDOMAIN }, 'nxdomain'],
-  ['nothing was answered for a reason of ours', {}, null],
+  ['both were lost and another type is NXDOMAIN', { NS: NXDOMAIN }, 'nxdomain'],
+  ['nothing was answered for a local reason', {}, null],
   ['one failed and the other was lost', { A: failed('timeout'), MX: NONE }, null],
   ['the addresses were lost and the rest failed', { MX: failed('servfail') }, null],
 ] satisfies [string, DnsProbeResult, string | null][]) {
-  test(`the status is ${status ?? 'not told'} where ${what}`, () =>
-    assert.equal(toDnsPart(seen)?.status ?? null, status))
+  test(`the status is ${status ?? 'unknown'} if ${what}`, () => assert.equal(toDnsPart(seen)?.status ?? null, status))
 }
 
-test('a type that failed or was not asked is left out, one that is absent is an empty list', () => {
+test('a type that failed or was not queried is left out, and an absent one is an empty list', () => {
   const part = toDnsPart({ A, MX: failed('timeout'), TXT: NONE })
   assert.deepEqual(part?.records, { A: [{ ipv4_address: '192.0.2.1' }], TXT: [] })
 })
 
-test('that a family has no address is not said where the other family was lost: its name may have one', () => {
+test('a family is not reported as empty if the other one was lost, because the name may have an address', () => {
   const part = toDnsPart({ AAAA: NONE, MX: NONE })
   assert.deepEqual([part?.status, part?.records], ['ok', { MX: [] }])
   assert.deepEqual(toDnsPart({ A })?.records, { A: [{ ipv4_address: '192.0.2.1' }] })
   assert.deepEqual(toDnsPart({ A: failed('timeout'), AAAA: NONE })?.records, { AAAA: [] })
 })
 
-test('a type whose server says that the name does not exist, while others know it, is absent', () => {
+test('a type with NXDOMAIN is absent if other types have records', () => {
   assert.deepEqual(toDnsPart({ A, MX: NXDOMAIN })?.records.MX, [])
 })
 
-test('records stand once each, in canonical order and form', () => {
+test('records are stored once each, in canonical order and form', () => {
   const part = toDnsPart({
     A: answered('192.0.2.10', '192.0.2.9', '192.0.2.10'),
     AAAA: answered('2001:0DB8::0001'),
@@ -76,7 +75,7 @@ test('records stand once each, in canonical order and form', () => {
   })
 })
 
-test('of more than 256 addresses the first in canonical order are kept', () => {
+test('of more than 256 addresses the first in canonical order are stored', () => {
   const given = Array.from({ length: 600 }, (_, at) => `192.0.${at >> 8}.${at & 255}`)
   const kept = toDnsPart({ A: answered(...given.toReversed()) })?.records.A
   assert.deepEqual(
@@ -85,7 +84,7 @@ test('of more than 256 addresses the first in canonical order are kept', () => {
   )
 })
 
-test('of more than 500 records the first in canonical order are kept', () => {
+test('of more than 500 records the first in canonical order are stored', () => {
   const given = Array.from({ length: 700 }, (_, at) => `ns${String(at).padStart(3, '0')}.example`)
   const kept = toDnsPart({ A, NS: answered(...given.toReversed()) })?.records.NS
   assert.deepEqual(
@@ -94,7 +93,7 @@ test('of more than 500 records the first in canonical order are kept', () => {
   )
 })
 
-test('of more than 64 KiB of records the first in canonical order are kept, as many as fit', () => {
+test('of more than 64 KiB of records the first in canonical order are stored, as many as fit', () => {
   const given = Array.from({ length: 400 }, (_, at) => [String(at).padStart(3, '0') + 'x'.repeat(250)])
   const kept = toDnsPart({ A, TXT: answered(...given.toReversed()) })?.records.TXT ?? []
   const bytes = Buffer.byteLength(JSON.stringify(kept))
@@ -105,12 +104,12 @@ test('of more than 64 KiB of records the first in canonical order are kept, as m
   assert.ok(bytes <= 65_536 && bytes > 65_536 - 2 * 600)
 })
 
-test('a record that cannot be read is dropped, and a type of which none can be read is left out', () => {
+test('an invalid record is dropped, and a type without a valid record is left out', () => {
   const part = toDnsPart({ A: answered('192.0.2.1', 'nonsense'), NS: answered('a b') })
   assert.deepEqual(part?.records, { A: [{ ipv4_address: '192.0.2.1' }] })
 })
 
-test('with nxdomain and servfail no records are told', () => {
+test('with nxdomain and servfail there are no records', () => {
   assert.deepEqual(toDnsPart({ A: NXDOMAIN, NS: answered('ns.example') })?.records, {})
   assert.deepEqual(
     toDnsPart({ A: failed('timeout'), AAAA: failed('timeout'), NS: answered('ns.example') })?.records,
@@ -118,7 +117,7 @@ test('with nxdomain and servfail no records are told', () => {
   )
 })
 
-test('whatever was answered, a part comes out whose records are within their bounds', () => {
+test('whatever was answered, the records of the part are within their limits', () => {
   const given = fc.oneof(
     fc.string(),
     fc.array(fc.string()),

@@ -1,4 +1,4 @@
-/** Lines of observation files as fast-check makes them: valid ones, in spellings that are not canonical. */
+/** Arbitrary lines of observation files: valid, in spellings that are not canonical. */
 
 import fc from 'fast-check'
 

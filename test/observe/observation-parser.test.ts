@@ -1,4 +1,4 @@
-/** The observation of a file: what is read, what is refused and why, and what its bounds are. */
+/** Parsing an observation of a file: what is accepted, what is rejected and why, and the limits. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -36,7 +36,7 @@ function refused(given: object): string {
   return reason
 }
 
-test('the example of the format is read, canonical in every part', () => {
+test('the example of the format is parsed, canonical in every part', () => {
   const line =
     '{"domain":"Example.COM.","observed_at":"2026-11-20T04:04:05.9+01:00","dns":{"status":"ok","A":["93.184.216.34"],' +
     '"AAAA":["2606:2800:0220:1:248:1893:25C8:1946"],"NS":["b.iana-servers.net.","A.iana-servers.net"],"CNAME":[],' +
@@ -74,17 +74,17 @@ test('the example of the format is read, canonical in every part', () => {
   })
 })
 
-test('dns and web are each optional: left out or null is not looked at', () => {
+test('dns and web are optional: absent or null means not probed', () => {
   const bare = { domain: 'example.com', observed_at: 1795143845, dns: null, web: null }
   assert.deepEqual(accepted({}), bare)
   assert.deepEqual(accepted({ dns: null, web: null }), bare)
 })
 
-test('a record type left out was not asked, an empty list was asked and is absent', () => {
+test('an absent record type was not queried, and an empty list was queried and is absent', () => {
   assert.deepEqual(accepted({ dns: { status: 'ok', A: [] } }).dns, { status: 'ok', records: { A: [] } })
 })
 
-test('with a status other than ok record lists are not read', () => {
+test('with a status other than ok, record lists are ignored', () => {
   for (const status of ['nxdomain', 'servfail']) {
     assert.deepEqual(accepted({ dns: { status, A: 'nonsense', MX: [1] } }).dns, { status, records: {} })
   }
@@ -97,14 +97,14 @@ test('unknown keys anywhere are ignored', () => {
   assert.deepEqual(webOf({ social_accounts: [account] }), webOf({}))
 })
 
-test('redirects_to is kept as its registrable domain, null when that is the domain’s own', () => {
+test('redirects_to is stored as its registrable domain, or null if that is the domain’s own', () => {
   assert.equal(webOf({ redirects_to: 'WWW.Shop.example.CO.UK.' }).redirects_to, 'example.co.uk')
   assert.equal(webOf({ redirects_to: 'someone.github.io' }).redirects_to, 'someone.github.io')
   assert.equal(webOf({ redirects_to: 'www.example.com' }).redirects_to, null)
   assert.equal(webOf({ redirects_to: 'www.example.com' }).has_website, true)
 })
 
-test('the host that redirects_to names is kept, but for the domain itself and its www.', () => {
+test('the host in redirects_to is stored, except the domain itself and its www. host', () => {
   assert.equal(webOf({ redirects_to: 'WWW.Shop.example.CO.UK.' }).redirect_host, 'www.shop.example.co.uk')
   assert.equal(webOf({ redirects_to: 'example.org' }).redirect_host, 'example.org')
   assert.equal(webOf({ redirects_to: 'shop.example.com' }).redirect_host, 'shop.example.com')
@@ -112,24 +112,24 @@ test('the host that redirects_to names is kept, but for the domain itself and it
     assert.ok(!('redirect_host' in webOf({ redirects_to: given })))
 })
 
-test('without a website, or with redirects_to set, there are no social accounts and no text', () => {
+test('without a website, or with redirects_to, there are no social accounts and no text', () => {
   for (const given of [{ has_website: false }, { redirects_to: 'example.org' }]) {
     const { has_website, social_accounts, text } = webOf(given)
     assert.deepEqual({ has_website, social_accounts, text }, { has_website: false, social_accounts: [], text: null })
   }
 })
 
-test('text left out, null or empty: no start-page text', () => {
+test('absent, null or empty text means no start-page text', () => {
   for (const text of [undefined, null, '']) assert.equal(webOf({ text }).text, null)
 })
 
-test('social accounts keep the order of the page, each url once', () => {
+test('social accounts are in page order, each URL once', () => {
   const account = (username: string, url: string) => ({ network: 'x', type: 'x', username, url })
   const given = [account('b', 'https://x.com/b'), account('a', 'https://x.com/a'), account('B', 'https://x.com/b')]
   assert.deepEqual(webOf({ social_accounts: given }).social_accounts, given.slice(0, 2))
 })
 
-test('bounds: what is at them is accepted, what is over them is refused', () => {
+test('limits: values at them are accepted, and values above them are rejected', () => {
   const accounts = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ ...WEB.social_accounts[0], url: `https://x.com/${index}` }))
   const addresses = (count: number) => Array.from({ length: count }, (_, index) => `10.0.${index >> 8}.${index & 255}`)
@@ -170,17 +170,17 @@ const WRONG: [given: object, field: string][] = [
 ]
 
 for (const [given, field] of WRONG) {
-  test(`${JSON.stringify(given, (_, value) => value ?? null)} is refused, naming ${field}`, () => {
+  test(`${JSON.stringify(given, (_, value) => value ?? null)} is rejected with the field ${field}`, () => {
     assert.ok(refused(given).startsWith(`${field}: `), refused(given))
   })
 }
 
-test('a line that is no JSON object is refused in plain words', () => {
+test('a line that is not a JSON object is rejected in plain words', () => {
   assert.match(parseObservation('{"domain":') as string, /^must be JSON: /)
   for (const line of ['null', '[]', '"x"', '7']) assert.equal(parseObservation(line), 'must be a JSON object')
 })
 
-test('a reason holds no control characters and stays short, whatever the line holds', () => {
+test('a reason has no control characters and stays short, whatever the line contains', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => {
       for (const line of [text, `{"a":${text}`, JSON.stringify({ domain: text })]) {
@@ -191,7 +191,7 @@ test('a reason holds no control characters and stays short, whatever the line ho
   )
 })
 
-test('a key __proto__ is a key like another', () => {
+test('a key __proto__ is like any other', () => {
   assert.match(
     parseObservation('{"__proto__":{"domain":"example.com","observed_at":"2026-11-20T03:04:05Z"}}') as string,
     /^domain/,
@@ -199,7 +199,7 @@ test('a key __proto__ is a key like another', () => {
   assert.equal(({} as { domain?: string }).domain, undefined)
 })
 
-test('no text and no JSON makes it throw, however deep', () => {
+test('no text and no JSON causes an exception, however deep', () => {
   fc.assert(fc.property(fc.string(), (text) => void parseObservation(text)))
   fc.assert(fc.property(fc.json(), (line) => void parseObservation(line)))
   const web = fc.record({ ...Object.fromEntries(Object.keys(WEB).map((key) => [key, fc.jsonValue()])) })
@@ -209,7 +209,7 @@ test('no text and no JSON makes it throw, however deep', () => {
   assert.equal(parseObservation('['.repeat(500_000) + ']'.repeat(500_000)), 'must be a JSON object')
 })
 
-test('what was read and is written again is read as the same', () => {
+test('an observation that is parsed, written and parsed again is the same', () => {
   fc.assert(
     fc.property(lines, (line) => {
       const observation = parseObservation(line)

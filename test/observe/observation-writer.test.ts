@@ -1,4 +1,4 @@
-/** What is written of an observation is read as the same observation again. */
+/** A written observation is parsed as the same observation. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { writeObservation } from '../../src/observe/observation-writer.ts'
 import { lines } from './lines.ts'
 
-test('an observation that is written and read is the same', () => {
+test('an observation that is written and parsed is the same', () => {
   fc.assert(
     fc.property(lines, (line) => {
       const observation = parseObservation(line) as Observation
@@ -20,7 +20,7 @@ test('an observation that is written and read is the same', () => {
   )
 })
 
-test('parts that were not looked at, and a page without text, are left out', () => {
+test('parts that were not probed, and a page without text, are left out', () => {
   const bare = '{"domain":"example.com","observed_at":"2026-11-20T03:04:05Z"}'
   assert.equal(writeObservation(parseObservation(bare) as Observation), bare)
   const web =

@@ -1,4 +1,4 @@
-/** From a visit to an observation. */
+/** Deriving an observation from a probe result. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const FAILED = { outcome: 'failed', why: 'timeout' } as const
 const START = page([anchor('https://x.com/example')], ['Hello', 'world'])
 const SHOWN: CertificateResult = { kind: 'presented', error: null }
 
-test('a visit of a website becomes an observation of all its parts', () => {
+test('a probe of a website gives an observation of all its parts', () => {
   const bare = { ...chain('answered', 'http://example.com/ 301', 'https://example.com/ 200'), page: START }
   assert.deepEqual(observe(visit({ dns: DNS, web: web(bare, null, SHOWN) })), {
     domain: 'example.com',
@@ -36,7 +36,7 @@ test('a visit of a website becomes an observation of all its parts', () => {
   })
 })
 
-test('accounts and text come from the page of a domain that has a website, otherwise there are none', () => {
+test('accounts and text come from the page of a domain with a website, otherwise there are none', () => {
   const away = { ...chain('answered', 'http://example.com/ 301', 'https://other.org/ 200'), page: START }
   const gone = { ...chain('answered', 'http://example.com/ 404'), page: START }
   const unread = chain('answered', 'http://example.com/ 200')
@@ -46,7 +46,7 @@ test('accounts and text come from the page of a domain that has a website, other
   }
 })
 
-test('what could not be looked at is left out', () => {
+test('what could not be probed is left out', () => {
   assert.deepEqual(observe(visit({})), { domain: 'example.com', observed_at: 1_800_000_000, dns: null, web: null })
   assert.equal(observe(visit({ dns: {}, web: web(SILENT) })).dns, null)
   assert.equal(observe(visit({ dns: DNS, web: web(SILENT, null, { kind: 'unknown' }) })).web, null)
@@ -74,7 +74,7 @@ for (const [certificate, verdict] of [
   })
 }
 
-test('where the web cannot be judged the certificate is kept, which no file of observations holds', () => {
+test('if the web cannot be judged, the certificate verdict is kept, which no observation file contains', () => {
   const toPort = chain('not_allowed', 'http://example.com/ 301', 'https://example.com:8443/')
   const seen = observe(visit({ dns: DNS, web: web(toPort, null, SHOWN) }))
   assert.deepEqual([seen.web, seen.ssl], [null, 'valid'])
@@ -85,13 +85,13 @@ test('where the web cannot be judged the certificate is kept, which no file of o
   assert.doesNotMatch(writeObservation(seen), /"web"|"ssl"/)
 })
 
-test('a certificate with any complaint of the verifier is invalid', () => {
+test('a certificate with any verification error is invalid', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (error) => sslVerdict({ kind: 'presented', error }) === 'invalid'),
   )
 })
 
-test('an observation is such as an import takes, and comes back the same', () => {
+test('an import accepts the observation and gives it back unchanged', () => {
   const bare = { ...chain('answered', 'http://example.com/ 200'), page: START }
   const seen = observe(visit({ dns: { ...DNS, TXT: answered(['\\000 ü']) }, web: web(bare, null, SHOWN) }))
   assert.deepEqual(parseObservation(writeObservation(seen)), seen)

@@ -1,4 +1,4 @@
-/** Visits for the tests of observers, in few words. */
+/** Short functions for probe results. */
 
 import type {
   CertificateResult,
@@ -35,8 +35,8 @@ export function answered(...records: ObservedRecord[]) {
 }
 
 /**
- * A chain in the order of its hops: `'http://a/ 301'` goes on to the next address, or to the last entry where that is
- * an address alone.
+ * A chain in the order of its hops: `'http://a/ 301'` redirects to the next address, or to the last entry if that is
+ * only an address.
  */
 export function chain(end: ChainEnd, ...steps: string[]): RedirectChain {
   const asked = steps.map((step) => step.split(' '))

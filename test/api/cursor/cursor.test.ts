@@ -1,4 +1,4 @@
-/** The cursor: whatever is altered about it is refused, and it is good for 24 hours and no longer. */
+/** The cursor: any alteration is rejected, and it is valid for 24 hours. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ const anyCursor: fc.Arbitrary<Cursor> = fc.record(
   { noNullPrototype: true },
 )
 
-test('a cursor passed back verbatim is read as what it was made of', () => {
+test('an unchanged cursor is decoded to its content', () => {
   fc.assert(
     fc.property(anyCursor, (cursor) => {
       assert.deepEqual(verifyCursor(keys, signCursor(keys, cursor), cursor.issued), cursor)
@@ -36,7 +36,7 @@ test('a cursor is URL-safe', () => {
   )
 })
 
-test('a cursor with any character altered, left out or added is invalid', () => {
+test('a cursor with any character altered, removed or added is invalid', () => {
   const anyCharacter = fc.constantFrom(...'ABCXYZabcxyz0189-_.=+/ ')
   fc.assert(
     fc.property(anyCursor, fc.nat(), fc.nat(2), anyCharacter, (cursor, place, removed, inserted) => {
@@ -58,7 +58,7 @@ test('any other text is invalid', () => {
   }
 })
 
-test('a cursor less than 24 hours old is good, one of 24 hours has expired', () => {
+test('a cursor is valid for less than 24 hours, and has expired after that', () => {
   fc.assert(
     fc.property(anyCursor, fc.integer({ min: -60, max: 3 * DAY }), (cursor, age) => {
       const opened = verifyCursor(keys, signCursor(keys, cursor), cursor.issued + age)
@@ -75,7 +75,7 @@ test('a cursor issued more than 60 s in the future is invalid', () => {
   assert.equal(verifyCursor(keys, text, 939), 'cursor_invalid')
 })
 
-test('a cursor of the former secret is still read, one of an unknown secret is not, also under a known number', () => {
+test('a cursor of the former secret is accepted, and one of an unknown secret is not, even under a known number', () => {
   const cursor: Cursor = { endpoint: 'redirect', query: 'a.example', type: '', position: 'b', issued: 1_000 }
   const newer = { number: 9, bytes: new Uint8Array(32).fill(2) }
   const text = signCursor(keys, cursor)

@@ -1,4 +1,4 @@
-/** The access log: one line a request, and no token in it, wherever a client puts one. */
+/** The access log: one line per request, never with a token, wherever a client sends one. */
 
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
@@ -19,7 +19,7 @@ await world.ingest(hosted('example.com', ['192.0.2.1']))
 
 type Line = Record<string, unknown>
 
-/** An API whose log is kept; facts may be replaced. */
+/** An API with a captured log. The facts reader can be replaced. */
 async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, trustedProxies: string[] = []) {
   let text = ''
   const stream = new Writable({
@@ -53,7 +53,7 @@ async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, tru
   return { address, lines, metrics, text: () => text }
 }
 
-test('one line a request: method, path without query string, status, time, request and account', async (t) => {
+test('one line per request: method, path without query string, status, time, request and account', async (t) => {
   const { address, lines } = await apiOf(t)
   const got = await fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`)
   await got.text()
@@ -74,7 +74,7 @@ test('one line a request: method, path without query string, status, time, reque
   assert.deepEqual([second?.path, second?.status, second?.account], ['/v1.0/lookup', 401, null])
 })
 
-test('X-Forwarded-For counts only where the proxy that sends it is trusted', async (t) => {
+test('X-Forwarded-For counts only if the proxy that sends it is trusted', async (t) => {
   const headers = { 'X-Forwarded-For': '198.51.100.7' }
   for (const [trusted, client] of [
     [[], '127.0.0.1'],
@@ -86,7 +86,7 @@ test('X-Forwarded-For counts only where the proxy that sends it is trusted', asy
   }
 })
 
-test('no token appears in the log, wherever in a request it stands', async (t) => {
+test('no token appears in the log, wherever it is in a request', async (t) => {
   const { address, lines, text } = await apiOf(t)
   const encoded = [...token].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')
   const paths = [
@@ -116,7 +116,7 @@ test('no token appears in the log, wherever in a request it stands', async (t) =
   assert.ok(!text().includes(encoded))
 })
 
-test('a fault is answered 500 internal_error, logged whole, and costs nothing', async (t) => {
+test('a fault is answered with 500 internal_error, logged completely, and free of charge', async (t) => {
   const facts: FactsReader = {
     ...world.store.facts,
     lookup: async () => {
@@ -138,7 +138,7 @@ test('a fault is answered 500 internal_error, logged whole, and costs nothing', 
   assert.equal(await used(), before)
 })
 
-test('a client that goes away is logged as such', async (t) => {
+test('a client that disconnects is logged as such', async (t) => {
   const reached = Promise.withResolvers<void>()
   const held = Promise.withResolvers<null>()
   const lookup = () => {
@@ -157,7 +157,7 @@ test('a client that goes away is logged as such', async (t) => {
   assert.equal(line?.aborted, true)
 })
 
-test('metrics know endpoints and statuses, and no account, name or address', async (t) => {
+test('metrics have endpoints and statuses as labels, and no account, name or address', async (t) => {
   const { address, metrics } = await apiOf(t)
   await (await fetch(`${address}/v1.0/lookup?token=${token}&query=example.com`)).text()
   await (await fetch(`${address}/v1.0/nothing/example.com`)).text()

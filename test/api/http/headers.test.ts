@@ -1,4 +1,4 @@
-/** The headers of answers: what every one has, what the caller's budget and the browser's pages need. */
+/** The headers of responses: the common ones, and those for budgets and web pages. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -24,7 +24,7 @@ await world.ingest(
 const PATHS = ['/v1.0/lookup', '/v1.0/nothing', '/account/quota', '/healthz', '/readyz', '/openapi.json', '/%']
 const ask = (endpoint: string, query: string, headers = {}) => world.ask(endpoint, { token, query }, { headers })
 
-/** Another API on the same store, with settings of its own. */
+/** Another API on the same store, with its own settings. */
 async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Promise<string> {
   const settings = { cors, trustedProxies: [] }
   const now = () => world.clock.now
@@ -41,7 +41,7 @@ async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Prom
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
 
-test('every answer has a Request-Id of its own, nosniff, no-referrer, and is stored by nobody', async () => {
+test('every response has its own Request-Id, nosniff, no-referrer, and is not cached', async () => {
   const ids = new Set<string | null>()
   for (const path of PATHS) {
     const { headers } = await world.send(path, {})
@@ -55,7 +55,7 @@ test('every answer has a Request-Id of its own, nosniff, no-referrer, and is sto
   assert.ok(!ids.has(null))
 })
 
-test('authenticated answers carry RateLimit-Policy and RateLimit, also where they refuse', async () => {
+test('authenticated responses have RateLimit-Policy and RateLimit, even if they reject', async () => {
   const { token } = await world.account({ plan: 'free' })
   const seen = async (endpoint: string, parameters: object) => {
     const { headers } = await world.ask(endpoint, { token, ...parameters })
@@ -72,7 +72,7 @@ test('authenticated answers carry RateLimit-Policy and RateLimit, also where the
   assert.equal(without.headers.get('ratelimit'), null)
 })
 
-test('Observed-At says when DNS and web of the domain were last looked at', async () => {
+test('Observed-At is the time when DNS and the web of the domain were last probed', async () => {
   const both = `dns="${YESTERDAY}", web="2026-11-19T01:02:03Z"`
   for (const endpoint of ['lookup', 'redirect', 'reverseip', 'dnshistory']) {
     assert.equal((await ask(endpoint, 'example.com')).headers.get('observed-at'), both, endpoint)
@@ -85,7 +85,7 @@ test('Observed-At says when DNS and web of the domain were last looked at', asyn
   assert.equal((await ask('reverseip', '192.0.2.1')).headers.get('observed-at'), null)
 })
 
-test('an answer over 1 KiB is gzipped for who accepts it, with Vary', async () => {
+test('a response over 1 KiB is gzipped for clients that accept it, with Vary', async () => {
   const body = JSON.stringify({ token, query: 'example.com' })
   const request = (endpoint: string, accept: string) =>
     `POST /v1.0/${endpoint} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${accept}Content-Length: ${body.length}\r\n\r\n${body}`
@@ -104,7 +104,7 @@ test('an answer over 1 KiB is gzipped for who accepts it, with Vary', async () =
   assert.doesNotMatch(head, /^Content-Encoding/m)
 })
 
-test('HEAD is like GET without body, and counts like it', async () => {
+test('HEAD is like GET without a body, and counts like it', async () => {
   const { token, account } = await world.account({ plan: 'basic' })
   for (const [endpoint, query] of [
     ['lookup', 'example.com'],
@@ -138,7 +138,7 @@ test('OPTIONS on a known path: 204 with Allow and CORS, no token; on an unknown 
   assert.equal((await world.send('/v1.0/nothing', { method: 'OPTIONS' })).status, 404)
 })
 
-test('any web page may read an answer and its headers, errors included', async () => {
+test('any web page may read a response and its headers, including errors', async () => {
   for (const query of ['example.com', 'no-dot']) {
     const { headers } = await ask('lookup', query, { Origin: 'https://page.example' })
     assert.equal(headers.get('access-control-allow-origin'), '*')
@@ -146,7 +146,7 @@ test('any web page may read an answer and its headers, errors included', async (
   }
 })
 
-test('where origins are listed only their pages may read answers, and where there are none nobody may', async (t) => {
+test('if origins are listed, only their pages may read responses, and with an empty list no page may', async (t) => {
   const seen = async (address: string, origin: string) => {
     const { headers } = await fetch(`${address}/v1.0/lookup`, { method: 'OPTIONS', headers: { Origin: origin } })
     return [headers.get('access-control-allow-origin'), headers.get('vary')]
@@ -157,7 +157,7 @@ test('where origins are listed only their pages may read answers, and where ther
   assert.deepEqual(await seen(await apiOf(t, []), 'https://a.example'), [null, 'Accept-Encoding'])
 })
 
-test('/docs is served offline: nothing inline may run, and nothing is fetched from elsewhere', async () => {
+test('/docs works offline: nothing inline may run, and nothing is loaded from elsewhere', async () => {
   const page = await fetch(`${world.address}/docs`, { headers: { 'Accept-Encoding': 'identity' } })
   assert.equal(page.status, 200)
   const policy = page.headers.get('content-security-policy') ?? ''
@@ -170,7 +170,7 @@ test('/docs is served offline: nothing inline may run, and nothing is fetched fr
   assert.match(settings, /"validatorUrl":null/)
 })
 
-test('/healthz and /readyz: 200; once the server drains /readyz is 503 and every answer is the last of its connection', async (t) => {
+test('/healthz and /readyz: 200; during shutdown /readyz is 503 and every response is the last of its connection', async (t) => {
   const settings = { cors: [], trustedProxies: [] }
   const now = () => world.clock.now
   const api = await createApi({

@@ -1,4 +1,4 @@
-/** Long answers: they come whole, and a client that goes away leaves nothing behind. */
+/** Long responses: they are complete, and a client that disconnects leaves nothing behind. */
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -42,7 +42,7 @@ const ask = async (encoding: string) => {
   return body.result.TXT[0]?.records[0]?.text
 }
 
-test('a long answer comes whole, plain and gzipped, whatever characters its pieces end in', async () => {
+test('a long response is complete, plain and gzipped, whatever characters its chunks end in', async () => {
   const character = fc.constantFrom('a', 'é', '語', '😀')
   const filled = fc.tuple(fc.array(character, { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 150_000 }))
   await fc.assert(
@@ -54,7 +54,7 @@ test('a long answer comes whole, plain and gzipped, whatever characters its piec
   )
 })
 
-test('a client that goes away in the middle leaves nothing behind', async () => {
+test('a client that disconnects within a response leaves nothing behind', async () => {
   text = 'x'.repeat(16 * MIB)
   const unsent = async () => Number(/^domaindex_unsent_bytes (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
   for (let client = 0; client < 10; client++) {

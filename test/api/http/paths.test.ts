@@ -1,4 +1,4 @@
-/** Odd paths: whatever stands in one, it is a known path or endpoint_unknown, never a fault. */
+/** Unusual paths: each is a known path or endpoint_unknown, never a fault. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,20 +34,20 @@ test('a path that leads out of a folder, or has a backslash or a zero byte, is e
   for (const { path, status } of file) assert.deepEqual([path, status], [path, 401])
 })
 
-test('no made-up path is answered with a fault, or not at all', async () => {
+test('no arbitrary path causes a fault or a missing response', async () => {
   const paths = Array.from({ length: 500 }, (_, index) => unusualPath(seededRandom(7, index, 0)))
   for (const { path, status } of await requestPaths(world.address, paths))
     assert.ok(status >= 200 && status < 500, path)
 })
 
-test('a path that would be no route, and cannot be read either, ends nothing', async () => {
+test('an unknown path that cannot be decoded ends nothing', async () => {
   for (const path of ['/*/%Sff/', '/**', '/:a(', '/:a/:a', '/files/:filename']) {
     const [answer] = await requestPaths(world.address, [path])
     assert.ok(answer!.status === 404 || answer!.status === 401, path)
   }
 })
 
-test('the methods of a path with a name in it are told too', async () => {
+test('the methods of a path with a parameter are reported too', async () => {
   const { status, headers } = await fetch(`${world.address}/files/2026-11-19.txt.gz`, { method: 'DELETE' })
   assert.deepEqual([status, headers.get('allow')?.split(', ').toSorted()], [404, ['GET', 'HEAD', 'OPTIONS']])
 })

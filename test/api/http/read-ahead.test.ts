@@ -1,4 +1,4 @@
-/** Requests that are sent before the one before them is answered: how far a connection is read ahead. */
+/** Pipelined requests: how far a connection is read ahead of its responses. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const CHUNK = 65_536
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 
-/** An API whose lookups wait until they are let go, and the number that is under way. */
+/** An API whose lookups wait for the test, and their number. */
 async function apiOf(t: TestContext) {
   const gate = Promise.withResolvers<void>()
   const seen = { asked: 0 }
@@ -42,7 +42,7 @@ async function apiOf(t: TestContext) {
   return { ...api, address, seen, go: gate.resolve }
 }
 
-test('a connection is read about 32 requests ahead, then paused; all of its requests are answered in the end', async (t) => {
+test('a connection is read about 32 requests ahead, then paused, and all of its requests are finally answered', async (t) => {
   const { address, connections: front, seen, go } = await apiOf(t)
   const first = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const behind = `GET /healthz HTTP/1.1\r\nPadding: ${'x'.repeat(1_000)}\r\n\r\n`
@@ -71,7 +71,7 @@ test('a connection is read about 32 requests ahead, then paused; all of its requ
   assert.ok(most2 <= most, `${most2} requests`)
 })
 
-test('what is left of a connection that is lost in a flood is nothing', async (t) => {
+test('a connection that is lost in a flood leaves nothing behind', async (t) => {
   const { address, connections: front, seen, go } = await apiOf(t)
   const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {})
   socket.write(
@@ -84,7 +84,7 @@ test('what is left of a connection that is lost in a flood is nothing', async (t
   assert.deepEqual([front.pendingRequests, front.unparsedBytes], [0, 0])
 })
 
-test('many connections together are read hardly ahead', async (t) => {
+test('many connections together are hardly read ahead', async (t) => {
   const { address, connections: front, go } = await apiOf(t)
   const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const sockets = Array.from({ length: 300 }, () =>
@@ -100,7 +100,7 @@ test('many connections together are read hardly ahead', async (t) => {
   assert.deepEqual([front.pendingRequests, front.unparsedBytes], [0, 0])
 })
 
-/** So many connections, each of which has sent a request with a body when all of them are open; what they say. */
+/** This many connections, each of which sends a request with a body when all are open. Returns what they receive. */
 async function crowdOf({ address, connections: front }: Awaited<ReturnType<typeof apiOf>>, count: number) {
   const { port } = new URL(address)
   const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
@@ -110,7 +110,7 @@ async function crowdOf({ address, connections: front }: Awaited<ReturnType<typeo
   return sockets
 }
 
-test('of many requests that wait only some are parsed before their turn; all are answered', async (t) => {
+test('of many waiting requests only some are parsed before their turn, and all are answered', async (t) => {
   const api = await apiOf(t)
   const sockets = await crowdOf(api, 300)
   assert.ok(api.connections.unparsedBytes > 0, 'some are not parsed yet')
@@ -123,14 +123,14 @@ test('of many requests that wait only some are parsed before their turn; all are
   for (const socket of sockets) socket.destroy()
 })
 
-test('what is left of connections that are lost before their turn is nothing', async (t) => {
+test('connections that are lost before their turn leave nothing behind', async (t) => {
   const api = await apiOf(t)
   for (const socket of await crowdOf(api, 300)) socket.resetAndDestroy()
   while (api.connections.openConnections > 0) await turn()
   assert.deepEqual([api.connections.pendingRequests, api.connections.unparsedBytes], [0, 0])
 })
 
-test('beside a crowd of floods a request with a body is read to its end', async (t) => {
+test('a request with a body is read to its end despite many floods', async (t) => {
   const { address, connections: front, go } = await apiOf(t)
   const port = Number(new URL(address).port)
   const ask = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
@@ -145,7 +145,7 @@ test('beside a crowd of floods a request with a body is read to its end', async 
   go()
 })
 
-test('requests that were sent ahead are answered in their order, also by a client that ends its side', async () => {
+test('pipelined requests are answered in order, even if the client ends its side', async () => {
   const paths = ['/healthz', '/v1.0/nothing', '/readyz', '/v1.0/lookup', '/crawler']
   const { port } = new URL(world.address)
   const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
@@ -155,18 +155,18 @@ test('requests that were sent ahead are answered in their order, also by a clien
   assert.deepEqual(statuses, [200, 404, 200, 401, 200])
 })
 
-test('bytes that are no request are refused after the answers to the requests before them', async () => {
+test('bytes that are not a request are rejected after the responses to earlier requests', async () => {
   const { address } = world
   const { head, body } = await sendRaw(address, 'GET /v1.0/lookup HTTP/1.1\r\n\r\nnonsense\r\n\r\n')
   assert.match(head, /^HTTP\/1.1 401 /)
   assert.match(body, /token_missing.*HTTP\/1.1 404 /s)
 })
 
-/** What node:http says if the rest of a request has not come in time. */
+/** The error of node:http if the rest of a request does not arrive in time. */
 const LATE = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 const HALF = 'POST /v1.0/lookup HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"tok'
 
-/** A client that has sent a text and all that it hears, and the server's end of its connection. */
+/** A client that has sent a text, everything that it receives, and the server's end of its connection. */
 async function clientOf({ app, address }: Awaited<ReturnType<typeof apiOf>>, sent: string) {
   const accepted = once(app.server, 'connection') as Promise<[Socket]>
   const client = connect(Number(new URL(address).port), '127.0.0.1')
@@ -174,7 +174,7 @@ async function clientOf({ app, address }: Awaited<ReturnType<typeof apiOf>>, sen
   return { client, heard: text(client), socket: (await accepted)[0] }
 }
 
-test('a request of which only a part came in time is given up, and its connection closed', async (t) => {
+test('a request that arrives only in part is given up in time, and its connection closed', async (t) => {
   const api = await apiOf(t)
   for (const part of [HALF, HALF.replace('/v1.0/lookup', '/nowhere'), 'GET /v1.0/look']) {
     const { heard, socket } = await clientOf(api, part)
@@ -187,7 +187,7 @@ test('a request of which only a part came in time is given up, and its connectio
   assert.equal(api.connections.pendingRequests, 0)
 })
 
-test('requests that came whole before one that did not are answered, then the connection is closed', async (t) => {
+test('complete requests before an incomplete one are answered, then the connection is closed', async (t) => {
   const api = await apiOf(t)
   const whole = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
   const { heard, socket } = await clientOf(api, whole + HALF)
@@ -199,7 +199,7 @@ test('requests that came whole before one that did not are answered, then the co
   assert.equal(api.connections.pendingRequests, 0)
 })
 
-test('a body that cannot be read is refused at once', async () => {
+test('a body that cannot be read is rejected at once', async () => {
   const chunked = 'POST /v1.0/lookup HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n'
   const { status, body } = await sendRaw(world.address, chunked)
   assert.equal(status, 404)

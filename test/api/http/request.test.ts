@@ -1,4 +1,4 @@
-/** The wire: how a request is read, whatever is odd about it. */
+/** Reading requests, however unusual they are. */
 
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
@@ -39,14 +39,14 @@ test('a POST is read as JSON whatever Content-Type says', async () => {
   assert.equal((await sendRaw(world.address, head + body)).status, 200)
 })
 
-test('a body in chunks, of any size, is one body', async () => {
+test('a chunked body, with chunks of any size, is one body', async () => {
   const body = JSON.stringify({ token, query })
   const chunks = [...body].map((char) => `1\r\n${char}\r\n`).join('')
   const head = 'POST /v1.0/lookup HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n'
   assert.equal((await sendRaw(world.address, `${head}${chunks}0\r\n\r\n`)).status, 200)
 })
 
-test('a body that is no JSON object holds no token: 401 token_missing, and msg says so', async () => {
+test('a body that is not a JSON object has no token: 401 token_missing, and msg says so', async () => {
   for (const body of ['', '{', '[]', '"text"', 'null', '7', `token=${token}`, `{"token":"${token}",}`, '\u0000']) {
     for (const endpoint of ['lookup', 'dnshistory']) {
       const msg = assertRefused(await post(`/v1.0/${endpoint}`, body), endpoint, 'token_missing')
@@ -60,7 +60,7 @@ test('the query string of a POST is not read', async () => {
   assertRefused(await post('/v1.0/lookup?query=example.com', JSON.stringify({ token })), 'lookup', 'query_missing')
 })
 
-test('of a repeated GET parameter the last counts', async () => {
+test('of a repeated GET parameter the last one counts', async () => {
   const last = await world.send(`/v1.0/lookup?token=nonsense&token=${token}&query=&query=example.com`, {})
   assert.equal(last.status, 200)
   const empty = await world.send(`/v1.0/lookup?token=${token}&query=example.com&query=`, {})
@@ -77,7 +77,7 @@ test('repeated and trailing slashes are read as one', async () => {
   }
 })
 
-test('anything else under /v1.0/, and a path that cannot be read, is endpoint_unknown at the top level', async () => {
+test('any other path under /v1.0/, and a path that cannot be decoded, is endpoint_unknown at the top level', async () => {
   const paths = [
     '/v1.0',
     '/v1.0/',
@@ -98,7 +98,7 @@ test('anything else under /v1.0/, and a path that cannot be read, is endpoint_un
   }
 })
 
-test('a method other than GET, HEAD, POST and OPTIONS is endpoint_unknown, with Allow where the path is known', async () => {
+test('a method other than GET, HEAD, POST and OPTIONS is endpoint_unknown, with Allow if the path is known', async () => {
   const others = METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'OPTIONS', 'CONNECT'].includes(method))
   for (const method of others) {
     for (const [path, allow] of [
@@ -116,7 +116,7 @@ test('a method other than GET, HEAD, POST and OPTIONS is endpoint_unknown, with 
   }
 })
 
-test('a body over 64 KiB is body_too_large, before the token check, in its endpoint\u2019s place', async () => {
+test('a body over 64 KiB is body_too_large, before the token check, in the format of its endpoint', async () => {
   const fits = JSON.stringify({ token, query, padding: '' })
   const exactly = JSON.stringify({ token, query, padding: 'x'.repeat(64 * KIB - fits.length) })
   assert.equal((await post('/v1.0/lookup', exactly)).status, 200)
@@ -125,7 +125,7 @@ test('a body over 64 KiB is body_too_large, before the token check, in its endpo
   assertRefused(await post('/v1.0/nothing', 'x'.repeat(65 * KIB)), '', 'endpoint_unknown')
 })
 
-test('a client that sends 10 MB hears the whole answer', async () => {
+test('a client that sends 10 MB receives the complete response', async () => {
   const body = 'x'.repeat(10 * KIB * KIB)
   assertRefused(await post('/v1.0/lookup', body), 'lookup', 'body_too_large')
   const head = 'POST /v1.0/lookup HTTP/1.1\r\nHost: x\r\nConnection: close\r\n'
@@ -133,7 +133,7 @@ test('a client that sends 10 MB hears the whole answer', async () => {
   assert.equal(JSON.parse(raw.body).result.error, 'body_too_large')
 })
 
-test('bytes that are no request are answered with an error object too', async () => {
+test('bytes that are not a request are also answered with an error object', async () => {
   const broken = await sendRaw(world.address, 'nonsense\r\n\r\n')
   assert.deepEqual([broken.status, JSON.parse(broken.body).error], [404, 'endpoint_unknown'])
   const long = await sendRaw(
@@ -158,7 +158,7 @@ test('any JSON object is answered, never with 500', async () => {
   )
 })
 
-test('gzip is taken where Accept-Encoding names it or *, and its weight is not 0', () => {
+test('gzip is used if Accept-Encoding names it or *, and its weight is not 0', () => {
   const taken = [
     'gzip',
     'GZIP',

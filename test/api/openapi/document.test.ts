@@ -1,4 +1,4 @@
-/** The OpenAPI document: valid, and the same as what the server does. */
+/** The OpenAPI document: valid, and in agreement with the server. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -16,7 +16,7 @@ import { makeWorld } from '../../spec/world.ts'
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
 
-/** Of a file that is not the one meant, and of a range that it does not have. */
+/** For a file that has changed, and for a range that it does not have. */
 const BODILESS = ['412', '416']
 
 type Schema = { enum?: string[]; properties?: Record<string, Schema> }
@@ -35,13 +35,13 @@ test('the document is valid OpenAPI 3.1', async (t) => {
   const path = join(folder, 'openapi.json')
   await writeFile(path, text)
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-  // /healthz has no 4xx: nothing about asking it can be wrong
+  // /healthz has no 4xx: no request for it can be wrong
   const args = [REDOCLY, 'lint', '--max-problems=100', '--skip-rule=operation-4xx-response', path]
   const { stderr } = await promisify(execFile)(process.execPath, args, { env, cwd: folder })
   assert.doesNotMatch(stderr, /warning/i)
 })
 
-test('every page of the server but the document itself is documented', () => {
+test('every page of the server except the document itself is documented', () => {
   const pages = Object.keys(pageHandlers({} as ApiContext, '', {} as ApiResponse))
   assert.deepEqual(
     pages.filter((path) => document.paths[path] === undefined),
@@ -49,7 +49,7 @@ test('every page of the server but the document itself is documented', () => {
   )
 })
 
-test('every documented path and method is answered, and by none of them as an unknown endpoint', async () => {
+test('every documented path and method is answered, and none as an unknown endpoint', async () => {
   for (const [path, operations] of Object.entries(document.paths)) {
     for (const method of Object.keys(operations)) {
       const response = await fetch(`${world.address}${path}`, { method: method.toUpperCase() })
@@ -66,7 +66,7 @@ test('Observed-At is documented for the four queries about one domain, and for n
   assert.deepEqual(observed.map(([path]) => path).sort(), expected.sort())
 })
 
-test('the document knows every error of the specification that a known path can give, and no other', () => {
+test('the document has every error of the specification that a known path can give, and no other', () => {
   const known = new Set<string>()
   for (const { responses } of Object.values(document.paths).flatMap((operations) => Object.values(operations))) {
     for (const [status, { content }] of Object.entries(responses)) {

@@ -1,4 +1,4 @@
-/** The purse: no unit appears or vanishes, whatever becomes of the calls. */
+/** The token lease: no unit is created or lost, whatever happens to the calls. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const deeds: fc.Arbitrary<Deed[]> = fc.array(
   { maxLength: 200 },
 )
 
-/** Does the deeds as a process and its ledger would; returns what the ledger knows at the end. */
+/** Runs the operations as a process and its ledger would. Returns the final state of the ledger. */
 function live(purse: TokenLease, list: readonly Deed[]) {
   const ledger = { held: 0, used: 0 }
   let inFlight = 0
@@ -59,7 +59,7 @@ test('what the ledger counts as held is exactly what the process can still settl
   )
 })
 
-test('an idle unit goes back with the second round after it came', () => {
+test('an idle unit is returned in the second round after it arrived', () => {
   const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
   purse.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
   assert.deepEqual(purse.nextSettlement('h')?.returned, 0)
@@ -67,7 +67,7 @@ test('an idle unit goes back with the second round after it came', () => {
   assert.equal(purse.isEmpty, true)
 })
 
-test('the units that are left are those that nobody has', () => {
+test('the remaining units are those that no process has', () => {
   const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
   purse.applyGrant({ granted: 64, used: 10, leased: 64, retryLater: false })
   assert.equal(purse.remaining, LIMIT - 10)
@@ -77,7 +77,7 @@ test('the units that are left are those that nobody has', () => {
   assert.equal(purse.remaining, LIMIT - 10)
 })
 
-test('units that are left follow what calls took, through a settlement and one that did not arrive', () => {
+test('the remaining units follow the calls, through a settlement and one that did not arrive', () => {
   const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
   purse.applyGrant({ granted: 64, used: 10, leased: 64, retryLater: false })
   for (let call = 0; call < 3; call++) purse.takeIdleUnit()
@@ -96,7 +96,7 @@ test('units that are left follow what calls took, through a settlement and one t
   assert.equal(purse.remaining, 0, 'never less than none')
 })
 
-/** A purse with three calls in flight, and what is written down of the first of them. */
+/** A lease with three calls in flight, and the record of the first of them. */
 function inFlight(source: 'leased' | 'charged') {
   const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
   purse.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
@@ -107,7 +107,7 @@ function inFlight(source: 'leased' | 'charged') {
   return { purse, said, unit: new UnitReservation(purse, {} as never, source, { usage: notes, refund: giveBack }) }
 }
 
-test('a unit is charged once, however often it is charged, and is not given back then', async () => {
+test('a unit is charged once, however often charge is called, and cannot be returned then', async () => {
   for (const source of ['leased', 'charged'] as const) {
     const { purse, said, unit } = inFlight(source)
     for (const endpoint of ['lookup', 'redirect']) unit.charge(endpoint)
@@ -116,7 +116,7 @@ test('a unit is charged once, however often it is charged, and is not given back
   }
 })
 
-test('a unit is released once, however often it is released, and is not charged then', async () => {
+test('a unit is released once, however often release is called, and cannot be charged then', async () => {
   for (const source of ['leased', 'charged'] as const) {
     const { purse, said, unit } = inFlight(source)
     for (let time = 0; time < 2; time++) await unit.release()

@@ -1,4 +1,4 @@
-/** The meter: one budget over all processes, exactly. */
+/** The quota limiter: one exact budget over all processes. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { TESTER } from '../../tester.ts'
 
 const NOON = parseInstant('2026-11-20T12:00:00Z')!
 
-/** A ledger with one account, and meters as different processes have them. */
+/** A ledger with one account, and quota limiters as different processes have them. */
 async function world(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-meter-'))
   const url = `sqlite:${join(folder, 'a.db')}`
@@ -48,7 +48,7 @@ async function world(t: TestContext) {
   }
 }
 
-/** One call; says what became of it. */
+/** Makes one call and returns its outcome. */
 async function call(meter: QuotaLimiter, caller: Caller, counts: boolean): Promise<'counted' | 'free' | 'refused'> {
   try {
     const permit = await meter.reserve(caller)
@@ -61,8 +61,8 @@ async function call(meter: QuotaLimiter, caller: Caller, counts: boolean): Promi
   }
 }
 
-test('exactly the limit is answered over several processes, whatever calls between cost nothing', async (t) => {
-  const limit = 1_100 // the first hundred are held in numbers, the others taken singly
+test('exactly the limit is answered over several processes, with free calls in between', async (t) => {
+  const limit = 1_100 // the first hundred are leased in batches, the others singly
   const { ledger, caller, meter, faults } = await world(t)
   const meters = [meter(), meter(), meter()]
   const anyCall = fc.record({ process: fc.nat(2), counts: fc.integer({ min: 0, max: 9 }).map((n) => n > 0) })
@@ -78,7 +78,7 @@ test('exactly the limit is answered over several processes, whatever calls betwe
   assert.deepEqual(faults, [])
 })
 
-test('a unit whose call cost nothing is free for any process before its answer goes out', async (t) => {
+test('the unit of a call that costs nothing is free for any process before its response is sent', async (t) => {
   const { caller, meter } = await world(t)
   const [a, b] = [meter(), meter()]
   assert.equal(await call(a, caller(1), false), 'free')
@@ -86,14 +86,14 @@ test('a unit whose call cost nothing is free for any process before its answer g
   assert.equal(await call(a, caller(1), true), 'refused')
 })
 
-test('429 is given only when the store itself has nothing left: units that another process holds are waited for', async (t) => {
+test('429 is given only if the store itself has nothing left: units that another process holds are waited for', async (t) => {
   const { caller, meter } = await world(t)
   const [a, b] = [meter(), meter()]
-  const open = await a.reserve(caller(1_040)) // a hold of 64, one of them in flight
+  const open = await a.reserve(caller(1_040)) // a lease of 64, one of them in flight
   for (let done = 0; done < 976; done++) assert.equal(await call(b, caller(1_040), true), 'counted')
   const late = Promise.all(Array.from({ length: 64 }, () => call(b, caller(1_040), true)))
   await a.settle()
-  await a.settle() // what stayed idle goes back
+  await a.settle() // idle units are returned
   await open.release()
   await a.settle()
   assert.deepEqual(
@@ -116,7 +116,7 @@ test('429: limit, used, and the seconds to the next UTC midnight', async (t) => 
   )
 })
 
-test('the budget is that of a UTC day: units of yesterday count nothing today', async (t) => {
+test('the budget is that of a UTC day: units of yesterday do not count today', async (t) => {
   const { ledger, caller, meter } = await world(t)
   const only = meter()
   assert.equal(await call(only, caller(2_000), true), 'counted')
@@ -130,7 +130,7 @@ test('the budget is that of a UTC day: units of yesterday count nothing today', 
   )
 })
 
-test('what was counted is noted by token, endpoint and day', async (t) => {
+test('spent units are recorded by token, endpoint and day', async (t) => {
   const { ledger, caller, meter } = await world(t)
   const only = meter()
   for (const endpoint of ['lookup', 'redirect', 'lookup']) (await only.reserve(caller(2_000))).charge(endpoint)
@@ -143,7 +143,7 @@ test('what was counted is noted by token, endpoint and day', async (t) => {
   ])
 })
 
-test('a ledger that fails for a while loses no unit and no note', async (t) => {
+test('a ledger that fails for a while loses no unit and no record', async (t) => {
   const { ledger, caller, meter, faults } = await world(t)
   let isBroken = false
   const broken: Ledger = {
@@ -178,7 +178,7 @@ test('a ledger that fails for a while loses no unit and no note', async (t) => {
   )
 })
 
-test('a ledger that is away is asked once for all calls that wait, not once for each', async (t) => {
+test('an unavailable ledger is asked once for all waiting calls, not once for each', async (t) => {
   const { ledger, caller, meter } = await world(t)
   const asked: ((fault: Error) => void)[] = []
   const away = { ...ledger, takeQuota: () => new Promise<never>((_, reject) => asked.push(reject)) }
@@ -191,7 +191,7 @@ test('a ledger that is away is asked once for all calls that wait, not once for 
   assert.equal(asked.length, 1)
 })
 
-test('a unit that the ledger does not take back is given back later, and nobody waits for that', async (t) => {
+test('a unit that the ledger does not accept is returned later, and nothing waits for that', async (t) => {
   const { ledger, caller, meter, faults } = await world(t)
   let isAway = true
   const away = () => Promise.reject(new StoreUnavailableFault('away'))
@@ -208,7 +208,7 @@ test('a unit that the ledger does not take back is given back later, and nobody 
   assert.ok(faults.length > 0 && faults.every((fault) => fault instanceof StoreUnavailableFault))
 })
 
-test('a meter that closes gives back what is still on its way to it', async (t) => {
+test('a quota limiter that closes returns the units that are still on their way to it', async (t) => {
   const { ledger, caller, meter } = await world(t)
   const [first, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const gates = [first, later]
@@ -223,7 +223,7 @@ test('a meter that closes gives back what is still on its way to it', async (t) 
   first.resolve()
   const someone = caller(2_000)
   for (let count = 0; count < 50; count++) (await only.reserve(someone)).charge('lookup')
-  assert.equal(gates.length, 0) // it asked ahead
+  assert.equal(gates.length, 0) // it requested units in advance
   const closed = only.close()
   later.resolve()
   await closed
@@ -232,7 +232,7 @@ test('a meter that closes gives back what is still on its way to it', async (t) 
   assert.deepEqual(await ledger.takeQuota(ask), { granted: 1, used: 51, leased: 0, retryLater: false })
 })
 
-test('units that may have been given back are not used again', async (t) => {
+test('units that may have been returned are not used again', async (t) => {
   const { ledger, caller, meter } = await world(t)
   let isDoubtful = false
   const doubtful: Ledger = {
@@ -247,7 +247,7 @@ test('units that may have been given back are not used again', async (t) => {
   for (let count = 0; count < 3; count++) (await only.reserve(someone)).charge('lookup')
   await only.settle()
   isDoubtful = true
-  await only.settle() // idle units go back, and nobody hears that they did
+  await only.settle() // idle units are returned, and the acknowledgement is lost
   isDoubtful = false
   let answered = 3
   while ((await call(only, someone, true)) === 'counted') answered++

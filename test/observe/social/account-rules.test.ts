@@ -1,6 +1,4 @@
-/**
- * The rule table of social networks: what it makes is read back as itself, and what is no account never becomes one.
- */
+/** The rules of social networks: a canonical URL is read back as itself, and other links never become accounts. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +11,7 @@ import { OTHER_NETWORKS } from '../../../src/observe/social/other-networks.ts'
 const NETWORKS = [...LARGE_NETWORKS, ...OTHER_NETWORKS, ...CREATOR_NETWORKS]
 const read = (address: string) => socialAccountAt(address, 'https://site.example/')
 
-/** What people call themselves, what ids look like (a number, 22 characters), and what is neither. */
+/** Usernames, ids (a number, 22 characters), and strings that are neither. */
 const plain = fc.string({ unit: fc.constantFrom(...'abcdeXYZ0159'), minLength: 2, maxLength: 20 })
 const username = fc.oneof(
   plain,
@@ -31,7 +29,7 @@ const username = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
 )
 
-/** The same address as others write it. */
+/** Other spellings of the same URL. */
 const writing = fc.record({
   scheme: fc.constantFrom('https://', 'http://', '//', 'HTTPS://'),
   end: fc.constantFrom('', '/', '#', '/#top'),
@@ -39,7 +37,7 @@ const writing = fc.record({
 
 for (const { network, rules, below } of NETWORKS) {
   for (const rule of below === undefined ? rules : [...rules, below]) {
-    test(`the address of an account of ${network} by ${rule.path} is that account, however it is written`, () => {
+    test(`the URL of an account of ${network} by ${rule.path} is that account, in every spelling`, () => {
       let accounts = 0
       const property = fc.property(username, writing, (name, { scheme, end }) => {
         const found = read(rule.url.replace(/[*~]/, () => encodeURIComponent(name)))
@@ -58,9 +56,7 @@ for (const { network, rules, below } of NETWORKS) {
   }
 }
 
-/**
- * Sharing, signing in, posts, photos, videos, help: NAME, NUMBER and CODE stand for what differs, LINK for an address.
- */
+/** Sharing, signing in, posts, photos, videos, help. NAME, NUMBER and CODE are placeholders, and LINK is a URL. */
 const NO_ACCOUNTS: Record<string, string> = {
   facebook: `
     facebook.com/sharer/sharer.php?u=LINK facebook.com/sharer.php?u=LINK facebook.com/share.php?u=LINK
@@ -278,7 +274,7 @@ const NO_ACCOUNTS: Record<string, string> = {
 
 const LINK = 'https%3A%2F%2Fexample.com%2Fpage'
 
-test('links to share, to sign in, to posts, photos, videos and help are no accounts, whatever stands in them', () => {
+test('links for sharing, signing in, posts, photos, videos and help are not accounts, whatever they contain', () => {
   const rows = Object.values(NO_ACCOUNTS).flatMap((text) => text.trim().split(/\s+/))
   const filled = fc.record({
     name: fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 4, maxLength: 12 }),

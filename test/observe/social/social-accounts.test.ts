@@ -1,4 +1,4 @@
-/** Which addresses on a start page are social accounts, and what they are called. */
+/** Which URLs on a start page are social accounts, and their usernames. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -331,10 +331,10 @@ const NO_ACCOUNTS = `
 `
 
 for (const address of NO_ACCOUNTS.trim().split(/\s+/)) {
-  test(`${address} is no account`, () => assert.equal(read(address), null))
+  test(`${address} is not an account`, () => assert.equal(read(address), null))
 }
 
-test('an address without its scheme, led through or written behind another is read as meant', () => {
+test('a URL without its scheme, behind a redirector or within another URL is resolved', () => {
   const facebook = 'https://www.facebook.com/some'
   for (const address of [
     'www.facebook.com/some',
@@ -349,7 +349,7 @@ test('an address without its scheme, led through or written behind another is re
   }
 })
 
-test('accounts stand in page order, each url once, with the spelling that came first', () => {
+test('accounts are in page order, each URL once, in the spelling that came first', () => {
   const links = [
     'https://twitter.com/Second',
     'https://fb.com/first',
@@ -363,7 +363,7 @@ test('accounts stand in page order, each url once, with the spelling that came f
   )
 })
 
-test('rel=me, twitter:site, meta and JSON-LD name accounts too', () => {
+test('rel=me, twitter:site, meta and JSON-LD also name accounts', () => {
   const links: StartPageLink[] = [
     { from: 'meta', name: 'twitter:site', target: '@one' },
     { from: 'link', name: 'me', target: 'https://social.unknown.example/@two' },
@@ -377,7 +377,7 @@ test('rel=me, twitter:site, meta and JSON-LD name accounts too', () => {
   )
 })
 
-test("a site builder's own account counts on its own domain only", () => {
+test("a site builder's own account counts only on its own domain", () => {
   const links = page([
     anchor('https://www.facebook.com/wix'),
     anchor('https://vk.com/timewebru'),
@@ -389,14 +389,14 @@ test("a site builder's own account counts on its own domain only", () => {
   assert.deepEqual(found('www.timeweb.ru'), ['timewebru', 'some'])
 })
 
-test('what a template holds until somebody fills it in is no account', () => {
+test('a placeholder of a template is not an account', () => {
   const links = page(
     ['yourpage', 'your-username', 'YourCompany', 'username'].map((each) => anchor(`https://fb.com/${each}`)),
   )
   assert.deepEqual(socialAccounts(links, DOMAIN), [])
 })
 
-test('no username holds a control character, or one that turns the direction of writing', () => {
+test('no username has a control character or one that changes the direction of text', () => {
   for (const escaped of ['%00', '%07', '%7F', '%C2%85', '%E2%80%AE', '%E2%81%A6'])
     for (const kind of ['in', 'company', 'school', 'showcase'])
       assert.equal(read(`https://www.linkedin.com/${kind}/ann${escaped}b`), null, escaped)
@@ -404,28 +404,28 @@ test('no username holds a control character, or one that turns the direction of 
   assert.equal(read(joined)?.username, '\u0645\u06cc\u200c\u062f\u0647', 'a joiner belongs to the word')
 })
 
-test('what stands for something in the rules stands for itself in a username', () => {
+test('a special character of the rules is literal in a username', () => {
   for (const username of ['ann~b', '~ann', 'a*~*b', '$&~'])
     assert.equal(read(`https://www.linkedin.com/in/${username}`)?.url, `https://www.linkedin.com/in/${username}`)
 })
 
-test('no username is of dots alone', () => {
+test('no username consists only of dots', () => {
   for (const address of ['facebook.com/#!/..', 'https://www.facebook.com/...', 'https://www.tiktok.com/@..'])
     assert.equal(read(address), null, address)
 })
 
-test('links that readers wrote, and those that were paid for, are not read', () => {
+test('links written by readers, and paid links, are ignored', () => {
   for (const rel of ['nofollow ugc', 'sponsored noopener'])
     assert.deepEqual(socialAccounts(page([anchor('https://x.com/some', rel)]), DOMAIN), [])
 })
 
-test('at most 100 accounts are told, the first ones', () => {
+test('at most 100 accounts are returned, the first ones', () => {
   const links = Array.from({ length: 300 }, (_, at) => anchor(`https://x.com/some_${at}`))
   const found = socialAccounts(page(links), DOMAIN)
   assert.deepEqual([found.length, found[99]?.username], [100, 'some_99'])
 })
 
-test('any address is read without harm, and the address of an account is an account of itself', () => {
+test('any URL is handled, and the URL of an account is an account itself', () => {
   const host = fc.constantFrom(
     'facebook.com',
     'x.com',
@@ -471,7 +471,7 @@ test('any address is read without harm, and the address of an account is an acco
 })
 
 const VECTORS = new URL('../../../../shared/data/social/site-links/site-links.csv.gz', import.meta.url)
-test('of the links that a crawler took for accounts, sharing, posts and the sites of builders are told apart', {
+test('among the links that a crawler took for accounts, sharing, posts and site builders are recognized', {
   skip: existsSync(VECTORS) ? false : 'site-links is not beside the repository',
 }, async () => {
   const { gunzipSync } = await import('node:zlib')
@@ -502,7 +502,7 @@ for (const [address, type, username, url] of [
   ['https://mastodon.social/@SomeOne/media', 'mastodon', 'SomeOne@mastodon.social', 'https://mastodon.social/@someone'],
   ['https://mastodon.social/deck/@SomeOne', 'mastodon', 'SomeOne@mastodon.social', 'https://mastodon.social/@someone'],
 ] as const) {
-  test(`a profile's own tab is of that account: ${address}`, () => {
+  test(`a tab of a profile belongs to that account: ${address}`, () => {
     const account = read(address)
     assert.deepEqual([account?.type, account?.username, account?.url], [type, username, url])
   })

@@ -1,4 +1,4 @@
-/** Many downloads at once: what slow readers cost, and that nobody waits for them. */
+/** Many concurrent downloads: the cost of slow readers, and that they delay no other client. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
@@ -41,10 +41,10 @@ const unsent = async () => Number(/^domaindex_unsent_bytes (\d+)$/m.exec(await m
 const holder = () => world.account({ periods: ['premium:2026-01-01..'] })
 const turn = () => new Promise(setImmediate)
 
-/** Files that are open in this process, where the system tells. */
+/** The number of open files of this process, if the system reports it. */
 const openFiles = () => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
 
-/** A client that asks for a file, reads what comes first and then nothing more. */
+/** A client that requests a file, reads the beginning and then nothing more. */
 async function slowReader(token: string, name: string = NAMES[0]): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' })
   socket.on('error', () => {})
@@ -55,7 +55,7 @@ async function slowReader(token: string, name: string = NAMES[0]): Promise<Socke
   return socket
 }
 
-/** As many slow readers, all of them stuck. */
+/** This many slow readers, all of them stuck. */
 async function slowReaders(count: number, token: string, name?: string): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => slowReader(token, name)))
   while ((await unsent()) < count * PIECE) await turn()
@@ -67,7 +67,7 @@ async function end(sockets: readonly Socket[]): Promise<void> {
   while ((await unsent()) > 0) await turn()
 }
 
-test('64 slow readers cost 64 MB together at most, which is counted, and nothing when they are gone', async () => {
+test('64 slow readers cost at most 64 MB together, which is counted, and nothing after they disconnect', async () => {
   const { token } = await holder()
   await end(await slowReaders(1, token))
   const [files, before] = [openFiles(), process.memoryUsage()]
@@ -80,7 +80,7 @@ test('64 slow readers cost 64 MB together at most, which is counted, and nothing
   while (openFiles() > files) await turn()
 })
 
-test('a slow reader gets the identical file in the end', async () => {
+test('a slow reader finally gets the identical file', async () => {
   const { token } = await holder()
   const [socket] = await slowReaders(1, token)
   const pieces: Buffer[] = []
@@ -94,7 +94,7 @@ test('a slow reader gets the identical file in the end', async () => {
   assert.ok(all.subarray(headOf([all])).equals(content))
 })
 
-test('downloads do not take the place of calls', async () => {
+test('downloads do not count as calls in progress', async () => {
   const { token } = await holder()
   const sockets = await slowReaders(10, token)
   const how = { method: 'POST', body: JSON.stringify({ token, query: 'example.com' }) }
@@ -105,7 +105,7 @@ test('downloads do not take the place of calls', async () => {
   await end(sockets)
 })
 
-test('of one account 64 downloads are under way at once; one more is told to come again, and costs nothing', async () => {
+test('an account may have 64 concurrent downloads, and another one is told to retry at no cost', async () => {
   const [known, other] = [await holder(), await holder()]
   const sockets = await slowReaders(64, known.token)
   const ask = ({ token }: typeof known, method: string) =>
@@ -123,20 +123,20 @@ test('of one account 64 downloads are under way at once; one more is told to com
   assert.equal((await again.arrayBuffer()).byteLength, SIZE)
 })
 
-test('a client that takes nothing for long is closed', async () => {
+test('a client that reads nothing for long is disconnected', async () => {
   const { token } = await holder()
   const seen = lines.length
   const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
   const [socket] = await slowReaders(1, token)
-  ;(await connected).setTimeout(50) // its own alone, and only now: a busy machine takes longer to begin an answer
+  ;(await connected).setTimeout(50) // only its own timeout, and only now, because a busy machine takes longer to start a response
   while (!lines.slice(seen).some(({ aborted }) => aborted)) await turn()
   await end([socket!])
 })
 
-/** Bytes of the head of an answer. */
+/** The bytes of the head of a response. */
 const headOf = ([first]: readonly Buffer[]): number => first!.indexOf('\r\n\r\n') + 4
 
-test('of requests that were sent ahead on a connection nothing is left when it is gone', async () => {
+test('pipelined requests leave nothing behind when their connection is gone', async () => {
   const { token } = await holder()
   await end(await slowReaders(1, token))
   const files = openFiles()
@@ -147,12 +147,12 @@ test('of requests that were sent ahead on a connection nothing is left when it i
   await new Promise((resolve) => socket.once('data', resolve))
   socket.pause()
   while ((await unsent()) < PIECE) await turn()
-  const other = await slowReader(token) // asked later, so that the others would be under way by now
+  const other = await slowReader(token) // requested later, so that the others are in progress by now
   await end([socket, other])
   while (openFiles() > files) await turn()
 })
 
-test('a client that goes before its file is found keeps no place', async () => {
+test('a client that disconnects before its file is found occupies no slot', async () => {
   const { token } = await holder()
   const { open } = world.shelf
   for (let number = 0; number < 65; number++) {
@@ -173,7 +173,7 @@ test('a client that goes before its file is found keeps no place', async () => {
   await end([socket])
 })
 
-test('a connection that is lost just before a piece is handed over leaves nothing behind', async () => {
+test('a connection that is lost just before a chunk is sent leaves nothing behind', async () => {
   const { token } = await holder()
   const { open } = world.shelf
   const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
@@ -198,7 +198,7 @@ test('a connection that is lost just before a piece is handed over leaves nothin
   while (!isClosed || (await unsent()) > 0) await turn()
 })
 
-test('requests that were sent ahead on a connection are all answered', async () => {
+test('pipelined requests are all answered', async () => {
   const { token } = await holder()
   const socket = connect({ port, host: '127.0.0.1' })
   const body = JSON.stringify({ token, date: '2026-11-01' })

@@ -1,4 +1,4 @@
-/** The admission: requests that were sent ahead come last, but they do come. */
+/** The admission: pipelined requests have the lowest priority, but they do run. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import type { PendingRequest, UnparsedConnection } from '../../../../src/api/htt
 
 const arrivalOf = () => ({ connection: { socket: { destroyed: false } } }) as PendingRequest
 
-test('in an overload that does not end, what was sent ahead is begun now and then', async (t) => {
+test('in a permanent overload, pipelined requests start now and then', async (t) => {
   const [other, ahead] = [arrivalOf(), arrivalOf()]
   const begun: (PendingRequest | UnparsedConnection)[] = []
   let ticks = 0

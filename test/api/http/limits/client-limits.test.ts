@@ -1,4 +1,4 @@
-/** Limits of a client address, before its token is looked at: requests a second, and failed authentications. */
+/** Limits per client address, before its token is checked: requests per second, and failed authentications. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -14,7 +14,7 @@ const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 const other = await world.account({ plan: 'premium' })
 
-/** An API behind a trusted proxy, so that clients have the addresses that they say. */
+/** An API behind a trusted proxy, so that clients can choose their addresses. */
 async function apiOf(t: TestContext, settings: Partial<ClientLimitSettings>) {
   const clock = { ticks: 0 }
   const metrics = new ApiMetrics()
@@ -37,7 +37,7 @@ async function apiOf(t: TestContext, settings: Partial<ClientLimitSettings>) {
   return { clock, ask, metrics }
 }
 
-test('requests a second of a client address are bounded, documents included, health excepted', async (t) => {
+test('requests per second of a client address are limited, including documents, except health checks', async (t) => {
   const { clock, ask, metrics } = await apiOf(t, { clientRequests: 3, clientExempt: ['192.0.2.9'] })
   for (const path of ['/crawler', '/openapi.json', '/docs']) assert.equal((await ask(path, '192.0.2.1')).status, 200)
   const refused = await ask(`/v1.0/lookup?token=${token}&query=a.example`, '192.0.2.1')
@@ -63,7 +63,7 @@ test('addresses of one /64 are one client', async (t) => {
   assert.equal(clientAddressKey('::ffff:192.0.2.1'), '192.0.2.1')
 })
 
-test('after too many failed authentications only tokens that were used just before are looked at, for a minute', async (t) => {
+test('after too many failed authentications only recently used tokens are checked, for a minute', async (t) => {
   const { clock, ask, metrics } = await apiOf(t, { clientFailures: 3 })
   const lookup = (given: string) => ask(`/v1.0/lookup?token=${given}&query=a.example`, '192.0.2.1')
   assert.equal((await lookup(token)).status, 404)

@@ -1,4 +1,4 @@
-/** Calls of one account in flight: 8 at once, the others in their order, and not without end. */
+/** Concurrent calls of one account: 8 at once, the others in order, and not without limit. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { ApiMetrics } from '../../../../src/api/metrics.ts'
 import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../../spec/world.ts'
 
-test('per account 8 calls are in flight; the next ones wait in their order', async () => {
+test('per account 8 calls run at once, and the next ones wait in order', async () => {
   const lanes = new AccountConcurrencyLimiter()
   const order: number[] = []
   for (let call = 0; call < 8; call++) assert.equal(lanes.acquire(1), null)
@@ -40,7 +40,7 @@ test('overloaded: 500 internal_error with Retry-After: 1', () => {
   assert.equal(lanes.acquire(2), null)
 })
 
-test('one account never has more than 8 questions open at the store, and all its calls are answered', async (t) => {
+test('one account never has more than 8 queries in the store, and all its calls are answered', async (t) => {
   const world = await makeWorld()
   const { token } = await world.account({ plan: 'basic' })
   const open = { now: 0, most: 0 }

@@ -1,7 +1,4 @@
-/**
- * Overload: what has waited for more than a second is refused, unless so little is under way that nobody floods the
- * server.
- */
+/** Overload: requests that have waited for more than a second are rejected, unless few are in progress. */
 
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
@@ -17,7 +14,7 @@ const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
 
 /**
- * Connections that each ask for what waits, and for the crawler's page behind it, for so many milliseconds; the
+ * Sends, for this many milliseconds, requests that wait, followed by requests for the crawler's page. Returns the
  * statuses of the pages.
  */
 async function pagesAfter(t: TestContext, connections: number, milliseconds: number): Promise<string[]> {
@@ -52,17 +49,17 @@ async function pagesAfter(t: TestContext, connections: number, milliseconds: num
   return Promise.all(texts)
 }
 
-test('of many requests those that have waited for more than a second are refused with 500 and Retry-After', async (t) => {
+test('of many requests, those that have waited for more than a second are rejected with 500 and Retry-After', async (t) => {
   const pages = await pagesAfter(t, 150, 1_101)
   const refused = pages.filter((page) => page.startsWith('HTTP/1.1 500'))
   assert.ok(refused.length > 0)
   for (const page of refused) assert.match(page, /^Retry-After: 1\r$/m)
 })
 
-test('of many requests that have waited for less than a second none is refused', async (t) => {
+test('of many requests that have waited for less than a second, none is rejected', async (t) => {
   for (const page of await pagesAfter(t, 150, 900)) assert.match(page, /^HTTP\/1.1 200/)
 })
 
-test('of few requests none is refused, because the machine or the store is slow', async (t) => {
+test('of few requests none is rejected because the machine or the store is slow', async (t) => {
   for (const page of await pagesAfter(t, 20, 5_000)) assert.match(page, /^HTTP\/1.1 200/)
 })
