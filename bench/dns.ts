@@ -25,7 +25,6 @@ const QUERY_CLIENT = fileURLToPath(new URL('dns/query-client.ts', import.meta.ur
 type QueryTarget = { server: Server; questions: string; names: number }
 type Contender = QueryTask['client'] | 'dnsperf'
 
-process.env.PATH = `${process.env.PATH}:/usr/sbin`
 for (const [program, debianPackage] of [
   ['nsd', 'nsd'],
   ['dnsperf', 'dnsperf'],

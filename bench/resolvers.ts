@@ -28,7 +28,6 @@ const MAX_ATTEMPTS = 100
 /** The share of a resolver's sustainable rate that the concurrency limiter must reach. */
 const TARGET_SHARE = 0.9
 
-process.env.PATH = `${process.env.PATH}:/usr/sbin`
 const { values } = parseArgs({
   options: {
     names: { type: 'string', default: '10000' },

@@ -1,6 +1,6 @@
 /** The servers that the measured crawler contacts: nsd and nginx as ordinary processes with files in one folder. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -9,7 +9,7 @@ import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
 import { findFreePort } from '../measure/port.ts'
-import { type RunningProcess, startProcess, stopProcess } from '../measure/process.ts'
+import { isInstalled, type RunningProcess, startProcess, stopProcess } from '../measure/process.ts'
 import { startPageTextOf } from '../world/language.ts'
 import { seededRandom } from '../world/random.ts'
 
@@ -28,6 +28,7 @@ const ZONE = 'bench.example'
 /** The sites are spread over this many addresses, because a closed port to one address stays blocked for a minute. */
 const ADDRESSES = 32
 const PAGE_BYTES = 30_000
+/** The programs and their Debian packages. */
 const PROGRAMS = { nsd: 'nsd', nginx: 'nginx-light' }
 
 export function siteNameAt(kind: SiteKind, index: number): string {
@@ -65,11 +66,10 @@ export async function startServers(folder: string, names: number, core: number):
 }
 
 function checkInstalled(): void {
-  const missing = Object.values(PROGRAMS).filter((path) => !existsSync(path))
+  const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program))
   if (missing.length === 0) return
-  throw new Error(
-    `${missing.join(' and ')} is missing: apt-get install nsd nginx-light, and stop the services they start`,
-  )
+  const packages = missing.map(([, debianPackage]) => debianPackage).join(' ')
+  throw new Error(`programs are missing: apt-get install ${packages}, and stop the services that they start`)
 }
 
 /** Waits until both servers answer. Throws with their output if one ends, or if one does not answer within a minute. */

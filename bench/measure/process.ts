@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
+process.env.PATH = `${process.env.PATH}:/usr/sbin` // where Debian installs servers
+
 /** `core`: the only core that the process may use. `cgroup`: the folder of a cgroup that it joins. `uid`: its user. */
 export type ProcessOptions = {
   core?: number
