@@ -4,7 +4,7 @@
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { LOAD_TOOL, runClosedLoad } from './load/load.ts'
+import { LOAD_TOOL, runClosedLoad } from './load/closed-load.ts'
 import { startDomaindex, startYardstick } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
 import { domaindexCommand, makeTemporaryFolder, runProcess, stopProcess } from './measure/process.ts'

@@ -1,6 +1,6 @@
 /** The parts of bench:serve that request pages: their speed, the cost of deep pages, and lookups beside long pages. */
 
-import { type ClosedLoad, runClosedLoad } from '../load/load.ts'
+import { type ClosedLoad, runClosedLoad } from '../load/closed-load.ts'
 import { type MeasuredServer, postJson, runOpenLoad } from '../load/server.ts'
 import type { BenchOptions } from '../measure/options.ts'
 import { type Metric, metric, metricWithMax, metricWithMin } from '../measure/report.ts'

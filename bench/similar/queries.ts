@@ -6,10 +6,10 @@ import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { type Metric, metric, metricWithMax, metricWithMin } from '../measure/report.ts'
 import { median, medianOf, quantile } from '../measure/rounds.ts'
+import { countReads, type QueryReads } from './count-reads.ts'
 import { findExactNeighbours, recallAt } from './exact.ts'
 import { allPages, chooseQueries, hasRecall, sampleParkedPages } from './sample.ts'
 import { measureTime, type SimilarStore, type TimeSpent } from './store.ts'
-import { countReads, type QueryReads } from './work.ts'
 
 /** The number of queries for the recall, and for the speed in each round. */
 export const RECALL_QUERIES = 200

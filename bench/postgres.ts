@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { LOAD_TOOL, runClosedLoad } from './load/load.ts'
+import { LOAD_TOOL, runClosedLoad } from './load/closed-load.ts'
 import { type MeasuredServer, startDomaindex, startYardstick } from './load/server.ts'
 import { type BenchOptions, readOptions } from './measure/options.ts'
 import {
