@@ -29,7 +29,7 @@ test('given more than 1,000 remaining units, a grant adds to the lease of the ca
   assert.deepEqual(grantUnits(units(7, 30, 10), { limit: 25_000, requested: 1 }, 1).units, units(8, 30, 10))
 })
 
-test('without remaining units the caller retries if units are leased, and is refused otherwise', () => {
+test('without remaining units the caller retries if units are leased, and is rejected otherwise', () => {
   for (const before of [units(9, 1, 0), units(5, 20, 20), units(0, 10, 3)])
     assert.deepEqual(grantUnits(before, { limit: 10, requested: 64 }, 1), {
       grant: { granted: 0, used: before.used, leased: before.leased, retryLater: true },
@@ -42,7 +42,7 @@ test('without remaining units the caller retries if units are leased, and is ref
     })
 })
 
-test('a settlement spends, returns, or keeps the units of the own lease, and never touches others', () => {
+test('a settlement spends, returns or keeps the units of its own lease, and never touches others', () => {
   const before = units(3, 90, 64)
   assert.deepEqual(settleUnits(before, { spent: 10, returned: 0 }), units(13, 80, 54))
   assert.deepEqual(settleUnits(before, { spent: 0, returned: 64 }), units(3, 26, 0))
@@ -94,7 +94,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('refund') }) },
 )
 
-/** A budget that records where each granted unit is: the sums of what calls were granted, settled and refunded. */
+/** A budget that records where each granted unit is: the sums of granted, settled and refunded units. */
 class Books {
   readonly limit: number
   readonly leases: Record<Holder, number>
@@ -135,7 +135,7 @@ class Books {
     return { used: this.used, leased: this.#leased(), ownLease: this.leases[who] }
   }
 
-  /** Each spent unit was spent by a call, and the budget has the units that it had. */
+  /** Each spent unit was spent by a call, and no unit of the budget is lost. */
   check(): void {
     assert.equal(this.used, this.spentAtOnce + this.spentFromLeases - this.refunded)
     assert.ok(this.used >= 0 && this.used + this.#leased() <= this.limit)
@@ -181,7 +181,7 @@ const lease = fc.nat(64)
 const leases: fc.Arbitrary<Record<Holder, number>> = fc.record({ a: lease, b: lease, c: lease })
 const unleased = fc.oneof(fc.nat(20), fc.nat(1_300))
 
-test('whatever holders call, each unit is charged once, and the units that remain are granted in the end', () => {
+test('whatever holders call, each unit is charged once, and all remaining units are finally granted', () => {
   const property = fc.property(leases, unleased, fc.array(call, { maxLength: 40 }), (initial, rest, calls) => {
     const books = new Books(initial, rest)
     for (const each of calls) {

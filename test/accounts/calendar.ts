@@ -1,4 +1,4 @@
-/** Subscriptions by chance within a few weeks, and the plain calendar that the rules are compared with. */
+/** Arbitrary subscriptions within a few weeks, and the plain calendar to compare the rules with. */
 
 import fc from 'fast-check'
 import { type Account, PLANS } from '../../src/accounts/account.ts'
@@ -9,16 +9,17 @@ import { addDays, type Day } from '../../src/values/time.ts'
 const FIRST = '2026-02-10' as Day
 const LENGTH = 40
 
-/** Every day that the calendar has, and some around it. */
+/** Every day of the calendar, and some around it. */
 export const ALL_DAYS: readonly Day[] = Array.from({ length: LENGTH + 10 }, (_, index) => addDays(FIRST, index - 5))
 
-/** Not the last day, whose next one the calendar lacks. */
+/** Not the last day, because the calendar lacks the day after it. */
 export const days = fc.constantFrom(...ALL_DAYS.slice(0, -1))
 
 const paid = fc.constantFrom<Period['plan']>('basic', 'premium')
 
 /**
- * Up to four periods from ascending bounds, so that they never overlap; some of one day, and the last one may be open.
+ * Up to four periods from ascending bounds, so that they never overlap. Some have one day, and the last one may be
+ * open.
  */
 export const periods: fc.Arbitrary<Period[]> = fc
   .record({
@@ -38,7 +39,7 @@ export const periods: fc.Arbitrary<Period[]> = fc
 
 export const subscriptions = fc.record({ plan: fc.constantFrom(...PLANS), periods })
 
-/** The period of each day that one holds, by counting days. */
+/** The period of each day, computed day by day. */
 export function calendar(list: readonly Period[]): Map<Day, Period> {
   const held = new Map<Day, Period>()
   for (const period of list) {
@@ -48,7 +49,7 @@ export function calendar(list: readonly Period[]): Map<Day, Period> {
   return held
 }
 
-/** The state of a date on /daily: it is looked up among the delivered days, and to both of its sides. */
+/** The state of a date on /daily, found among the delivered days before and after it. */
 export function marked({ plan, periods }: Pick<Account, 'plan' | 'periods'>, date: Day, today: Day): DailyAccess {
   if (plan === 'local') return { state: 'allowed', plan: 'premium' }
   if (plan === 'free' && periods.every(({ first }) => first > today)) return { state: 'plan_required' }

@@ -1,10 +1,10 @@
-/** Email addresses: one spelling each. */
+/** Email addresses: one canonical spelling each. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseEmail } from '../../src/accounts/account.ts'
 
-test('an address is kept in lower-case, with its domain as A-labels', () => {
+test('an address is stored in lower case, with its domain as A-labels', () => {
   assert.equal(parseEmail(' Ann.Lee+api@Example.COM '), 'ann.lee+api@example.com')
   assert.equal(parseEmail('ann@bücher.example'), 'ann@xn--bcher-kva.example')
   assert.equal(parseEmail(`${'a'.repeat(64)}@example.com`), `${'a'.repeat(64)}@example.com`)
@@ -27,5 +27,5 @@ for (const text of [
   `ann@${'a.'.repeat(126)}com`,
   'ann\n@example.com',
 ]) {
-  test(`${JSON.stringify(text.slice(0, 40))} is no address`, () => assert.equal(parseEmail(text), null))
+  test(`${JSON.stringify(text.slice(0, 40))} is not an address`, () => assert.equal(parseEmail(text), null))
 }

@@ -1,4 +1,4 @@
-/** Subscription periods: how they are written, and when two overlap. */
+/** Subscription periods: their format, and when two overlap. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -40,10 +40,10 @@ for (const text of [
   'basic:1970-01-01..',
   'basic:2026-01-01 .. 2026-02-01',
 ]) {
-  test(`"${text}" is no period`, () => assert.equal(parsePeriod(text), null))
+  test(`"${text}" is not a period`, () => assert.equal(parsePeriod(text), null))
 }
 
-test('a period reads back as it is written', () => {
+test('a period is parsed as it was written', () => {
   fc.assert(
     fc.property(periods, (list) => {
       for (const period of list) assert.deepEqual(parsePeriod(formatPeriod(period)), period)
@@ -51,7 +51,7 @@ test('a period reads back as it is written', () => {
   )
 })
 
-test('periods overlap exactly when some day is in both', () => {
+test('periods overlap exactly if both contain some day', () => {
   fc.assert(
     fc.property(periods, periods, (some, others) => {
       for (const a of some) {

@@ -1,4 +1,4 @@
-/** The file that changes the limits of the plans: what it may say, and how a mistake in it is told. */
+/** The file that changes the limits of the plans: its content, and the message about a mistake in it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
 import { readPlanFile } from '../../src/accounts/plan-file.ts'
 import { codes, readPage, tableOf } from '../docs/markdown.ts'
 
-test('what the file names is changed, all else stays as the specification has it', () => {
+test('the file changes what it names, and everything else stays as in the specification', () => {
   const file = { free: { daily_calls: 1_000, history_states: 5 }, premium: { daily_calls: null, page_rows: 20_000 } }
   assert.deepEqual(readPlanFile(JSON.stringify(file)), {
     ...DEFAULT_PLAN_LIMITS,
@@ -34,7 +34,7 @@ for (const [text, fault] of [
   ['{"free": {"daily_calls": 1.5}}', /must be a whole number from 0/],
   ['{"free": {"history_states": 1001}}', /from 1 to 1000, or null \(no \/dnshistory\)$/],
 ] as const) {
-  test(`a mistake is told with plan and key: ${text}`, () => {
+  test(`a mistake is reported with plan and key: ${text}`, () => {
     const faults = readPlanFile(text)
     assert.ok(Array.isArray(faults), text)
     assert.equal(faults.length, 1)
@@ -45,7 +45,7 @@ for (const [text, fault] of [
 const LIMIT_NAMES = Object.keys(DEFAULT_PLAN_LIMITS.free)
 const FILE_KEYS = /it must be (.*)$/.exec((readPlanFile('{"free": {"unknown": 1}}') as string[])[0]!)![1]!.split(', ')
 
-test('every limit of a plan has its key in the file', () => {
+test('every limit of a plan has a key in the file', () => {
   const keys = LIMIT_NAMES.map((limit) => limit.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   assert.deepEqual(FILE_KEYS.toSorted(), keys.toSorted())
 })

@@ -16,7 +16,7 @@ test('the limits are those of the specification', () => {
   })
 })
 
-test('plan in force: the higher of base plan and the period holding the day', () => {
+test('plan in force: the higher of the base plan and the period that contains the day', () => {
   const rank = { free: 0, basic: 1, premium: 2, local: 3 }
   fc.assert(
     fc.property(subscriptions, days, (account, day) => {

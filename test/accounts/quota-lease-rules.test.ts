@@ -1,4 +1,4 @@
-/** Who is gone, and who is spared, by the silence of all. */
+/** Which processes are dead, and which keep their units because all were silent. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ const silences: fc.Arbitrary<HolderSilence[]> = fc
     ),
   )
 
-test('each other process lives, is gone or is spared; nobody goes unless somebody was heard of', () => {
+test('each other process is alive, dead or spared, and none is dead if there was no heartbeat at all', () => {
   const property = fc.property(silences, (all) => {
     const { liveCount: live, expired: gone, renewed: spared } = classifyHolders(all, OURS)
     const others = all.filter(({ holder }) => !OURS.includes(holder))
@@ -34,7 +34,7 @@ test('each other process lives, is gone or is spared; nobody goes unless somebod
   fc.assert(property, { numRuns: 1_000 })
 })
 
-test('shares of all that live never exceed what is free, and are single ones near the end', () => {
+test('the shares of all live processes never exceed the free units, and are single units near the end', () => {
   const property = fc.property(
     fc.integer({ min: 1, max: 100_000 }),
     fc.integer({ min: 1, max: 64 }),

@@ -1,4 +1,4 @@
-/** Tokens: how they look, that noise is told from them, and when they let someone in. */
+/** Tokens: their format, how other texts are rejected, and when they are active. */
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -23,7 +23,7 @@ test('every random bit counts', () => {
   )
 })
 
-test('a token is read as it is, white space around it dropped', () => {
+test('a token is read as it is, without surrounding white space', () => {
   fc.assert(
     fc.property(random, (bytes) => {
       const token = makeToken(bytes)
@@ -33,7 +33,7 @@ test('a token is read as it is, white space around it dropped', () => {
   )
 })
 
-test('a token with one character changed is refused without a look-up', () => {
+test('a token with one changed character is rejected without a lookup', () => {
   fc.assert(
     fc.property(random, fc.nat(36), fc.constantFrom(...'09AZaz_-'), (bytes, at, other) => {
       const token = makeToken(bytes)
@@ -44,10 +44,10 @@ test('a token with one character changed is refused without a look-up', () => {
 })
 
 for (const text of ['', 'dxt_', 'token', 'x'.repeat(37), `dxt_${'0'.repeat(33)}`, 'é'.repeat(37)]) {
-  test(`"${text}" is no token`, () => assert.equal(parseToken(text), null))
+  test(`"${text}" is not a token`, () => assert.equal(parseToken(text), null))
 }
 
-test('only a SHA-256 of the token is kept, with its beginning as a hint', () => {
+test('only a SHA-256 of the token is stored, with its beginning as a hint', () => {
   const token = makeToken(new Uint8Array(TOKEN_BYTES).fill(7))
   assert.deepEqual(Buffer.from(hashToken(token)).toString('hex'), createHash('sha256').update(token).digest('hex'))
   const kept = newTokenRecord(token, 'laptop', null)

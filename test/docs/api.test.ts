@@ -1,4 +1,4 @@
-/** docs/api.md says what the API is: each endpoint, parameter, field, error and header of it, and nothing else. */
+/** docs/api.md describes the API completely: each endpoint, parameter, field, error and header, and nothing else. */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
@@ -33,14 +33,14 @@ before(async () => {
   await world.index()
 })
 
-test('every endpoint has its section and its row, and nothing that is no endpoint has', () => {
+test('every endpoint has a section and a row, and nothing else has', () => {
   const expected = names.map((name) => `/${name}`)
   assert.deepEqual([...endpoints.keys()].toSorted(), expected.toSorted())
   const rows = tableOf(page, 'endpoint').map(([cell]) => codes(cell!)[0])
   assert.deepEqual(rows.toSorted(), expected.toSorted())
 })
 
-test('every path beside /v1.0/ has its row, and every row its path', async () => {
+test('every path besides /v1.0/ has a row, and every row a path', async () => {
   const rows = tableOf(page, 'path').flatMap(([cell]) => codes(cell!))
   for (const path of own) assert.ok(rows.includes(path), path)
   const headers = { Authorization: 'Bearer x' }
@@ -58,14 +58,14 @@ for (const name of names) {
     assert.deepEqual(documented.toSorted(), declared.toSorted())
   })
 
-  test(`/${name}: the fields of the answer`, () => {
+  test(`/${name}: the fields of the response`, () => {
     const schema = responses[200]!.content[JSON_TYPE]?.schema
     const documented = tableOf(section(), 'field').flatMap(([cell]) => codes(cell!))
     assert.deepEqual(new Set(documented), new Set(schema === undefined ? [] : fieldsOf(schema)))
     assert.equal(new Set(documented).size, documented.length)
   })
 
-  test(`/${name}: its errors and those that every endpoint has`, () => {
+  test(`/${name}: its errors and those of every endpoint`, () => {
     const list = /^Errors.*?: (.*?)\.$/ms.exec(section())?.[1] ?? ''
     const common = /Every endpoint can also return (.*?)\.$/ms.exec(page)?.[1] ?? ''
     assert.deepEqual(new Set([...codes(list), ...codes(common)]), new Set(errorsOf(responses)))
@@ -73,7 +73,9 @@ for (const name of names) {
   })
 }
 
-/** The paths of the fields, `meta.query` or `result[].target`; the record types of /dnshistory are one, `<type>`. */
+/**
+ * The paths of the fields, `meta.query` or `result[].target`. The record types of /dnshistory count as one, `<type>`.
+ */
 function fieldsOf({ properties = {} }: Schema): string[] {
   return Object.entries(properties).flatMap(([top, schema]) => {
     if (schema.items) {
@@ -113,12 +115,12 @@ test('what the plans allow', () => {
   assert.deepEqual(Object.fromEntries(rows), DEFAULT_PLAN_LIMITS)
 })
 
-test('every header that the OpenAPI document has is described', () => {
+test('every header in the OpenAPI document is described', () => {
   const rows = tableOf(page, 'header').flatMap(([cell]) => codes(cell!))
   for (const header of Object.keys(document.components.headers)) assert.ok(rows.includes(header), header)
 })
 
-test('the example of /daily gives the file that the setup above builds', async () => {
+test('the example of /daily returns the file that the setup above builds', async () => {
   const [, names = ''] = /\nprintf '(.*)' > registered\.txt\n/.exec(page)!
   const [, date = '', listed] = /\$API\/daily -d '.*"date":"(.*)"\}' \| gunzip\n```\n\n```\n([^`]*)```/.exec(page)!
   assert.ok(page.includes(`--date ${date} registered.txt\nnpx domaindex build daily --date ${date}\n`))
@@ -129,7 +131,7 @@ test('the example of /daily gives the file that the setup above builds', async (
   assert.equal(gunzipSync(bytes).toString(), listed)
 })
 
-test('the examples answer what they say, cursors aside', async () => {
+test('the examples return what they show, except cursors', async () => {
   const { token } = await world.account({ plan: 'premium' })
   const cursors = new Map<string, string>()
   const shown = examples(page)
@@ -142,7 +144,7 @@ test('the examples answer what they say, cursors aside', async () => {
   }
 })
 
-/** The path and the request that a curl line stands for; a printed cursor gives way to the real one. */
+/** The path and the request of a curl line. The real cursor replaces the printed one. */
 function requestOf({ command }: Example, token: string, cursors: Map<string, string>): [string, RequestInit] {
   let line = command.replace('$API', '/v1.0').replace("'$TOKEN'", token).replace('$TOKEN', token)
   for (const [printed, real] of cursors) line = line.replace(printed, real)

@@ -1,4 +1,4 @@
-/** docs/crawling.md names the bounds in force, the options of `crawl` and the domain of the demo. */
+/** docs/crawling.md has the current limits, the options of `crawl` and the domain of the demo. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ defineCrawl(command)
 const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`
 const size = (bytes: number): string => (bytes < 2 ** 20 ? `${bytes / 1024} KiB` : `${bytes / 2 ** 20} MiB`)
 
-test('the bounds are those in force', () => {
+test('the limits are the current ones', () => {
   const {
     connectMs: connect,
     handshakeMs: handshake,
@@ -60,7 +60,7 @@ test('the bounds are those in force', () => {
   assert.match(page.replaceAll(/\s+/g, ' '), new RegExp(`follows at most ${MAX_REDIRECT_HOPS} redirects`))
 })
 
-test('the rate limits are those in force', () => {
+test('the rate limits are the current ones', () => {
   const rows = tableOf(page, 'target').map(([, least, most]) => [Number(least), Number(most)])
   assert.deepEqual(
     rows,
@@ -73,14 +73,14 @@ function boundsOf(): [string, string][] {
   return tableOf(page.slice(page.indexOf('## Bounds')), 'what').map(([what, bound]) => [what!, bound!])
 }
 
-test('every option is in the docs, and every option in them is one', () => {
+test('every option is documented, and every documented option exists', () => {
   const options = command.options.map(({ long }) => long!)
   const text = page.replaceAll('serve --crawl', 'serve')
   const named = new Set([...text.matchAll(/(?<![\w-])--[a-z]+/g)].map(([option]) => option))
   assert.deepEqual([...named].toSorted(), options.toSorted())
 })
 
-test('README shows what the demo asks about', () => {
+test('README shows the domain that the demo queries', () => {
   const readme = readPage('../README.md')
   assert.ok(readme.includes(`"query":"${SHOWCASE_DOMAIN}"`))
 })

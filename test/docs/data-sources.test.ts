@@ -1,4 +1,4 @@
-/** docs/data-sources.md names the formats and options of `import`, and its examples are true. */
+/** docs/data-sources.md has the formats and options of `import`, and its examples are correct. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,13 +28,13 @@ test('every format is in the table, with an example that uses it', () => {
   )
 })
 
-test('every option of import is in the docs, and every option in them is one', () => {
+test('every option of import is documented, and every documented option exists', () => {
   const named = new Set([...page.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))
   named.delete('--result-verbosity') // of zdns
   assert.deepEqual([...named].toSorted(), command.options.map(({ long }) => long!).toSorted())
 })
 
-test('the modules of zdns that are kept are those that it names', () => {
+test('the documented modules of zdns are the supported ones', () => {
   const [, kept = ''] = tableOf(sections(page, 3).get('What each format provides')!, 'format')[0]!
   const modules = codes(kept).filter((word) => /^[A-Z]+$/.test(word))
   assert.deepEqual(modules.toSorted(), [...RECORD_TYPES, 'ALOOKUP', 'MXLOOKUP', 'NSLOOKUP'].toSorted())
@@ -49,7 +49,7 @@ test('the modules of zdns that are kept are those that it names', () => {
   }
 })
 
-test('the rows of passive DNS in it are the states that it says', () => {
+test('the documented rows of passive DNS give the documented states', () => {
   const rows = page.match(/^\{"rrname".*$/gm)!
   const seen = read(IMPORT_FORMATS.cof, rows).observations as { observed_at: string; dns: { A: string[] } }[]
   const states = seen.filter(({ dns }, index) => String(dns.A) !== String(seen[index - 1]?.dns.A))

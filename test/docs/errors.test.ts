@@ -8,13 +8,13 @@ import { codes, readPage, tableOf } from './markdown.ts'
 const page = readPage('errors.md')
 const rows = tableOf(page, 'status')
 
-test('every error key is documented with its status, and nothing that is none', () => {
+test('every error key is documented with its status, and nothing else', () => {
   const documented = rows.map(([status, key]) => [codes(key!)[0]!, Number(status)])
   const declared = Object.entries(ERRORS).map(([key, [status]]) => [key, status])
   assert.deepEqual(documented.toSorted(), declared.toSorted())
 })
 
-test('every row says when the error comes and what to do', () => {
+test('every row says when the error occurs and what to do', () => {
   for (const [, key, when, deed] of rows) assert.ok(when !== '' && deed !== '', key)
 })
 

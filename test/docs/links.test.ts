@@ -1,5 +1,5 @@
 /**
- * Every link between documents leads to a file and a heading that exist, and long documents begin with a contents list.
+ * Every link between documents leads to an existing file and heading, and long documents begin with a contents list.
  */
 
 import assert from 'node:assert/strict'
@@ -24,7 +24,7 @@ function proseLines(path: string): string[] {
     })
 }
 
-/** The anchor that GitHub gives a heading: lower case, punctuation dropped, blanks as hyphens. */
+/** The anchor that GitHub gives a heading: lower case, without punctuation, blanks as hyphens. */
 const anchorOf = (heading: string) =>
   heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -63,7 +63,7 @@ function linkError(path: string, link: string): string | null {
 }
 
 for (const path of documents) {
-  test(`${path}: every link leads to a file and a heading that exist`, () => {
+  test(`${path}: every link leads to an existing file and heading`, () => {
     assert.deepEqual(
       linksOf(path).flatMap((link) => linkError(path, link) ?? []),
       [],

@@ -1,8 +1,8 @@
-/** Reads the pages of docs/: their sections, the cells of their tables, the words in code, the examples. */
+/** Reads the pages of docs/: their sections, table cells, code spans and examples. */
 
 import { readFileSync } from 'node:fs'
 
-/** A command and what it printed. */
+/** A command and its output. */
 export type Example = { command: string; output: string }
 
 export function readPage(name: string): string {
@@ -21,7 +21,7 @@ export function sections(page: string, level: number): Map<string, string> {
   return found
 }
 
-/** The rows of the table that begins with a header cell, without that header; empty where there is no such table. */
+/** The rows of the table whose header begins with a cell, without the header, or none without such a table. */
 export function tableOf(text: string, header: string): string[][] {
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.startsWith(`| ${header} |`))
@@ -35,12 +35,12 @@ export function tableOf(text: string, header: string): string[][] {
   )
 }
 
-/** The words in code of a text, without links around them. */
+/** The code spans of a text, without surrounding links. */
 export function codes(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, word]) => word!)
 }
 
-/** Every shell block that is one command, with the JSON block that follows it. */
+/** Every shell block of one command, with the JSON block that follows it. */
 export function examples(page: string): Example[] {
   const blocks = page.matchAll(/```sh\n([^\n]+)\n```\n\n```json\n([^\n]+)\n```/g)
   return [...blocks].map(([, command, output]) => ({ command: command!, output: output! }))

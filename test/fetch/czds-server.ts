@@ -1,4 +1,4 @@
-/** A server that speaks the CZDS REST API (version 1.0.9) on this machine, with faults as they are told to it. */
+/** A local server that implements the CZDS REST API (version 1.0.9), with configurable faults. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ export const PASSWORD = 'correct horse'
 
 export type Zone = { bytes: Buffer; modified: string }
 
-/** `answers`: what the next requests of a path are answered with instead, in turn. */
+/** `answers`: replacements for the next responses of a path, in order. */
 export type State = {
   zones: Record<string, Zone>
   links: string[] | null
@@ -77,9 +77,7 @@ function sendZone({ zones, isRangeRead }: State, request: IncomingMessage, respo
   response.end(request.method === 'HEAD' ? undefined : sent)
 }
 
-/**
- * An answer that sends so many bytes of a zone and breaks off once some have come: what waits in buffers goes with it.
- */
+/** A response that announces the bytes of a zone and breaks off after some of them, without those still in buffers. */
 export const breakOff =
   ({ bytes, modified }: Zone, after: number, haveCome: () => boolean = () => true) =>
   async (_: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,4 +1,4 @@
-/** The real crawl of the lab: resolver, guard, web servers and observers as the service has them. */
+/** The real crawl of the lab: resolver, guard, web prober and observers as in the service. */
 
 import type { Lab } from '../../lab/lab.ts'
 import type { Observation } from '../../src/observe/observation.ts'
@@ -12,15 +12,15 @@ import type { Instant } from '../../src/values/time.ts'
 
 const IN_FLIGHT = 24
 
-/** Milliseconds in which this process has a processor: for those that would otherwise be waited for in full. */
+/** Milliseconds of processor time: for servers that would otherwise be waited for in full. */
 const BRIEF = { answer: 1500, dns: 1000 }
-/** However busy the machine is: all others answer. */
+/** Long enough for a busy machine, because all others answer. */
 const LONG = { connectMs: 60_000, handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, robotsMs: 60_000 }
 
-/** Of a whole visit, in wall-clock time: a process without a processor may take long for what it does not wait for. */
+/** The timeout of a probe in wall-clock time, because a process without a processor may take long. */
 const VISIT = 600_000
 
-/** They never answer, or not to the end. */
+/** Servers that never answer, or not completely. */
 const SILENT: ReadonlySet<string> = new Set([
   'dripping-body.example',
   'dripping-head.example',
@@ -35,7 +35,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'www-only-mute.example',
 ])
 
-/** Visits these names of the lab; `at` is the time that the visits carry. */
+/** Probes these names of the lab. `at` is the time of the probe results. */
 export async function crawl(
   lab: Lab,
   given: readonly DomainName[],

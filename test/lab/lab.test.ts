@@ -1,4 +1,4 @@
-/** The crawler meets the lab: every visit gives what its row says, and the API answers what the rows imply. */
+/** The crawler in the lab: every probe gives the result of its row, and the API answers accordingly. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,7 +13,7 @@ import { answersOf } from './answers.ts'
 import { observationOf } from './rows.ts'
 import { describeVisits, visitLab } from './visits.ts'
 
-/** So many of domains that are all alike are asked for. */
+/** Of many identical domains, this many are queried. */
 const ALIKE = 3
 
 const visits = await visitLab()
@@ -29,7 +29,7 @@ for (const { state, at, rows, seen } of visits.crawls) {
   }
 }
 
-describe('the API answers what the rows imply', async () => {
+describe('the API answers according to the rows', async () => {
   const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
   const asking = answersOf(world, token, model)
 
@@ -44,11 +44,11 @@ describe('the API answers what the rows imply', async () => {
     })
   }
 
-  test('everybody at an address is listed there', async () => {
+  test('every domain on an address is listed there', async () => {
     for (const address of Object.keys(MACHINES)) await asking.tenants(address as IpAddress)
   })
 
-  test('the domain that is shown has something of everything', () => {
+  test('the showcase domain has data in every response', () => {
     assert.ok(model.redirects(SHOWCASE_DOMAIN).length >= 5)
     assert.ok(model.lookup(SHOWCASE_DOMAIN)!.reverse_ip_count >= 5)
     assert.equal(model.history(SHOWCASE_DOMAIN, 'A').length, 3)

@@ -1,4 +1,4 @@
-/** The scenarios that the lab has to have, in the words they were asked for in, and the rows that show them. */
+/** The required scenarios of the lab, in the words of the requirement, and the rows that show them. */
 
 export const MEANING: Readonly<Record<string, readonly string[]>> = {
   valid: ['valid.example'],

@@ -1,4 +1,4 @@
-/** The visits of the whole lab, and that each gives what its row says. */
+/** Probes the whole lab, and checks that each probe gives the result of its row. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,24 +13,22 @@ import { observationOf } from './rows.ts'
 
 type Row = (typeof ROWS)[number]
 
-/** One crawl: the state of the lab, the time that its visits carry, the rows that it visits and what it saw. */
+/** One crawl: the state of the lab, the time of its probe results, the probed rows and the results. */
 export type LabCrawl = { state: 0 | 1; at: number; rows: readonly Row[]; seen: ReadonlyMap<DomainName, Observation> }
 
 const changing = ROWS.filter((row) => namesOf(row).some((name) => row.states(name).length > 1))
 
-/** Every domain in both states of the lab; in the end those that change come back to the first. */
+/** Every domain in both states of the lab. At the end, changed domains return to the first state. */
 const CRAWLS = [
   { state: 0, at: NOON - 172_800, rows: ROWS },
   { state: 1, at: NOON - 86_400, rows: ROWS },
   { state: 0, at: NOON - 3600, rows: changing },
 ] as const
 
-/** Without IPv6 on this computer its row says what would be seen on another. */
+/** Without IPv6 on this computer, its row says what another computer would observe. */
 const SIXTH_ONLY = 'ipv6-only.example'
 
-/**
- * Starts the lab, makes the first `count` crawls and ends it. `isSeen`: whether this computer can see what a row says.
- */
+/** Starts the lab, runs the first `count` crawls and ends it. `isSeen`: whether this computer can observe a row. */
 export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.length) {
   const lab = await startLab(addresses)
   const crawls: LabCrawl[] = []
@@ -44,7 +42,7 @@ export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.
 }
 
 export function describeVisits({ crawls, isSeen }: Awaited<ReturnType<typeof visitLab>>): void {
-  describe('a visit gives what its row says', () => {
+  describe('a probe gives the result of its row', () => {
     for (const row of ROWS) {
       test(`${row.name}: ${row.description}`, { skip: !isSeen(row) && 'this computer has no IPv6' }, () => {
         for (const [index, { state, at, rows, seen }] of crawls.entries()) {

@@ -1,4 +1,4 @@
-/** The table of scenarios: each row is its own, and nothing that was asked for is missing. */
+/** The table of scenarios: each row is unique, and no required scenario is missing. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,28 +9,28 @@ import { observationOf } from './rows.ts'
 
 const known = new Set(ROWS.map(({ name }) => name))
 
-test('every scenario word has its row', () => {
+test('every required scenario has a row', () => {
   for (const [word, names] of Object.entries(MEANING)) {
     assert.ok(names.length > 0, word)
     for (const name of names) assert.ok(known.has(name), `${word}: ${name} is no row`)
   }
 })
 
-test('every social network has its row', () => {
+test('every social network has a row', () => {
   assert.deepEqual(
     NETWORKS.filter((network) => !known.has(`on-${network}.example`)),
     [],
   )
 })
 
-test('no two rows are called alike, and no domain is in two rows', () => {
+test('no two rows have the same name, and no domain is in two rows', () => {
   assert.equal(known.size, ROWS.length)
   const names = ROWS.flatMap(namesOf)
   assert.equal(new Set(names).size, names.length)
   assert.ok(names.length >= 80)
 })
 
-test('no host is written down by two rows', () => {
+test('no host is defined by two rows', () => {
   for (const state of [0, 1]) {
     const hosts = ROWS.flatMap((row) => namesOf(row).flatMap((name) => Object.keys(stateOf(row, name, state).zone)))
     assert.deepEqual(
@@ -40,7 +40,7 @@ test('no host is written down by two rows', () => {
   }
 })
 
-test('every site stands at a host that DNS knows', () => {
+test('every site is at a host in DNS', () => {
   for (const state of [0, 1]) {
     const { dns, sites } = internetOf(ROWS, state)
     assert.deepEqual(
@@ -50,9 +50,9 @@ test('every site stands at a host that DNS knows', () => {
   }
 })
 
-test('no name of the lab can ever exist', () => {
+test('no name of the lab can exist on the internet', () => {
   const reserved = /\.(example|test|invalid)$/ // RFC 2606, chapter 2
-  const impossible = /(^|\.)[^.]*_[^.]*\.(co\.uk|github\.io)$/ // no registry takes an underscore (RFC 1123, chapter 2.1)
+  const impossible = /(^|\.)[^.]*_[^.]*\.(co\.uk|github\.io)$/ // no registry accepts an underscore (RFC 1123, chapter 2.1)
   for (const state of [0, 1]) {
     const hosts = Object.keys(internetOf(ROWS, state).dns)
     assert.deepEqual(
@@ -62,7 +62,7 @@ test('no name of the lab can ever exist', () => {
   }
 })
 
-test('every row says what it shows, and gives an observation in the form of files', () => {
+test('every row has a description, and gives an observation in file format', () => {
   for (const row of ROWS) {
     assert.match(row.description, /^[A-Z0-9].*\.$/, row.name)
     for (const name of namesOf(row)) for (const state of [0, 1]) observationOf(row, name, state, 0)

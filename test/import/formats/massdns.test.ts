@@ -1,4 +1,4 @@
-/** Output of massdns in its three modes: what it says of the names, and what is refused. */
+/** Output of massdns in its three modes: what it means for the names, and what is rejected. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { dnsOf, NOON, NOT_HERE, read, sample, standsHostileLines, whyRefused } f
 const SECONDS = 1_582_650_534
 const WHEN = '2020-02-25T17:08:54Z'
 
-/** An entry of full text; `sections` are its records behind the question. */
+/** An entry of full text. `sections` are its records after the question. */
 function full(question: string, status: string, sections: Record<string, string[]>, flags = 'qr rd ra '): string[] {
   const records = Object.entries(sections).flatMap(([section, lines]) => ['', `;; ${section} SECTION:`, ...lines])
   return [
@@ -26,7 +26,7 @@ function full(question: string, status: string, sections: Record<string, string[
   ]
 }
 
-/** A line of JSON, its time in nanoseconds as the digits stand. */
+/** A line of JSON with its time in nanoseconds, digit by digit. */
 function json(given: object, nanoseconds = `${SECONDS}999999000`): string {
   const line = JSON.stringify({
     name: 'example.com.',
@@ -69,7 +69,7 @@ test('full text: the question, the records at the end of its aliases, the time',
 
 for (const [what, lines, dns] of [
   [
-    'a name that does not exist',
+    'a missing name',
     full('example.com. IN A', 'NXDOMAIN', { AUTHORITY: ['com. 300 IN SOA a. b. 1 2 3 4 5'] }),
     { status: 'nxdomain' },
   ],
@@ -84,7 +84,7 @@ for (const [what, lines, dns] of [
     { status: 'ok', MX: [{ priority: 10, mail_server: 'mx.example.com' }] },
   ],
   [
-    'odd bytes in a host',
+    'unusual bytes in a host',
     full('example.com. IN NS', 'NOERROR', { ANSWER: ['example.com. 300 IN NS a\\x2eb\\xff.example.'] }),
     { status: 'ok', NS: ['a\\.b\\255.example'] },
   ],
@@ -92,18 +92,18 @@ for (const [what, lines, dns] of [
   test(`full text: ${what}`, () => assert.deepEqual(dnsOf(massdnsFormat, ...lines), dns))
 }
 
-test('full text: name servers alone, of a server without authority, are a referral and say nothing', () => {
+test('full text: name servers alone, from a server without authority, are a referral and give nothing', () => {
   const lines = full('example.com. IN A', 'NOERROR', { AUTHORITY: ['com. 300 IN NS a.example.'] }, 'qr ')
   assert.deepEqual([read(massdnsFormat, lines).observations, read(massdnsFormat, lines).refused], [[], []])
 })
 
-test('an answer that was cut off says nothing', () => {
+test('a truncated answer gives nothing', () => {
   const lines = full('example.com. IN A', 'NOERROR', { ANSWER: ['example.com. 300 IN A 192.0.2.1'] }, 'qr rd ra tc ')
   const line = json({ data: { answers: [record('A', '192.0.2.1')] }, flags: ['tc', 'ra'] })
   assert.deepEqual([read(massdnsFormat, lines).passedOver, read(massdnsFormat, [line]).passedOver], [1, 1])
 })
 
-test('full text: an entry is refused at the line that is wrong, and the rest of it is passed by', () => {
+test('full text: an entry is rejected at the invalid line, and the rest of it is skipped', () => {
   const good = full('example.org. IN A', 'NOERROR', { ANSWER: ['example.org. 300 IN A 192.0.2.1'] })
   for (const [old, wrong, line, reason] of [
     ['example.org. IN A', 'example_org IN A', 8, /^question: the name has no dot/],
@@ -131,7 +131,7 @@ test('JSON: the question, the answer, the nanoseconds', () => {
   ])
 })
 
-test('JSON: the parts of a text come joined, and are cut anew after every 255 bytes', () => {
+test('JSON: the strings of a text are joined, and split again after every 255 bytes', () => {
   const [one, two] = ['ä'.repeat(127), '\\xc3\\xa4 and more']
   const line = json({ type: 'TXT', data: { answers: [record('TXT', one + two), record('TXT', '"short" text ')] } })
   assert.deepEqual(dnsOf(massdnsFormat, line), {
@@ -140,7 +140,7 @@ test('JSON: the parts of a text come joined, and are cut anew after every 255 by
   })
 })
 
-test('JSON: a status, and what was given up', () => {
+test('JSON: a status, and a query that was given up', () => {
   assert.deepEqual(dnsOf(massdnsFormat, json({ status: 'NXDOMAIN', data: {} })), { status: 'nxdomain' })
   assert.deepEqual(dnsOf(massdnsFormat, json({ status: 'SERVFAIL' }), json({ status: 'REFUSED', type: 'AAAA' })), {
     status: 'servfail',
@@ -153,7 +153,7 @@ test('JSON: a status, and what was given up', () => {
   ])
 })
 
-test('JSON: another type is passed over, a line that does not fit is refused', () => {
+test('JSON: another type is skipped, and an invalid line is rejected', () => {
   assert.equal(read(massdnsFormat, [json({ type: 'CAA', data: {} }), json({ type: 'TYPE65', data: {} })]).passedOver, 2)
   for (const [line, reason] of [
     [json({ name: 'com.' }), /^name: the name has no dot/],
@@ -170,12 +170,12 @@ test('JSON: another type is passed over, a line that does not fit is refused', (
     assert.match(whyRefused(massdnsFormat, line), reason)
 })
 
-test('simple text: records of an answer follow each other; a time has to be given', () => {
+test('simple text: records of an answer follow each other, and a time is required', () => {
   const lines = [
     'www.example.com. CNAME example.com.',
     'example.com. A 192.0.2.1',
     'example.com. A 192.0.2.2',
-    'example.com. A 192.0.2.2', // there already: the answer to another question
+    'example.com. A 192.0.2.2', // already present: the answer to another question
     'example.com. A 192.0.2.1',
     'example.org. MX 10 mx.example.org.',
     '',
@@ -211,13 +211,13 @@ for (const [what, lines, dns] of [
     ['[2001:db8::53]:53 1582650534 NOERROR example.com.  TXT', '\texample.com. TXT "a" "b" '],
     { status: 'ok', TXT: [['a', 'b']] },
   ],
-  ['a name that does not exist', ['192.0.2.53:53 1582650534 NXDOMAIN example.com.  A'], { status: 'nxdomain' }],
+  ['a missing name', ['192.0.2.53:53 1582650534 NXDOMAIN example.com.  A'], { status: 'nxdomain' }],
   ['a type that is absent', ['192.0.2.53:53 1582650534 NOERROR example.com. IN AAAA', ''], { status: 'ok', AAAA: [] }],
 ] as const) {
   test(`simple text: ${what}`, () => assert.deepEqual(dnsOf(massdnsFormat, ...lines), dns))
 }
 
-test('simple text: a question without status and without records says nothing', () => {
+test('simple text: a question without status and without records gives nothing', () => {
   const { observations, passedOver } = read(
     massdnsFormat,
     ['example.com. IN A', 'example.org.  A', 'example.org. A 192.0.2.1'],
@@ -226,7 +226,7 @@ test('simple text: a question without status and without records says nothing', 
   assert.deepEqual([passedOver, observations.length], [1, 1])
 })
 
-test('simple text: a line that does not fit is refused', () => {
+test('simple text: an invalid line is rejected', () => {
   for (const [line, reason] of [
     ['example.com. 8.8.4.4:53', /^must be a name, a type and data$/],
     ['com. A 192.0.2.1', /^the name has no dot/],
@@ -240,7 +240,7 @@ standsHostileLines(massdnsFormat, [
   json({ type: 'SOA', data: { answers: [record('SOA', 'a. b. 1 2 3 4 5')] } }),
 ])
 
-test('hostile text is refused or says nothing; it never throws', () => {
+test('hostile text is rejected or gives nothing, and never throws', () => {
   const good = full('example.com. IN TXT', 'NOERROR', { ANSWER: ['example.com. 300 IN TXT "a"'] })
   for (const [index, line] of good.entries())
     for (const bad of [
@@ -265,7 +265,7 @@ test('hostile text is refused or says nothing; it never throws', () => {
 })
 
 const outputs = sample('massdns/expected-outputs.txt')
-test('the outputs that its own tests expect are read', { skip: outputs === null && NOT_HERE }, () => {
+test('the expected outputs of its own tests are read', { skip: outputs === null && NOT_HERE }, () => {
   const entries = outputs!.split(/^# .*$/m).filter((each) => each.includes('HEADER'))
   const lines = entries.flatMap((each) => each.replaceAll('[0-9]+', String(SECONDS)).split('\n'))
   const end = lines.findIndex((line) => line.startsWith('46:'))

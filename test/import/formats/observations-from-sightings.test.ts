@@ -1,4 +1,4 @@
-/** Sightings of a name become visits: which answers belong together, and what they say then. */
+/** Sightings of a name become observations: which answers belong together, and what they mean then. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ const asked = (seconds: number, type: RecordType, answer: DnsAnswer, domain = 'e
   answer,
 })
 
-/** Seconds behind noon and what DNS said; null for a visit that says nothing. */
+/** Seconds after noon and the DNS part, or null for a group that gives nothing. */
 function visits(...sightings: Sighting[]): unknown[] {
   return [...observationsOf(sightings)].map((each) => {
     if (each === null) return null
@@ -30,7 +30,7 @@ function visits(...sightings: Sighting[]): unknown[] {
   })
 }
 
-test('what was asked of a name within 60 seconds is one visit, dated by its first answer', () => {
+test('queries for a name within 60 seconds are one observation, dated by its first answer', () => {
   assert.deepEqual(
     visits(asked(0, 'A', A1), asked(30, 'MX', answered()), asked(59, 'AAAA', answered()), asked(60, 'NS', answered())),
     [
@@ -40,7 +40,7 @@ test('what was asked of a name within 60 seconds is one visit, dated by its firs
   )
 })
 
-test('a type that was asked again begins another visit', () => {
+test('a repeated query for a type starts another observation', () => {
   assert.deepEqual(
     visits(asked(0, 'A', A1), asked(1, 'MX', answered()), asked(5, 'A', A2), asked(61, 'MX', answered())),
     [
@@ -50,7 +50,7 @@ test('a type that was asked again begins another visit', () => {
   )
 })
 
-test('within a visit an answer counts more than a failure, before and after it', () => {
+test('within an observation an answer replaces a failure, before or after it', () => {
   assert.deepEqual(visits(asked(0, 'A', FAILED), asked(3, 'A', A1), asked(5, 'A', FAILED)), [
     [0, { status: 'ok', A: ['192.0.2.1'] }],
   ])
@@ -62,23 +62,23 @@ test('of two answers of one second the first counts', () => {
   ])
 })
 
-test('servfail needs A and AAAA to fail in one visit; a visit of which nothing is known is null', () => {
+test('servfail requires failures of A and AAAA in one observation, and without any result it is null', () => {
   assert.deepEqual(visits(asked(0, 'A', FAILED), asked(59, 'AAAA', FAILED)), [[0, { status: 'servfail' }]])
   assert.deepEqual(visits(asked(0, 'A', FAILED), asked(60, 'AAAA', FAILED)), [null, null])
 })
 
-test('a name that does not exist for A, and for nothing else, is there', () => {
+test('a name that is NXDOMAIN only for A exists', () => {
   assert.deepEqual(visits(asked(0, 'A', { outcome: 'nxdomain' }), asked(0, 'AAAA', answered('2001:db8::1'))), [
     [0, { status: 'ok', A: [], AAAA: ['2001:db8::1'] }],
   ])
 })
 
-test('names do not mix', () => {
+test('names are kept apart', () => {
   const both = [asked(0, 'A', FAILED, 'a.example'), asked(0, 'AAAA', FAILED, 'b.example')]
   assert.deepEqual(visits(...both), [null, null])
 })
 
-test('of a name with any number of rows no more than a part is held', () => {
+test('of a name with any number of rows only a part is held in memory', () => {
   const row = (at: number): Sighting => ({
     name: name('example.com'),
     at,

@@ -1,4 +1,4 @@
-/** Lines of zdns, in the old layout and the new: what they say of their name, and what is refused. */
+/** Lines of zdns in both layouts: what they mean for their name, and what is rejected. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const found = (...answers: Given[]) =>
 const a = (answer: string, name = 'example.com') => ({ type: 'A', answer, name })
 const cname = (name: string, answer: string) => ({ type: 'CNAME', name, answer })
 
-test('every module of one of the seven types is a type that was asked; several stand in one line', () => {
+test('every module for one of the seven types counts as a query for it, and a line may have several', () => {
   const line = lineOf({
     A: found(a('192.0.2.2'), a('192.0.2.1')),
     AAAA: found({ type: 'AAAA', answer: '2001:DB8::1' }),
@@ -65,7 +65,7 @@ test('the time is that of the module, in UTC', () => {
   ])
 })
 
-test('the name that was asked is the altered one, where zdns altered it', () => {
+test('the queried name is the altered one, if zdns altered it', () => {
   const { sightings } = read(zdnsFormat, [lineOf({ A: found() }, { altered_name: 'WWW.example.com.' })])
   assert.equal(sightings[0]?.name, 'www.example.com')
 })
@@ -84,7 +84,7 @@ for (const [what, results, dns] of [
     { status: 'ok', A: ['192.0.2.9'] },
   ],
   [
-    'mail servers of the target of an alias are not those of the name',
+    'mail servers of an alias target are not those of the name',
     {
       MX: found(cname('example.com', 'a.example.net'), {
         type: 'MX',
@@ -101,16 +101,16 @@ for (const [what, results, dns] of [
     { status: 'ok', A: [] },
   ],
   [
-    'an alias whose target has none, neither',
+    'an alias whose target has no address',
     { A: result('NOERROR', { answers: [cname('example.com', 'a.example')], authorities: [SOA] }) },
     { status: 'ok', A: [] },
   ],
   [
-    'the alias itself is kept where it was asked for',
+    'the alias itself is stored if it was queried',
     { CNAME: found(cname('example.com', 'a.example.')) },
     { status: 'ok', CNAME: ['a.example'] },
   ],
-  ['a name that does not exist is nxdomain', { A: result('NXDOMAIN'), MX: result('NXDOMAIN') }, { status: 'nxdomain' }],
+  ['a missing name is nxdomain', { A: result('NXDOMAIN'), MX: result('NXDOMAIN') }, { status: 'nxdomain' }],
   [
     'a type that failed is left out',
     { A: found(a('192.0.2.1')), MX: result('TIMEOUT'), NS: result('SERVFAIL') },
@@ -122,12 +122,12 @@ for (const [what, results, dns] of [
     { status: 'servfail' },
   ],
   [
-    'records of another class are none',
+    'records of another class are ignored',
     { TXT: found({ type: 'TXT', class: 'CH', answer: 'x' }) },
     { status: 'ok', TXT: [] },
   ],
   [
-    'ALOOKUP gives the families that came',
+    'ALOOKUP gives the families that it found',
     { ALOOKUP: result('NOERROR', { ipv4_addresses: ['192.0.2.1'] }) },
     { status: 'ok', A: ['192.0.2.1'] },
   ],
@@ -146,30 +146,30 @@ for (const [what, results, dns] of [
 }
 
 for (const [what, results] of [
-  ['A alone failed', { A: result('SERVFAIL') }],
-  ['the trouble was that of zdns', { A: result('ERROR'), AAAA: result('TRUNCATED'), MX: result('ILLEGAL_INPUT') }],
+  ['only A failed', { A: result('SERVFAIL') }],
+  ['zdns itself failed', { A: result('ERROR'), AAAA: result('TRUNCATED'), MX: result('ILLEGAL_INPUT') }],
   ['an alias was not followed to its end', { A: found(cname('example.com', 'a.example')) }],
   [
-    'the aliases go round, and so does nothing else',
+    'the aliases form a loop, and there is no other record',
     { A: found(cname('example.com', 'a.example'), cname('a.example', 'example.com')) },
   ],
   [
-    'the server only refers to others',
+    'the server only sent a referral',
     { NS: result('NOERROR', { answers: [], authorities: [{ type: 'NS' }], flags: {} }) },
   ],
   ['the list of answers is missing', { A: result('NOERROR', {}) }],
   [
-    'its modules are for none of the types, or for some records of one',
+    'its modules are for other types, or for some records of one',
     { SPF: found(), DMARC: found(), CAA: found(), AXFR: found() },
   ],
 ] as [string, Given][]) {
-  test(`nothing is said where ${what}`, () => {
+  test(`there is no result if ${what}`, () => {
     const { observations, refused } = read(zdnsFormat, [lineOf(results)])
     assert.deepEqual([observations, refused], [[], []])
   })
 }
 
-test('the old layout has one result a line, and its module is seen from what was found', () => {
+test('the old layout has one result per line, and the results show its module', () => {
   const old = (status: string, data: unknown) =>
     JSON.stringify({ name: 'example.com', class: 'IN', status, data, timestamp: TIME })
   for (const [line, dns] of [
@@ -187,7 +187,7 @@ test('the old layout has one result a line, and its module is seen from what was
   assert.equal(read(zdnsFormat, [old('NOERROR', { answers: [] })]).passedOver, 1)
 })
 
-test('a line that does not fit is refused, naming the field', () => {
+test('an invalid line is rejected with the field', () => {
   const good = { A: found(a('192.0.2.1')) }
   for (const [line, reason] of [
     ['{"name":', /^must be JSON: /],
@@ -205,7 +205,7 @@ test('a line that does not fit is refused, naming the field', () => {
     assert.match(whyRefused(zdnsFormat, line), reason)
 })
 
-test('what carries no time gets the one that is given, and is refused without', () => {
+test('entries without a time get the given one, and are rejected without it', () => {
   const line = JSON.stringify({ name: 'example.com', results: { A: { status: 'NXDOMAIN' } } })
   assert.match(whyRefused(zdnsFormat, line), /carries no time; --observed-at/)
   assert.equal(read(zdnsFormat, [line], NOON).sightings[0]?.at, NOON)
@@ -252,7 +252,7 @@ test('the examples of its README are read', { skip: examples === null && NOT_HER
 })
 
 const expected = sample('zdns/integration_expected_answers.json')
-test('the answers that its own tests expect are read', { skip: expected === null && NOT_HERE }, () => {
+test('the expected answers of its own tests are read', { skip: expected === null && NOT_HERE }, () => {
   const answers: Record<string, Given & Given[]> = JSON.parse(expected!)
   const asked = (name: string, module: string, key: string) =>
     dnsOf(zdnsFormat, JSON.stringify({ name, results: { [module]: result('NOERROR', { answers: answers[key] }) } }))
@@ -303,7 +303,7 @@ test('the answers that its own tests expect are read', { skip: expected === null
 })
 
 const transfer = sample('zdns/axfr-zonetransfer.me.json')
-test('a zone transfer is passed over', { skip: transfer === null && NOT_HERE }, () => {
+test('a zone transfer is skipped', { skip: transfer === null && NOT_HERE }, () => {
   const line = JSON.stringify({ name: 'zonetransfer.me', status: 'NOERROR', timestamp: TIME, ...JSON.parse(transfer!) })
   assert.deepEqual([read(zdnsFormat, [line]).passedOver, read(zdnsFormat, [line]).refused], [1, []])
 })
