@@ -1,4 +1,4 @@
-/** Downloads zones from a test server that implements the CZDS API, correctly and with faults. */
+/** Tests fetching zones from CZDS, with a server that speaks its API correctly and with faults. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -57,7 +57,7 @@ async function world(t: TestContext, zones: Record<string, Zone>, password = PAS
 const outcomes = (fetched: readonly ZoneFetchResult[]): string[] =>
   fetched.map(({ zone, outcome }) => `${zone} ${outcome}`)
 
-test('all zones of the account are downloaded, one at a time, with one token, under their name and day', async (t) => {
+test('all zones of the account are fetched one at a time, with one token, under their name and day', async (t) => {
   const zones = {
     com: zone(),
     'xn--p1ai': zone(undefined, 'Fri, 20 Nov 2026 00:00:00 GMT'),
@@ -80,7 +80,7 @@ test('all zones of the account are downloaded, one at a time, with one token, un
   assert.deepEqual(lines().slice(before), ['GET /czds/downloads/links', 'HEAD /czds/downloads/com.zone'])
 })
 
-test('an interrupted download continues where it was, within a run and in a later one', async (t) => {
+test('an interrupted download is resumed at the same position, within a run and in a later one', async (t) => {
   const zones = { com: zone() }
   const { fetch, folder, read, state, seen } = await world(t, zones)
   const path = 'GET /czds/downloads/com.zone'
@@ -102,7 +102,7 @@ test('an interrupted download continues where it was, within a run and in a late
   assert.deepEqual(readdirSync(folder), ['com-2026-11-19.zone.gz'])
 })
 
-test('if the server supports no ranges, or the zone has changed, the download restarts', async (t) => {
+test('if a server does not support ranges, or a zone was rebuilt meanwhile, the download starts again', async (t) => {
   const zones: Record<string, Zone> = { com: zone() }
   const { fetch, read, state, folder } = await world(t, zones)
   state.isRangeRead = false
@@ -119,7 +119,7 @@ test('if the server supports no ranges, or the zone has changed, the download re
   assert.deepEqual(readdirSync(folder).sort(), ['com-2026-11-19.zone.gz', 'com-2026-11-20.zone.gz'])
 })
 
-test('a rejected token is replaced once', async (t) => {
+test('an expired token is replaced once', async (t) => {
   const { fetch, state, lines } = await world(t, { com: zone(), net: zone() })
   await fetch(['com'])
   state.token = 'token-2'
@@ -129,7 +129,7 @@ test('a rejected token is replaced once', async (t) => {
   await assert.rejects(fetch(), /the account may not have it \(status 401\)/)
 })
 
-test('a busy server is retried after its Retry-After, but not forever', async (t) => {
+test('a busy server is asked again after the time that it requests, but not forever', async (t) => {
   const { fetch, state, waits, lines } = await world(t, { com: zone() })
   const link = 'HEAD /czds/downloads/com.zone'
   state.answers[link] = [status(429, { 'retry-after': '30' }), status(503)]
@@ -140,7 +140,7 @@ test('a busy server is retried after its Retry-After, but not forever', async (t
   assert.equal(lines().filter((line) => line === 'GET /czds/downloads/links').length, 5)
 })
 
-test('a zone that is not available does not affect the others', async (t) => {
+test('a zone that cannot be downloaded does not block the others', async (t) => {
   const { fetch, state } = await world(t, {
     biz: zone(Buffer.alloc(0)),
     com: zone(),
@@ -169,7 +169,7 @@ test('a zone that is not available does not affect the others', async (t) => {
   )
 })
 
-test('the token is sent to no other host, and an invalid list or token is rejected', async (t) => {
+test('the token goes to no other host, and a response that is not a list, or not a token, is rejected', async (t) => {
   const { fetch, state, base } = await world(t, { com: zone() })
   for (const [link, words] of [
     ['https://evil.example/czds/downloads/com.zone', /at an address that is not its own/],
@@ -197,7 +197,7 @@ test('the token is sent to no other host, and an invalid list or token is reject
 })
 
 suite('domaindex fetch czds', () => {
-  test('downloads zones into the inbox, from which they are imported, and the password is in no output', async (t) => {
+  test('zones are put into the inbox and imported from there, and no output contains the password', async (t) => {
     const zones = { test: zone(gzipSync(zoneOf(['a', 'b']))), other: zone(randomBytes(9)) }
     const { base } = await czdsServer(t, zones)
     const { run, path } = folderOf(t)

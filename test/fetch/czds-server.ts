@@ -1,4 +1,4 @@
-/** A local server that implements the CZDS REST API (version 1.0.9), with configurable faults. */
+/** A local server that speaks the CZDS REST API (version 1.0.9), with the faults that a test requests. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ export const PASSWORD = 'correct horse'
 
 export type Zone = { bytes: Buffer; modified: string }
 
-/** `answers`: replacements for the next responses of a path, in order. */
+/** `answers`: the responses that the next requests of a path get instead, in turn. */
 export type State = {
   zones: Record<string, Zone>
   links: string[] | null
@@ -77,7 +77,10 @@ function sendZone({ zones, isRangeRead }: State, request: IncomingMessage, respo
   response.end(request.method === 'HEAD' ? undefined : sent)
 }
 
-/** A response that announces the bytes of a zone and breaks off after some of them, without those still in buffers. */
+/**
+ * A response that sends so many bytes of a zone and then breaks the connection. Bytes that are still in buffers are
+ * lost.
+ */
 export const breakOff =
   ({ bytes, modified }: Zone, after: number, haveCome: () => boolean = () => true) =>
   async (_: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Compares each response of the API over HTTP with a plain model after the same observations. */
+/** The responses of the API over HTTP, each compared with a plain model after the same observations. */
 
 import assert from 'node:assert/strict'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
@@ -11,7 +11,7 @@ import type { Model } from '../store/model.ts'
 
 const yes = (is: boolean) => (is ? 'yes' : 'no')
 
-/** `token`: of an account whose plan allows everything. */
+/** `token`: of an account whose plan allows every endpoint. */
 export function answersOf(world: World, token: string, model: Model) {
   return {
     async lookup(query: DomainName): Promise<void> {
@@ -36,7 +36,7 @@ export function answersOf(world: World, token: string, model: Model) {
       assert.deepEqual(await rowsOf(world, 'reverseip', { token, query }), model.neighbours(addresses, query))
     },
 
-    /** By address: every domain there. */
+    /** By address: all domains on it. */
     async tenants(query: IpAddress): Promise<void> {
       const rows = model.neighbours([query], null)
       if (rows.length === 0) return expectNothing(query)

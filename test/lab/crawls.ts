@@ -1,4 +1,4 @@
-/** The real crawl of the lab: resolver, guard, web prober and observers as in the service. */
+/** Crawls the lab for real, with the resolver, guard, web prober and observers of the service. */
 
 import type { Lab } from '../../lab/lab.ts'
 import type { Observation } from '../../src/observe/observation.ts'
@@ -12,15 +12,15 @@ import type { Instant } from '../../src/values/time.ts'
 
 const IN_FLIGHT = 24
 
-/** Milliseconds of processor time: for servers that would otherwise be waited for in full. */
+/** Milliseconds of processor time of this process, for servers that would use up the whole timeout. */
 const BRIEF = { answer: 1500, dns: 1000 }
-/** Long enough for a busy machine, because all others answer. */
+/** Timeouts for all other servers, which answer however busy the machine is. */
 const LONG = { connectMs: 60_000, handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, robotsMs: 60_000 }
 
-/** The timeout of a probe in wall-clock time, because a process without a processor may take long. */
+/** Wall-clock milliseconds of a whole probe, because a process may have to wait for a processor. */
 const VISIT = 600_000
 
-/** Servers that never answer, or not completely. */
+/** Hosts that never answer, or not completely. */
 const SILENT: ReadonlySet<string> = new Set([
   'dripping-body.example',
   'dripping-head.example',
@@ -35,7 +35,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'www-only-mute.example',
 ])
 
-/** Probes these names of the lab. `at` is the time of the probe results. */
+/** Probes these names of the lab. `at`: the time of the probe results. */
 export async function crawl(
   lab: Lab,
   given: readonly DomainName[],

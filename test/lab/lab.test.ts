@@ -1,4 +1,4 @@
-/** The crawler in the lab: every probe gives the result of its row, and the API answers accordingly. */
+/** Tests a crawl of the lab: every probe gives the observation of its row, and the API responds accordingly. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,7 +13,7 @@ import { answersOf } from './answers.ts'
 import { observationOf } from './rows.ts'
 import { describeVisits, visitLab } from './visits.ts'
 
-/** Of many identical domains, this many are queried. */
+/** The number of domains that are queried of those that are all alike. */
 const ALIKE = 3
 
 const visits = await visitLab()
@@ -29,7 +29,7 @@ for (const { state, at, rows, seen } of visits.crawls) {
   }
 }
 
-describe('the API answers according to the rows', async () => {
+describe('the API responds with what the rows imply', async () => {
   const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
   const asking = answersOf(world, token, model)
 
@@ -48,7 +48,7 @@ describe('the API answers according to the rows', async () => {
     for (const address of Object.keys(MACHINES)) await asking.tenants(address as IpAddress)
   })
 
-  test('the showcase domain has data in every response', () => {
+  test('the example domain has something of everything', () => {
     assert.ok(model.redirects(SHOWCASE_DOMAIN).length >= 5)
     assert.ok(model.lookup(SHOWCASE_DOMAIN)!.reverse_ip_count >= 5)
     assert.equal(model.history(SHOWCASE_DOMAIN, 'A').length, 3)

@@ -1,4 +1,4 @@
-/** The expected observations of the lab's rows, in canonical form. */
+/** The rows of the lab as observations in canonical form. */
 
 import type { LabRow } from '../../lab/lab-row.ts'
 import { stateOf } from '../../lab/scenarios.ts'
@@ -7,7 +7,7 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { formatInstant, type Instant } from '../../src/values/time.ts'
 
-/** The observation that a probe of the domain must give in this state of the lab. */
+/** Returns the observation that a probe of the domain must give in this state of the lab. */
 export function observationOf(row: LabRow, domain: DomainName, state: number, at: Instant): Observation {
   const { ssl, ...gives } = stateOf(row, domain, state).expected
   const given = { domain, observed_at: `${formatInstant(at)}Z`, ...gives }

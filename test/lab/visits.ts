@@ -1,4 +1,4 @@
-/** Probes the whole lab, and checks that each probe gives the result of its row. */
+/** Probes the whole lab, and checks that each probe gives the observation of its row. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,22 +13,22 @@ import { observationOf } from './rows.ts'
 
 type Row = (typeof ROWS)[number]
 
-/** One crawl: the state of the lab, the time of its probe results, the probed rows and the results. */
+/** One crawl: the state of the lab, the time of its probe results, the probed rows and the observations. */
 export type LabCrawl = { state: 0 | 1; at: number; rows: readonly Row[]; seen: ReadonlyMap<DomainName, Observation> }
 
 const changing = ROWS.filter((row) => namesOf(row).some((name) => row.states(name).length > 1))
 
-/** Every domain in both states of the lab. At the end, changed domains return to the first state. */
+/** Every domain in both states of the lab. In the end, the domains that change return to the first state. */
 const CRAWLS = [
   { state: 0, at: NOON - 172_800, rows: ROWS },
   { state: 1, at: NOON - 86_400, rows: ROWS },
   { state: 0, at: NOON - 3600, rows: changing },
 ] as const
 
-/** Without IPv6 on this computer, its row says what another computer would observe. */
+/** Without IPv6 on this computer, its row cannot be observed. */
 const SIXTH_ONLY = 'ipv6-only.example'
 
-/** Starts the lab, runs the first `count` crawls and ends it. `isSeen`: whether this computer can observe a row. */
+/** Starts the lab, runs the first `count` crawls and stops it. `isSeen`: whether this computer can observe a row. */
 export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.length) {
   const lab = await startLab(addresses)
   const crawls: LabCrawl[] = []
@@ -42,7 +42,7 @@ export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.
 }
 
 export function describeVisits({ crawls, isSeen }: Awaited<ReturnType<typeof visitLab>>): void {
-  describe('a probe gives the result of its row', () => {
+  describe('a probe gives the observation of its row', () => {
     for (const row of ROWS) {
       test(`${row.name}: ${row.description}`, { skip: !isSeen(row) && 'this computer has no IPv6' }, () => {
         for (const [index, { state, at, rows, seen }] of crawls.entries()) {

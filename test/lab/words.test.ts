@@ -1,4 +1,4 @@
-/** The table of scenarios: each row is unique, and no required scenario is missing. */
+/** Tests the table of scenarios: each row is unique, and no required scenario is missing. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,14 +9,14 @@ import { observationOf } from './rows.ts'
 
 const known = new Set(ROWS.map(({ name }) => name))
 
-test('every required scenario has a row', () => {
+test('every scenario word has its row', () => {
   for (const [word, names] of Object.entries(MEANING)) {
     assert.ok(names.length > 0, word)
     for (const name of names) assert.ok(known.has(name), `${word}: ${name} is no row`)
   }
 })
 
-test('every social network has a row', () => {
+test('every social network has its row', () => {
   assert.deepEqual(
     NETWORKS.filter((network) => !known.has(`on-${network}.example`)),
     [],
@@ -40,7 +40,7 @@ test('no host is defined by two rows', () => {
   }
 })
 
-test('every site is at a host in DNS', () => {
+test('every site is at a host that DNS knows', () => {
   for (const state of [0, 1]) {
     const { dns, sites } = internetOf(ROWS, state)
     assert.deepEqual(
@@ -50,7 +50,7 @@ test('every site is at a host in DNS', () => {
   }
 })
 
-test('no name of the lab can exist on the internet', () => {
+test('no name of the lab can ever exist', () => {
   const reserved = /\.(example|test|invalid)$/ // RFC 2606, chapter 2
   const impossible = /(^|\.)[^.]*_[^.]*\.(co\.uk|github\.io)$/ // no registry accepts an underscore (RFC 1123, chapter 2.1)
   for (const state of [0, 1]) {
@@ -62,7 +62,7 @@ test('no name of the lab can exist on the internet', () => {
   }
 })
 
-test('every row has a description, and gives an observation in file format', () => {
+test('every row has a description, and gives an observation in the format of files', () => {
   for (const row of ROWS) {
     assert.match(row.description, /^[A-Z0-9].*\.$/, row.name)
     for (const name of namesOf(row)) for (const state of [0, 1]) observationOf(row, name, state, 0)

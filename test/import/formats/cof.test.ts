@@ -1,4 +1,6 @@
-/** Passive DNS in the Common Output Format: the meaning of a row, how rows become states, and what is rejected. */
+/**
+ * Tests passive DNS in the Common Output Format: the meaning of a row, how rows become states, and what is rejected.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +21,7 @@ const row = (given: Given = {}) =>
     ...given,
   })
 
-/** The states of some rows: the records of the type at each time. */
+/** The states that rows give: for each time the records of the type. */
 function statesOf(type: string, ...rows: Given[]): [number, unknown][] {
   const lines = rows.map((given) => row({ rrtype: type, ...given }))
   const { observations, refused } = read(cofFormat, lines)
@@ -30,7 +32,7 @@ function statesOf(type: string, ...rows: Given[]): [number, unknown][] {
   })
 }
 
-test('a row is observed at its first second and confirmed at its last', () => {
+test('a row is first seen at its first second and confirmed at its last', () => {
   assert.deepEqual(statesOf('A', {}), [
     [1000, ['192.0.2.1']],
     [2000, ['192.0.2.1']],
@@ -38,7 +40,7 @@ test('a row is observed at its first second and confirmed at its last', () => {
   assert.deepEqual(statesOf('A', { time_last: 1000 }), [[1000, ['192.0.2.1']]])
 })
 
-test('records that are valid at the same time are one set, in one row or in several', () => {
+test('records that are valid at the same time are one set, whether they are in one row or in several', () => {
   const both = ['192.0.2.1', '192.0.2.2']
   const expected = [
     [1000, both],
@@ -49,7 +51,7 @@ test('records that are valid at the same time are one set, in one row or in seve
   assert.deepEqual(statesOf('A', { rdata: both }, { rdata: both[0] }, { rdata: [both[1]] }), expected)
 })
 
-test('if rows overlap, each period has the records that are valid in it, at its first and its last second', () => {
+test('if rows overlap, each interval has the records that are valid in it, from its first second to its last', () => {
   assert.deepEqual(
     statesOf(
       'A',
@@ -67,7 +69,7 @@ test('if rows overlap, each period has the records that are valid in it, at its 
   )
 })
 
-test('a time without observations gives no state', () => {
+test('for a time without rows nothing is reported', () => {
   assert.deepEqual(
     statesOf('A', { time_first: 30, time_last: 40 }, { time_first: 1, time_last: 2, rdata: '192.0.2.9' }),
     [
@@ -94,7 +96,7 @@ test('a name has one alias and one SOA at a time: the one that started last', ()
   ])
 })
 
-test('times are Unix seconds or RFC 3339, and those of zone files and in milliseconds count too', () => {
+test('times are Unix seconds or RFC 3339, and those of zone files and in milliseconds also count', () => {
   assert.deepEqual(statesOf('A', { time_first: '2018-03-27T10:43:28Z', time_last: 1_522_147_500.9 })[1], [
     1_522_147_500,
     ['192.0.2.1'],
@@ -136,11 +138,11 @@ for (const [type, rdata, expected] of [
     },
   ],
 ] as const) {
-  test(`${type} is parsed as it is printed: ${rdata}`, () =>
+  test(`${type} is read as it is printed: ${rdata}`, () =>
     assert.deepEqual(statesOf(type, { rdata })[0], [1000, [expected]]))
 }
 
-test('unsupported types are skipped, whatever their name', () => {
+test('types that are not stored are skipped, whatever their name', () => {
   const rows = ['SRV', 'PTR', 'RRSIG', 'TYPE65', 65].map((rrtype) => row({ rrtype, rrname: '*.com' }))
   assert.deepEqual([read(cofFormat, rows).passedOver, read(cofFormat, rows).refused], [5, []])
   assert.equal(read(cofFormat, [row({ rrtype: 'a' })]).observations.length, 2)
@@ -172,7 +174,7 @@ test('an invalid row is rejected with the field', () => {
   assert.equal((observation as { observed_at: string }).observed_at, `${formatInstant(NOON)}Z`)
 })
 
-test('of more than 256 addresses at once the first in canonical order are stored', () => {
+test('of more than 256 addresses at once, the first in canonical order are kept', () => {
   const rows = Array.from({ length: 1200 }, (_, index) => ({ rdata: `10.0.${index >> 8}.${index & 255}` }))
   const [first, last] = statesOf('A', ...rows)
   assert.deepEqual([(first![1] as []).length, (first![1] as string[])[0], last![0]], [256, '10.0.0.0', 2000])
@@ -199,7 +201,7 @@ test('the rows of CIRCL are two states of one alias', { skip: circl === null && 
 })
 
 const dnstable = sample('cof/dnstable-tests.jsonl')
-test('the rows of dnstable are read, and its one name of one label is rejected', {
+test('the rows of dnstable are read, and its one name with a single label is rejected', {
   skip: dnstable === null && NOT_HERE,
 }, () => {
   const { observations, refused, passedOver } = read(cofFormat, dnstable!.trim().split('\n'))

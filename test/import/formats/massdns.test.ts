@@ -1,4 +1,4 @@
-/** Output of massdns in its three modes: what it means for the names, and what is rejected. */
+/** Tests the output of massdns in its three modes: what it reports about names, and what is rejected. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ function full(question: string, status: string, sections: Record<string, string[
   ]
 }
 
-/** A line of JSON with its time in nanoseconds, digit by digit. */
+/** A line of JSON whose time in nanoseconds keeps its digits. */
 function json(given: object, nanoseconds = `${SECONDS}999999000`): string {
   const line = JSON.stringify({
     name: 'example.com.',
@@ -92,12 +92,12 @@ for (const [what, lines, dns] of [
   test(`full text: ${what}`, () => assert.deepEqual(dnsOf(massdnsFormat, ...lines), dns))
 }
 
-test('full text: name servers alone, from a server without authority, are a referral and give nothing', () => {
+test('full text: only name servers, from a server without authority, are a referral and report nothing', () => {
   const lines = full('example.com. IN A', 'NOERROR', { AUTHORITY: ['com. 300 IN NS a.example.'] }, 'qr ')
   assert.deepEqual([read(massdnsFormat, lines).observations, read(massdnsFormat, lines).refused], [[], []])
 })
 
-test('a truncated answer gives nothing', () => {
+test('a truncated answer reports nothing', () => {
   const lines = full('example.com. IN A', 'NOERROR', { ANSWER: ['example.com. 300 IN A 192.0.2.1'] }, 'qr rd ra tc ')
   const line = json({ data: { answers: [record('A', '192.0.2.1')] }, flags: ['tc', 'ra'] })
   assert.deepEqual([read(massdnsFormat, lines).passedOver, read(massdnsFormat, [line]).passedOver], [1, 1])
@@ -131,7 +131,7 @@ test('JSON: the question, the answer, the nanoseconds', () => {
   ])
 })
 
-test('JSON: the strings of a text are joined, and split again after every 255 bytes', () => {
+test('JSON: the parts of a text are joined, and are split again after every 255 bytes', () => {
   const [one, two] = ['ä'.repeat(127), '\\xc3\\xa4 and more']
   const line = json({ type: 'TXT', data: { answers: [record('TXT', one + two), record('TXT', '"short" text ')] } })
   assert.deepEqual(dnsOf(massdnsFormat, line), {
@@ -140,7 +140,7 @@ test('JSON: the strings of a text are joined, and split again after every 255 by
   })
 })
 
-test('JSON: a status, and a query that was given up', () => {
+test('JSON: a status, and queries that were given up', () => {
   assert.deepEqual(dnsOf(massdnsFormat, json({ status: 'NXDOMAIN', data: {} })), { status: 'nxdomain' })
   assert.deepEqual(dnsOf(massdnsFormat, json({ status: 'SERVFAIL' }), json({ status: 'REFUSED', type: 'AAAA' })), {
     status: 'servfail',
@@ -170,12 +170,12 @@ test('JSON: another type is skipped, and an invalid line is rejected', () => {
     assert.match(whyRefused(massdnsFormat, line), reason)
 })
 
-test('simple text: records of an answer follow each other, and a time is required', () => {
+test('simple text: the records of an answer are consecutive, and a time must be given', () => {
   const lines = [
     'www.example.com. CNAME example.com.',
     'example.com. A 192.0.2.1',
     'example.com. A 192.0.2.2',
-    'example.com. A 192.0.2.2', // already present: the answer to another question
+    'example.com. A 192.0.2.2', // already the answer to another question
     'example.com. A 192.0.2.1',
     'example.org. MX 10 mx.example.org.',
     '',
@@ -217,7 +217,7 @@ for (const [what, lines, dns] of [
   test(`simple text: ${what}`, () => assert.deepEqual(dnsOf(massdnsFormat, ...lines), dns))
 }
 
-test('simple text: a question without status and without records gives nothing', () => {
+test('simple text: a question without status and records reports nothing', () => {
   const { observations, passedOver } = read(
     massdnsFormat,
     ['example.com. IN A', 'example.org.  A', 'example.org. A 192.0.2.1'],
@@ -240,7 +240,7 @@ standsHostileLines(massdnsFormat, [
   json({ type: 'SOA', data: { answers: [record('SOA', 'a. b. 1 2 3 4 5')] } }),
 ])
 
-test('hostile text is rejected or gives nothing, and never throws', () => {
+test('hostile text is rejected or reports nothing, and never throws', () => {
   const good = full('example.com. IN TXT', 'NOERROR', { ANSWER: ['example.com. 300 IN TXT "a"'] })
   for (const [index, line] of good.entries())
     for (const bad of [
@@ -265,7 +265,7 @@ test('hostile text is rejected or gives nothing, and never throws', () => {
 })
 
 const outputs = sample('massdns/expected-outputs.txt')
-test('the expected outputs of its own tests are read', { skip: outputs === null && NOT_HERE }, () => {
+test('the outputs that the tests of massdns expect are read', { skip: outputs === null && NOT_HERE }, () => {
   const entries = outputs!.split(/^# .*$/m).filter((each) => each.includes('HEADER'))
   const lines = entries.flatMap((each) => each.replaceAll('[0-9]+', String(SECONDS)).split('\n'))
   const end = lines.findIndex((line) => line.startsWith('46:'))

@@ -1,4 +1,4 @@
-/** Sightings of a name become observations: which answers belong together, and what they mean then. */
+/** Tests how sightings of a name become observations: which answers belong together, and what they report. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ const asked = (seconds: number, type: RecordType, answer: DnsAnswer, domain = 'e
   answer,
 })
 
-/** Seconds after noon and the DNS part, or null for a group that gives nothing. */
+/** Seconds after noon and the DNS part, or null for an observation without one. */
 function visits(...sightings: Sighting[]): unknown[] {
   return [...observationsOf(sightings)].map((each) => {
     if (each === null) return null
@@ -30,7 +30,7 @@ function visits(...sightings: Sighting[]): unknown[] {
   })
 }
 
-test('queries for a name within 60 seconds are one observation, dated by its first answer', () => {
+test('queries for a name within 60 seconds are one observation with the time of the first answer', () => {
   assert.deepEqual(
     visits(asked(0, 'A', A1), asked(30, 'MX', answered()), asked(59, 'AAAA', answered()), asked(60, 'NS', answered())),
     [
@@ -40,7 +40,7 @@ test('queries for a name within 60 seconds are one observation, dated by its fir
   )
 })
 
-test('a repeated query for a type starts another observation', () => {
+test('a type that was queried again starts another observation', () => {
   assert.deepEqual(
     visits(asked(0, 'A', A1), asked(1, 'MX', answered()), asked(5, 'A', A2), asked(61, 'MX', answered())),
     [
@@ -50,24 +50,24 @@ test('a repeated query for a type starts another observation', () => {
   )
 })
 
-test('within an observation an answer replaces a failure, before or after it', () => {
+test('within an observation an answer counts more than a failure, before and after it', () => {
   assert.deepEqual(visits(asked(0, 'A', FAILED), asked(3, 'A', A1), asked(5, 'A', FAILED)), [
     [0, { status: 'ok', A: ['192.0.2.1'] }],
   ])
 })
 
-test('of two answers of one second the first counts', () => {
+test('of two answers in the same second the first counts', () => {
   assert.deepEqual(visits(asked(0, 'A', A1), asked(0, 'A', A2), asked(0, 'A', A1)), [
     [0, { status: 'ok', A: ['192.0.2.1'] }],
   ])
 })
 
-test('servfail requires failures of A and AAAA in one observation, and without any result it is null', () => {
+test('servfail requires A and AAAA to fail in one observation, and an observation without knowledge is null', () => {
   assert.deepEqual(visits(asked(0, 'A', FAILED), asked(59, 'AAAA', FAILED)), [[0, { status: 'servfail' }]])
   assert.deepEqual(visits(asked(0, 'A', FAILED), asked(60, 'AAAA', FAILED)), [null, null])
 })
 
-test('a name that is NXDOMAIN only for A exists', () => {
+test('a name with NXDOMAIN only for A exists', () => {
   assert.deepEqual(visits(asked(0, 'A', { outcome: 'nxdomain' }), asked(0, 'AAAA', answered('2001:db8::1'))), [
     [0, { status: 'ok', A: [], AAAA: ['2001:db8::1'] }],
   ])
@@ -78,7 +78,7 @@ test('names are kept apart', () => {
   assert.deepEqual(visits(...both), [null, null])
 })
 
-test('of a name with any number of rows only a part is held in memory', () => {
+test('of a name with any number of rows, only a part is held in memory', () => {
   const row = (at: number): Sighting => ({
     name: name('example.com'),
     at,

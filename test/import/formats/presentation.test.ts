@@ -1,4 +1,4 @@
-/** Records as tools print them: every record type has its presentation form. */
+/** Tests records in the form that tools print: every record type has its presentation form. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const PRINTED: Record<RecordType, string> = {
 }
 
 for (const type of RECORD_TYPES) {
-  test(`given a printed ${type} record, then it is parsed as one record`, () => {
+  test(`given a printed ${type} record, then it is read as one record`, () => {
     const records = canonicalRecordSet(type, [parsePresentation(type, PRINTED[type])])
     assert.ok(typeof records !== 'string', String(records))
     assert.equal(records.length, 1)

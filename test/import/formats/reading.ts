@@ -1,4 +1,4 @@
-/** Reads the lines of a format in tests, and provides hostile lines for every format. */
+/** Reads the lines of a format in tests, and generates hostile lines for every format. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import type { ImportFormat, ParsedLine, Sighting } from '../../../src/import/for
 import { writeObservation } from '../../../src/observe/observation-writer.ts'
 import { parseInstant } from '../../../src/values/time.ts'
 
-/** `observations`: parsed again from their lines in an observation file. `refused`: by line number. */
+/** `observations`: as lines of an observation file, parsed again. `refused`: by line number. */
 export type Read = { observations: unknown[]; sightings: Sighting[]; refused: [number, string][]; passedOver: number }
 
 export const NOON = parseInstant('2026-11-20T12:00:00Z')!
@@ -29,7 +29,7 @@ export function read(format: ImportFormat, lines: readonly string[], observedAt:
   return made
 }
 
-/** The parts of the single observation from the lines. */
+/** Returns the parts of the only observation that the lines give. */
 export function dnsOf(format: ImportFormat, ...lines: string[]): unknown {
   const { observations, refused } = read(format, lines)
   assert.deepEqual(refused, [])
@@ -37,14 +37,14 @@ export function dnsOf(format: ImportFormat, ...lines: string[]): unknown {
   return (observations[0] as { dns: unknown }).dns
 }
 
-/** Why the line is rejected. */
+/** Returns why the line is rejected. */
 export function whyRefused(format: ImportFormat, line: string, observedAt: number | null = null): string {
   const { refused } = read(format, [line], observedAt)
   assert.equal(refused.length, 1, 'it is not refused')
   return refused[0]![1]
 }
 
-/** A file of the sample data as text, or null if it is missing. */
+/** Returns a file of the sample data as text, or null if it is absent. */
 export function sample(name: string): string | null {
   const path = fileURLToPath(new URL(`../../../../shared/data/${name}`, import.meta.url))
   return existsSync(path) ? readFileSync(path, 'utf8') : null
@@ -74,7 +74,7 @@ const VALUES = [
   `"${'\\" '.repeat(300_000)}"`,
 ]
 
-/** Lines with every value at every position of a valid line, and some invalid ones. */
+/** Generates lines with every value at every position of a valid line, and some that are no lines of the format. */
 export function hostileLines(good: string): string[] {
   const lines = ['', '\0', '{', '}', '{}', '[]', 'null', '"x"', DEEP, `{"name":${DEEP}`, 'x'.repeat(1_048_576)]
   const places = [...good.matchAll(/"[^"]*"(?!:)|\b\d+\b|\[[^[\]]*\]|\{[^{}]*\}/g)]
@@ -86,9 +86,9 @@ export function hostileLines(good: string): string[] {
   return lines
 }
 
-/** Checks that no line makes the reader throw, and that its results can become observations. */
+/** Checks that no line makes the reader throw. */
 export function standsHostileLines(format: ImportFormat, good: readonly string[]): void {
-  test('a hostile line is rejected or gives nothing, and never throws', () => {
+  test('a hostile line is rejected or reports nothing, and never throws', () => {
     for (const line of good) {
       for (const hostile of hostileLines(line)) read(format, [hostile, line, hostile], NOON)
       for (let end = 0; end < line.length; end += 7) read(format, [line.slice(0, end), line], NOON)

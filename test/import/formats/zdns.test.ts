@@ -1,4 +1,4 @@
-/** Lines of zdns in both layouts: what they mean for their name, and what is rejected. */
+/** Tests lines of zdns in the old layout and the new: what they report about their name, and what is rejected. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const found = (...answers: Given[]) =>
 const a = (answer: string, name = 'example.com') => ({ type: 'A', answer, name })
 const cname = (name: string, answer: string) => ({ type: 'CNAME', name, answer })
 
-test('every module for one of the seven types counts as a query for it, and a line may have several', () => {
+test('every module of one of the seven types is a queried type, and a line may have several', () => {
   const line = lineOf({
     A: found(a('192.0.2.2'), a('192.0.2.1')),
     AAAA: found({ type: 'AAAA', answer: '2001:DB8::1' }),
@@ -65,7 +65,7 @@ test('the time is that of the module, in UTC', () => {
   ])
 })
 
-test('the queried name is the altered one, if zdns altered it', () => {
+test('if zdns altered the name, the altered one is the queried name', () => {
   const { sightings } = read(zdnsFormat, [lineOf({ A: found() }, { altered_name: 'WWW.example.com.' })])
   assert.equal(sightings[0]?.name, 'www.example.com')
 })
@@ -163,13 +163,13 @@ for (const [what, results] of [
     { SPF: found(), DMARC: found(), CAA: found(), AXFR: found() },
   ],
 ] as [string, Given][]) {
-  test(`there is no result if ${what}`, () => {
+  test(`nothing is reported if ${what}`, () => {
     const { observations, refused } = read(zdnsFormat, [lineOf(results)])
     assert.deepEqual([observations, refused], [[], []])
   })
 }
 
-test('the old layout has one result per line, and the results show its module', () => {
+test('the old layout has one result per line, and the module follows from what was found', () => {
   const old = (status: string, data: unknown) =>
     JSON.stringify({ name: 'example.com', class: 'IN', status, data, timestamp: TIME })
   for (const [line, dns] of [
@@ -205,7 +205,7 @@ test('an invalid line is rejected with the field', () => {
     assert.match(whyRefused(zdnsFormat, line), reason)
 })
 
-test('entries without a time get the given one, and are rejected without it', () => {
+test('a line without a time gets the given time, and is rejected without one', () => {
   const line = JSON.stringify({ name: 'example.com', results: { A: { status: 'NXDOMAIN' } } })
   assert.match(whyRefused(zdnsFormat, line), /carries no time; --observed-at/)
   assert.equal(read(zdnsFormat, [line], NOON).sightings[0]?.at, NOON)
@@ -252,7 +252,7 @@ test('the examples of its README are read', { skip: examples === null && NOT_HER
 })
 
 const expected = sample('zdns/integration_expected_answers.json')
-test('the expected answers of its own tests are read', { skip: expected === null && NOT_HERE }, () => {
+test('the answers that the tests of zdns expect are read', { skip: expected === null && NOT_HERE }, () => {
   const answers: Record<string, Given & Given[]> = JSON.parse(expected!)
   const asked = (name: string, module: string, key: string) =>
     dnsOf(zdnsFormat, JSON.stringify({ name, results: { [module]: result('NOERROR', { answers: answers[key] }) } }))

@@ -1,4 +1,4 @@
-/** The bytes of an import: decompressed by content, split into lines of bounded length. */
+/** Tests the bytes of an import: decompressed by content, and split into lines of limited length. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
 }
 
-/** The output, and the error at its end. */
+/** Returns the output, and the complaint at its end. */
 async function inflated(bytes: Buffer, size = 10_000, path = '-'): Promise<[Buffer, string]> {
   const parts: Buffer[] = []
   try {
@@ -25,7 +25,7 @@ async function inflated(bytes: Buffer, size = 10_000, path = '-'): Promise<[Buff
   }
 }
 
-/** A stream does not know its length, so its frame requires the whole window. */
+/** The length of a stream is unknown, so its frame requests the whole window. */
 async function zstdWithWindow(log: number): Promise<Buffer> {
   const compressor = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: log } })
   compressor.write(PLAIN)
@@ -47,12 +47,12 @@ for (const [what, bytes] of [
   ['zstd of many frames', twice(zstdCompressSync)],
   ['zstd with a window of 128 MiB', await zstdWithWindow(27)],
 ] as const) {
-  test(`${what} is decompressed completely, from chunks of any size`, async () => {
+  test(`${what} is decompressed completely, in pieces of any size`, async () => {
     for (const size of [997, 65_536, bytes.length]) assert.deepEqual(await inflated(bytes, size), [PLAIN, ''])
   })
 }
 
-test('truncated gzip gives all complete data, wherever it ends', async () => {
+test('truncated gzip gives everything before the cut, wherever the cut is', async () => {
   const bytes = twice(gzipSync)
   for (const end of [5, 5000, gzipSync(PLAIN.subarray(0, half)).length + 5, bytes.length - 1]) {
     const [out, words] = await inflated(bytes.subarray(0, end))
@@ -62,7 +62,7 @@ test('truncated gzip gives all complete data, wherever it ends', async () => {
   }
 })
 
-test('damaged gzip and zstd, and other data after them, give an error', async () => {
+test('damaged gzip and zstd, and other data after them, are reported', async () => {
   const damaged = Buffer.from(gzipSync(PLAIN))
   damaged[20_000]! ^= 0xff
   assert.match((await inflated(damaged))[1], /^the gzip data is damaged \(/)
@@ -71,16 +71,16 @@ test('damaged gzip and zstd, and other data after them, give an error', async ()
   }
 })
 
-test('zstd with a window over 128 MiB gives an error', async () => {
+test('zstd with a window over 128 MiB is reported', async () => {
   assert.match((await inflated(await zstdWithWindow(28)))[1], /Frame requires too much memory/)
 })
 
-test('a file that is too short to identify is identified by its name', async () => {
+test('the name decides about a file that is too short to detect', async () => {
   assert.deepEqual(await inflated(Buffer.alloc(0), 1, 'a.jsonl'), [Buffer.alloc(0), ''])
   assert.equal((await inflated(Buffer.alloc(0), 1, 'a.jsonl.gz'))[1], 'the gzip data is cut off')
 })
 
-test('lines are split at newlines, however the bytes are chunked', () => {
+test('lines are split at newlines, whatever the pieces are', () => {
   const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !text.includes('\n')))
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 50 }), (given, size) => {
@@ -97,7 +97,7 @@ test('lines are split at newlines, however the bytes are chunked', () => {
   )
 })
 
-test('a line at the limit is complete, and a longer one keeps 4 KiB and its length', () => {
+test('a line at the limit is complete, and of a longer one 4 KiB and its length are kept', () => {
   for (const [length, kept] of [
     [MAX_LINE_BYTES, MAX_LINE_BYTES],
     [MAX_LINE_BYTES + 1, 4096],
@@ -116,7 +116,7 @@ test('a line at the limit is complete, and a longer one keeps 4 KiB and its leng
   }
 })
 
-test('the progress line has lines, lines per second, share and remaining time', () => {
+test('the progress line contains lines, lines per second, share and remaining time', () => {
   assert.equal(progressLine('lines', 1_234_567, 0.25, 30), '1,234,567 lines  41,152/s  25 %  1:30 left')
   assert.equal(progressLine('lines', 5000, null, 2), '5,000 lines  2,500/s')
   assert.equal(progressLine('copying', null, 0.5, 7200), 'copying  50 %  2:00:00 left')

@@ -1,4 +1,4 @@
-/** More texts than fit in memory: sorted runs in a temporary file give the same as one sort, and leave nothing. */
+/** Tests the external sort: sorted runs in a temporary file give the result of an ordinary sort and leave nothing. */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ const texts = fc.array(
   { maxLength: 300 },
 )
 
-test('texts are returned in order, however many fit in memory, and nothing stays on the disk', (t) => {
+test('texts are returned in order, whatever fits into memory, and nothing is left on the disk', (t) => {
   const { path } = folderOf(t)
   mkdirSync(path('temporary'))
   inTemporary(path('temporary'), () =>
@@ -28,7 +28,7 @@ test('texts are returned in order, however many fit in memory, and nothing stays
   )
 })
 
-test('texts longer than a buffer are returned completely', (t) => {
+test('texts longer than a buffer are returned whole', (t) => {
   const { path } = folderOf(t)
   const given = Array.from({ length: 30 }, (_, index) => String.fromCharCode(97 + (index % 26)).repeat(300_000 + index))
   inTemporary(path('.'), () => {
@@ -38,7 +38,7 @@ test('texts longer than a buffer are returned completely', (t) => {
   })
 })
 
-test('given a folder, the sorted runs go there, and nothing stays if it is closed before the last text', (t) => {
+test('given a folder, its sorted runs go there, and nothing is left if it is closed before the last text', (t) => {
   const { path } = folderOf(t)
   mkdirSync(path('runs'))
   rmSync(path('nowhere'), { force: true })
