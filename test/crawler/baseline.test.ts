@@ -1,5 +1,6 @@
 /**
- * Bands and the watch over outcomes: noise is no alarm, a lying resolver is one, and what lasts is accepted in the end.
+ * Baselines and the anomaly detector: noise raises no alarm, a lying resolver does, and a lasting change is finally
+ * accepted.
  */
 
 import assert from 'node:assert/strict'
@@ -22,7 +23,7 @@ const HOUR = 3600
 const NOW = 1_800_000_000
 const FULL = 2_000
 const SLICE = 500
-/** With a slice a second. */
+/** With one batch per second. */
 const SLICES_A_YEAR = 31_536_000
 
 const SHARES = 3
@@ -41,7 +42,7 @@ const VISIT: CrawlState = {
 
 type Levels = { servfail: number; nxdomain: number; none: number }
 
-/** Dice that fall the same way each time (mulberry32). */
+/** A deterministic random generator (mulberry32). */
 function dice(seed: number): () => number {
   let state = seed
   return () => {
@@ -52,7 +53,7 @@ function dice(seed: number): () => number {
   }
 }
 
-/** One row of visits that each come to one thing at most. */
+/** One row of outcomes of probes, each with at most one special outcome. */
 function sample(random: () => number, visits: number, levels: Levels, hour: number, kind = 'website'): OutcomeCount {
   const row: OutcomeCount = { hour, kind, probes: visits, servfail: 0, nxdomain: 0, noWebsite: 0 }
   for (let visit = 0; visit < visits; visit++) {
@@ -65,7 +66,7 @@ function sample(random: () => number, visits: number, levels: Levels, hour: numb
 }
 
 const USUAL: Levels = { servfail: 0.02, nxdomain: 0.05, none: 0.2 }
-/** A share of all answers is turned into NXDOMAIN. */
+/** Turns a share of all answers into NXDOMAIN. */
 const lied = (levels: Levels, share: number): Levels => ({
   servfail: levels.servfail * (1 - share),
   nxdomain: levels.nxdomain + (1 - levels.nxdomain) * share,
@@ -90,7 +91,7 @@ function probability(visits: number, count: number, level: number): number {
   return Math.exp(ways + count * Math.log(level) + (visits - count) * Math.log(1 - level))
 }
 
-test('binomial noise around any level that the week had leaves a band less than once in a year of slices', () => {
+test('binomial noise around any level of the week exceeds a baseline less than once in a year of batches', () => {
   const level = fc.double({ min: 0, max: 0.9, noNaN: true })
   fc.assert(
     fc.property(level, level, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(), (one, other, at, seed) => {
@@ -113,7 +114,7 @@ test('binomial noise around any level that the week had leaves a band less than 
   )
 })
 
-test('a year of honest slices, one an hour, is saved to the last', () => {
+test('a year of correct batches, one per hour, is saved completely', () => {
   const random = dice(1)
   const blocks = baselineBlocks(weekOf(random, () => USUAL))
   for (let slice = 0; slice < 8_760; slice++) {
@@ -122,7 +123,7 @@ test('a year of honest slices, one an hour, is saved to the last', () => {
   }
 })
 
-test('a resolver that turns a fifth of all answers into NXDOMAIN is caught within 2,000 visits', () => {
+test('a resolver that turns a fifth of all answers into NXDOMAIN is detected within 2,000 probes', () => {
   const level = fc.double({ min: 0, max: 0.3, noNaN: true })
   fc.assert(
     fc.property(level, fc.nat(), (nxdomain, seed) => {
@@ -150,7 +151,7 @@ test('a resolver that turns a fifth of all answers into NXDOMAIN is caught withi
   )
 })
 
-test('a slice of more visits than are looked back on is judged all the same', () => {
+test('a batch of more probes than the detector looks back on is still judged', () => {
   const random = dice(2)
   const week = weekOf(random, () => USUAL)
   const slice = [sample(random, 2 * FULL, lied(USUAL, 0.2), NOW)]
@@ -160,7 +161,7 @@ test('a slice of more visits than are looked back on is judged all the same', ()
   )
 })
 
-test('no alarm is made of shares that fall, nor of names that are new, failed before or changed lately', () => {
+test('falling shares raise no alarm, and neither do names that are new, failed before or changed lately', () => {
   const random = dice(3)
   const week = weekOf(random, () => USUAL)
   const well = sample(random, FULL, { servfail: 0, nxdomain: 0, none: 0 }, NOW)
@@ -183,7 +184,7 @@ test('names without a website are judged by whether they exist, not by whether t
   assert.match(judged({ ...USUAL, servfail: 0.2 })!, /^servfail is .* \(dns\); the maximum of the last week is/)
 })
 
-test('a few visits of a kind among very many others are no sample of it, and many slices of a few are', () => {
+test('a few probes of one kind among many others are too few, and many batches with a few are enough', () => {
   const random = dice(10)
   const week = weekOf(random, () => USUAL)
   const slicesOf = (others: OutcomeCount): (string | null)[] => {
@@ -199,7 +200,7 @@ test('a few visits of a kind among very many others are no sample of it, and man
   assert.ok(slicesOf(sample(random, 480, USUAL, NOW, 'new')).some((why) => why !== null))
 })
 
-test('a name counts as what it was found to be when it was looked at last', () => {
+test('a name counts by its prior state, the result of its last probe', () => {
   const past = (days: number, web: boolean | null, other: Partial<CrawlState> = {}) =>
     priorStateOf(
       { ...VISIT, clocks: NO_CLOCKS.with(0, NOW), due: NOW + days * 24 * HOUR, ...other },
@@ -214,7 +215,7 @@ test('a name counts as what it was found to be when it was looked at last', () =
   )
 })
 
-test('each kind has a band of its own, and none before there is a day of history', () => {
+test('each kind has its own baseline, and none before a day of history', () => {
   const random = dice(4)
   const week = weekOf(random, () => USUAL)
   const bad = lied(USUAL, 0.5)
@@ -226,7 +227,7 @@ test('each kind has a band of its own, and none before there is a day of history
   assert.equal(detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, bad, NOW)], sparse, NOW).anomaly, null)
 })
 
-/** Slices every five minutes from an alarm on, until one is saved: after how many hours, and how. */
+/** Batches every five minutes after an alarm, until one is saved. Returns after how many hours, and its verdict. */
 function pausedFor(random: () => number, week: OutcomeCount[], levelsAt: (seconds: number) => Levels, visits = SLICE) {
   let judged: AnomalyVerdict = { state: INITIAL_ANOMALY_STATE, anomaly: 'none yet', message: null }
   for (let seconds = 0; seconds < 60 * HOUR; seconds += 300) {
@@ -242,7 +243,7 @@ function pausedFor(random: () => number, week: OutcomeCount[], levelsAt: (second
   return assert.fail('paused for ever')
 }
 
-test('what was an alarm and is over is over at the next trial', () => {
+test('an alarm that is over ends at the next trial', () => {
   const random = dice(5)
   const week = weekOf(random, () => USUAL)
   const { hours, judged } = pausedFor(random, week, (seconds) => (seconds < HOUR ? lied(USUAL, 0.2) : USUAL))
@@ -250,7 +251,7 @@ test('what was an alarm and is over is over at the next trial', () => {
   assert.equal(judged.message, 'outcomes match the baseline again')
 })
 
-test('a change that lasts is accepted after half a day, and is in the band from then on', () => {
+test('a lasting change is accepted after half a day, and belongs to the baseline from then on', () => {
   const random = dice(6)
   const week = weekOf(random, () => USUAL)
   const changed = lied(USUAL, 0.2)
@@ -268,7 +269,7 @@ test('a change that lasts is accepted after half a day, and is in the band from 
   }
 })
 
-test('a change that never settles is accepted after two days: no crawl pauses for ever', () => {
+test('a change that never settles is accepted after two days, so that no crawl pauses forever', () => {
   const random = dice(7)
   const week = weekOf(random, () => USUAL)
   const wild = (seconds: number) => lied(USUAL, 0.2 + (0.7 * seconds) / (60 * HOUR))
@@ -277,7 +278,7 @@ test('a change that never settles is accepted after two days: no crawl pauses fo
   assert.match(judged.message!, /^change accepted/)
 })
 
-test('slices during a doubt are thrown away, and those before the next trial do not count', () => {
+test('batches during an alarm are discarded, and those before the next trial do not count', () => {
   const random = dice(8)
   const week = weekOf(random, () => USUAL)
   const { state: watch, anomaly: why } = detectAnomaly(

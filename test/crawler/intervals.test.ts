@@ -1,4 +1,4 @@
-/** The rhythm of the settings counts for whatever brings observations. */
+/** The configured intervals apply to observations from every source. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { named } from '../probe/internet.ts'
 
 const HOUR = 3_600
 
-test('an import plans the next visit by the rhythm of the settings', async (t) => {
+test('an import plans the next probe by the configured intervals', async (t) => {
   const { run, withStore } = folderOf(t)
   const at = 1_700_000_000
   const dns = { status: 'ok', A: [], AAAA: [] }
@@ -20,7 +20,7 @@ test('an import plans the next visit by the rhythm of the settings', async (t) =
   assert.ok(visit!.due > at + HOUR && visit!.due <= at + 2 * HOUR, `${visit!.due - at} seconds later`)
 })
 
-test('the first visit is followed by one after a week, or as near to that as the settings allow', () => {
+test('the first probe is followed by one after a week, or as near to that as the settings allow', () => {
   const first = (soonest: string, latest: string): number =>
     probeIntervalsOf(readSettings({ DOMAINDEX_CRAWL_MIN_INTERVAL: soonest, DOMAINDEX_CRAWL_MAX_INTERVAL: latest }))
       .first

@@ -1,4 +1,4 @@
-/** Turns: shares of the rate, and what is lent. */
+/** The kind selector: shares of the rate, and unused shares. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ function partOf(kind: ProbeKind, kinds: readonly ProbeKind[], shares: KindShares
   return shares[kind] / kinds.reduce((sum, each) => sum + shares[each], 0)
 }
 
-test('while the same kinds wait, each has its share of the turns at every moment, to within one turn', () => {
+test('while the same kinds wait, each has its share of the probes at any time, within one probe', () => {
   fc.assert(
     fc.property(arbitraryShares, someKinds, (shares, waiting) => {
       const next = createKindSelector(shares)
@@ -40,7 +40,7 @@ test('while the same kinds wait, each has its share of the turns at every moment
   )
 })
 
-test('a turn is given to a kind that waits, whenever one does', () => {
+test('whenever a kind waits, one is selected', () => {
   fc.assert(
     fc.property(arbitraryShares, fc.array(fc.subarray([...PROBE_KINDS]), { maxLength: 200 }), (shares, moments) => {
       const next = createKindSelector(shares)
@@ -53,7 +53,7 @@ test('a turn is given to a kind that waits, whenever one does', () => {
   )
 })
 
-test('no kind starves: one that goes on waiting has a turn after its share of them, whoever comes and goes beside it', () => {
+test('no kind starves: a waiting kind is selected after its share, whatever other kinds do', () => {
   fc.assert(
     fc.property(
       arbitraryShares,
@@ -73,14 +73,14 @@ test('no kind starves: one that goes on waiting has a turn after its share of th
   )
 })
 
-test('a kind that comes to wait again after others had its turns has no claim on them', () => {
+test('a kind that waits again has no claim on probes that others had in the meantime', () => {
   const next = createKindSelector({ lookup: 10, new: 0, followup: 0, due: 10 })
   for (let turn = 0; turn < 100; turn++) assert.equal(next(['due']), 'due')
   const ten = Array.from({ length: 10 }, () => next(['lookup', 'due']))
   assert.equal(ten.filter((kind) => kind === 'lookup').length, 5)
 })
 
-test('a kind with a share of nothing has a turn where no other waits', () => {
+test('a kind with share 0 is selected if no other waits', () => {
   const next = createKindSelector({ lookup: 1, new: 0, followup: 0, due: 0 })
   for (let turn = 0; turn < 10; turn++) assert.equal(next(['new', 'lookup']), 'lookup')
   assert.equal(next(['new']), 'new')

@@ -1,4 +1,4 @@
-/** The loop against the lab, where resolvers die, lie and come back and IPv6 goes away: no fact changes. */
+/** The continuous crawl of the lab, in which resolvers die, lie and recover and IPv6 fails: no fact changes. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -32,12 +32,12 @@ const NAMES = [
   'http-only.example',
   'https-only.example',
 ]
-/** Everything comes up again after a second. */
+/** Every name is due again after a second. */
 const RHYTHM = { min: 1, first: 1, max: 1 }
 const QUICK = { ...CRAWL_TIMINGS, pollMs: 50, heartbeatMs: 500, batchMs: 300, sweepSeconds: { min: 0, max: 1 } }
-/** Milliseconds for those that never answer, which are waited for in full. */
+/** Milliseconds for servers that never answer, which are waited for in full. */
 const PATIENCE = 400
-/** So often the resolvers lie, until something is thrown away for it. */
+/** The maximum number of rounds of lies before results are discarded because of one. */
 const ROUNDS = 5
 
 async function crawlLab(t: TestContext, lab: Lab) {
@@ -94,7 +94,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
     await lab.close()
     rmSync(folder, { recursive: true })
   })
-  /** Does something just as a visit has ended, which then waits to be saved. */
+  /** Runs something just after a probe has ended, which then waits to be saved. */
   const afterVisit = (deed: () => void): Promise<void> =>
     new Promise((resolve) => {
       deeds.push(() => {
@@ -105,7 +105,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
   return { store, figures, said, faults, end, afterVisit }
 }
 
-/** All that the API answers of the names, but for the times at which they were looked at. */
+/** Everything that the API returns about the names, except the times of observations. */
 async function factsOf({ facts }: Store) {
   return Promise.all(
     NAMES.map(async (name) => {
@@ -115,7 +115,7 @@ async function factsOf({ facts }: Store) {
   )
 }
 
-test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses, says why, goes on, and no fact changes', async (t) => {
+test('if a resolver dies, lies and recovers, and IPv6 fails, the crawl pauses with the reason, resumes, and no fact changes', async (t) => {
   const lab = await startLab()
   const { store, figures, said, faults, end, afterVisit } = await crawlLab(t, lab)
   const rounds = async (count: number): Promise<void> => {
@@ -140,7 +140,7 @@ test('a resolver dies, lies and comes back, and IPv6 goes away: the crawl pauses
     assert.deepEqual(await factsOf(store), before, lie)
   }
   await blindOnce('silent')
-  // no visit may have waited to be saved just then
+  // perhaps no probe was waiting to be saved just then
   for (let round = 0; round < ROUNDS && (round === 0 || figures.batches.discarded === 0); round++)
     await blindOnce('nxdomain')
   assert.ok(figures.batches.discarded > 0)

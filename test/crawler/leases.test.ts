@@ -1,5 +1,6 @@
 /**
- * Leases that run out, are another's meanwhile, or cannot be given back: no name has two visitors, and no wish is lost.
+ * Leases that expire, move to another crawler, or cannot be released: no name is probed twice at once, and no crawl
+ * request is lost.
  */
 
 import assert from 'node:assert/strict'
@@ -14,13 +15,13 @@ import { BEGIN, know, makeWorld } from './world.ts'
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}.example`)
 
-/** A store whose schedule does some things in another way. */
+/** A store with some replaced methods of its schedule. */
 const withSchedule = (store: Store, other: Partial<Store['schedule']>): Store => ({
   ...store,
   schedule: { ...store.schedule, ...other },
 })
 
-test('a crawler that cannot renew its leases begins no visit while one stands for less than 20 seconds', async (t) => {
+test('a crawler that cannot renew its leases starts no probe when one has less than 20 seconds left', async (t) => {
   const world = await makeWorld(t)
   await know(world.store, namesOf(300))
   const leased = new Map<number, number>()
@@ -44,7 +45,7 @@ test('a crawler that cannot renew its leases begins no visit while one stands fo
   world.bury('one', crawler)
 })
 
-test('leases are renewed while visits in flight last, also where the store was away once', async (t) => {
+test('leases are renewed while probes are in flight, even after an outage of the store', async (t) => {
   const world = await makeWorld(t)
   await know(world.store, namesOf(1))
   let isAway = true
@@ -76,7 +77,7 @@ test('leases are renewed while visits in flight last, also where the store was a
   world.bury('two', two)
 })
 
-test('what was seen of a range that is another crawler’s by then is dropped, and its wish stays', async (t) => {
+test('results of a range that another crawler has acquired are dropped, and its crawl request stays', async (t) => {
   const world = await makeWorld(t)
   const asked = named('asked.example')
   await world.store.crawlRequests.add('lookup', [asked])
@@ -96,7 +97,7 @@ test('what was seen of a range that is another crawler’s by then is dropped, a
   world.bury('one', crawler)
 })
 
-test('a visit that a span left behind is not begun again while it lasts', async (t) => {
+test('a probe that an earlier session left behind is not started again while it runs', async (t) => {
   const world = await makeWorld(t)
   const slow = named('n0.example')
   await know(world.store, [slow])
@@ -120,7 +121,7 @@ test('a visit that a span left behind is not begun again while it lasts', async 
   world.bury('one', crawler)
 })
 
-test('leases that a store could not take back are given back when it is there again', async (t) => {
+test('leases that the store could not release are released when it is available again', async (t) => {
   const world = await makeWorld(t)
   await know(world.store, namesOf(20))
   let isAway = false
@@ -145,7 +146,7 @@ test('leases that a store could not take back are given back when it is there ag
   world.bury('one', crawler)
 })
 
-test('while nothing of what was seen can be saved, only so many more visits are begun', async (t) => {
+test('while no result can be saved, only a limited number of further probes starts', async (t) => {
   const world = await makeWorld(t)
   await know(world.store, namesOf(3_500))
   const crawler = world.start('one', { overrides: { runSelfCheck: lookOnce() } })
@@ -154,7 +155,7 @@ test('while nothing of what was seen can be saved, only so many more visits are 
   world.bury('one', crawler)
 })
 
-/** Sees at first, and never ends to look after that. */
+/** Succeeds at first. Later checks never end. */
 function lookOnce(): () => Promise<SelfCheckOutcome> {
   let looks = 0
   return () => (looks++ === 0 ? Promise.resolve({ passed: true }) : new Promise(() => {}))

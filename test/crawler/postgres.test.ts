@@ -1,4 +1,4 @@
-/** Two crawlers on one PostgreSQL, whose connections break meanwhile. */
+/** Two crawlers on one PostgreSQL whose connections break. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { until } from '../until.ts'
 import { NAMES, processWorld } from './processes.ts'
 
-test('two crawlers share the names of one PostgreSQL, and go on when their connections break', {
+test('two crawlers share the names of one PostgreSQL, and continue after their connections break', {
   skip: noPostgres,
 }, async (t) => {
   const { url, drop } = await (await postgresServer()).schema()

@@ -1,10 +1,10 @@
-/** The rate of visits. */
+/** The rate of probes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProbeRateLimit } from '../../src/crawler/queue/probe-rate-limit.ts'
 
-/** How many begin within so many milliseconds, where each begins as soon as it may. */
+/** How many probes start within this time if each starts as soon as it may. */
 function begun(rate: ReturnType<typeof createProbeRateLimit>, from: number, milliseconds: number): number {
   let count = 0
   for (let now = from; now < from + milliseconds; now++) {
@@ -13,7 +13,7 @@ function begun(rate: ReturnType<typeof createProbeRateLimit>, from: number, mill
   return count
 }
 
-test('as many visits begin in a second as the rate says', () => {
+test('as many probes start in a second as the rate allows', () => {
   for (const perSecond of [0.5, 3, 20, 400]) {
     const rate = createProbeRateLimit(perSecond)
     begun(rate, 0, 5_000)
@@ -21,7 +21,7 @@ test('as many visits begin in a second as the rate says', () => {
   }
 })
 
-test('after a time without visits at most those of one second are caught up on', () => {
+test('after a time without probes, at most those of one second are caught up', () => {
   const rate = createProbeRateLimit(20)
   begun(rate, 0, 1_000)
   let caught = 0
@@ -29,7 +29,7 @@ test('after a time without visits at most those of one second are caught up on',
   assert.ok(caught >= 19 && caught <= 21, `${caught}`)
 })
 
-test('a rate that is changed counts from the next visit on, and none is none', () => {
+test('a changed rate applies from the next probe on, and null means no limit', () => {
   const rate = createProbeRateLimit(10)
   begun(rate, 0, 2_000)
   rate.setRate(2)

@@ -1,4 +1,4 @@
-/** The eyes of a crawl that goes on and on: what they are without is told. */
+/** The probe system of a continuous crawl: it reports what it excludes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { openProbeSystem } from '../../src/crawler/probe-system.ts'
 import { makeGuard } from '../../src/probe/guard.ts'
 import { rawUdp, withoutEdns } from '../probe/dns/dns-lab.ts'
 
-test('a resolver that is left out is named, also where it was wrong from the start, and so is its return', async () => {
+test('an excluded resolver is reported, even if it failed from the start, and so is its recovery', async () => {
   const dns = [await startDnsServer({ 'zone.example': { NS: ['ns.example'] } }), await startDnsServer({})]
   const said: string[] = []
   const eyes = await openProbeSystem({
@@ -35,7 +35,7 @@ test('a resolver that is left out is named, also where it was wrong from the sta
   for (const each of dns) await each.close()
 })
 
-test('a path that drops EDNS is named once, with what to do, and nothing is left out for it', async (t) => {
+test('a path that drops EDNS is reported once, with what to do, and no server is excluded for it', async (t) => {
   const server = await rawUdp(t, (question, from, socket) => {
     if (question[11] === 1) return
     const message = withoutEdns(question)

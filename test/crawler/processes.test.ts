@@ -1,4 +1,4 @@
-/** `crawl --loop` and `serve --crawl` as real processes, against a name server of the test. */
+/** `crawl --loop` and `serve --crawl` as real processes, with a name server of the test. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,15 +11,15 @@ import { named } from '../probe/internet.ts'
 import { until } from '../until.ts'
 import { ASKED, ENVIRONMENT, NAMES, processWorld } from './processes.ts'
 
-/** As after LEASE_SECONDS, in which nobody renewed them. */
+/** The state after LEASE_SECONDS without a renewal. */
 function lapse(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 })
   database.exec('update slot_lease set expires_at = expires_at - 60 where holder is not null')
   database.close()
 }
 
-suite('a crawl that goes on and on', { concurrency: 2 }, () => {
-  test('ends in order by SIGTERM, and another one after SIGKILL goes on where it was', async (t) => {
+suite('a continuous crawl', { concurrency: 2 }, () => {
+  test('ends in order at SIGTERM, and another one resumes after SIGKILL', async (t) => {
     const { asked, start, run, path, withStore } = await processWorld(t)
     const first = start('crawl', '--loop')
     await until(() => asked.length >= 20)
@@ -56,7 +56,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     assert.match((await run(['crawl', '--status'])).stdout, /^names +60, never probed \d+/)
   })
 
-  test('serve --crawl answers a name that was asked for once, starts a crawler that died again, and ends both in order', async (t) => {
+  test('serve --crawl answers for a requested name, restarts its crawler after a crash, and ends both in order', async (t) => {
     const { asked, start, withStore } = await processWorld(t)
     const token = await withStore(async (store) => (await makeAccount(store, 'basic')).token)
     const { child, outcome, said } = start('serve', '--crawl')
@@ -78,7 +78,7 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     assert.equal(said().filter(({ msg }) => msg === 'crawl stopped').length, 1)
   })
 
-  test('serve --crawl refuses to start where the admin listener of its crawl could not listen', async (t) => {
+  test('serve --crawl refuses to start if the admin listener of its crawler cannot listen', async (t) => {
     const { run } = await processWorld(t)
     const server = createServer().listen(0, '127.0.0.1')
     t.after(() => server.close())
@@ -106,12 +106,12 @@ suite('a crawl that goes on and on', { concurrency: 2 }, () => {
     const { child, outcome, said } = start('serve', '--crawl')
     await until(() => asked.length > 10)
     child.kill('SIGKILL')
-    await outcome // its crawler holds the same pipe, which is closed when both have ended
+    await outcome // its crawler holds the same pipe, which closes when both have ended
     assert.equal(said().at(-1)!.msg, 'crawl stopped')
     await withStore(async ({ schedule }) => assert.deepEqual(await schedule.crawlers(), []))
   })
 
-  test('what cannot be crawled with is refused in one line', async (t) => {
+  test('invalid settings of a crawl are rejected in one line', async (t) => {
     const { run } = folderOf(t)
     for (const [args, env, expected] of [
       [

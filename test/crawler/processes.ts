@@ -1,4 +1,4 @@
-/** Processes that crawl on and on, against a name server of the test. */
+/** Processes of continuous crawls, with a name server of the test. */
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { TestContext } from 'node:test'
@@ -35,7 +35,7 @@ export const ENVIRONMENT = {
   DOMAINDEX_WORKERS: '1',
 }
 
-/** A store with names that were never visited, a resolver, and processes that are gone after the test. */
+/** A store with names that were never probed, a resolver, and processes that end with the test. */
 export async function processWorld(t: TestContext, store?: string) {
   const asked: string[] = []
   const dns = await startDnsServer(TABLE, ({ host, type }) => {
@@ -62,7 +62,7 @@ export async function processWorld(t: TestContext, store?: string) {
   return { ...folder, withStore, asked, start }
 }
 
-/** What a process says, so far, as lines of its log. */
+/** The log lines of a process so far. */
 function saidBy({ stderr }: ChildProcessWithoutNullStreams) {
   let text = ''
   stderr.on('data', (chunk) => (text += chunk))

@@ -1,4 +1,4 @@
-/** The rules of the schedule that need no store: sweeps of ranges, the room, counts, and what is told of them. */
+/** The rules of the schedule that need no store: sweeps of ranges, the ready queue, counts, and their reports. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,7 +42,7 @@ function held(): HeldRange {
   }
 }
 
-test('a sweep reads every slot of its range once, wherever it begins and whatever the pieces', () => {
+test('a sweep reads every slot of its range once, wherever it starts and whatever the chunks', () => {
   fc.assert(
     fc.property(
       fc.nat(255),
@@ -68,7 +68,7 @@ test('a sweep reads every slot of its range once, wherever it begins and whateve
   )
 })
 
-test('a range is swept again when the next name is due, a minute later at most, and a hundred times what it took at least', () => {
+test('a range is swept again when the next name is due: at most a minute later, and at least a hundred times the last duration', () => {
   const swept = (count: Partial<SlotCount>, took: number, isLeft = false): number => {
     const range = held()
     startSweep(range, 0)
@@ -88,7 +88,7 @@ test('a range is swept again when the next name is due, a minute later at most, 
   assert.equal(finishedSweep({ ...held(), sweep: null }, NOW, { min: 0, max: 60 }), null)
 })
 
-test('a piece is made longer while it is short, and shorter when it took too long or brought too much', () => {
+test('a chunk grows while it is short, and shrinks after it took too long or returned too many names', () => {
   assert.equal(nextChunkLength(1, { slots: 1, tookMs: 1, due: 0, admitted: 0 }), 2)
   assert.equal(nextChunkLength(200, { slots: 100, tookMs: 1, due: 0, admitted: 0 }), 256)
   assert.equal(nextChunkLength(64, { slots: 64, tookMs: 40, due: 0, admitted: 0 }), 64)
@@ -130,7 +130,7 @@ function visitOf(name: string, last: number, due: number): CrawlState {
   }
 }
 
-/** A room whose pace says for each name of servers how long one waits there. */
+/** A ready queue with a rate limiter that returns a delay for each set of name servers. */
 function roomOf(waits: Record<string, number>) {
   const left: string[] = []
   const taken: string[] = []
@@ -151,7 +151,7 @@ function roomOf(waits: Record<string, number>) {
   return { room, left, taken, low }
 }
 
-test('a name whose turn comes soon waits for it, one whose turn is far off goes back, and others pass them', () => {
+test('a name with a short delay waits for it, one with a long delay goes back, and others overtake both', () => {
   const { room, left, taken } = roomOf({ soon: 5_000, far: MAX_DELAY_MS + 1 })
   room.add(candidate('soon.example', 'due', { nameServers: 'soon' }))
   room.add(candidate('far.example', 'due', { nameServers: 'far' }))
@@ -165,7 +165,7 @@ test('a name whose turn comes soon waits for it, one whose turn is far off goes 
   assert.equal(room.size, 0)
 })
 
-test('no name begins at an address that came to rest while it waited for its turn there', () => {
+test('no probe starts at an address that entered backoff while its name waited', () => {
   let now = 0
   const address = parseAddress('192.0.2.1')!
   const pace = makePolitenessLimiter({ nowMs: () => now })
@@ -195,7 +195,7 @@ test('no name begins at an address that came to rest while it waited for its tur
   assert.deepEqual([left, room.size], [['e.example'], 0], 'it goes back where that is long')
 })
 
-test('a name that is taken away while it waits for its turn does not come up', () => {
+test('a name that is removed while it waits is not returned', () => {
   const { room } = roomOf({ soon: 5_000 })
   const gone = candidate('gone.example', 'due', { nameServers: 'soon' })
   room.add(gone)
@@ -205,7 +205,7 @@ test('a name that is taken away while it waits for its turn does not come up', (
   assert.equal(room.waitingCount('due'), 0)
 })
 
-test('names are wanted again whenever too few wait, whether they begin, wait for their turn, leave or are taken away', () => {
+test('more names are requested whenever too few wait, whether names start, wait, leave or are removed', () => {
   const far = roomOf({ far: MAX_DELAY_MS + 1, soon: 5_000 })
   const fill = (kind: LeasedCandidate['kind'], servers: string): LeasedCandidate[] => {
     const all = Array.from({ length: REFILL_BELOW }, (_, index) =>
@@ -224,7 +224,7 @@ test('names are wanted again whenever too few wait, whether they begin, wait for
   assert.deepEqual(far.low.slice(2), ['lookup', 'lookup', 'followup'])
 })
 
-test('the room has so many places of a kind, and one that is wished for changes its kind', () => {
+test('the queue has a limited number of names per kind, and a crawl request changes the kind of a name', () => {
   const { room } = roomOf({})
   const first = candidate('a.example')
   room.add(first)
@@ -237,7 +237,7 @@ test('the room has so many places of a kind, and one that is wished for changes 
   assert.deepEqual([room.waitingCount('due'), room.waitingCount('lookup'), first.kind], [1, 1, 'lookup'])
 })
 
-test('a count that was corrected by a visit is that of another sweep', () => {
+test('a count that a probe corrected belongs to another sweep', () => {
   const at = (days: number): number => NOW - days * DAY
   for (const [last, due, expected] of [
     [0, 0, { neverProbed: 1, due: 1, overdue: 0 }],
@@ -256,14 +256,14 @@ test('a count that was corrected by a visit is that of another sweep', () => {
   }
 })
 
-test('quantiles lie between the bounds that hold them', () => {
+test('quantiles are between the limits of their buckets', () => {
   assert.equal(quantiles([10, 20], [0, 0, 0]), null)
   assert.deepEqual(quantiles([10, 20], [100, 0, 0]), { p50: 5, p95: 9.5, p99: 9.9 })
   assert.deepEqual(quantiles([10, 20], [50, 50, 0]), { p50: 10, p95: 19, p99: 19.8 })
   assert.deepEqual(quantiles([10, 20], [0, 0, 3]), { p50: 20, p95: 20, p99: 20 })
 })
 
-test('a crawler tells its rate of the last minute, its lags and why it pauses', () => {
+test('a crawler reports its rate of the last minute, its lags and why it pauses', () => {
   const figures = new CrawlStats()
   for (let second = 0; second < 120; second++) figures.countProbe('due', 'ok', second * 1000)
   figures.recordLag(5)

@@ -1,4 +1,4 @@
-/** The loop of a crawl over a real store, with a clock that jumps and a network that is made up. */
+/** The scheduler over a real store, with a simulated clock and a simulated network. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ const NOT_DUE = 'ggggggg.example'
 const ASKED = 'hhhhhhhh.example'
 const FOLLOWED = 'iiiiiiiii.example'
 const FORGOTTEN = 'jjjjjjjjjj.example'
-/** How many of the moments are tried; `KILLS=1000` tries each of them. */
+/** The number of moments to try. `KILLS=1000` tries each of them. */
 const KILLS = Number(process.env.KILLS ?? 25)
 const WANTED = [...FRESH, ...DUE, ASKED, FOLLOWED]
 
@@ -41,7 +41,7 @@ async function filled(t: TestContext): Promise<World> {
 
 const namesOf = (world: World): string[] => world.visits.map(({ name }) => name).sort()
 
-/** Everything is done and nobody holds anything. */
+/** Checks that everything is done and no lease is held. */
 async function expectDone({ store, visits, together }: World): Promise<void> {
   const done = await store.observations.crawlStates(WANTED.map(named))
   for (const visit of done) assert.ok(visit.clocks[0]! >= BEGIN && visit.due >= BEGIN + 0.9 * DAY, visit.name)
@@ -52,7 +52,7 @@ async function expectDone({ store, visits, together }: World): Promise<void> {
   assert.deepEqual([held, await store.schedule.crawlers()], [[], []])
 }
 
-test('names that are due, never visited, asked for and wanted are visited once, others are not, and all is given back', async (t) => {
+test('names that are due, new, or requested are probed once, others are not, and all leases are released', async (t) => {
   const world = await filled(t)
   const crawler = world.start('one')
   await world.minutes(5)
@@ -65,7 +65,7 @@ test('names that are due, never visited, asked for and wanted are visited once, 
   assert.ok((await world.store.facts.lookup(named(ASKED))) !== null, 'the asked name is answered')
 })
 
-test('a crawler that is killed at any moment loses nothing, and nothing is visited by two at once', async (t) => {
+test('a crawler that is killed at any moment loses nothing, and no name is probed by two at once', async (t) => {
   const whole = await filled(t)
   const first = whole.start('one')
   await whole.clock.run(20_000)
@@ -95,7 +95,7 @@ async function finish({ clock }: World, crawler: RunningCrawler): Promise<void> 
   await crawler.ended
 }
 
-test('what was seen since eyes were last good is thrown away, and seen again when they are', async (t) => {
+test('results since the last successful self-check are discarded, and probed again after the next one', async (t) => {
   const world = await filled(t)
   let isBlind = false
   const look = async (): Promise<SelfCheckOutcome> =>
@@ -122,7 +122,7 @@ test('what was seen since eyes were last good is thrown away, and seen again whe
   await expectDone(world)
 })
 
-test('a store that fails makes the crawl pause, and go on when it is there again', async (t) => {
+test('if the store fails, the crawl pauses, and it resumes when the store is available', async (t) => {
   const world = await filled(t)
   let isAway = false
   const failing = <Part extends object>(part: Part): Part =>
@@ -153,7 +153,7 @@ test('a store that fails makes the crawl pause, and go on when it is there again
   await expectDone(world)
 })
 
-test('a name whose owner wants no visits is not visited, not even when it is asked for, and comes up again later', async (t) => {
+test('an opted-out name is not probed, not even on request, and is due again later', async (t) => {
   const world = await filled(t)
   const out = new Set<string>([FRESH[0]!, DUE[0]!, ASKED])
   const crawler = world.start('one', { overrides: { optOut: { hasName: (name) => out.has(name) } } })
@@ -166,7 +166,7 @@ test('a name whose owner wants no visits is not visited, not even when it is ask
   assert.equal(await world.store.crawlRequests.count('lookup'), 0)
 })
 
-test('a name that could not be looked at is not written and comes up again soon, without a change to its clocks', async (t) => {
+test('a name that could not be probed is not written and is due again soon, with unchanged clocks', async (t) => {
   const world = await filled(t)
   const before = await world.store.observations.crawlStates(DUE.map(named))
   let isDark = true
@@ -191,7 +191,7 @@ test('a name that could not be looked at is not written and comes up again soon,
   await expectDone(world)
 })
 
-test('a name that leads to an address that rests is visited again when that does no more, also where it is asked for', async (t) => {
+test('a name whose address is in backoff is probed again after the backoff, also if it was requested', async (t) => {
   const world = await filled(t)
   const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
   const pace = makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() })
@@ -212,7 +212,7 @@ test('a name that leads to an address that rests is visited again when that does
   await expectDone(world)
 })
 
-test('a name that can never be looked at is visited more and more seldom, also where it is asked for', async (t) => {
+test('a name that can never be probed is tried less and less often, also if it was requested', async (t) => {
   const world = await filled(t)
   const dark: DomainName[] = [DUE[0]!, ASKED].map(named)
   let isDark = true
@@ -237,7 +237,7 @@ test('a name that can never be looked at is visited more and more seldom, also w
   await expectDone(world)
 })
 
-test('a name that leads to an address that is always crowded is visited more and more seldom, also where it is asked for', async (t) => {
+test('a name whose address is always rate limited is tried less and less often, also if it was requested', async (t) => {
   const world = await filled(t)
   const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
   const crawler = world.start('one', {
@@ -258,7 +258,7 @@ test('a name that leads to an address that is always crowded is visited more and
   await finish(world, crawler)
 })
 
-test('a wish of a caller is given up after three visits that saw nothing, one for a file is not', async (t) => {
+test('a crawl request of a caller is given up after three probes without a result, and one for a file is not', async (t) => {
   const world = await makeWorld(t)
   await world.store.crawlRequests.add('lookup', [named(ASKED)])
   await world.store.crawlRequests.add('followup', [named(FOLLOWED)])
@@ -277,7 +277,7 @@ test('a wish of a caller is given up after three visits that saw nothing, one fo
   await finish(world, crawler)
 })
 
-test('a wish of a caller whose name never has its turn is given up after a day', async (t) => {
+test('a crawl request of a caller whose name never starts is given up after a day', async (t) => {
   const world = await makeWorld(t)
   await world.store.crawlRequests.add('lookup', [named(DUE[0]!)])
   await visited(world.store, [DUE[0]!], DAY)
@@ -292,7 +292,7 @@ test('a wish of a caller whose name never has its turn is given up after a day',
   await finish(world, crawler)
 })
 
-test('crawlers that are started together share the rate after two seconds', async (t) => {
+test('crawlers that start together share the rate after two seconds', async (t) => {
   const world = await makeWorld(t)
   await know(
     world.store,
@@ -305,7 +305,7 @@ test('crawlers that are started together share the rate after two seconds', asyn
   for (const [holder, crawler] of crawlers) world.bury(holder, crawler)
 })
 
-test('names that are asked for and cannot be looked at keep no other one waiting, wherever that is', async (t) => {
+test('requested names that cannot be probed delay no other name, wherever they are', async (t) => {
   const world = await makeWorld(t)
   const all = Array.from({ length: 9_999 }, (_, index) => named(`asked${index}.example`))
   const inRange = (range: number): DomainName => all.find((name) => slotRangeOf(name) === range)!
@@ -328,7 +328,7 @@ test('names that are asked for and cannot be looked at keep no other one waiting
   await finish(world, crawler)
 })
 
-test('visits that are not over 15 seconds after the end was asked for are dropped, and what is seen is saved', async (t) => {
+test('probes that run 15 seconds after the stop are dropped, and completed results are saved', async (t) => {
   const world = await filled(t)
   const never = named(FRESH[0]!)
   const visit = async (name: DomainName, holder: string): Promise<ProbeResult> => {
@@ -367,7 +367,7 @@ test('two crawlers share the rate of the installation', async (t) => {
   assert.deepEqual(world.together, [])
 })
 
-test('a name that was queued while its range is in hand is visited before those that wait for their turn there', async (t) => {
+test('a name that is requested while its range is leased is probed before those that wait there', async (t) => {
   const world = await makeWorld(t)
   const names = Array.from({ length: 300 }, (_, index) => `n${index}.example`)
   await know(world.store, names)
@@ -384,7 +384,7 @@ test('a name that was queued while its range is in hand is visited before those 
   await finish(world, crawler)
 })
 
-test('visits by which more names are gone than in any hour of the week are not saved, though control questions are answered', async (t) => {
+test('a batch with more missing names than any hour of the week is not saved, even if the self-check succeeds', async (t) => {
   const world = await makeWorld(t)
   const names = Array.from({ length: 400 }, (_, index) => `n${index}.example`)
   await visited(world.store, names, 8 * DAY)

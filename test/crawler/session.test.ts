@@ -1,4 +1,4 @@
-/** What a span has in hand, where one of its lanes comes between two steps of another. */
+/** The leases of a session, if one of its tasks runs between two steps of another. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ import { RANGE_SLOTS } from '../../src/values/domain-name.ts'
 import { named } from '../probe/internet.ts'
 import { BEGIN, DAY, makeWorld, visited } from './world.ts'
 
-/** The ranges of a session over a store; what they alone do not use is left out. */
+/** The leased ranges of a session over a store, without the dependencies that they do not use. */
 function spanOf(store: Store): LeasedRanges {
   const clock = { nowMs: () => 0, monotonicMs: () => 0, wait: async () => {} }
   const crawl = {
@@ -70,7 +70,7 @@ function candidateOf(range: HeldRange): LeasedCandidate {
   }
 }
 
-test('a range in which a name comes up just as it is being given back is not given back', async (t) => {
+test('a range is not released if one of its names is scheduled during the release', async (t) => {
   const { store, now } = await makeWorld(t)
   let meanwhile = (): void => {}
   const span = spanOf({
@@ -90,7 +90,7 @@ test('a range in which a name comes up just as it is being given back is not giv
   assert.ok(span.heldRanges.has(range!.lease.range))
 })
 
-test('the range of a name that goes back to its slot is swept again at once', async (t) => {
+test('the range of a name that returns to its slot is swept again at once', async (t) => {
   const { store, now } = await makeWorld(t)
   const span = spanOf(store)
   const [range] = await span.lease(1)
@@ -103,7 +103,7 @@ test('the range of a name that goes back to its slot is swept again at once', as
   assert.deepEqual([span.session.candidates.size, span.session.queue.size, isRangeDone(range!)], [0, 0, true])
 })
 
-test('what belongs to a lease that is another crawler’s is in hand no more', async (t) => {
+test('names of a lease that another crawler has acquired are no longer in progress', async (t) => {
   const { store } = await makeWorld(t)
   const span = spanOf(store)
   const [range, other] = await span.lease(2)
@@ -117,7 +117,7 @@ test('what belongs to a lease that is another crawler’s is in hand no more', a
   )
 })
 
-test('a name whose range is lost while its places are read does not come in', async (t) => {
+test('a name whose range is lost while its addresses are read is not scheduled', async (t) => {
   const { store } = await makeWorld(t)
   const [name] = ['a.example'].map(named)
   await visited(store, [name!], 8 * DAY)

@@ -1,4 +1,4 @@
-/** The crawl over days that pass in seconds: the small version of `npm run bench:crawl-simulation`. */
+/** The crawl over simulated days that pass in seconds: the small version of `npm run bench:crawl-simulation`. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { simulate } from '../../bench/crawl-simulation/simulation.ts'
 
 const DAY = 86_400
-/** A month of the usual intervals in six days. */
+/** A month of the default intervals in six days. */
 const INTERVALS = { min: DAY / 6, first: DAY, max: 4 * DAY }
 
 test('if crawlers are killed and restarted, every name is still probed in time and never by two crawlers at once', async (t) => {

@@ -1,4 +1,4 @@
-/** What a person is told of a crawl. */
+/** The report on a crawl. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,11 +19,11 @@ const STATUS: CrawlStatus = {
   crawlers: [],
 }
 
-test('a lag beyond all that is counted is told as over that', () => {
+test('a lag beyond the highest bucket is reported as more than that', () => {
   assert.equal(formatCrawlStatus(STATUS)[4], 'lag        half up to 1 min, 95 % up to 15 d, 99 % over 30 d')
 })
 
-test('names of ranges that were never swept are told as not counted', () => {
+test('names of ranges that were never swept are reported as not counted', () => {
   const words = (unswept: number) => formatCrawlStatus({ ...STATUS, unsweptRanges: unswept }).slice(0, 2)
   assert.deepEqual(words(256), ['names      not counted yet', 'due        not counted yet'])
   const partly = ' (9 of 256 ranges are not counted yet)'

@@ -1,4 +1,4 @@
-/** A world for tests of the loop: a real store with some names, a clock that jumps, and visits that are noted. */
+/** A world for tests of the scheduler: a real store with some names, a simulated clock, and recorded probes. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,12 +22,12 @@ export const DAY = 86_400
 const MINUTE_MILLISECONDS = 60_000
 const VISIT_MILLISECONDS = 1_500
 
-/** One visit: who made it, of whom, and when, in seconds from the beginning. */
+/** One probe: by which crawler, of which name, and when, in seconds from the start. */
 export type Noted = { crawler: string; name: DomainName; at: number }
 
 export type World = Awaited<ReturnType<typeof makeWorld>>
 
-/** A world that is gone after the test, or when it is closed. */
+/** A world that is removed after the test, or when it is closed. */
 export async function makeWorld(test: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-schedule-'))
   const clock = new VirtualClock()
@@ -65,10 +65,10 @@ export async function makeWorld(test: TestContext) {
     store,
     visit,
     visits,
-    /** Names that two crawlers visited at once. */
+    /** Names that two crawlers probed at once. */
     together,
     close,
-    /** Starts a crawler; whatever is not said is as in `bench/crawl-simulation`. */
+    /** Starts a crawler. Options that are not given are those of `bench/crawl-simulation`. */
     start(holder: string, options: Partial<CrawlerOptions> = {}): RunningCrawler {
       return startCrawler({
         holder,
@@ -81,7 +81,7 @@ export async function makeWorld(test: TestContext) {
         ...options,
       })
     },
-    /** Kills it: what it was visiting it visits no longer. */
+    /** Kills it: its probes in flight end without a result. */
     bury(holder: string, { process: life }: RunningCrawler): void {
       life.kill()
       for (const [name, who] of under) if (who === holder) under.delete(name)
@@ -90,7 +90,7 @@ export async function makeWorld(test: TestContext) {
   }
 }
 
-/** What a visit of the fake network finds: an address of its own for each name. */
+/** The result of a probe in the simulated network: a different address for each name. */
 export function seen(name: DomainName, at: Instant): ProbeResult {
   const records = [`20.${name.length}.0.${1 + (name.charCodeAt(0) % 250)}`]
   return {
@@ -101,7 +101,7 @@ export function seen(name: DomainName, at: Instant): ProbeResult {
   }
 }
 
-/** Names as they are known from a list, never visited. */
+/** Adds names as known from a list, never probed. */
 export async function know(store: Store, names: readonly string[], at: Instant = BEGIN - DAY): Promise<void> {
   await ingest(
     store,
@@ -109,7 +109,7 @@ export async function know(store: Store, names: readonly string[], at: Instant =
   )
 }
 
-/** Names that were visited so many seconds before the beginning, for the first time. */
+/** Adds names that were first probed this many seconds before the start. */
 export async function visited(store: Store, names: readonly string[], before: number): Promise<void> {
   const dns: DnsPart = { status: 'ok', records: { A: [], AAAA: [] } }
   await ingest(
