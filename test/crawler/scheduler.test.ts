@@ -21,6 +21,8 @@ const FOLLOWED = 'iiiiiiiii.example'
 const FORGOTTEN = 'jjjjjjjjjj.example'
 /** The number of moments to try. `KILLS=1000` tries each of them. */
 const KILLS = Number(process.env.KILLS ?? 25)
+/** Timings by which a range without due names is read every five minutes, since a minute makes a long test slow. */
+const RARE_SWEEPS = { ...CRAWL_TIMINGS, sweepSeconds: { min: 0, max: 300 } }
 const WANTED = [...FRESH, ...DUE, ASKED, FOLLOWED]
 
 async function fill({ store }: World): Promise<void> {
@@ -74,11 +76,11 @@ test('a crawler that is killed at any moment loses nothing, and no name is probe
   const step = moments / KILLS
   for (let endsAt = 1; endsAt <= moments; endsAt += step) {
     const world = await filled(t)
-    const mortal = world.start('one', { killAtPoint: Math.floor(endsAt) })
-    const second = world.start('two')
+    const mortal = world.start('one', { killAtPoint: Math.floor(endsAt), timings: RARE_SWEEPS })
+    const second = world.start('two', { timings: RARE_SWEEPS })
     await world.clock.run(120_000, () => mortal.process.isKilled)
     world.bury('one', mortal)
-    const third = world.start('three')
+    const third = world.start('three', { timings: RARE_SWEEPS })
     await world.minutes(5)
     for (const crawler of [second, third]) crawler.stop()
     await world.clock.run(Number.POSITIVE_INFINITY)
@@ -197,6 +199,7 @@ test('a name whose address is in backoff is probed again after the backoff, also
   const pace = makePolitenessLimiter({ nowMs: () => world.clock.monotonicMs() })
   pace.backOff(address, 3_600_000)
   const crawler = world.start('one', {
+    timings: RARE_SWEEPS,
     overrides: { politeness: pace },
     probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
@@ -241,6 +244,7 @@ test('a name whose address is always rate limited is tried less and less often, 
   const world = await filled(t)
   const [dark, address] = [[DUE[0]!, ASKED].map(named), parseAddress('192.0.2.1')!]
   const crawler = world.start('one', {
+    timings: RARE_SWEEPS,
     probe: async (name, holder) => {
       const visit = await world.visit(name, holder)
       return dark.includes(name) ? { ...visit, deferredAt: address } : visit
@@ -263,6 +267,7 @@ test('a crawl request of a caller is given up after three probes without a resul
   await world.store.crawlRequests.add('lookup', [named(ASKED)])
   await world.store.crawlRequests.add('followup', [named(FOLLOWED)])
   const crawler = world.start('one', {
+    timings: RARE_SWEEPS,
     probe: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
   })
   const wishes = async () => [
