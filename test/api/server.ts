@@ -73,9 +73,10 @@ function readAddress({ stdout }: ChildProcessWithoutNullStreams): Promise<string
 export async function makeAccount(
   { ledger }: Store,
   plan: Account['plan'],
+  email = `${plan}@example.com`,
 ): Promise<{ account: Account; token: TokenString }> {
   const token = makeToken(randomBytes(TOKEN_BYTES))
-  const wanted: NewAccount = { email: `${plan}@example.com`, role: 'user', plan, periods: [], addons: [] }
+  const wanted: NewAccount = { email, role: 'user', plan, periods: [], addons: [] }
   const account = await ledger
     .as(TESTER)
     .createAccount(wanted, Math.floor(Date.now() / 1000), newTokenRecord(token, 'test', null))

@@ -17,41 +17,82 @@ const now = () => Math.floor(Date.now() / 1000)
 const CLIENTS = 64
 
 /** Adds a known name, and an account that has spent a part of its budget. */
-async function begin(store: Store, plan: 'free' | 'basic', limit: number, used: number) {
+async function begin(store: Store, plan: 'free' | 'basic', limit: number, used: number, email?: string) {
   await observe(store, hosted('example.com', ['192.0.2.1']))
-  const made = await makeAccount(store, plan)
+  const made = await makeAccount(store, plan, email)
   await spend(store, made.account, limit, used)
-  return { ...made, path: `/v1.0/lookup?token=${made.token}&query=example.com` }
+  return { ...made, limit, used, path: `/v1.0/lookup?token=${made.token}&query=example.com` }
 }
 
 if (!noPostgres) await postgresServer() // for the whole file
 
-for (const [plan, limit, used] of [
-  ['free', 100, 0],
-  ['basic', 25_000, 23_900],
-] as const) {
-  test(`64 clients of two servers get exactly the limit: ${plan}`, { skip: noPostgres }, async (t) => {
-    const { serve, withStore } = await serversOf(t)
-    const { account, path } = await withStore((store) => begin(store, plan, limit, used))
-    const servers = await Promise.all([serve(), serve()])
-    const counts = new Map<number, number>()
-    await Promise.all(
-      Array.from({ length: CLIENTS }, async (_, client) => {
-        const { get, close } = clientOf(servers[client % 2]!.address)
-        for (let refused = 0; refused < 2; ) {
-          const { status } = await get(path)
-          counts.set(status, (counts.get(status) ?? 0) + 1)
-          if (status !== 200) refused++
-        }
-        close()
-      }),
-    )
-    assert.deepEqual(Object.fromEntries(counts), { 200: limit - used, 429: 2 * CLIENTS })
+test('two servers over one PostgreSQL', { skip: noPostgres }, async (t) => {
+  const { serve, withStore } = await serversOf(t)
+  const budgets = await withStore((store) =>
+    Promise.all([begin(store, 'free', 100, 0), begin(store, 'basic', 25_000, 23_900)]),
+  )
+  const servers = await Promise.all([serve(), serve()])
+
+  await t.test('a revoked token is rejected by both servers, and stays so', async (t) => {
+    const { account, path } = await withStore((store) => begin(store, 'basic', 25_000, 0, 'revoked@example.com'))
+    const clients = servers.map(({ address }) => clientOf(address))
+    t.after(() => {
+      for (const { close } of clients) close()
+    })
+    const ask = () => Promise.all(clients.map(async ({ get }) => (await get(path)).status))
+    assert.deepEqual(await ask(), [200, 200])
+    await withStore(async ({ ledger }) => {
+      const [token] = await ledger.tokens(account.id)
+      assert.equal(await ledger.as(TESTER).revokeToken(account.id, token!.id, now()), true)
+    })
+    await until(async () => (await ask()).every((status) => status === 401)) // also if it is used continuously
+    assert.deepEqual(await ask(), [401, 401])
+  })
+
+  await t.test('a client can continue a pagination on the other server with its cursors', async () => {
+    const names = Array.from({ length: 9 }, (_, index) => `name-${index}.example`)
+    const { token } = await withStore(async (store) => {
+      for (const name of names) await observe(store, hosted(name, ['192.0.2.9']))
+      return makeAccount(store, 'premium')
+    })
+    const seen: string[] = []
+    let cursor = ''
+    for (let page = 0; page < 5; page++) {
+      const { get, close } = clientOf(servers[page % 2]!.address)
+      const { status, text } = await get(`/v1.0/reverseip?token=${token}&query=192.0.2.9&limit=2&next=${cursor}`)
+      close()
+      const { result, meta } = JSON.parse(text)
+      assert.equal(status, 200, text)
+      seen.push(...result.map(({ target }: { target: string }) => target))
+      cursor = meta.next
+    }
+    assert.deepEqual([seen, cursor], [names, null])
+  })
+
+  for (const { account, path, limit, used } of budgets)
+    await t.test(`64 clients of two servers get exactly the limit: ${account.plan}`, async () => {
+      const counts = new Map<number, number>()
+      await Promise.all(
+        Array.from({ length: CLIENTS }, async (_, client) => {
+          const { get, close } = clientOf(servers[client % 2]!.address)
+          for (let refused = 0; refused < 2; ) {
+            const { status } = await get(path)
+            counts.set(status, (counts.get(status) ?? 0) + 1)
+            if (status !== 200) refused++
+          }
+          close()
+        }),
+      )
+      assert.deepEqual(Object.fromEntries(counts), { 200: limit - used, 429: 2 * CLIENTS })
+    })
+
+  await t.test('two servers that end in order have used exactly the limits', async () => {
     for (const server of servers) server.process.kill('SIGTERM')
     for (const server of servers) assert.equal((await server.outcome).code, 0)
-    assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), limit)
+    for (const { account, limit } of budgets)
+      assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), limit)
   })
-}
+})
 
 test('if one of two servers is killed, no more calls than the limit are answered', { skip: noPostgres }, async (t) => {
   const { serve, withStore } = await serversOf(t)
@@ -77,45 +118,6 @@ test('if one of two servers is killed, no more calls than the limit are answered
   await Promise.all(load)
   await servers[1]!.outcome
   assert.ok(answered <= left && answered > left / 2, `${answered} of ${left}`)
-})
-
-test('a revoked token is rejected by both servers, and stays so', { skip: noPostgres }, async (t) => {
-  const { serve, withStore } = await serversOf(t)
-  const { account, path } = await withStore((store) => begin(store, 'basic', 25_000, 0))
-  const clients = (await Promise.all([serve(), serve()])).map(({ address }) => clientOf(address))
-  t.after(() => {
-    for (const { close } of clients) close()
-  })
-  const ask = () => Promise.all(clients.map(async ({ get }) => (await get(path)).status))
-  assert.deepEqual(await ask(), [200, 200])
-  await withStore(async ({ ledger }) => {
-    const [token] = await ledger.tokens(account.id)
-    assert.equal(await ledger.as(TESTER).revokeToken(account.id, token!.id, now()), true)
-  })
-  await until(async () => (await ask()).every((status) => status === 401)) // also if it is used continuously
-  assert.deepEqual(await ask(), [401, 401])
-})
-
-test('a client can continue a pagination on the other server with its cursors', { skip: noPostgres }, async (t) => {
-  const { serve, withStore } = await serversOf(t)
-  const names = Array.from({ length: 9 }, (_, index) => `name-${index}.example`)
-  const { token } = await withStore(async (store) => {
-    for (const name of names) await observe(store, hosted(name, ['192.0.2.1']))
-    return makeAccount(store, 'premium')
-  })
-  const servers = await Promise.all([serve(), serve()])
-  const seen: string[] = []
-  let cursor = ''
-  for (let page = 0; page < 5; page++) {
-    const { get, close } = clientOf(servers[page % 2]!.address)
-    const { status, text } = await get(`/v1.0/reverseip?token=${token}&query=192.0.2.1&limit=2&next=${cursor}`)
-    close()
-    const { result, meta } = JSON.parse(text)
-    assert.equal(status, 200, text)
-    seen.push(...result.map(({ target }: { target: string }) => target))
-    cursor = meta.next
-  }
-  assert.deepEqual([seen, cursor], [names, null])
 })
 
 test('a server with another secret, or without it, refuses to start', { skip: noPostgres }, async (t) => {
