@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { openStore } from '../../src/store/open.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import { dayOf } from '../../src/values/time.ts'
 import { clientOf } from '../api/client.ts'
 import { makeAccount, observe, serverOf, spend } from '../api/server.ts'
@@ -13,19 +14,19 @@ import { until } from '../until.ts'
 const now = () => Math.floor(Date.now() / 1000)
 
 suite('domaindex serve', { concurrency: 2 }, () => {
-  for (const [plan, limit, used] of [
-    ['free', 100, 0],
-    ['basic', 25_000, 23_900],
-  ] as const) {
-    test(`64 parallel clients of several processes get exactly the limit: ${plan}`, async (t) => {
-      const { serve, withStore } = serverOf(t)
-      const { token, account } = await withStore(async (store) => {
-        await observe(store, hosted('example.com', ['192.0.2.1']))
-        const made = await makeAccount(store, plan)
-        await spend(store, made.account, limit, used)
-        return made
-      })
-      const server = await serve({ DOMAINDEX_WORKERS: '3' })
+  test('64 parallel clients of several processes get exactly the limit', async (t) => {
+    const { serve, withStore } = serverOf(t)
+    const begin = async (store: Store, plan: 'free' | 'basic', limit: number, used: number) => {
+      const made = await makeAccount(store, plan)
+      await spend(store, made.account, limit, used)
+      return { ...made, limit, used }
+    }
+    const budgets = await withStore(async (store) => {
+      await observe(store, hosted('example.com', ['192.0.2.1']))
+      return Promise.all([begin(store, 'free', 100, 0), begin(store, 'basic', 25_000, 23_900)])
+    })
+    const server = await serve({ DOMAINDEX_WORKERS: '3' })
+    for (const { account, token, limit, used } of budgets) {
       const counts = new Map<number, number>()
       await Promise.all(
         Array.from({ length: 64 }, async () => {
@@ -38,12 +39,13 @@ suite('domaindex serve', { concurrency: 2 }, () => {
           close()
         }),
       )
-      assert.deepEqual(Object.fromEntries(counts), { 200: limit - used, 429: 128 })
-      server.process.kill('SIGTERM')
-      assert.equal((await server.outcome).code, 0)
+      assert.deepEqual(Object.fromEntries(counts), { 200: limit - used, 429: 128 }, account.plan)
+    }
+    server.process.kill('SIGTERM')
+    assert.equal((await server.outcome).code, 0)
+    for (const { account, limit } of budgets)
       assert.equal(await withStore(({ ledger }) => ledger.usedUnits(account.id, dayOf(now()))), limit)
-    })
-  }
+  })
 
   test('whatever is killed, the server never answers more calls than the limit', async (t) => {
     const { serve, withStore } = serverOf(t)
@@ -55,12 +57,13 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       await spend(store, made.account, limit, limit - left)
       return made
     })
-    let server = await serve()
+    const first = await serve()
+    let running = Promise.resolve(first)
     const seen = { answered: 0, refused: 0 }
     t.after(() => seen.refused++)
     const load = Array.from({ length: 32 }, async () => {
       while (seen.refused === 0) {
-        const { get, close } = clientOf(server.address)
+        const { get, close } = clientOf((await running).address)
         const answer = await get(`/v1.0/lookup?token=${token}&query=example.com`).catch(() => null)
         if (answer?.status === 200) seen.answered++
         if (answer?.status === 429) seen.refused++
@@ -69,15 +72,12 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     })
     const killed = new Set<unknown>()
     while (killed.size < 3) {
-      const { pid } = await until(() =>
-        server.log().findLast(({ path, pid }) => path !== undefined && !killed.has(pid)),
-      )
+      const { pid } = await until(() => first.log().findLast(({ path, pid }) => path !== undefined && !killed.has(pid)))
       killed.add(pid)
       process.kill(pid as number, 'SIGKILL')
     }
-    server.process.kill('SIGKILL')
-    await server.outcome
-    server = await serve()
+    first.process.kill('SIGKILL')
+    running = first.outcome.then(() => serve())
     await Promise.all(load)
     assert.ok(seen.answered <= left && seen.answered > left / 2, `${seen.answered} of ${left}`)
   })
@@ -119,38 +119,39 @@ suite('domaindex serve', { concurrency: 2 }, () => {
     assert.ok(!stderr.includes(token))
   })
 
-  test('a worker that dies is replaced, and the others answer meanwhile', async (t) => {
+  test('the workers of one server', async (t) => {
     const { serve } = serverOf(t)
     const server = await serve()
-    const pidOf = async (): Promise<number> => {
-      const { get, close } = clientOf(server.address)
-      assert.equal((await get('/healthz')).status, 200)
-      close()
-      const { pid } = await until(() => server.log().findLast(({ path }) => path === '/healthz'))
-      return pid as number
-    }
-    const victim = await pidOf()
-    process.kill(victim, 'SIGKILL')
-    await until(() => server.log().some(({ msg }) => msg === 'worker died, replacing it'))
-    for (let call = 0; call < 20; call++) await pidOf()
-    server.process.kill('SIGTERM')
-    assert.equal((await server.outcome).code, 0)
-  })
 
-  test('the admin listener serves only the metrics of all workers and of the store', async (t) => {
-    const { serve } = serverOf(t)
-    const server = await serve()
-    await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.address}/healthz`)))
-    await until(() => server.log().length >= 9)
-    const { port } = server.log().find(({ msg }) => msg === 'admin listener started')!
-    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-    assert.match(text, /^domaindex_request_duration_seconds_count\{endpoint="other",status="200"\} 8$/m)
-    assert.match(text, /^domaindex_workers 2$/m)
-    assert.match(text, /^domaindex_store_bytes\{file="wal"\} \d+$/m)
-    assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
-    for (const name of ['documents', 'segments']) assert.match(text, new RegExp(`^domaindex_similar_${name} 0$`, 'm'))
-    assert.doesNotMatch(text, /^domaindex_similar_lag_seconds /m, 'of an index that nobody ever kept')
-    assert.equal((await fetch(`${server.address}/metrics`)).status, 404)
+    await t.test('the admin listener serves only the metrics of all workers and of the store', async () => {
+      await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.address}/healthz`)))
+      await until(() => server.log().length >= 9)
+      const { port } = server.log().find(({ msg }) => msg === 'admin listener started')!
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+      assert.match(text, /^domaindex_request_duration_seconds_count\{endpoint="other",status="200"\} 8$/m)
+      assert.match(text, /^domaindex_workers 2$/m)
+      assert.match(text, /^domaindex_store_bytes\{file="wal"\} \d+$/m)
+      assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 404)
+      for (const name of ['documents', 'segments']) assert.match(text, new RegExp(`^domaindex_similar_${name} 0$`, 'm'))
+      assert.doesNotMatch(text, /^domaindex_similar_lag_seconds /m, 'of an index that nobody ever kept')
+      assert.equal((await fetch(`${server.address}/metrics`)).status, 404)
+    })
+
+    await t.test('a worker that dies is replaced, and the others answer meanwhile', async () => {
+      const pidOf = async (): Promise<number> => {
+        const { get, close } = clientOf(server.address)
+        assert.equal((await get('/healthz')).status, 200)
+        close()
+        const { pid } = await until(() => server.log().findLast(({ path }) => path === '/healthz'))
+        return pid as number
+      }
+      const victim = await pidOf()
+      process.kill(victim, 'SIGKILL')
+      await until(() => server.log().some(({ msg }) => msg === 'worker died, replacing it'))
+      for (let call = 0; call < 20; call++) await pidOf()
+      server.process.kill('SIGTERM')
+      assert.equal((await server.outcome).code, 0)
+    })
   })
 
   test('a port in use and a store of the demo are reported with one clear line and exit code 1', async (t) => {
