@@ -1,6 +1,5 @@
 /** /daily: the domains that were registered on one day, as a file. */
 
-import Type from 'typebox'
 import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
 import { type FileKind, fileName } from '../../jobs/file-store/file-store.ts'
 import { type Day, parseDay } from '../../values/time.ts'
@@ -8,6 +7,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import { ApiError } from '../errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
 import type { Endpoint } from './endpoint.ts'
+import { Type } from './json-schema.ts'
 import { type Parameters, readTextParameter } from './parameters.ts'
 
 /** The kinds of follow-up files by the days between registration and probe. */

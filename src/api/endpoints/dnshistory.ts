@@ -1,6 +1,5 @@
 /** /dnshistory: the history of the DNS records of a domain. */
 
-import Type, { type TSchema } from 'typebox'
 import type { History, HistoryState } from '../../store/port/store.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -9,6 +8,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import { nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
+import { type JsonSchema, Type } from './json-schema.ts'
 import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from './parameters.ts'
 import {
   AddressSchema,
@@ -31,7 +31,7 @@ const MAX_COUNTED_STATES = 1_000
 const HostSchema = Type.String({ description: 'A host name, lower-case, without a trailing dot.' })
 const Uint32Schema = Type.Integer({ minimum: 0 })
 
-const RECORD_SCHEMAS: Record<RecordType, TSchema> = {
+const RECORD_SCHEMAS: Record<RecordType, JsonSchema> = {
   A: exactObject({ ipv4_address: AddressSchema }),
   AAAA: exactObject({ ipv6_address: AddressSchema }),
   MX: exactObject({ priority: Uint32Schema, mail_server: HostSchema }),
@@ -50,7 +50,7 @@ const RECORD_SCHEMAS: Record<RecordType, TSchema> = {
 }
 
 /** The schema of an object with some of the seven types as keys. */
-function byType(value: (type: RecordType) => TSchema, description: string): TSchema {
+function byType(value: (type: RecordType) => JsonSchema, description: string): JsonSchema {
   const properties = Object.fromEntries(RECORD_TYPES.map((type) => [type, Type.Optional(value(type))]))
   return Type.Object(properties, { additionalProperties: false, minProperties: 1, description })
 }

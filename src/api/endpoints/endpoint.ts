@@ -1,6 +1,5 @@
 /** The declaration of an endpoint: its name, parameters, response, errors and handlers. */
 
-import type { TObject, TSchema } from 'typebox'
 import type { SimilarityService } from '../../similar/query/similarity-service.ts'
 import type { FactsReader, LastObserved } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -9,6 +8,7 @@ import type { CursorKeys } from '../cursor/cursor.ts'
 import type { Envelope, ErrorKey } from '../errors.ts'
 import type { FileDownload, ReadableFileStore } from '../http/files/file-response.ts'
 import type { ResponseBody } from '../http/response.ts'
+import type { JsonSchema, ObjectSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
 
 export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
@@ -36,9 +36,9 @@ export type Endpoint = {
   /** The envelope of its errors. */
   envelope: Envelope
   /** The parameters except `token`. */
-  parameters: TObject
+  parameters: ObjectSchema
   /** The JSON body of status 200; null if the response is always a file. */
-  response: TSchema | null
+  response: JsonSchema | null
   /** The file response; null if the endpoint has none. */
   file: { type: string; description: string } | null
   /** The errors that are not common to all endpoints. */

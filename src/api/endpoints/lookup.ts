@@ -1,10 +1,10 @@
 /** /lookup: the key characteristics of one domain. */
 
-import Type from 'typebox'
 import type { Lookup } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint } from './endpoint.ts'
+import { Type } from './json-schema.ts'
 import { readNameParameter } from './parameters.ts'
 import {
   DomainQuerySchema,

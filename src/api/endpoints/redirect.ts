@@ -1,9 +1,9 @@
 /** /redirect: the domains that redirect to a given domain. */
 
-import Type from 'typebox'
 import type { DomainName } from '../../values/domain-name.ts'
 import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import type { Endpoint } from './endpoint.ts'
+import { Type } from './json-schema.ts'
 import { readLimitParameter, readNameParameter } from './parameters.ts'
 import {
   AppliedLimitSchema,

@@ -1,6 +1,5 @@
 /** /reverseip: the domains that share an IP address with a domain, or that are on a given address. */
 
-import Type from 'typebox'
 import type { NeighbourPosition } from '../../store/port/store.ts'
 import { addressProblem } from '../../values/address-problem.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
@@ -8,6 +7,7 @@ import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
 import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
+import { Type } from './json-schema.ts'
 import { readLimitParameter, readQueryParameter, rejectName } from './parameters.ts'
 import {
   AddressSchema,

@@ -1,17 +1,17 @@
 /** The parts of JSON Schema that several endpoints share. */
 
-import Type, { type TObject, type TProperties, type TSchema, type TString } from 'typebox'
+import { type JsonSchema, type ObjectSchema, Type } from './json-schema.ts'
 
 /** The schema of an object with exactly these keys. */
-export function exactObject<Properties extends TProperties>(properties: Properties): TObject<Properties> {
+export function exactObject(properties: ObjectSchema['properties']): ObjectSchema {
   return Type.Object(properties, { additionalProperties: false })
 }
 
-export function enumString(values: readonly string[], description: string): TString {
+export function enumString(values: readonly string[], description: string): JsonSchema {
   return Type.String({ enum: [...values], description })
 }
 
-export function yesNoSchema(description: string): TString {
+export function yesNoSchema(description: string): JsonSchema {
   return enumString(['yes', 'no'], description)
 }
 
@@ -38,7 +38,7 @@ export const DomainQuerySchema = Type.String({
   examples: ['example.com'],
 })
 
-export function limitParameter(fallback: number, limitsText: string): TSchema {
+export function limitParameter(fallback: number, limitsText: string): JsonSchema {
   return Type.Integer({
     minimum: 1,
     default: fallback,

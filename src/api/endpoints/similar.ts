@@ -1,9 +1,9 @@
 /** /similar: websites whose start page has a similar text. */
 
-import Type from 'typebox'
 import type { SimilarRow } from '../../similar/query/similarity-service.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint } from './endpoint.ts'
+import { Type } from './json-schema.ts'
 import { readLimitParameter, readNameParameter } from './parameters.ts'
 import {
   AppliedLimitSchema,

@@ -1,12 +1,12 @@
 /** /snapshot: the list of all known domains, as a report or as the file itself. */
 
-import Type from 'typebox'
 import { type Account, ADDONS, type Addon } from '../../accounts/account.ts'
 import type { FileKind, FileManifest, FileName } from '../../jobs/file-store/file-store.ts'
 import { formatInstant } from '../../values/time.ts'
 import { ApiError } from '../errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
 import type { Endpoint } from './endpoint.ts'
+import { Type } from './json-schema.ts'
 import { isSwitchedOn, type Parameters } from './parameters.ts'
 import { enumString, exactObject, OkMessageSchema, RcodeSchema } from './schema.ts'
 

@@ -1,7 +1,7 @@
 /** Builds the OpenAPI 3.1 document from the declarations of the endpoints. */
 
-import Type, { type TSchema } from 'typebox'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
 import { exactObject } from '../endpoints/schema.ts'
 import { ERRORS, type ErrorKey } from '../errors.ts'
 import { FILE_HEADERS, fileResponse, partialFileResponses, SENT_FILE_HEADERS } from './file-responses.ts'
@@ -74,8 +74,8 @@ function pathItem(endpoint: Endpoint): JsonObject {
   }
 }
 
-function queryParameter(name: string, parameterSchema: TSchema, required: readonly string[] = []): JsonObject {
-  const { description, ...schema } = parameterSchema as TSchema & { description?: string }
+function queryParameter(name: string, parameterSchema: JsonSchema, required: readonly string[] = []): JsonObject {
+  const { description, ...schema } = parameterSchema as JsonSchema & { description?: string }
   return { name, in: 'query', required: required.includes(name), description, schema }
 }
 
@@ -110,7 +110,7 @@ function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested
   return { description, headers, content: { 'application/json': { schema } } }
 }
 
-function errorSchema(status: number, keys: readonly ErrorKey[]): TSchema {
+function errorSchema(status: number, keys: readonly ErrorKey[]): JsonSchema {
   const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
   return exactObject({
     rcode: Type.Literal(status),
@@ -155,7 +155,7 @@ function simplePath(operationId: string, summary: string, tag: string, responses
   return { get: { operationId, summary, tags: [tag], responses } }
 }
 
-function jsonResponse(description: string, schema: TSchema): JsonObject {
+function jsonResponse(description: string, schema: JsonSchema): JsonObject {
   return { description, content: { 'application/json': { schema } } }
 }
 

@@ -9,6 +9,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ApiContext } from '../../../src/api/context.ts'
+import { Type } from '../../../src/api/endpoints/json-schema.ts'
 import type { ApiResponse } from '../../../src/api/http/response.ts'
 import { pageHandlers } from '../../../src/api/own-paths.ts'
 import { STATUS } from '../../spec/errors.ts'
@@ -27,6 +28,15 @@ type Document = { openapi: string; paths: Record<string, Record<string, Operatio
 const world = await makeWorld()
 const text = await (await fetch(`${world.address}/openapi.json`)).text()
 const document: Document = JSON.parse(text)
+
+test('an object requires its properties that are not optional, and the mark is not in the JSON', () => {
+  const number = Type.Optional(Type.Integer({ minimum: 1 }))
+  assert.equal(
+    JSON.stringify(Type.Object({ name: Type.String(), number }, { additionalProperties: false })),
+    '{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"number":{"type":"integer","minimum":1}},"additionalProperties":false}',
+  )
+  assert.equal('required' in Type.Object({ number }), false)
+})
 
 test('the document is valid OpenAPI 3.1', async (t) => {
   assert.equal(document.openapi, '3.1.0')
