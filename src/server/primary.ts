@@ -1,7 +1,6 @@
 /** The primary of `serve`: starts and stops the ledger writer, the admin listener, workers and child processes. */
 
 import type { Server } from 'node:http'
-import type { Logger } from 'pino'
 import { loadPlanLimits } from '../config/plan-limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { openFolderFileStore } from '../jobs/file-store/folder.ts'
@@ -12,8 +11,8 @@ import { checkCrawlAdminPort } from './crawl/admin.ts'
 import { bracketedHost, listenFault } from './listen-fault.ts'
 import { type OpenedLog, openLog } from './log.ts'
 import { openAdminListener, serverMetrics } from './metrics/admin-listener.ts'
-import { type SupervisedChild, superviseChild } from './processes/child-supervisor.ts'
-import type { CrawlCommand, CrawlOrder, IndexCommand, JobsCommand, WorkerOrder } from './processes/messages.ts'
+import { startChildren } from './processes/child-supervisor.ts'
+import type { CrawlOrder, WorkerOrder } from './processes/messages.ts'
 import { WorkerPool } from './processes/worker-pool.ts'
 
 /** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
@@ -37,7 +36,7 @@ const PRIMARY_POOL_SIZE = 2
 type ServerParts = {
   acceptor: Acceptor
   workerPool: WorkerPool
-  children: SupervisedChild[]
+  children: Awaited<ReturnType<typeof startChildren>>
   admin: Server | null
   store: Store
   logOutput: OpenedLog
@@ -64,34 +63,13 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     parts.admin = await startAdmin(settings, parts)
     const port = await startWorkers({ settings, limits, demo }, names, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
-    parts.children = startChildren({ ...settings, port }, crawl, output.log)
+    parts.children = await startChildren({ ...settings, port }, crawl, output.log)
     const ended = stopRequested().then(() => stopServer(parts))
     return { address: `http://${bracketedHost(settings.host)}:${port}`, ended }
   } catch (error) {
     await stopServer(parts)
     throw error
   }
-}
-
-/** Starts the crawler, the job scheduler and the indexer, as the settings say. */
-function startChildren(settings: Settings, crawl: ServeOptions['crawl'], log: Logger): SupervisedChild[] {
-  const started: SupervisedChild[] = []
-  if (crawl) {
-    const startCommand: CrawlCommand = { to: 'crawler', do: 'run', order: { ...crawl, settings } }
-    const program = { name: 'crawler', file: new URL('./processes/crawler-process.ts', import.meta.url), startCommand }
-    started.push(superviseChild<CrawlCommand>({ ...program, stopCommand: { to: 'crawler', do: 'stop' } }, log))
-  }
-  if (settings.jobTimes !== null) {
-    const startCommand: JobsCommand = { to: 'jobs', do: 'run', order: { settings } }
-    const program = { name: 'jobs', file: new URL('./processes/jobs-process.ts', import.meta.url), startCommand }
-    started.push(superviseChild<JobsCommand>({ ...program, stopCommand: { to: 'jobs', do: 'stop' } }, log))
-  }
-  if (settings.index) {
-    const startCommand: IndexCommand = { to: 'indexer', do: 'run', order: { settings } }
-    const program = { name: 'indexer', file: new URL('./processes/indexer-process.ts', import.meta.url), startCommand }
-    started.push(superviseChild<IndexCommand>({ ...program, stopCommand: { to: 'indexer', do: 'stop' } }, log))
-  }
-  return started
 }
 
 /** Starts the admin listener; null if the settings turn it off. */

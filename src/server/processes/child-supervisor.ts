@@ -1,20 +1,45 @@
-/** Supervises a child process of `serve`: restarts it if it dies or sends no heartbeat, and stops it. */
+/** Supervises the processes of `serve` that answer no requests: the crawler, the job scheduler and the indexer. */
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { HEARTBEAT_MS, HeartbeatMonitor, isHeartbeat } from './heartbeat.ts'
-import type { CrawlCommand, IndexCommand, JobsCommand } from './messages.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { CrawlCommand, CrawlOrder, IndexCommand, JobsCommand } from './messages.ts'
+import { Supervisor } from './supervisor.ts'
 
 type ChildCommand = CrawlCommand | IndexCommand | JobsCommand
+type CrawlOptions = Omit<CrawlOrder, 'settings'>
 
-export type SupervisedChild = {
-  /** Resolves when it has ended. */
-  stop(): Promise<void>
+/** The name of a child process in the log, its main file, and its commands. */
+type ChildProgram = {
+  name: string
+  file: URL
+  /** Null if the settings turn the process off. `crawl`: options of the crawler; null: no crawler. */
+  startCommand(settings: Settings, crawl: CrawlOptions | null): ChildCommand | null
+  stopCommand: ChildCommand
 }
 
-/** The name, the main file, and the commands that start and stop a child process. */
-type ChildProgram<Command> = { name: string; file: URL; startCommand: Command; stopCommand: Command }
+const CHILD_PROGRAMS: readonly ChildProgram[] = [
+  {
+    name: 'crawler',
+    file: new URL('./crawler-process.ts', import.meta.url),
+    startCommand: (settings, crawl) => crawl && { to: 'crawler', do: 'run', order: { ...crawl, settings } },
+    stopCommand: { to: 'crawler', do: 'stop' },
+  },
+  {
+    name: 'jobs',
+    file: new URL('./jobs-process.ts', import.meta.url),
+    startCommand: (settings) => settings.jobTimes && { to: 'jobs', do: 'run', order: { settings } },
+    stopCommand: { to: 'jobs', do: 'stop' },
+  },
+  {
+    name: 'indexer',
+    file: new URL('./indexer-process.ts', import.meta.url),
+    startCommand: (settings) => (settings.index ? { to: 'indexer', do: 'run', order: { settings } } : null),
+    stopCommand: { to: 'indexer', do: 'stop' },
+  },
+]
 
 /** Milliseconds until a process that died is restarted. The delay doubles each time, up to the maximum. */
 const CHILD_RESTART_DELAY_MS = 1_000
@@ -26,63 +51,49 @@ const CHILD_STOP_TIMEOUT_MS = 40_000
 /** Milliseconds without a heartbeat until a process is killed. A long SQLite statement may block its event loop. */
 const CHILD_HEARTBEAT_TIMEOUT_MS = 300_000
 
-export function superviseChild<Command extends ChildCommand>(
-  { name, file, startCommand, stopCommand }: ChildProgram<Command>,
+/** Starts the child processes that the settings ask for. `crawl`: options of the crawler; null: no crawler. */
+export async function startChildren(
+  settings: Settings,
+  crawl: CrawlOptions | null,
   log: Logger,
-): SupervisedChild {
-  let child: ChildProcess | null = null
-  let timer: NodeJS.Timeout | undefined
-  let isEnding = false
-  const heartbeats = new HeartbeatMonitor<ChildProcess>(CHILD_HEARTBEAT_TIMEOUT_MS)
-  const heartbeatTimer = setInterval(() => killUnresponsive(heartbeats, name, log), HEARTBEAT_MS).unref()
-  let restartDelay = CHILD_RESTART_DELAY_MS
-  const start = (): void => {
-    const startedAt = performance.now()
-    const started = fork(fileURLToPath(file))
-    child = started
-    started.on('message', (message) => isHeartbeat(message) && heartbeats.heartbeat(started))
-    started.once('error', (err) => log.error({ process: name, err }, 'cannot start child process'))
-    sendToChild(started, startCommand)
-    started.once('close', (code, signal) => {
-      child = null
-      heartbeats.forget(started)
-      if (isEnding) return
-      if (performance.now() - startedAt > CHILD_STABLE_MS) restartDelay = CHILD_RESTART_DELAY_MS
-      log.error(
-        { process: name, reason: signal ?? code, seconds: restartDelay / 1000 },
-        'child process died, restarting it',
-      )
-      timer = setTimeout(start, restartDelay)
-      restartDelay = Math.min(2 * restartDelay, MAX_CHILD_RESTART_DELAY_MS)
-    })
-  }
-  start()
-  return {
-    async stop() {
-      isEnding = true
-      clearTimeout(timer)
-      clearInterval(heartbeatTimer)
-      if (child !== null) await stopChild(child, stopCommand)
+): Promise<Supervisor<ChildProcess>[]> {
+  const supervisors = CHILD_PROGRAMS.flatMap((program) => {
+    const startCommand = program.startCommand(settings, crawl)
+    return startCommand === null ? [] : [superviseChild(program, startCommand, log)]
+  })
+  await Promise.all(supervisors.map((supervisor) => supervisor.start({ isFirstRequired: false })))
+  return supervisors
+}
+
+function superviseChild(
+  { name, file, stopCommand }: ChildProgram,
+  startCommand: ChildCommand,
+  log: Logger,
+): Supervisor<ChildProcess> {
+  return new Supervisor<ChildProcess>(
+    1,
+    {
+      fork: () => fork(fileURLToPath(file)),
+      processOf: (child) => child,
+      async begin(child) {
+        await once(child, 'spawn')
+        sendToChild(child, startCommand)
+      },
+      sendStop: (child) => sendToChild(child, stopCommand),
+      logFields: () => ({ process: name }),
+      messages: {
+        died: 'child process died, restarting it',
+        startFailed: 'cannot start child process, retrying',
+        heartbeatTimedOut: 'child process heartbeat timed out, killing it',
+      },
+      heartbeatTimeoutMs: CHILD_HEARTBEAT_TIMEOUT_MS,
+      stableMs: CHILD_STABLE_MS,
+      restartDelayMs: (failures) =>
+        Math.min(CHILD_RESTART_DELAY_MS * 2 ** Math.max(failures - 1, 0), MAX_CHILD_RESTART_DELAY_MS),
+      stopTimeoutMs: CHILD_STOP_TIMEOUT_MS,
     },
-  }
-}
-
-function killUnresponsive(heartbeats: HeartbeatMonitor<ChildProcess>, name: string, log: Logger): void {
-  for (const child of heartbeats.check()) {
-    log.error(
-      { process: name, childPid: child.pid, seconds: CHILD_HEARTBEAT_TIMEOUT_MS / 1_000 },
-      'child process heartbeat timed out, killing it',
-    )
-    child.kill('SIGKILL')
-  }
-}
-
-async function stopChild(child: ChildProcess, stopCommand: ChildCommand): Promise<void> {
-  const closed = new Promise((resolve) => child.once('close', resolve))
-  sendToChild(child, stopCommand)
-  const timer = setTimeout(() => child.kill('SIGKILL'), CHILD_STOP_TIMEOUT_MS)
-  await closed
-  clearTimeout(timer)
+    log,
+  )
 }
 
 /** Ignores that the process may have died. Its `close` event follows. */

@@ -3,9 +3,6 @@
 import type { Worker } from 'node:cluster'
 import { isWorkerReport, type WorkerCommand, type WorkerReport } from './messages.ts'
 
-/** Milliseconds after which a worker that does not stop is killed. */
-const WORKER_STOP_TIMEOUT_MS = 30_000
-
 /**
  * Sends a command and waits for a report of the given kind or `failed`. Returns null if the worker ends or if the given
  * milliseconds pass without a report.
@@ -35,25 +32,7 @@ export async function requestReport(
   }
 }
 
-/** Sends a command and waits for a report of the kind or for the worker's exit. On a timeout, kills the worker. */
-export async function commandWorker(
-  worker: Worker,
-  command: WorkerCommand,
-  kind: WorkerReport['is'] | 'ended',
-): Promise<void> {
-  if (worker.isDead()) return
-  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  if (kind !== 'ended') {
-    if ((await requestReport(worker, command, kind, WORKER_STOP_TIMEOUT_MS)) === null) worker.process.kill('SIGKILL')
-    return
-  }
-  sendToWorker(worker, command)
-  const timer = setTimeout(() => worker.process.kill('SIGKILL'), WORKER_STOP_TIMEOUT_MS)
-  await ended
-  clearTimeout(timer)
-}
-
 /** Ignores that the worker may have died. Its `exit` event follows. */
-function sendToWorker(worker: Worker, command: WorkerCommand): void {
+export function sendToWorker(worker: Worker, command: WorkerCommand): void {
   worker.send(command, () => {})
 }
