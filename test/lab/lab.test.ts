@@ -29,10 +29,10 @@ for (const { state, at, rows, seen } of visits.crawls) {
   }
 }
 
-describe('the API responds with what the rows imply', async () => {
-  const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
-  const asking = answersOf(world, token, model)
+const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
+const asking = answersOf(world, token, model)
 
+describe('the API responds with what the rows imply', () => {
   for (const row of ROWS) {
     test(row.name, async () => {
       for (const name of namesOf(row).slice(0, ALIKE)) {
