@@ -27,7 +27,14 @@ export type Identity = { key: string; cert: string }
 /** `root`: PEM. `identity`: returns one certificate of a kind for all given hosts. */
 export type Authority = { root: string; identity(kind: Kind, hosts: readonly string[]): Promise<Identity> }
 
-type Wanted = { hosts: readonly string[]; from?: number; to?: number; client?: boolean; bare?: boolean; weak?: boolean }
+type LeafOptions = {
+  hosts: readonly string[]
+  from?: number
+  to?: number
+  client?: boolean
+  bare?: boolean
+  weak?: boolean
+}
 
 const DAY = 86_400_000
 const YEAR = 365 * DAY
@@ -36,14 +43,14 @@ const YEAR = 365 * DAY
 export async function makeAuthority(now: number): Promise<Authority> {
   const root = await makeIssuer('Lab Root', now)
   const intermediate = await makeIssuer('Lab Intermediate', now, root)
-  const sign = async (options: Wanted, issuer: Identity | null = intermediate): Promise<Identity> => {
+  const sign = async (options: LeafOptions, issuer: Identity | null = intermediate): Promise<Identity> => {
     const leaf = await makeLeaf(options, now, issuer)
     return issuer === intermediate ? { key: leaf.key, cert: leaf.cert + intermediate.cert } : leaf
   }
   return { root: root.cert, identity: (kind, hosts) => MAKERS[kind]({ hosts, sign, now }) }
 }
 
-type Sign = (options: Wanted, issuer?: Identity | null) => Promise<Identity>
+type Sign = (options: LeafOptions, issuer?: Identity | null) => Promise<Identity>
 type Order = { hosts: readonly string[]; sign: Sign; now: number }
 
 const MAKERS: Record<Kind, (order: Order) => Promise<Identity>> = {
@@ -84,7 +91,7 @@ async function makeIssuer(commonName: string, now: number, issuer?: Identity): P
   return { key, cert: ended(cert) }
 }
 
-async function makeLeaf(options: Wanted, now: number, issuer: Identity | null): Promise<Identity> {
+async function makeLeaf(options: LeafOptions, now: number, issuer: Identity | null): Promise<Identity> {
   const { hosts, from = -DAY, to = YEAR, client = false, bare = false, weak = false } = options
   const { private: key, cert } = await generate([{ name: 'commonName', value: hosts[0] ?? 'nobody' }], {
     ...curve(now + from, now + to),

@@ -33,15 +33,15 @@ export function recordData<T extends RecordType>(type: T, record: DnsRecord[T]):
 export function checkTable(table: DnsTable): void {
   for (const [host, row] of Object.entries(table)) {
     if (parseHost(host) !== host || host.includes('\\')) throw new Error(`not a host of the lab: ${host}`)
-    if (typeof row !== 'string') for (const type of RECORD_TYPES) checkSaid(type, row[type] as Said)
+    if (typeof row !== 'string') for (const type of RECORD_TYPES) checkAnswer(type, row[type] as TypeAnswer)
   }
 }
 
-type Said = DnsTypeAnswer<DnsRecord[RecordType]> | undefined
+type TypeAnswer = DnsTypeAnswer<DnsRecord[RecordType]> | undefined
 
-function checkSaid(type: RecordType, said: Said): void {
-  if (said === undefined || typeof said === 'string') return
-  const lists = 'rotation' in said ? said.rotation : [said]
+function checkAnswer(type: RecordType, answer: TypeAnswer): void {
+  if (answer === undefined || typeof answer === 'string') return
+  const lists = 'rotation' in answer ? answer.rotation : [answer]
   for (const record of lists.flat()) recordData(type, record as never)
 }
 

@@ -23,7 +23,7 @@ type ResolvedQuestion = {
 }
 
 const CODES: Partial<Record<ResolvedQuestion['outcome'], number>> = { servfail: 2, nxdomain: 3, refused: 5 }
-const MOST_LINKS = 20
+const MAX_ALIASES = 20
 const TIME_TO_LIVE = 60
 const PLAIN_BYTES = 512
 const EDNS_BYTES = 1232
@@ -73,7 +73,7 @@ function resolveQuestion(
   nextRotation: (key: string) => number,
 ): ResolvedQuestion {
   const verdict: ResolvedQuestion = { outcome: 'servfail', answers: [], delay: 0, isCut: false }
-  for (let at = host; verdict.answers.length <= MOST_LINKS; ) {
+  for (let at = host; verdict.answers.length <= MAX_ALIASES; ) {
     const row = hostAt(at)
     if (typeof row === 'string') return { ...verdict, outcome: row }
     verdict.delay = Math.max(verdict.delay, row.delay ?? 0)

@@ -22,10 +22,10 @@ export function packed(packing: Packing, body: string): Reply {
 
 /** A page of some kilobytes that decompresses to 32 MiB. It is compressed on first use. */
 export function bomb(packing: Packing, paragraph: string): Reply {
-  let made: Uint8Array | null = null
+  let bomb: Uint8Array | null = null
   const make = () => {
-    made ??= PACKERS[packing](Buffer.concat([Buffer.from(start(paragraph)), Buffer.alloc(BOMB_BYTES, 0x20)]))
-    return [made]
+    bomb ??= PACKERS[packing](Buffer.concat([Buffer.from(start(paragraph)), Buffer.alloc(BOMB_BYTES, 0x20)]))
+    return [bomb]
   }
   return reply(200, make, { 'content-encoding': packing })
 }

@@ -58,15 +58,15 @@ export async function startLab(addresses?: LabAddresses): Promise<Lab> {
   return {
     resolver: { address, port },
     resolvers,
-    selfCheckPlan: selfCheckPlanOf(web.stands),
-    portMappings: web.stands,
+    selfCheckPlan: selfCheckPlanOf(web.portMappings),
+    portMappings: web.portMappings,
     root,
     names: ROWS.flatMap(namesOf).sort(),
     change() {
       internet = internet === internets[0] ? internets[1] : internets[0]
       for (const dns of resolvers) dns.change(internet.dns)
     },
-    disconnectFamily: (family) => web.sever(family),
+    disconnectFamily: (family) => web.disconnectFamily(family),
     async close() {
       await Promise.all([...resolvers, web].map((each) => each.close()))
     },
@@ -79,7 +79,7 @@ function selfCheckPlanOf(portMappings: readonly PortMapping[]): SelfCheckPlan {
     missingUnder: 'example',
     ipv4only: 'ipv4-only.example',
     addresses: portMappings
-      .filter(({ address, publicPort: standsFor }) => CONTROL_ADDRESSES.includes(address) && standsFor === 80)
+      .filter(({ address, publicPort }) => CONTROL_ADDRESSES.includes(address) && publicPort === 80)
       .map(({ address, connectTo: at = address, port }) => ({ address: at, port })),
   }
 }
@@ -95,8 +95,8 @@ async function startResolvers(table: DnsTable): Promise<readonly [LabDnsServer, 
 
 async function certify(internets: readonly Internet[]) {
   const authority = await makeAuthority(Date.now())
-  const made = [...hostsByKind(internets)].map(
+  const identities = [...hostsByKind(internets)].map(
     async ([kind, hosts]): Promise<[Kind, Identity]> => [kind, await authority.identity(kind, [...hosts])],
   )
-  return { root: authority.root, identities: new Map(await Promise.all(made)) }
+  return { root: authority.root, identities: new Map(await Promise.all(identities)) }
 }

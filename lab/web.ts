@@ -13,7 +13,11 @@ import type { Site } from './site.ts'
 import { type LabAddresses, openSockets, type Sockets } from './sockets.ts'
 import { answer } from './web-answer.ts'
 
-export type WebServers = { stands: readonly PortMapping[]; sever(family: 4 | 6): Promise<void>; close(): Promise<void> }
+export type WebServers = {
+  portMappings: readonly PortMapping[]
+  disconnectFamily(family: 4 | 6): Promise<void>
+  close(): Promise<void>
+}
 
 /** Allows a server to use weak certificates and old protocols. */
 const WEAK = 'DEFAULT:@SECLEVEL=0'
@@ -31,9 +35,9 @@ export async function startWeb(content: Content, addresses: LabAddresses = 'per_
     const address = parseAddress(text)!
     return [open(sockets, listeners, address, plain, 80), open(sockets, listeners, address, secure, 443)]
   })
-  const stands = (await Promise.all(opened)).filter((stand) => stand !== null)
-  if (stands.some(({ address }) => address === HARBOUR))
-    return { stands, sever: sockets.disconnectFamily, close: sockets.close }
+  const portMappings = (await Promise.all(opened)).filter((mapping) => mapping !== null)
+  if (portMappings.some(({ address }) => address === HARBOUR))
+    return { portMappings, disconnectFamily: sockets.disconnectFamily, close: sockets.close }
   await sockets.close()
   throw new Error(`this computer does not answer on ${HARBOUR}: start the lab on one address`)
 }
@@ -43,15 +47,13 @@ async function open(
   listeners: Listeners,
   address: IpAddress,
   side: PortBehaviour,
-  standsFor: number,
+  publicPort: number,
 ): Promise<PortMapping | null> {
   const port =
     side === 'refused' ? await sockets.reserveClosedPort(address) : await sockets.listen(address, listeners[side])
   if (port === null) return null
   const at = sockets.addressOf(address)
-  return at === address
-    ? { address, port, publicPort: standsFor }
-    : { address, port, publicPort: standsFor, connectTo: at }
+  return at === address ? { address, port, publicPort } : { address, port, publicPort, connectTo: at }
 }
 
 /** The HTTP servers do not listen themselves: they receive connections of many ports. */

@@ -35,7 +35,7 @@ async function startServers(blackHole: IpAddress | null): Promise<LossyAddresses
   const blackHoles = blackHole === null ? [] : WEB_PORTS.map((port) => ({ address: blackHole, port, publicPort: port }))
   return {
     servers: resolvers.map(({ address, port }) => ({ address, port })),
-    portMappings: [...web.stands, ...blackHoles],
+    portMappings: [...web.portMappings, ...blackHoles],
     root: authority.root,
   }
 }

@@ -6,7 +6,7 @@ import { type LabRow, row, type StateDescription } from '../lab-row.ts'
 import { encrypted, everywhere, page } from '../site.ts'
 
 /** A site that redirects to https, where it has this certificate. */
-function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): StateDescription {
+function presented(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): StateDescription {
   const text = `The certificate of ${name} is looked at.`
   return {
     at: [HARBOUR],
@@ -16,7 +16,7 @@ function shown(name: string, certificate: Kind, ssl: 'valid' | 'invalid'): State
 }
 
 const shows = (name: string, certificate: Kind, ssl: 'valid' | 'invalid', sentence: string): LabRow =>
-  row(name, sentence, shown(name, certificate, ssl))
+  row(name, sentence, presented(name, certificate, ssl))
 
 /** A page over http on a machine with an unusual port 443. */
 function behind(address: string, ssl: 'valid' | 'nocert'): StateDescription {
@@ -88,5 +88,5 @@ export const CERTIFICATES: readonly LabRow[] = [
 ]
 
 function renewed(): [StateDescription, StateDescription] {
-  return [shown('renewed.example', 'expired', 'invalid'), shown('renewed.example', 'valid', 'valid')]
+  return [presented('renewed.example', 'expired', 'invalid'), presented('renewed.example', 'valid', 'valid')]
 }

@@ -24,12 +24,12 @@ const fails = (name: string, outcome: NonNullable<StateDescription['fails']>, sh
   row(name, shows, { fails: outcome, web: null })
 
 const mailbox = (name: string, box: string, admin_email: string, shows: string): LabRow =>
-  row(name, shows, has({ SOA: [{ ...SOA, mailbox: box }] }, { SOA: [{ ...soaGiven(), admin_email }] }))
+  row(name, shows, has({ SOA: [{ ...SOA, mailbox: box }] }, { SOA: [{ ...observedSoa(), admin_email }] }))
 
-const txt = (name: string, shows: string, records: DnsRecord['TXT'][], given: string[][]): LabRow =>
-  row(name, shows, has({ TXT: records }, { TXT: given }))
+const txt = (name: string, shows: string, records: DnsRecord['TXT'][], observed: string[][]): LabRow =>
+  row(name, shows, has({ TXT: records }, { TXT: observed }))
 
-function soaGiven() {
+function observedSoa() {
   const { mailbox: _, ...rest } = SOA
   return rest
 }

@@ -21,7 +21,7 @@ const START = html(text)
 const HEAD = ['HTTP/1.1 200 OK', `Content-Type: ${HTML}`, 'Connection: close']
 
 /** A row whose start page is sent like this. Its text is read, or there is no answer at all. */
-const spoken = (name: string, shows: string, start: Reply, isRead = true): LabRow =>
+const sent = (name: string, shows: string, start: Reply, isRead = true): LabRow =>
   row(name, shows, { at: [ORCHARD], site: everywhere(start), web: isRead ? { text } : { has_website: false } })
 
 /** Sends bytes and closes the connection. */
@@ -34,31 +34,31 @@ const wire = (...lines: string[]): Reply => ({
 const lines = (...each: string[]): string => each.map((line) => `${line}\r\n`).join('')
 
 const SPEECH: readonly LabRow[] = [
-  spoken(
+  sent(
     'early-hints.example',
     'A 103 goes before the answer.',
     wire(lines('HTTP/1.1 103 Early Hints', 'Link: </a.css>', ''), lines(...HEAD, ''), START),
   ),
-  spoken(
+  sent(
     'endless-hints.example',
     'One 103 after the other is no answer.',
     { wire: () => forever(lines('HTTP/1.1 103 Early Hints', 'Link: </a.css>', '')) },
     false,
   ),
-  spoken(
+  sent(
     'old-http.example',
     'HTTP 1.0: the page ends where the connection ends.',
     wire(lines('HTTP/1.0 200 OK', `Content-Type: ${HTML}`, ''), START),
   ),
-  spoken('no-reason.example', 'A status without words.', wire(lines('HTTP/1.1 200', ...HEAD.slice(1), ''), START)),
-  spoken(
+  sent('no-reason.example', 'A status without words.', wire(lines('HTTP/1.1 200', ...HEAD.slice(1), ''), START)),
+  sent(
     'long-field.example',
     'One field of a hundred thousand letters is no answer.',
     wire(lines(...HEAD, `X-Long: ${'x'.repeat(100_000)}`, ''), START),
     false,
   ),
-  spoken('hangs-up.example', 'It takes the request and hangs up.', wire(''), false),
-  spoken(
+  sent('hangs-up.example', 'It takes the request and hangs up.', wire(''), false),
+  sent(
     'cookie-wall.example',
     'It redirects to itself until a cookie comes back, which we do not keep.',
     reply(302, '', { location: '/', 'set-cookie': 'seen=1' }),
@@ -67,7 +67,7 @@ const SPEECH: readonly LabRow[] = [
 ]
 
 /** A page over https with this robots.txt. */
-const asks = (
+const withRobots = (
   name: string,
   shows: string,
   rules: Reply,
@@ -83,36 +83,45 @@ const asks = (
 const REFUSED = robots('User-agent: *', 'Disallow: /')
 
 const ROBOTS: readonly LabRow[] = [
-  asks('robots-refuses.example', 'Everybody is refused: all is judged, and the page is not read.', REFUSED),
-  asks(
+  withRobots('robots-refuses.example', 'Everybody is refused: all is judged, and the page is not read.', REFUSED),
+  withRobots(
     'robots-refuses-us.example',
     'We alone are refused.',
     robots('User-agent: domaindex', 'Disallow: /', '', 'User-agent: *', 'Allow: /'),
   ),
-  asks('robots-refuses-others.example', 'Others are refused.', robots('User-agent: otherbot', 'Disallow: /'), text),
-  asks(
+  withRobots(
+    'robots-refuses-others.example',
+    'Others are refused.',
+    robots('User-agent: otherbot', 'Disallow: /'),
+    text,
+  ),
+  withRobots(
     'robots-refuses-parts.example',
     'The start page is not among what is refused.',
     robots('User-agent: *', 'Disallow: /admin'),
     text,
   ),
-  asks('robots-fails.example', 'A robots.txt that fails refuses all (RFC 9309, chapter 2.3.1.4).', reply(503)),
-  asks(
+  withRobots('robots-fails.example', 'A robots.txt that fails refuses all (RFC 9309, chapter 2.3.1.4).', reply(503)),
+  withRobots(
     'robots-denied.example',
     'A robots.txt that is denied allows all (RFC 9309, chapter 2.3.1.3).',
     reply(403),
     text,
   ),
-  asks('robots-drips.example', 'A robots.txt that never ends in time is one that cannot be reached: it refuses all.', {
-    wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: '),
-  }),
-  asks(
+  withRobots(
+    'robots-drips.example',
+    'A robots.txt that never ends in time is one that cannot be reached: it refuses all.',
+    {
+      wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: '),
+    },
+  ),
+  withRobots(
     'robots-huge.example',
     'Of a robots.txt of a megabyte the first 512 KiB count.',
     robots('User-agent: *', '#'.repeat(1024 * 1024), 'Disallow: /'),
     text,
   ),
-  asks(
+  withRobots(
     'robots-hides-refresh.example',
     'A page that is not read sends nobody on.',
     REFUSED,

@@ -8,8 +8,8 @@ import { displayText, loadSettings, SETTINGS } from '../config/settings.ts'
 export function defineConfig(command: Command): void {
   command.option('--json', 'print one JSON object: the value of each variable').action(({ json }: { json?: true }) => {
     loadPlanLimits(loadSettings()) // throws if a plan is invalid
-    const shown = shownSettings()
-    console.log(json ? JSON.stringify(shown, null, 2) : settingsTable(shown))
+    const settings = shownSettings()
+    console.log(json ? JSON.stringify(settings, null, 2) : settingsTable(settings))
   })
 }
 
@@ -21,9 +21,9 @@ function shownSettings(): Record<string, string> {
   )
 }
 
-function settingsTable(shown: Record<string, string>): string {
-  const width = Math.max(...Object.keys(shown).map((name) => name.length))
+function settingsTable(settings: Record<string, string>): string {
+  const width = Math.max(...Object.keys(settings).map((name) => name.length))
   return Object.values(SETTINGS)
-    .map(({ name, meaning }) => `${name.padEnd(width)}  ${shown[name]}\n${styleText('dim', `  ${meaning}`)}`)
+    .map(({ name, meaning }) => `${name.padEnd(width)}  ${settings[name]}\n${styleText('dim', `  ${meaning}`)}`)
     .join('\n')
 }

@@ -34,7 +34,7 @@ export function defineFetch(command: Command): void {
 
 async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<void> {
   const settings = loadSettings()
-  const wanted = zoneNames.length === 0 ? null : zoneNames.map(parseZoneName)
+  const zones = zoneNames.length === 0 ? null : zoneNames.map(parseZoneName)
   const stop = listenForStop()
   const czds = czdsClient(settings, stop.signal)
   const progress = startProgress('bytes')
@@ -42,7 +42,7 @@ async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<v
     const fetched = await fetchZones({
       czds,
       folder: settings.inbox,
-      wanted,
+      zones,
       signal: stop.signal,
       has: (zone, day, file) => isZonePresent(settings, zone, day, file),
       onBytes: (zone, bytes, of) => progress.show(bytes, of === null ? null : bytes / of, { more: zone }),

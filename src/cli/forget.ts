@@ -29,10 +29,10 @@ export function defineForget(command: Command): void {
     .option('--opted-out', 'forget all names that are on the opt-out list')
     .option('--json', 'print one JSON object: names (name, known); with --opted-out: checked, forgotten')
     .addHelpText('after', FORGET_HELP)
-    .action(async (given: string[], { optedOut, json }: { optedOut?: true; json?: true }) => {
-      if (optedOut && given.length > 0) throw new UsageFault('give either names or --opted-out, not both')
-      if (!optedOut && given.length === 0) throw new UsageFault('give the names to forget, or --opted-out')
-      await (optedOut ? forgetOptedOut(json) : forgetNames(given.map(parseNameArgument), json))
+    .action(async (names: string[], { optedOut, json }: { optedOut?: true; json?: true }) => {
+      if (optedOut && names.length > 0) throw new UsageFault('give either names or --opted-out, not both')
+      if (!optedOut && names.length === 0) throw new UsageFault('give the names to forget, or --opted-out')
+      await (optedOut ? forgetOptedOut(json) : forgetNames(names.map(parseNameArgument), json))
     })
 }
 

@@ -17,7 +17,7 @@ import {
   formatImportSummary,
   type ImportTally,
   importSummaryJson,
-  observationsMade,
+  observationCount,
 } from '../import/import-tally.ts'
 import { preparedFromColumns } from '../import/observation-columns.ts'
 import { openRejectsFile } from '../import/rejects.ts'
@@ -162,7 +162,7 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
       addBatchToTally(tally, batch, outcomes)
       rejects.write(batch.rejects)
       const share = source.stats.size > 0 ? batch.bytes / source.stats.size : null
-      progress.show(tally.line, share, format === null ? {} : { more: `${observationsMade(tally)} observations` })
+      progress.show(tally.line, share, format === null ? {} : { more: `${observationCount(tally)} observations` })
     })
     progress.end()
     const seconds = progress.seconds()

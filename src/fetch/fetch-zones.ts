@@ -18,7 +18,7 @@ export type ZoneFetch = {
   czds: Pick<CzdsClient, 'links' | 'head' | 'bytes'>
   folder: string
   /** Zones to fetch; null for all zones approved for the account. */
-  wanted: readonly string[] | null
+  zones: readonly string[] | null
   signal: AbortSignal
   /** Whether the zone of that day is already present. */
   has(zone: string, day: Day, file: string): Promise<boolean>
@@ -41,11 +41,11 @@ type ZoneDownload = { link: string; zone: string; head: ZoneFileInfo; file: stri
  * full.
  */
 export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
-  const { czds, folder, wanted, signal, onFetched } = fetch
+  const { czds, folder, zones, signal, onFetched } = fetch
   const links = new Map((await czds.links()).map((link) => [zoneFromLink(link), link]))
   await mkdir(folder, { recursive: true })
   const found: ZoneFetchResult[] = []
-  for (const zone of wanted ?? [...links.keys()].sort()) {
+  for (const zone of zones ?? [...links.keys()].sort()) {
     signal.throwIfAborted()
     const link = links.get(zone)
     const fetched =

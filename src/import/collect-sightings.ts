@@ -113,8 +113,8 @@ function futureProblem(sightings: readonly Sighting[], latest: Instant): string 
 }
 
 /** Sorts by name, then by time, then in an order that does not depend on the order of the lines. */
-function sortableText({ name, at, ...seen }: Sighting): string {
-  return name + SORT_SEPARATOR + String(at).padStart(SORT_TIME_DIGITS, '0') + SORT_SEPARATOR + JSON.stringify(seen)
+function sortableText({ name, at, ...body }: Sighting): string {
+  return name + SORT_SEPARATOR + String(at).padStart(SORT_TIME_DIGITS, '0') + SORT_SEPARATOR + JSON.stringify(body)
 }
 
 function* sightingsFromTexts(texts: Iterable<string>): Generator<Sighting> {

@@ -85,8 +85,8 @@ function createBatchSender(port: MessagePort, batch: BatchCollector) {
     request = null
     port.postMessage({ ...batch.takeBatch(), bytes, end } satisfies ImportBatch)
   }
-  port.on('message', (given: BatchRequest) => {
-    request = given
+  port.on('message', (next: BatchRequest) => {
+    request = next
   })
   const delayTimer = setInterval(() => {
     if (request !== null && !batch.isEmpty()) post(null)

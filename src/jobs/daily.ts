@@ -79,9 +79,9 @@ async function* dailyRows(
   onNames: (names: readonly DomainName[]) => Promise<void>,
 ): AsyncGenerator<FileRows> {
   for await (const batch of names) {
-    const visits = await frontier.crawlStates(batch)
-    const kept = batch.filter((_, place) => !visits[place]!.forgotten)
-    await onNames(kept)
-    if (kept.length > 0) yield { text: `${kept.join('\n')}\n`, names: kept }
+    const states = await frontier.crawlStates(batch)
+    const remaining = batch.filter((_, place) => !states[place]!.forgotten)
+    await onNames(remaining)
+    if (remaining.length > 0) yield { text: `${remaining.join('\n')}\n`, names: remaining }
   }
 }

@@ -97,11 +97,11 @@ async function* followupRows(
   onClocks: (clocks: readonly Instant[]) => void,
 ): AsyncGenerator<FileRows> {
   for await (const names of nameBatches(opened)) {
-    const [visits, currents] = await Promise.all([frontier.crawlStates(names), frontier.currentFacts(names)])
-    const there = [...names.keys()].filter((place) => !visits[place]!.forgotten)
-    const text = there.map((place) => followupRow(names[place]!, currents[place]!)).join('')
-    onClocks(there.map((place) => Math.max(...visits[place]!.clocks)))
-    yield { text, names: there.map((place) => names[place]!) }
+    const [states, currents] = await Promise.all([frontier.crawlStates(names), frontier.currentFacts(names)])
+    const present = [...names.keys()].filter((place) => !states[place]!.forgotten)
+    const text = present.map((place) => followupRow(names[place]!, currents[place]!)).join('')
+    onClocks(present.map((place) => Math.max(...states[place]!.clocks)))
+    yield { text, names: present.map((place) => names[place]!) }
     await crawlRequests.complete('followup', names)
   }
 }

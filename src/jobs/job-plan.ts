@@ -61,11 +61,11 @@ export function planJobs(inputs: PlanInputs): JobPlan {
 
 /** Yields the missing steps in order. Skips steps that must wait, and adds their times to `wakeTimes`. */
 function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]): Generator<JobStep> {
-  const { now, times, inboxRecheckAt: inboxAgain } = inputs
-  const isAgain = inboxAgain !== null && inboxAgain <= now
-  if (history.lastSuccessSince('inbox', null, isAgain ? inboxAgain : history.round) === null)
+  const { now, times, inboxRecheckAt: recheckAt } = inputs
+  const isRecheckDue = recheckAt !== null && recheckAt <= now
+  if (history.lastSuccessSince('inbox', null, isRecheckDue ? recheckAt : history.round) === null)
     yield { job: 'inbox', date: null }
-  if (inboxAgain !== null && !isAgain) wakeTimes.push(inboxAgain)
+  if (recheckAt !== null && !isRecheckDue) wakeTimes.push(recheckAt)
   for (const { day, changed } of outdatedDays(inputs, history)) {
     if (changed < now) yield { job: 'daily', date: day }
     else wakeTimes.push(changed + 1) // a file of the same second may be older than the change
@@ -78,14 +78,14 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
 
 /** Days whose sources changed after their file was built. Changes during a round wait for the next round. */
 function outdatedDays({ days, files }: PlanInputs, history: RunHistory): PlanInputs['days'] {
-  const seen =
+  const completeUntil =
     Math.max(history.round, history.lastSuccessSince('inbox', null, history.round)?.endedAt ?? 0) +
     SOURCE_CLOCK_SKEW_SECONDS
-  const made = new Map(files.daily.map(({ date, generated }) => [date, generated]))
-  const isFresh = (day: Day, changed: Instant): boolean =>
-    (made.get(day) ?? -1) > changed || history.lastSuccessSince('daily', day, changed + 1) !== null
+  const builtAt = new Map(files.daily.map(({ date, generated }) => [date, generated]))
+  const isBuilt = (day: Day, changed: Instant): boolean =>
+    (builtAt.get(day) ?? -1) > changed || history.lastSuccessSince('daily', day, changed + 1) !== null
   return days
-    .filter(({ day, changed }) => day < dayOf(history.round) && changed <= seen && !isFresh(day, changed))
+    .filter(({ day, changed }) => day < dayOf(history.round) && changed <= completeUntil && !isBuilt(day, changed))
     .sort((a, b) => (a.day < b.day ? -1 : 1))
 }
 
@@ -107,13 +107,13 @@ type DueFollowup = Pick<FileManifest, 'date' | 'generated'> & { after: FollowupD
 /** Follow-up files that are missing, or older than their daily file, oldest first. */
 function dueFollowups(files: PlanInputs['files'], now: Instant, time: number): DueFollowup[] {
   return FOLLOWUPS.flatMap((after) => {
-    const made = new Map(files[`followup-${after}`].map(({ date, generated }) => [date, generated]))
+    const builtAt = new Map(files[`followup-${after}`].map(({ date, generated }) => [date, generated]))
     return files.daily
       .filter(({ date, held }) => {
         const due = followupDueAt(date, after, time)
         return held === null && due <= now && due > now - MAX_FOLLOWUP_DELAY_DAYS * SECONDS_PER_DAY
       })
-      .filter(({ date, generated }) => (made.get(date) ?? -1) < generated)
+      .filter(({ date, generated }) => (builtAt.get(date) ?? -1) < generated)
       .map(({ date, generated }) => ({ date, generated, after }))
   }).sort((a, b) => followupDueAt(a.date, a.after, time) - followupDueAt(b.date, b.after, time))
 }

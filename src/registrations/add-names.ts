@@ -37,19 +37,19 @@ export async function addNames(
 
 async function insertUnknown({ store }: AddNamesContext, names: readonly DomainName[]): Promise<number> {
   const observed_at = await store.now()
-  const seen = names.map((domain) => ({ domain, observed_at, dns: null, web: null }))
-  return (await ingest(store, seen)).filter((outcome) => outcome === 'applied').length
+  const observations = names.map((domain) => ({ domain, observed_at, dns: null, web: null }))
+  return (await ingest(store, observations)).filter((outcome) => outcome === 'applied').length
 }
 
 /** Reads a name again if another writer changed it, because it may just have been probed. */
 async function makeDue({ store }: AddNamesContext, names: readonly DomainName[]): Promise<void> {
   for (let todo = names; todo.length > 0; ) {
     const now = await store.now()
-    const visits = await store.observations.crawlStates(todo)
-    const late = visits.filter(({ version, forgotten, due }) => version > 0 && !forgotten && due > now)
+    const states = await store.observations.crawlStates(todo)
+    const late = states.filter(({ version, forgotten, due }) => version > 0 && !forgotten && due > now)
     todo =
       late.length === 0
         ? []
-        : (await store.observations.save(late.map((visit) => postponedChange(visit, now)))).rejected
+        : (await store.observations.save(late.map((state) => postponedChange(state, now)))).rejected
   }
 }

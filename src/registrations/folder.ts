@@ -38,14 +38,14 @@ export async function replaceJsonFile(
   value: unknown,
   dataFolder = folder,
 ): Promise<void> {
-  const fresh = newWriterName(name)
+  const temporaryName = newWriterName(name)
   try {
-    await writeDurably(join(dataFolder, fresh), jsonLine(JSON.stringify(value)))
+    await writeDurably(join(dataFolder, temporaryName), jsonLine(JSON.stringify(value)))
     await syncFolder(dataFolder) // the data must be on disk before the file that describes it
-    await rename(join(dataFolder, fresh), join(folder, name))
+    await rename(join(dataFolder, temporaryName), join(folder, name))
     await syncFolder(folder)
   } finally {
-    endWriter(fresh)
+    endWriter(temporaryName)
   }
 }
 
@@ -57,8 +57,8 @@ async function* jsonLine(text: string): AsyncGenerator<Uint8Array> {
 export async function prepareFolder(folder: string, manifests: () => Promise<readonly string[]>): Promise<void> {
   await mkdir(folder, { recursive: true })
   await removeLeftovers(folder, async () => {
-    const kept = (await manifests()).map((path) => readJsonFile<{ data?: string[] }>(path))
-    return (await Promise.all(kept)).flatMap((each) => each?.data ?? [])
+    const contents = (await manifests()).map((path) => readJsonFile<{ data?: string[] }>(path))
+    return (await Promise.all(contents)).flatMap((each) => each?.data ?? [])
   })
 }
 

@@ -171,18 +171,18 @@ async function importLabelledFile(
     onNames() {},
   }
   const stream = createReadStream(path, { highWaterMark: INBOX_CHUNK_BYTES })
-  const given = { path: file, bytes: inflatedBytes(stream, file, () => {}), day }
+  const input = { path: file, bytes: inflatedBytes(stream, file, () => {}), day }
   try {
     if (kind === 'zone')
       return {
         file,
         outcome: 'done',
-        taken: await importZone(taking, { ...given, zone: parseZoneName(name!) }),
+        taken: await importZone(taking, { ...input, zone: parseZoneName(name!) }),
         rejects,
       }
     if (name !== null && !LIST_NAME_PATTERN.test(name))
       throw new InputError(`${JSON.stringify(name)} cannot be the name of a list`)
-    return { file, outcome: 'done', taken: await importList(taking, { ...given, name }), rejects }
+    return { file, outcome: 'done', taken: await importList(taking, { ...input, name }), rejects }
   } catch (error) {
     if (!(error instanceof InputError) || error instanceof StorageError) throw error
     return { file, outcome: 'failed', reason: error.message, rejects }

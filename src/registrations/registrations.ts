@@ -35,9 +35,9 @@ const MAX_OPEN_TRIES = 10
 
 /** Opens the registrations in a folder, which may not exist yet. */
 export function openRegistrations(root: string): Registrations {
-  const seen: DaysCache = new Map()
+  const cache: DaysCache = new Map()
   return {
-    days: () => daysWithSources(root, seen),
+    days: () => daysWithSources(root, cache),
     sources: async (day) => (await readSources(root, day)).map(({ basis: _, data: __, ...source }) => source),
     async digest(day) {
       const sources = await readSources(root, day)
@@ -73,9 +73,9 @@ async function* mergedNames(root: string, day: Day, list: 0 | 1): RegisteredName
 /** Opens a list of a source, even if the source is replaced meanwhile. */
 async function openSourceList(root: string, day: Day, source: string, list: 0 | 1): Promise<RegisteredNames> {
   for (let tries = 0; tries < MAX_OPEN_TRIES; tries++) {
-    const kept = await readSource(root, day, source)
-    if (kept === null) break
-    const names = await openDraftList(root, { source, day, file: kept.data[list] })
+    const stored = await readSource(root, day, source)
+    if (stored === null) break
+    const names = await openDraftList(root, { source, day, file: stored.data[list] })
     if (names !== null) return names
   }
   throw new Error(`the names of ${source} of ${day} are missing, though its manifest speaks of them`)

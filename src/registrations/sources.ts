@@ -42,8 +42,8 @@ const FAST_GZIP = { level: 1 }
 export async function readSources(root: string, day: Day): Promise<StoredSource[]> {
   const folder = dayFolderPath(root, day)
   const names = (await folderEntries(folder)).filter((entry) => entry.endsWith('.json'))
-  const kept = await Promise.all(names.map((name) => readJsonFile<StoredSource>(join(folder, name))))
-  return kept.filter((each) => each !== null).sort((a, b) => (a.source < b.source ? -1 : 1))
+  const stored = await Promise.all(names.map((name) => readJsonFile<StoredSource>(join(folder, name))))
+  return stored.filter((each) => each !== null).sort((a, b) => (a.source < b.source ? -1 : 1))
 }
 
 export function readSource(root: string, day: Day, source: string): Promise<StoredSource | null> {
@@ -124,7 +124,7 @@ export async function publishSource(
   const folder = sourceFolder(root, day, source)
   const former = await readSource(root, day, source)
   const digest = createHash('sha256').update(`${registered.sha256} ${dropped.sha256}`).digest('hex')
-  const kept: StoredSource = {
+  const stored: StoredSource = {
     source,
     digest,
     registered: registered.count,
@@ -133,7 +133,7 @@ export async function publishSource(
     basis,
     data: [registered.file, dropped.file],
   }
-  await replaceJsonFile(dayFolderPath(root, day), `${sourceFileName(source)}.json`, kept, folder)
+  await replaceJsonFile(dayFolderPath(root, day), `${sourceFileName(source)}.json`, stored, folder)
   for (const { file } of [registered, dropped]) endWriter(file)
   for (const file of former?.data ?? []) await rm(join(folder, file), { force: true })
 }

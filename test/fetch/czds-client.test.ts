@@ -41,11 +41,11 @@ async function world(t: TestContext, zones: Record<string, Zone>, password = PAS
     folder,
     waits,
     read: (file: string) => readFileSync(join(folder, file)),
-    fetch: (wanted: readonly string[] | null = null): Promise<ZoneFetchResult[]> =>
+    fetch: (zones: readonly string[] | null = null): Promise<ZoneFetchResult[]> =>
       fetchZones({
         czds,
         folder,
-        wanted,
+        zones,
         signal,
         has: async (_, __, file) => existsSync(join(folder, file)),
         onBytes() {},
@@ -188,8 +188,8 @@ test('the token goes to no other host, and a response that is not a list, or not
     (_, response) => response.end('x'.repeat(5_000_000)),
   ]
   await assert.rejects(fetch(), /did not answer with a list of zones/)
-  await assert.rejects(fetch(), /^InputFault: .* did not answer with a list of zones/)
-  await assert.rejects(fetch(), /^InputFault: an answer of CZDS broke off/)
+  await assert.rejects(fetch(), /^InputError: .* did not answer with a list of zones/)
+  await assert.rejects(fetch(), /^InputError: an answer of CZDS broke off/)
   await assert.rejects(fetch(), /more than 4194304 bytes/)
   const other = await world(t, {})
   other.state.answers['POST /api/authenticate'] = [(_, response) => response.end('{"accessToken":"a\\r\\nb"}')]

@@ -192,7 +192,7 @@ test('a list without registrations stores its unknown names, leaves known ones a
 test('a file without any valid name is not a list, and a file without lines has no names', async (t) => {
   const world = await makeWorld(t)
   const page = '<!doctype html>\n<title>404 Not Found</title>\n'
-  await assert.rejects(world.takeList(page, '2026-11-19'), /^InputFault: none of its lines is a name$/)
+  await assert.rejects(world.takeList(page, '2026-11-19'), /^InputError: none of its lines is a name$/)
   assert.deepEqual(await world.registrations.sources(day('2026-11-19')), [])
   const taken = await world.takeList('\n', '2026-11-19')
   assert.deepEqual([taken.registered, taken.unusable], [0, 0])
@@ -215,7 +215,7 @@ test('a zone without most names of the previous one is rejected, unless its loss
   const cut = zoneOf(labels.slice(0, 1499))
   await assert.rejects(
     world.takeZone(cut, '2026-11-11'),
-    /^InputFault: it lacks 1501 of the 3000 names of 2026-11-10: .*--accept-loss/,
+    /^InputError: it lacks 1501 of the 3000 names of 2026-11-10: .*--accept-loss/,
   )
   assert.deepEqual(await world.dropped('2026-11-11'), [])
   assert.deepEqual(world.files(), files)
@@ -232,15 +232,15 @@ test('a truncated or invalid zone is rejected completely and drops no name', asy
   const [packed, cut] = [gzipSync(text), text.indexOf('\n', 9000) + 1]
   for (const [content, words] of [
     [packed.subarray(0, -9), /it cannot be read: the gzip data is cut off/],
-    [Buffer.concat([packed.subarray(0, 5000), Buffer.alloc(50), packed.subarray(5050)]), /^InputFault: /],
+    [Buffer.concat([packed.subarray(0, 5000), Buffer.alloc(50), packed.subarray(5050)]), /^InputError: /],
     [
       Buffer.concat([packed, gzipSync('x NS n')]),
-      /^InputFault: line 4002: the file ends before the line does: it is cut off/,
+      /^InputError: line 4002: the file ends before the line does: it is cut off/,
     ],
-    [Buffer.from(text.slice(0, -1)), /^InputFault: line 4001: the file ends before the line does/],
+    [Buffer.from(text.slice(0, -1)), /^InputError: line 4001: the file ends before the line does/],
     [Buffer.from(text.slice(0, cut)), /it lacks \d+ of the 4000 names/],
-    [Buffer.from(`${text}$INCLUDE x\n`), /^InputFault: line 4002: \$INCLUDE is not read/],
-    [Buffer.from('<!doctype html>\n'), /^InputFault: line 1: /],
+    [Buffer.from(`${text}$INCLUDE x\n`), /^InputError: line 4002: \$INCLUDE is not read/],
+    [Buffer.from('<!doctype html>\n'), /^InputError: line 1: /],
     [Buffer.from(''), /there is no SOA: it is no whole zone/],
   ] as const) {
     const given = {

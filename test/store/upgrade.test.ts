@@ -69,9 +69,9 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
   const store = await open()
   try {
     const slot = slotOf(ONE)
-    const { visits, count } = await store.schedule.due(slot, slot, NOW)
-    assert.deepEqual(visits, await store.observations.crawlStates([ONE]))
-    assert.deepEqual([visits[0]?.due, visits[0]?.version, visits[0]?.clocks[0]], [0, 3, NOW - 86_400])
+    const { states, count } = await store.schedule.due(slot, slot, NOW)
+    assert.deepEqual(states, await store.observations.crawlStates([ONE]))
+    assert.deepEqual([states[0]?.due, states[0]?.version, states[0]?.clocks[0]], [0, 3, NOW - 86_400])
     assert.deepEqual([count.names, count.due, count.overdue, count.neverProbed, count.ages[0]], [1, 1, 1, 0, 1])
     assert.equal((await store.schedule.lease('a', 1000)).length, 256)
     assert.deepEqual(await listed(store), [ONE])

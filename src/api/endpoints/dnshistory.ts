@@ -149,13 +149,13 @@ function readHistoryPosition(
 ): { type: RecordType | null; before: Instant | null } {
   const next = readNextParameter(call)
   if (next === null) return { type: requestedType, before: null }
-  const seen = parseFormattedInstant(next)
-  if (seen === null) {
+  const firstSeen = parseFormattedInstant(next)
+  if (firstSeen === null) {
     const { position, type } = readCursorPosition(call, next, { endpoint: 'dnshistory', query, type: requestedType })
     return { type: type as RecordType, before: Number(position) }
   }
   if (requestedType === null) throw new ApiError('cursor_needs_type')
-  return { type: requestedType, before: seen }
+  return { type: requestedType, before: firstSeen }
 }
 
 /** The position of the next page: the instant of the last state; null if there are no older states. */

@@ -46,8 +46,8 @@ export function defineBuildSnapshot(command: Command): void {
     .addHelpText('after', BUILD_SNAPSHOT_HELP)
     .action(async ({ date = null, json }: { date?: Day | null; json?: true }) => {
       const settings = await loadExistingStoreSettings()
-      const made = await withExistingStore('write', (store) => buildSnapshotFiles(store, settings, date))
-      if (made !== null) printResult(json, { files: made }, made.map(manifestLine))
+      const outcome = await withExistingStore('write', (store) => buildSnapshotFiles(store, settings, date))
+      if (outcome !== null) printResult(json, { files: outcome }, outcome.map(manifestLine))
     })
 }
 
@@ -81,8 +81,8 @@ async function buildSnapshotFiles(
     return { rows: built[0]!.rows, built }
   }
   const step: JobStep = { job: 'snapshot', date: date ?? today }
-  const made = await runStepManually(store, step, work).finally(steps.end)
-  return made?.built ?? null
+  const outcome = await runStepManually(store, step, work).finally(steps.end)
+  return outcome?.built ?? null
 }
 
 /** Shows one progress line per step. */

@@ -70,11 +70,11 @@ export async function importRegistrations(
     progress.end()
     nameProgress.end()
   }
-  const work = async (given: RegistrationWork): Promise<void> => {
+  const work = async (input: RegistrationWork): Promise<void> => {
     try {
-      const taken = await importRegistrationFile(format, source, { ...given, options, listeners })
+      const result = await importRegistrationFile(format, source, { ...input, options, listeners })
       endProgress()
-      reportImport(taken, progress.seconds(), options.json)
+      reportImport(result, progress.seconds(), options.json)
     } catch (error) {
       endProgress()
       reportFailure(path, error)
@@ -100,14 +100,14 @@ async function importRegistrationFile(
   const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
   const importOptions: RegistrationImportOptions = { root: settings.zones, store, signal, ...flags, ...listeners }
   const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: READ_CHUNK_BYTES })
-  const given: RegistrationInput = {
+  const input: RegistrationInput = {
     path,
     day: date ?? null,
     bytes: inflatedBytes(addAbortSignal(signal, stream), path, listeners.onBytes),
   }
-  if (registrations === false) return importNames(importOptions, given.bytes)
-  if (format === 'names') return importList(importOptions, { ...given, name: list ?? null })
-  return importZone(importOptions, { ...given, zone: tld === undefined ? null : parseZoneName(tld) })
+  if (registrations === false) return importNames(importOptions, input.bytes)
+  if (format === 'names') return importList(importOptions, { ...input, name: list ?? null })
+  return importZone(importOptions, { ...input, zone: tld === undefined ? null : parseZoneName(tld) })
 }
 
 /** Imports all files in the inbox. */
@@ -125,7 +125,7 @@ export async function importInbox(json: boolean | undefined): Promise<void> {
   })
 }
 
-async function withRegistrationStore<Result>(work: (given: RegistrationWork) => Promise<Result>): Promise<Result> {
+async function withRegistrationStore<Result>(work: (input: RegistrationWork) => Promise<Result>): Promise<Result> {
   const settings = loadSettings()
   const stop = listenForStop()
   const store = await openStoreWaitingForSpace(settings, [settings.zones], stop.signal)
@@ -145,16 +145,16 @@ function reportFailure(path: string, error: unknown): void {
 }
 
 function reportImport(
-  taken: RegistrationImportResult | LearnedNames,
+  result: RegistrationImportResult | LearnedNames,
   seconds: number,
   json: boolean | undefined,
 ): void {
-  const { names, unusable, newNames } = taken
+  const { names, unusable, newNames } = result
   const rate = Math.round(names / Math.max(seconds, 0.001))
-  const summary = 'source' in taken ? summarizeImport(taken) : `names ${names}, unusable ${unusable}, new ${newNames}`
-  const remarks = 'source' in taken ? importRemarks(taken) : []
-  printResult(json, { ...taken, seconds }, [`${summary} (${seconds.toFixed(1)} s, ${rate} names/s)`, ...remarks])
-  if (taken.unusable > 0) process.exitCode = PARTLY_DONE
+  const summary = 'source' in result ? summarizeImport(result) : `names ${names}, unusable ${unusable}, new ${newNames}`
+  const remarks = 'source' in result ? importRemarks(result) : []
+  printResult(json, { ...result, seconds }, [`${summary} (${seconds.toFixed(1)} s, ${rate} names/s)`, ...remarks])
+  if (result.unusable > 0) process.exitCode = PARTLY_DONE
 }
 
 /** Reports the outcome of a file of the inbox; with --json, only failures. */

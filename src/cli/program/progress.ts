@@ -9,19 +9,19 @@ type ProgressExtra = { from?: number; more?: string }
 /** `show` takes the number of units done and their share of the whole (0 to 1); null for an unknown value. */
 export function startProgress(unit: string) {
   const startedAt = performance.now()
-  let shown = -PROGRESS_INTERVAL_MS
+  let shownAt = -PROGRESS_INTERVAL_MS
   return {
     show(done: number | null, share: number | null, extra: ProgressExtra = {}): void {
       const now = performance.now()
-      if (!process.stderr.isTTY || now - shown < PROGRESS_INTERVAL_MS) return
-      shown = now
+      if (!process.stderr.isTTY || now - shownAt < PROGRESS_INTERVAL_MS) return
+      shownAt = now
       const line = progressLine(unit, done, share, (now - startedAt) / 1000, extra)
       process.stderr.write(CLEAR_LINE + line.slice(0, (process.stderr.columns || Number.POSITIVE_INFINITY) - 1))
     },
     /** Clears the line if there is one. */
     end(): void {
-      if (shown >= 0) process.stderr.write(CLEAR_LINE)
-      shown = -PROGRESS_INTERVAL_MS
+      if (shownAt >= 0) process.stderr.write(CLEAR_LINE)
+      shownAt = -PROGRESS_INTERVAL_MS
     },
     seconds: (): number => (performance.now() - startedAt) / 1000,
   }

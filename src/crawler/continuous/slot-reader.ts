@@ -68,7 +68,7 @@ async function readChunk(ranges: LeasedRanges, range: HeldRange, maxSlots: numbe
   const startedAt = clock.monotonicMs()
   const low = kindsRunningLow(ranges)
   const at = await store.now()
-  const { visits: states, count } = await store.schedule.due(from, to, at)
+  const { states, count } = await store.schedule.due(from, to, at)
   const eligible = await withoutOptedOut(ranges, states, at)
   const admittedByKind = await admitCandidates(
     ranges,

@@ -42,8 +42,8 @@ function parseCofLine(line: string, observedAt: Instant | null): ParsedLine {
   if (typeof set === 'string') return `rdata: ${set}`
   const times = parseCofTimes(value, observedAt)
   if (typeof times === 'string') return times
-  const kept = records as ObservedRecord[]
-  return times.map(({ from, until }) => ({ name, at: from, kind: 'observed', type, records: kept, until }))
+  const checkedRecords = records as ObservedRecord[]
+  return times.map(({ from, until }) => ({ name, at: from, kind: 'observed', type, records: checkedRecords, until }))
 }
 
 /** Returns one or more time ranges, or the problem if there is none or one is invalid. */

@@ -18,13 +18,13 @@ export function parseMassdnsJson(line: string, observedAt: Instant | null): Pars
   if (typeof value === 'string') return value
   const name = typeof value.name === 'string' ? parseName(value.name) : null
   if (name === null) return `name: ${domainProblem(value.name)}`
-  const isGivenUp = typeof value.error === 'string'
-  const status = isGivenUp ? value.error : value.status
+  const hasFailed = typeof value.error === 'string'
+  const status = hasFailed ? value.error : value.status
   if (typeof status !== 'string') return 'status: must be a text'
   const type = RECORD_TYPES.find((each) => each === value.type)
   if (type === undefined) return typeof value.type === 'string' ? [] : 'type: must be a text'
   const at = value.rx_ts === undefined ? observedAt : parseNanoseconds(value.rx_ts)
-  if (at === null && isGivenUp) return []
+  if (at === null && hasFailed) return []
   if (at === null) return value.rx_ts === undefined ? NO_TIME_PROBLEM : 'rx_ts: must be a Unix time in nanoseconds'
   const data = isObject(value.data) ? value.data : {}
   const answer = answerFromMessage(name, type, {

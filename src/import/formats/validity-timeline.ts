@@ -67,10 +67,10 @@ export function createValidityTimeline(type: RecordType) {
  */
 function validRecordSet(type: RecordType, valid: readonly ValidRecord[]): readonly AnyRecord[] {
   const latest = Math.max(...valid.map(({ from }) => from))
-  const kept = SINGLETON_TYPES.includes(type) ? valid.filter(({ from }) => from === latest) : valid
+  const current = SINGLETON_TYPES.includes(type) ? valid.filter(({ from }) => from === latest) : valid
   const set = usableRecords(
     type,
-    kept.map(({ record }) => record),
+    current.map(({ record }) => record),
   )
   return SINGLETON_TYPES.includes(type) ? (set ?? []).slice(-1) : (set ?? [])
 }

@@ -47,9 +47,9 @@ function parseZdnsLine(line: string, observedAt: Instant | null): ParsedLine {
     const result = value.results[module]
     if (result === undefined) continue
     if (!isObject(result)) return `results.${module}: must be an object`
-    const made = parseModuleResult(name, read, result, `results.${module}.`, observedAt)
-    if (typeof made === 'string') return made
-    sightings.push(...made)
+    const moduleSightings = parseModuleResult(name, read, result, `results.${module}.`, observedAt)
+    if (typeof moduleSightings === 'string') return moduleSightings
+    sightings.push(...moduleSightings)
   }
   return sightings
 }

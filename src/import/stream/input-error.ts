@@ -2,7 +2,7 @@
 
 /** The message names the file or setting and says what to do. It is shown without a stack. */
 export class InputError extends Error {
-  override name = 'InputFault'
+  override name = 'InputError'
 }
 
 /** A problem of the machine or its folders, not of the input. The same input may succeed later. */

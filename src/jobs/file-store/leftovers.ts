@@ -35,8 +35,8 @@ export function endWriter(name: string): void {
 export async function removeLeftovers(folder: string, published: () => Promise<readonly string[]>): Promise<void> {
   const dead: string[] = []
   for (const entry of await readdir(folder)) if (await isLeftover(folder, entry)) dead.push(entry)
-  const kept = dead.length === 0 ? [] : await published()
-  for (const entry of dead) if (!kept.includes(entry)) await rm(join(folder, entry), { force: true })
+  const publishedEntries = dead.length === 0 ? [] : await published()
+  for (const entry of dead) if (!publishedEntries.includes(entry)) await rm(join(folder, entry), { force: true })
 }
 
 /** Whether the writer of the file is dead. */

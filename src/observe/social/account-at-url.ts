@@ -56,10 +56,10 @@ export function socialAccountAt(target: string, base: string, isOwn = false): So
 
 /** Resolves the target URL: follows one redirector, and extracts a URL from the path of another one. */
 function parseTargetUrl(target: string, base: string): URL | null {
-  const given = target.trim()
-  const [, host] = WITHOUT_SCHEME.exec(given) ?? []
+  const text = target.trim()
+  const [, host] = WITHOUT_SCHEME.exec(text) ?? []
   const isNetwork = host !== undefined && networkOf(host.toLowerCase())?.below === null
-  const url = parseWebUrl(isNetwork ? `https://${given.replace(/^\/\//, '')}` : given, base)
+  const url = parseWebUrl(isNetwork ? `https://${text.replace(/^\/\//, '')}` : text, base)
   const parameter = url === null ? undefined : REDIRECTORS.get(url.hostname + url.pathname)
   const onward = parameter === undefined ? null : (url?.searchParams.get(parameter) ?? null)
   const inner = onward ?? /^\/+(https?:\/.*)$/i.exec(url?.pathname ?? '')?.[1] ?? null
@@ -125,8 +125,8 @@ function accountByRules(network: SocialNetwork, path: string, url: URL): SocialA
 function accountByRule(network: SocialNetwork, rule: AccountRule, path: string, url: URL): SocialAccount | null {
   const networkAtHost = rule.path.exec(path)
   if (networkAtHost === null) return null
-  const given = rule.parameter === undefined ? networkAtHost[1] : url.searchParams.get(rule.parameter)
-  const username = rule.phone ? given?.replace(/\D/g, '') : given
+  const text = rule.parameter === undefined ? networkAtHost[1] : url.searchParams.get(rule.parameter)
+  const username = rule.phone ? text?.replace(/\D/g, '') : text
   if (!username || DOTS_ONLY.test(username) || !(rule.username ?? network.username).test(username)) return null
   if (network.reserved.has(username.toLowerCase())) return null
   return { network: network.network, type: rule.type, username, url: canonicalAccountUrl(rule, username, path) }

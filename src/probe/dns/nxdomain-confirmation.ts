@@ -44,10 +44,10 @@ export class NxdomainConfirmation {
   }
 
   #share(host: string, first: ServerAnswer): Confirmation {
-    const ask = () => this.#servers.queryOthers(host, 'A', [first])
+    const query = () => this.#servers.queryOthers(host, 'A', [first])
     const pending = this.#pendingByHost.get(host)
-    if (pending === undefined) return ask()
-    pending.confirmation ??= ask()
+    if (pending === undefined) return query()
+    pending.confirmation ??= query()
     return pending.confirmation
   }
 }

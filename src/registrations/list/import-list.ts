@@ -29,7 +29,7 @@ export function importList(
     const drafts: DraftList[] = [await draftList(root, day, source, names)]
     drafts.push(await draftList(root, day, source, []))
     const [listed, none] = drafts as [DraftList, DraftList]
-    const taken = {
+    const common = {
       source,
       day,
       names: listed.count,
@@ -41,11 +41,11 @@ export function importList(
     const isSame = (await readSource(root, day, source))?.basis === listed.sha256
     let newNames = 0
     try {
-      if (isSame) return { ...taken, newNames, isFirst: false, rebuiltDay: null, isSame }
+      if (isSame) return { ...common, newNames, isFirst: false, rebuiltDay: null, isSame }
       newNames = await addListNames(options, listed)
       await publishSource(root, { basis: listed.sha256, imported: await store.now() }, [listed, none])
       drafts.length = 0
-      return { ...taken, newNames, isFirst: false, rebuiltDay: null, isSame }
+      return { ...common, newNames, isFirst: false, rebuiltDay: null, isSame }
     } finally {
       for (const draft of drafts) await discardList(root, draft)
     }

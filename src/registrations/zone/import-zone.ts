@@ -126,28 +126,28 @@ async function publishIfChanged(
   const { zone, day, unusable } = read
   const source = `zone:${zone}`
   const first = isFirst(day, earlier)
-  const taken = { source, day, names: set.names, unusable, isFirst: first, comparedDay: first ? null : earlier!.day }
+  const common = { source, day, names: set.names, unusable, isFirst: first, comparedDay: first ? null : earlier!.day }
   const former = await readSource(root, day, source)
   const isLaterSame = later === null || (await readSource(root, later.day, source))?.basis === sourceBasis(later, set)
-  const isKept = (await readSet(root, zone, day))?.sha256 === set.sha256
+  const isStored = (await readSet(root, zone, day))?.sha256 === set.sha256
   const isOld = await isPruned(root, zone, day)
   if (
-    (isKept && isLaterSame && former?.basis === sourceBasis(set, earlier)) ||
+    (isStored && isLaterSame && former?.basis === sourceBasis(set, earlier)) ||
     (isOld && former?.basis.startsWith(set.sha256))
   ) {
     await discardSet(root, set)
     const { registered, dropped } = former!
-    return { ...taken, registered, dropped, newNames: 0, rebuiltDay: null, isSame: true }
+    return { ...common, registered, dropped, newNames: 0, rebuiltDay: null, isSame: true }
   }
   if (isOld)
     throw new InputError(`zones of ${zone} from the week before ${day} are no longer kept, so it cannot be compared`)
   const counts = await publishZone(options, found, source)
-  return { ...taken, ...counts, rebuiltDay: later?.day ?? null, isSame: false }
+  return { ...common, ...counts, rebuiltDay: later?.day ?? null, isSame: false }
 }
 
 async function isPruned(root: string, zone: string, day: Day): Promise<boolean> {
-  const until = await prunedUntil(root, zone)
-  return until !== null && addDays(day, -MAX_DAYS_APART) <= until
+  const prunedDay = await prunedUntil(root, zone)
+  return prunedDay !== null && addDays(day, -MAX_DAYS_APART) <= prunedDay
 }
 
 /** Stores the names, then publishes the day, the later day and the set, in this order. */
@@ -157,7 +157,7 @@ async function publishZone(
   source: string,
 ): Promise<Pick<RegistrationImportResult, 'registered' | 'dropped' | 'newNames'>> {
   const { root } = options
-  const made = await withDraftLists(root, { day: read.day, source }, mine, async (drafts) => {
+  const counts = await withDraftLists(root, { day: read.day, source }, mine, async (drafts) => {
     requireNoLoss(options, drafts, earlier)
     const newNames = await addZoneNames(options, { set, earlier, drafts })
     const first = isFirst(read.day, earlier)
@@ -173,7 +173,7 @@ async function publishZone(
       await publishDay(root, drafts, { basis: sourceBasis(later, set), imported, first: isFirst(later.day, set) })
     })
   await publishSet(root, set)
-  return made
+  return counts
 }
 
 /** Writes the differences as lists, and removes them if the work fails. */

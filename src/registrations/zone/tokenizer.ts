@@ -76,11 +76,11 @@ export class ZoneTokenizer {
 
   /** Reads an entry with special characters. Returns the index of its line end, or -1 if that has not arrived yet. */
   #special(bytes: Uint8Array, from: number): number {
-    const most = Math.min(bytes.length, from + MAX_RECORD_BYTES + 1)
+    const limit = Math.min(bytes.length, from + MAX_RECORD_BYTES + 1)
     let line = this.#line
     let depth = 0
     let out = 0
-    for (let at = from; at < most; at++) {
+    for (let at = from; at < limit; at++) {
       const byte = bytes[at]!
       if (IS_ORDINARY[byte] === 1) this.#scratch[out++] = byte
       else if (byte === NEWLINE_BYTE) {
@@ -108,7 +108,7 @@ export class ZoneTokenizer {
         at = end
       }
     }
-    if (bytes.length > most || bytes.length - from > MAX_RECORD_BYTES) throw this.#tooLong()
+    if (bytes.length > limit || bytes.length - from > MAX_RECORD_BYTES) throw this.#tooLong()
     return -1
   }
 

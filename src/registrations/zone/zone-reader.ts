@@ -78,7 +78,7 @@ export class ZoneReader {
 
   /** Parses what follows the owner: `[TTL] [class] type data`, the first two in either order. */
   #record(bytes: Uint8Array, from: number, to: number, line: number): void {
-    let seen = 0
+    let seenFields = 0
     for (let at = from; ; ) {
       const end = tokenEnd(bytes, at, to)
       const what = equalsIgnoreCase(bytes, at, end, 'in') ? CLASS_SEEN : isAsciiDigit(bytes[at]!) ? TTL_SEEN : 0
@@ -90,8 +90,8 @@ export class ZoneReader {
         return
       }
       if (what === TTL_SEEN) requireTtl(bytes, at, end, line)
-      if ((seen & what) > 0 || next >= to) throw zoneFault(line, 'a record has no type')
-      seen |= what
+      if ((seenFields & what) > 0 || next >= to) throw zoneFault(line, 'a record has no type')
+      seenFields |= what
       at = next
     }
   }
@@ -121,8 +121,8 @@ export class ZoneReader {
     const owner = this.#owner
     if (owner.apex === null) owner.makeApex()
     if (owner.place !== APEX) {
-      const [given, mine] = [latin1Text(owner.bytes.subarray(0, owner.length)), latin1Text(owner.apex!)]
-      throw zoneFault(line, `the SOA is that of ${given || 'the root'}, and the zone is that of ${mine}`)
+      const [soaOwner, apexName] = [latin1Text(owner.bytes.subarray(0, owner.length)), latin1Text(owner.apex!)]
+      throw zoneFault(line, `the SOA is that of ${soaOwner || 'the root'}, and the zone is that of ${apexName}`)
     }
     const serial = latin1Text(bytes.subarray(next, to)).split(/\s+/)[2] ?? ''
     if (!/^\d{1,10}$/.test(serial)) throw zoneFault(line, 'the SOA has no serial')

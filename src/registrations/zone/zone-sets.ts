@@ -33,7 +33,7 @@ const PRUNED_FILE = 'pruned.json'
 const FAST_ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 /** Returns the days with stored sets of a zone, ascending. */
-async function daysKept(root: string, zone: string): Promise<Day[]> {
+async function storedDays(root: string, zone: string): Promise<Day[]> {
   const entries = await folderEntries(zoneFolderPath(root, zone))
   return entries.flatMap((entry) => (entry.endsWith('.json') ? (parseDay(entry.slice(0, -5)) ?? []) : [])).sort()
 }
@@ -68,7 +68,7 @@ export type NeighbourSets = { earlier: ZoneSet | null; later: ZoneSet | null }
 
 /** Reads the sets of the stored days before and after a day. */
 export async function neighbourSets(root: string, zone: string, day: Day): Promise<NeighbourSets> {
-  const days = await daysKept(root, zone)
+  const days = await storedDays(root, zone)
   const [before, after] = [days.findLast((each) => each < day), days.find((each) => each > day)]
   const setOf = (each: Day | undefined) => (each === undefined ? null : readSet(root, zone, each))
   return { earlier: await setOf(before), later: await setOf(after) }
@@ -108,7 +108,7 @@ export async function writeSet(
   parts: AsyncIterable<{ bytes: Uint8Array; count: number }>,
 ): Promise<ZoneSet> {
   const folder = zoneFolderPath(root, zone)
-  await prepareFolder(folder, async () => (await daysKept(root, zone)).map((each) => join(folder, `${each}.json`)))
+  await prepareFolder(folder, async () => (await storedDays(root, zone)).map((each) => join(folder, `${each}.json`)))
   const digest = createHash('sha256')
   const set: ZoneSet = { zone, day, names: 0, sha256: '', sizes: [], data: [newWriterName(day)] }
   async function* packed(): AsyncGenerator<Uint8Array> {
@@ -150,12 +150,13 @@ export async function discardSet(root: string, { zone, day, data }: ZoneSet): Pr
 
 async function pruneOldSets(root: string, zone: string): Promise<void> {
   const folder = zoneFolderPath(root, zone)
-  const days = await daysKept(root, zone)
+  const days = await storedDays(root, zone)
   const old = days.filter((day) => day < addDays(days.at(-1)!, -KEPT_SET_DAYS))
   for (const day of old) {
     const set = await readSet(root, zone, day)
-    const until = await prunedUntil(root, zone)
-    if (until === null || until < day) await replaceJsonFile(folder, PRUNED_FILE, { until: day } satisfies PrunedMarker)
+    const prunedDay = await prunedUntil(root, zone)
+    if (prunedDay === null || prunedDay < day)
+      await replaceJsonFile(folder, PRUNED_FILE, { until: day } satisfies PrunedMarker)
     await rm(join(folder, `${day}.json`), { force: true })
     if (set !== null) await rm(join(folder, set.data[0]), { force: true })
   }

@@ -5,7 +5,7 @@ import type { Segment } from '../../store/port/similar.ts'
 /** Segments with at most this many documents in total are always merged. */
 const MIN_SEGMENT_DOCUMENTS = 64
 /** At this many segments, indexing waits for a merge, because a query reads all segments. */
-export const MOST_SEGMENTS = 32
+export const MAX_SEGMENTS = 32
 /** A segment is merged with the following ones if its size is at most this multiple of theirs. */
 const MERGE_RATIO = { busy: 1 / 3, idle: 4 } as const
 
@@ -25,5 +25,5 @@ export function segmentsToMerge(segments: readonly Segment[], load: keyof typeof
   }
   const merged = segments.slice(from)
   if (merged.length > 1) return merged
-  return segments.length < MOST_SEGMENTS ? [] : segments.slice(-MOST_SEGMENTS / 2)
+  return segments.length < MAX_SEGMENTS ? [] : segments.slice(-MAX_SEGMENTS / 2)
 }

@@ -47,9 +47,9 @@ async function groupsOfTerm(
   for (const cursor of cursors) {
     while (cursor.group !== null && termOfKey(cursor.group.key) === term) {
       const { key, documents } = cursor.group
-      const kept = tombstones.filter(documents)
-      dropped += documents.length - kept.length
-      if (kept.length > 0) found.push({ key, documents: kept })
+      const remaining = tombstones.filter(documents)
+      dropped += documents.length - remaining.length
+      if (remaining.length > 0) found.push({ key, documents: remaining })
       const more = cursor.next()
       if (more) await more
     }

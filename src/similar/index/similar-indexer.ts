@@ -8,7 +8,7 @@ import type { Instant } from '../../values/time.ts'
 import { createIdfCache, type IdfCache } from '../query/idf-cache.ts'
 import { documentOfPage } from './document-of-page.ts'
 import { gatherPostings, MAX_SEGMENT_DOCUMENTS, readNewDocuments } from './gather-postings.ts'
-import { MOST_SEGMENTS, segmentsToMerge } from './merge-plan.ts'
+import { MAX_SEGMENTS, segmentsToMerge } from './merge-plan.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { Tombstones } from './tombstones.ts'
@@ -58,7 +58,7 @@ export class SimilarIndexer {
   async step(): Promise<boolean> {
     await yieldToEventLoop() // an engine may answer without yielding to the event loop
     const segmentsBefore = await this.store.similar.segments()
-    const hasCapacity = segmentsBefore.length < MOST_SEGMENTS
+    const hasCapacity = segmentsBefore.length < MAX_SEGMENTS
     const filed = hasCapacity && (await this.indexPages())
     const isDue =
       this.pagesSinceSegment >= MAX_SEGMENT_DOCUMENTS || (this.pagesSinceSegment > 0 && !this.progress.hasPending)

@@ -110,9 +110,9 @@ export function readPostingsOfTerm(rows: Uint8Array, term: number, buffer: Posti
   reader.open(rows)
   const takeGroup = (key: number, size: number, base: number, span: number): boolean => {
     if (key > last) return false
-    const wanted = key >= first && buffer.size + size <= buffer.documents.length
-    readDocuments(wanted ? buffer.documents : skippedDocuments, wanted ? buffer.size : 0, size, base, span)
-    if (!wanted) return true
+    const isWanted = key >= first && buffer.size + size <= buffer.documents.length
+    readDocuments(isWanted ? buffer.documents : skippedDocuments, isWanted ? buffer.size : 0, size, base, span)
+    if (!isWanted) return true
     buffer.levels.fill(levelOfKey(key), buffer.size, buffer.size + size)
     buffer.size += size
     return true

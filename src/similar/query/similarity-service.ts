@@ -47,8 +47,8 @@ export function openSimilarityService(
       const [sameDocument = []] = ownDocument === null ? [] : await similar.names([ownDocument], limit + 1)
       const same = sameDocument.filter((target) => target !== name).slice(0, limit)
       const rows = same.map((target) => ({ target, similarity: 1 }))
-      const wanted = limit - rows.length
-      if (wanted === 0) return rows
+      const missing = limit - rows.length
+      if (missing === 0) return rows
       const { idfTable, isCurrent } = await idfCache.current()
       const scored = await nearest.search({
         source: weightDocument(vector, idfTable),
@@ -56,7 +56,7 @@ export function openSimilarityService(
         ownDocument,
         isCurrent,
       })
-      return [...rows, ...(await similarRows(similar, scored, name, wanted))]
+      return [...rows, ...(await similarRows(similar, scored, name, missing))]
     },
   }
 }
@@ -73,14 +73,14 @@ async function similarRows(
   // take its place.
   for (let from = 0; rows.length < limit && from < scored.length; ) {
     const threshold = scored[from + limit - rows.length - 1]?.score ?? 0
-    const wanted = scored.slice(from).filter(({ score }) => score >= threshold)
+    const missing = scored.slice(from).filter(({ score }) => score >= threshold)
     const names = await similar.names(
-      wanted.map(({ document }) => document),
+      missing.map(({ document }) => document),
       limit + 1,
     )
-    for (const [at, { score }] of wanted.entries())
+    for (const [at, { score }] of missing.entries())
       rows.push(...names[at]!.filter((target) => target !== own).map((target) => ({ target, score })))
-    from += wanted.length
+    from += missing.length
   }
   rows.sort((a, b) => b.score - a.score || compareBytewise(a.target, b.target))
   return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / SCORE_SCALE }))

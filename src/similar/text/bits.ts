@@ -44,10 +44,10 @@ export class BitWriter {
 
   /** Returns a copy of the bytes so far and empties the writer. */
   take(): Uint8Array<ArrayBuffer> {
-    const taken = this.bytes.slice(0, (this.position + 7) >>> 3)
-    this.bytes.fill(0, 0, taken.length)
+    const bytes = this.bytes.slice(0, (this.position + 7) >>> 3)
+    this.bytes.fill(0, 0, bytes.length)
     this.position = 0
-    return taken
+    return bytes
   }
 
   private writeZeros(count: number): void {

@@ -88,7 +88,7 @@ export interface Schedule {
    * returns the count of these slots. Names are in slot order, then byte order. On SQLite the scan blocks the process:
    * request only as many slots as have about ten thousand names (see `count` of the range).
    */
-  due(from: number, to: number, at: Instant): Promise<{ visits: CrawlState[]; count: SlotCount }>
+  due(from: number, to: number, at: Instant): Promise<{ states: CrawlState[]; count: SlotCount }>
   /** At most `limit` names, without forgotten ones, in slot order, then byte order, after `after` (exclusive). */
   names(after: DomainName | null, limit: number): Promise<DomainName[]>
   /** The current number of names of each address, in the order of `addresses`. */

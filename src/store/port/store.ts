@@ -48,7 +48,7 @@ export interface Store {
 export interface ObservationStore {
   /** The crawl states in the order of `names`; version 0 and no clocks for an unknown name. */
   crawlStates(names: readonly DomainName[]): Promise<CrawlState[]>
-  /** The current facts in the order of `names`; `NOTHING_KNOWN` for a name without facts. */
+  /** The current facts in the order of `names`; `NO_FACTS` for a name without facts. */
   currentFacts(names: readonly DomainName[]): Promise<CurrentFacts[]>
   /**
    * Writes the changes in one transaction, at most one per name. If the version of a change is not the stored one, the

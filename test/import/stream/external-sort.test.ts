@@ -51,7 +51,7 @@ test('given a folder, its sorted runs go there, and nothing is left if it is clo
   })
   assert.throws(
     () => createExternalSorter(1, path('nowhere')).add('x'),
-    /^InputFault: the folder .*nowhere cannot be used: no such file/,
+    /^InputError: the folder .*nowhere cannot be used: no such file/,
   )
 })
 

@@ -120,9 +120,9 @@ test('without an SOA a zone is incomplete', () => {
 test("records before the SOA are read if the zone's name is given, and rejected otherwise", () => {
   const text = `$ORIGIN test.\na NS n\n${SOA}b NS n\n`
   assert.deepEqual(read(text, { apex: 'test' }).names, ['a', 'b'])
-  assert.throws(() => read(text), /^InputFault: line 2: the first record is not the SOA/)
+  assert.throws(() => read(text), /^InputError: line 2: the first record is not the SOA/)
   assert.throws(() => read('a NS n\n'), /a relative name stands before any \$ORIGIN: --tld says/)
-  assert.throws(() => read(' NS n\n', { apex: 'test' }), /^InputFault: line 1: the first record has no owner/)
+  assert.throws(() => read(' NS n\n', { apex: 'test' }), /^InputError: line 1: the first record has no owner/)
   assert.deepEqual(read('@ SOA a b 7 2 3 4 5\na NS n\n', { apex: 'co.test' }), {
     names: ['a'],
     unusable: [],

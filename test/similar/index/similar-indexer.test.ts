@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { documentOfPage } from '../../../src/similar/index/document-of-page.ts'
-import { MOST_SEGMENTS } from '../../../src/similar/index/merge-plan.ts'
+import { MAX_SEGMENTS } from '../../../src/similar/index/merge-plan.ts'
 import { SegmentWriter } from '../../../src/similar/index/segment-writer.ts'
 import { SimilarIndexer } from '../../../src/similar/index/similar-indexer.ts'
 import { postingKeyOf } from '../../../src/similar/postings/postings.ts'
@@ -96,10 +96,10 @@ test('if there are too many segments to index, some are merged until indexing co
     const hold = (await world.store.jobs.acquireLock('index', 'a test'))!
     const sizes: number[] = []
     /** None is at most a third of those that follow, including the 256 pages of the first step. */
-    for (let following = 256; sizes.length < MOST_SEGMENTS - 1; following += sizes.at(-1)!)
+    for (let following = 256; sizes.length < MAX_SEGMENTS - 1; following += sizes.at(-1)!)
       sizes.push(Math.floor(following / 3) + 5)
     for (const [at, wordings] of sizes.toReversed().entries()) {
-      const segment = (await world.store.similarIndex.beginSegment(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
+      const segment = (await world.store.similarIndex.beginSegment(hold, at - MAX_SEGMENTS, at - MAX_SEGMENTS))!
       await world.store.similarIndex.publishSegment(hold, segment, wordings)
     }
     await world.store.jobs.releaseLock(hold)
@@ -118,8 +118,8 @@ test('at the maximum number of segments, new documents make no segment', async (
     await world.say(Object.fromEntries(texts))
     const hold = (await world.store.jobs.acquireLock('index', 'a test'))!
     await world.store.similarIndex.filePages(hold, (await world.store.similarIndex.pending(100)).map(documentOfPage))
-    for (let at = 0; at < MOST_SEGMENTS; at++) {
-      const segment = (await world.store.similarIndex.beginSegment(hold, at - MOST_SEGMENTS, at - MOST_SEGMENTS))!
+    for (let at = 0; at < MAX_SEGMENTS; at++) {
+      const segment = (await world.store.similarIndex.beginSegment(hold, at - MAX_SEGMENTS, at - MAX_SEGMENTS))!
       await world.store.similarIndex.publishSegment(hold, segment, 1000)
     }
     await world.store.jobs.releaseLock(hold)
@@ -128,7 +128,7 @@ test('at the maximum number of segments, new documents make no segment', async (
       counts.push((await world.store.similar.segments()).length)
     })
     await world.index(store)
-    assert.equal(Math.max(...counts), MOST_SEGMENTS)
+    assert.equal(Math.max(...counts), MAX_SEGMENTS)
     assert.equal((await world.names('page0.example'))?.length, 39)
   })
 })

@@ -60,9 +60,9 @@ export function schedule(engine: Engine): void {
       const there = [...model.values()]
         .filter(({ name }) => slotOf(name) >= from && slotOf(name) <= to)
         .sort((a, b) => inOrder(a.name, b.name))
-      const { visits, count } = await store.schedule.due(from, to, at)
+      const { states, count } = await store.schedule.due(from, to, at)
       assert.deepEqual(
-        visits,
+        states,
         there.filter(({ due }) => due <= at),
       )
       assert.deepEqual(count, countOf(there, at))
@@ -99,10 +99,10 @@ export function schedule(engine: Engine): void {
     await ingest(store, [seen('one.example', 1, dns({ A: ['192.0.2.1'] }))])
     const slot = slotOf(name('one.example'))
     const before = await store.schedule.due(slot, slot, NOW + 90 * DAY)
-    assert.deepEqual([before.visits.length, before.count.names, before.count.due], [1, 1, 1])
+    assert.deepEqual([before.states.length, before.count.names, before.count.due], [1, 1, 1])
     await store.observations.forget(name('one.example'))
     const after = await store.schedule.due(slot, slot, NOW + 90 * DAY)
-    assert.deepEqual([after.visits, after.count.names, after.count.neverProbed], [[], 0, 0])
+    assert.deepEqual([after.states, after.count.names, after.count.neverProbed], [[], 0, 0])
     assert.deepEqual(await store.schedule.names(null, 9), [])
     const [row] = await store.observations.crawlStates([name('one.example')])
     assert.deepEqual([row!.forgotten, row!.due, row!.failures], [true, 0, 0])
@@ -171,10 +171,10 @@ export function schedule(engine: Engine): void {
       )
       await store.schedule.addOutcomes([one(hour, 'due'), one(hour, 'due')])
       const times = (row: OutcomeCount, factor: number): OutcomeCount => {
-        const [visits, servfail, nxdomain, none] = [row.probes, row.servfail, row.nxdomain, row.noWebsite].map(
+        const [probes, servfail, nxdomain, none] = [row.probes, row.servfail, row.nxdomain, row.noWebsite].map(
           (n) => n * factor,
         )
-        return { ...row, probes: visits!, servfail: servfail!, nxdomain: nxdomain!, noWebsite: none! }
+        return { ...row, probes: probes!, servfail: servfail!, nxdomain: nxdomain!, noWebsite: none! }
       }
       const expected = rows
         .map((row) => times(row, row.hour === hour && row.kind === 'due' ? 14 : 12))
@@ -206,20 +206,20 @@ async function write(
   model.set(name, { ...visit, version: visit.version + 1 })
 }
 
-function countOf(visits: readonly CrawlState[], at: Instant): SlotCount {
+function countOf(states: readonly CrawlState[], at: Instant): SlotCount {
   const ages = [...AGE_DAYS, Number.POSITIVE_INFINITY].map(() => 0)
-  for (const { clocks } of visits) {
+  for (const { clocks } of states) {
     const clock = Math.max(...clocks)
     const age = AGE_DAYS.findIndex((days) => at - clock <= days * DAY)
     if (clock > 0) ages[age < 0 ? AGE_DAYS.length : age]!++
   }
   const isFresh = ({ clocks }: CrawlState): boolean => Math.max(...clocks) === 0
-  const later = visits.filter(({ due }) => due > at).map(({ due }) => due)
+  const later = states.filter(({ due }) => due > at).map(({ due }) => due)
   return {
-    names: visits.length,
-    due: visits.filter(({ due }) => due <= at).length,
-    overdue: visits.filter((visit) => visit.due <= at - DAY && !(visit.due === 0 && isFresh(visit))).length,
-    neverProbed: visits.filter(isFresh).length,
+    names: states.length,
+    due: states.filter(({ due }) => due <= at).length,
+    overdue: states.filter((state) => state.due <= at - DAY && !(state.due === 0 && isFresh(state))).length,
+    neverProbed: states.filter(isFresh).length,
     next: later.length === 0 ? null : Math.min(...later),
     ages,
   }

@@ -53,7 +53,7 @@ export function postgresSchedule(database: Database, now?: () => Instant): Sched
           rows<CrawlStateRow & { name: DomainName }>(READ_DUE, key),
           rows<(number | null)[]>(COUNT_SLOTS, key),
         ])
-        return { visits: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(count!) }
+        return { states: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(count!) }
       }),
     async names(after, limit) {
       const rows = await read<{ name: DomainName }>(READ_NAMES, [

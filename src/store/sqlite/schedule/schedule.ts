@@ -51,7 +51,7 @@ function nameReads(database: DatabaseSync) {
   const readCount = database.prepare('select names from address_count where address = ?')
   return {
     due: (from: number, to: number, at: Instant) => ({
-      visits: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) =>
+      states: (due.all(from, to, at) as (CrawlStateRow & { name: DomainName })[]).map((row) =>
         unpackCrawlState(row.name, row),
       ),
       count: unpackSlotCount(count.get(from, to, at) as unknown as number[]),
