@@ -10,11 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { KeepAliveLoad, KeepAliveResult } from './load/keep-alive-load.ts'
 import { LOAD_CORE, startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindexCommand, makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
+import { makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
-import { writeObservations } from './world/observation-files.ts'
-import { createTokens, storeFilesIn } from './world/store.ts'
-import { domainNameAt, firstProbeRound, type World } from './world/world.ts'
+import { createImportedWorld } from './world/imported-world.ts'
+import { domainNameAt } from './world/world.ts'
 
 const FLOOD_REQUEST = 'GET /openapi.json HTTP/1.1\r\nAccept-Encoding: gzip\r\n\r\n'
 const PIPELINED_REQUESTS = 600_000
@@ -26,12 +25,7 @@ const SETTLE_MILLISECONDS = 2_000
 
 const options = readOptions(2_000, 8)
 const folder = makeTemporaryFolder()
-const world: World = { seed: 1, names: options.names, text: false }
-const store = storeFilesIn(folder)
-const path = join(folder, 'world.jsonl')
-writeObservations(path, world, firstProbeRound(), 'slot')
-await runProcess(domaindexCommand('import', path), { env: store.env })
-const tokens = await createTokens(store, 50, world.seed)
+const { world, store, tokens } = await createImportedWorld(folder, options.names, 50)
 const server = await startDomaindex(store, { workers: WORKERS })
 const port = Number(new URL(server.origin).port)
 const metrics: Metric[] = []

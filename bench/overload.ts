@@ -8,23 +8,17 @@ import { join } from 'node:path'
 import type { KeepAliveLoad, KeepAliveResult } from './load/keep-alive-load.ts'
 import { LOAD_CORE, type MeasuredServer, startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindexCommand, makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
+import { makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
 import { childPids } from './measure/processor-time.ts'
 import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
-import { writeObservations } from './world/observation-files.ts'
-import { createTokens, storeFilesIn } from './world/store.ts'
-import { domainNameAt, firstProbeRound, type World } from './world/world.ts'
+import { createImportedWorld } from './world/imported-world.ts'
+import { domainNameAt } from './world/world.ts'
 
 const MANY_CONNECTIONS = 5_000
 
 const options = readOptions(20_000, 10)
 const folder = makeTemporaryFolder()
-const world: World = { seed: 1, names: options.names, text: false }
-const store = storeFilesIn(folder)
-const path = join(folder, 'world.jsonl')
-writeObservations(path, world, firstProbeRound(), 'slot')
-await runProcess(domaindexCommand('import', path), { env: store.env })
-const tokens = await createTokens(store, 200, world.seed)
+const { world, store, tokens } = await createImportedWorld(folder, options.names, 200)
 const server = await startDomaindex(store)
 const metrics: Metric[] = []
 const raw: Record<string, unknown> = {}

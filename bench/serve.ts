@@ -3,19 +3,18 @@
  */
 
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { LOAD_TOOL, runClosedLoad } from './load/closed-load.ts'
 import { startDomaindex, startYardstick } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindexCommand, makeTemporaryFolder, runProcess, stopProcess } from './measure/process.ts'
+import { makeTemporaryFolder, stopProcess } from './measure/process.ts'
 import { type Metric, metric, metricWithMin, report } from './measure/report.ts'
 import { medianOf, runInterleaved } from './measure/rounds.ts'
 import { lookups, measureDepth, measureLookupsDuringPages, measurePages, type ServeBench } from './serve/pages.ts'
 import { computeExpectedAnswers, verifyLookups, verifyPages, verifyRedirects } from './world/answers.ts'
-import { writeObservations } from './world/observation-files.ts'
+import { importWorld } from './world/imported-world.ts'
 import { startFilledPostgres } from './world/postgres.ts'
-import { createTokens, type StoreFiles, storeFilesIn } from './world/store.ts'
-import { firstProbeRound, type World } from './world/world.ts'
+import { createTokens, storeFilesIn } from './world/store.ts'
+import type { World } from './world/world.ts'
 
 const ACCOUNTS = 200
 const CONNECTIONS = 64
@@ -26,7 +25,7 @@ const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 const world: World = { seed: 1, names: options.names, text: false }
 const store = storeFilesIn(folder)
-if (!existsSync(store.facts)) await fill(store)
+if (!existsSync(store.facts)) await importWorld(folder, store, world)
 const tokens = await createTokens(store, ACCOUNTS, world.seed)
 const postgres = await startFilledPostgres(folder, world, tokens)
 const ours = await startDomaindex(store)
@@ -54,14 +53,6 @@ function notes(): string[] {
     `${options.names.toLocaleString('en')} synthetic names, seed ${world.seed}; median of ${options.rounds} interleaved runs of ${options.seconds} s; load by ${LOAD_TOOL}`,
     `one worker with its primary on the first core, with an access log; load on the second core; PostgreSQL on both; ${VERIFIED_LOOKUPS.toLocaleString('en')} lookups and all pages verified`,
   ]
-}
-
-/** Fills the store with the program's own import. */
-async function fill(store: StoreFiles): Promise<void> {
-  const path = join(folder, 'world.jsonl')
-  writeObservations(path, world, firstProbeRound(), 'slot')
-  await runProcess(domaindexCommand('import', path), { env: store.env })
-  rmSync(path)
 }
 
 async function verify({ ours, express, expected, tokens }: ServeBench): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { type Answer, encode, type Packet } from 'dns-packet'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { HTML_PIECES } from '../../test/probe/page/html-pieces.ts'
 import { type RandomSource, randomChoice, randomInt } from '../world/random.ts'
 
 const HOSTS = ['a.example', 'www.a.example', 'b.example', '\\000.example', `${'a'.repeat(63)}.example`, '.']
@@ -23,56 +24,6 @@ const FIELD_PIECES = [
   '%',
   '[::1]',
   'é',
-]
-
-/** The pieces of a fuzzed page. */
-const HTML_PIECES = [
-  '<',
-  '>',
-  '</',
-  '/>',
-  '<!--',
-  '-->',
-  '<![CDATA[',
-  ']]>',
-  '<!doctype html>',
-  '&',
-  '&#',
-  '&#x110000;',
-  '&amp',
-  ';',
-  '"',
-  "'",
-  '=',
-  ' ',
-  '\n',
-  '\0',
-  '<p',
-  '<p>',
-  '</p>',
-  '<a href="',
-  '">',
-  '</a>',
-  '<base href=',
-  '<script>',
-  '</script>',
-  '<script type="application/ld+json">',
-  '{"sameAs":[',
-  '"https://x.com/a"',
-  ']}',
-  '<svg>',
-  '</svg>',
-  '<title>',
-  '</title>',
-  '<template>',
-  '<noscript>',
-  '<li hidden>',
-  '<table><tr><td>',
-  '<meta http-equiv=refresh content="0;url=',
-  'https://',
-  'facebook.com/',
-  'text',
-  '\u{1f600}',
 ]
 
 /** An answer to `query` with bytes changed, moved, cut off or added. One in ten is random bytes. */

@@ -1,6 +1,6 @@
 /** The known state of one name before an observation is applied: its crawl state and, if needed, its current facts. */
 
-import type { DnsStatus, SocialAccount, Ssl } from '../observe/observation.ts'
+import type { DnsStatus, SocialAccount, WebVerdict } from '../observe/observation.ts'
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
@@ -37,6 +37,20 @@ export type CrawlState = {
   forgotten: boolean
 }
 
+/** The crawl state of a name that the store does not have. */
+export function unknownCrawlState(name: DomainName): CrawlState {
+  return {
+    name,
+    version: 0,
+    clocks: NO_CLOCKS,
+    dnsFingerprint: 0,
+    webFingerprint: 0,
+    due: 0,
+    failures: 0,
+    forgotten: false,
+  }
+}
+
 /**
  * The newest state of one record type. `records` is the stored text (`values/record-text.ts`). `count` is the number of
  * states, 1,001 at most.
@@ -56,14 +70,7 @@ export type IpStatus = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxd
  * The web part of the response. `redirect_host` is absent if it is unknown, as in older rows. `digest` is the digest of
  * the start page's text, or null without text.
  */
-export type WebFacts = {
-  has_website: boolean
-  redirect_to_https: boolean
-  redirect_to_www: boolean
-  only_with_www: boolean
-  redirects_to: DomainName | null
-  redirect_host?: DomainName
-  ssl: Ssl
+export type WebFacts = WebVerdict & {
   social_networks: readonly string[]
   social_accounts: readonly SocialAccount[]
   digest: string | null

@@ -19,13 +19,8 @@ export type SocialAccount = { network: string; type: string; username: string; u
 /** The result of the DNS queries. A type without a key in `records` was not queried. `[]` means queried and absent. */
 export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType> }
 
-/**
- * The result of the HTTP requests. `redirects_to` is a registrable domain other than the domain's own, or null.
- * `redirect_host` is the final host of the redirects. Its registrable domain can change with a later public suffix
- * list. It is absent if the redirects ended at the domain itself or its `www.` host.
- * If `redirects_to` is set or there is no website, accounts and text are empty (contract, /lookup).
- */
-export type WebPart = {
+/** What is stored of the HTTP requests as it was observed. */
+export type WebVerdict = {
   has_website: boolean
   redirect_to_https: boolean
   redirect_to_www: boolean
@@ -33,9 +28,15 @@ export type WebPart = {
   redirects_to: DomainName | null
   redirect_host?: DomainName
   ssl: Ssl
-  social_accounts: readonly SocialAccount[]
-  text: string | null
 }
+
+/**
+ * The result of the HTTP requests. `redirects_to` is a registrable domain other than the domain's own, or null.
+ * `redirect_host` is the final host of the redirects. Its registrable domain can change with a later public suffix
+ * list. It is absent if the redirects ended at the domain itself or its `www.` host.
+ * If `redirects_to` is set or there is no website, accounts and text are empty (contract, /lookup).
+ */
+export type WebPart = WebVerdict & { social_accounts: readonly SocialAccount[]; text: string | null }
 
 /**
  * One observation. A null part was not probed and leaves the known state as it is. `observed_at` is in whole seconds

@@ -2,7 +2,7 @@
 
 import { type ApplyOutcome, applyObservation, changeOf, startDraft } from '../../src/apply/apply.ts'
 import type { Change, SupersededState } from '../../src/apply/change.ts'
-import { type CrawlState, type CurrentFacts, NO_CLOCKS, NO_FACTS } from '../../src/apply/crawl-state.ts'
+import { type CrawlState, type CurrentFacts, NO_FACTS, unknownCrawlState } from '../../src/apply/crawl-state.ts'
 import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -11,17 +11,7 @@ export type Known = { visit: CrawlState; current: CurrentFacts }
 export type Step = { known: Known; change: Change | null; outcomes: ApplyOutcome[] }
 
 export function nothing(name: DomainName): Known {
-  const visit = {
-    name,
-    version: 0,
-    clocks: NO_CLOCKS,
-    dnsFingerprint: 0,
-    webFingerprint: 0,
-    due: 0,
-    failures: 0,
-    forgotten: false,
-  }
-  return { visit, current: NO_FACTS }
+  return { visit: unknownCrawlState(name), current: NO_FACTS }
 }
 
 /** Applies one batch and saves it as a store would. */

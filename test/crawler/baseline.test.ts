@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type CrawlState, NO_CLOCKS, type WebFacts } from '../../src/apply/crawl-state.ts'
+import { type CrawlState, NO_CLOCKS, unknownCrawlState, type WebFacts } from '../../src/apply/crawl-state.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import {
   type AnomalyState,
@@ -29,16 +29,7 @@ const SLICES_A_YEAR = 31_536_000
 const SHARES = 3
 const WINDOWS = 4
 
-const VISIT: CrawlState = {
-  name: named('a.example'),
-  version: 1,
-  clocks: NO_CLOCKS,
-  dnsFingerprint: 0,
-  webFingerprint: 0,
-  due: 0,
-  failures: 0,
-  forgotten: false,
-}
+const VISIT: CrawlState = { ...unknownCrawlState(named('a.example')), version: 1 }
 
 type Levels = { servfail: number; nxdomain: number; none: number }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_CLOCKS } from '../../src/apply/crawl-state.ts'
+import { unknownCrawlState } from '../../src/apply/crawl-state.ts'
 import { DEFAULT_PROBE_INTERVALS } from '../../src/apply/next-probe.ts'
 import { INITIAL_ANOMALY_STATE } from '../../src/crawler/anomaly/anomaly-detector.ts'
 import { admitCandidates } from '../../src/crawler/continuous/admission.ts'
@@ -47,20 +47,10 @@ function spanOf(store: Store): LeasedRanges {
 
 function candidateOf(range: HeldRange): LeasedCandidate {
   const name = named('a.example')
-  const visit = {
-    name,
-    version: 1,
-    clocks: NO_CLOCKS,
-    dnsFingerprint: 0,
-    webFingerprint: 0,
-    due: 0,
-    failures: 0,
-    forgotten: false,
-  }
   return {
     id: name,
     name,
-    state: visit,
+    state: { ...unknownCrawlState(name), version: 1 },
     kind: 'lookup',
     prior: 'new',
     heldRange: range,

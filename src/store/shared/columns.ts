@@ -5,8 +5,8 @@ import {
   type CrawlState,
   type CurrentFacts,
   type DnsState,
-  NO_CLOCKS,
   OBSERVED_PARTS,
+  unknownCrawlState,
   type WebFacts,
 } from '../../apply/crawl-state.ts'
 import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../../apply/stored-numbers.ts'
@@ -36,18 +36,7 @@ export const CRAWL_STATE_COLUMNS = 'id, version, clock, other_clocks, dns_finger
 
 /** The crawl state of a name. `row` is undefined if the name has none. */
 export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefined): CrawlState {
-  if (!row) {
-    return {
-      name,
-      version: 0,
-      clocks: NO_CLOCKS,
-      dnsFingerprint: 0,
-      webFingerprint: 0,
-      due: 0,
-      failures: 0,
-      forgotten: false,
-    }
-  }
+  if (row === undefined) return unknownCrawlState(name)
   return {
     name,
     version: row.version,

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createPageReader, type ParsedPage } from '../../../src/probe/page/page.ts'
 import { HtmlTokenizer } from '../../../src/probe/page/tree/tokenizer.ts'
+import { HTML_PIECES } from './html-pieces.ts'
 
 const MEBIBYTE = 1024 * 1024
 const CHUNK = 4096
@@ -116,66 +117,9 @@ test('a data block over 256 KiB is not read, and the next one is', () => {
   assert.deepEqual(page.links, [{ from: 'data', name: 'sameas', target: '/yes' }])
 })
 
-const PARTS = [
-  '<',
-  '>',
-  '</',
-  '/>',
-  '<!--',
-  '-->',
-  '<![CDATA[',
-  ']]>',
-  '<!doctype html>',
-  '<?xml',
-  '&',
-  '&#',
-  '&#x110000;',
-  '&#xd800;',
-  '&amp',
-  ';',
-  '"',
-  "'",
-  '=',
-  ' ',
-  '\n',
-  '\0',
-  '<p',
-  '<p>',
-  '</p>',
-  '<a href=',
-  '<a href="/x">',
-  '</a>',
-  '<base href=',
-  '<script>',
-  '</script>',
-  '<script type="application/ld+json">',
-  '{"sameAs":[',
-  '"https://x.com/a"',
-  ']}',
-  '<svg>',
-  '</svg>',
-  '<title>',
-  '</title>',
-  '<math>',
-  '<plaintext>',
-  '<template>',
-  '</template>',
-  '<noscript>',
-  '<li hidden>',
-  '<table><tr><td>',
-  '<meta http-equiv=refresh content="',
-  '0;url=',
-  '//',
-  'https://[',
-  'é',
-  '\u{1f600}',
-  'text',
-  '__proto__',
-  ' hidden',
-]
 /** Long enough that the charset is decided and the rest is streamed. */
 const SNIFFED = `<!--${' '.repeat(1024)}-->`
-const htmls = fc.array(fc.oneof(fc.constantFrom(...PARTS), fc.string({ maxLength: 8 })), { maxLength: 60 })
+const htmls = fc.array(fc.oneof(fc.constantFrom(...HTML_PIECES), fc.string({ maxLength: 8 })), { maxLength: 60 })
 
 test('any sequence of tokens is read, with the same bounded result for all chunks', () => {
   fc.assert(

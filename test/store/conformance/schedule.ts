@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Change } from '../../../src/apply/change.ts'
-import { type CrawlState, NO_CLOCKS, OBSERVED_PARTS } from '../../../src/apply/crawl-state.ts'
+import { type CrawlState, NO_CLOCKS, OBSERVED_PARTS, unknownCrawlState } from '../../../src/apply/crawl-state.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { AGE_DAYS, LEASE_SECONDS, type OutcomeCount, type SlotCount } from '../../../src/store/port/schedule.ts'
 import type { Store } from '../../../src/store/port/store.ts'
@@ -227,15 +227,5 @@ function countOf(states: readonly CrawlState[], at: Instant): SlotCount {
 
 /** A name that is known but was never probed. */
 function asNew(name: DomainName): Change {
-  const visit = {
-    name,
-    version: 0,
-    clocks: NO_CLOCKS,
-    dnsFingerprint: 0,
-    webFingerprint: 0,
-    due: 0,
-    failures: 0,
-    forgotten: false,
-  }
-  return { state: visit, facts: null }
+  return { state: unknownCrawlState(name), facts: null }
 }

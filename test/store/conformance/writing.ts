@@ -2,25 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { NO_CLOCKS, NO_FACTS } from '../../../src/apply/crawl-state.ts'
-import type { Observation } from '../../../src/observe/observation.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { address, changesOf, dns, ingestAll, NOW, name, redirecting, seen, testWithStore, web } from './world.ts'
-
-const ONE = name('one.example')
-const TWO = name('two.example')
-const QUESTION = {
-  names: [ONE, TWO, name('target.example')],
-  addresses: ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(address),
-  limit: 1,
-}
-
-function on(domain: string, at: number, ...addresses: string[]): Observation {
-  return seen(domain, at, dns({ A: addresses, NS: ['ns.example'] }), redirecting('target.example'))
-}
+import { ONE, on, QUESTION, TWO } from './two-names.ts'
+import { changesOf, dns, ingestAll, NOW, name, redirecting, seen, testWithStore, web } from './world.ts'
 
 export function writing(engine: Engine): void {
   testWithStore(
