@@ -60,7 +60,7 @@ async function crawlIntoDestination(
   let log = (message: string): void => console.error(`domaindex: ${message}`)
   const probeSystem = await openListProbeSystem(access, (message) => log(message))
   const { probe, runSelfCheck, politeness: limiter, isOwn } = probeSystem
-  const politeness = { limiter, isOwn, optOut: access.optOut, nowMs: () => performance.now() }
+  const politeness = { limiter, isOwn, optOut: access.optOut }
   const progress = startProgress('probes')
   let listProgress: ListProgress | null = null
   let isDone = false
@@ -70,7 +70,7 @@ async function crawlIntoDestination(
     const reporter = createListReporter(list, listProgress.resumeAfterLine, tally, progress)
     log = reporter.log
     isDone = await crawlList({
-      ...{ prober: { probe }, runSelfCheck, destination, politeness, progress: listProgress, tally, parallel, signal },
+      ...{ probe, runSelfCheck, destination, politeness, progress: listProgress, tally, parallel, signal },
       ...{ ...reporter, clock: SYSTEM_CLOCK },
     })
     progress.end()

@@ -68,7 +68,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   try {
     await crawlList({
       clock: SYSTEM_CLOCK,
-      prober: crawler,
+      probe: crawler.probe,
       runSelfCheck: () => controls.check(),
       destination: storeDestination(store, ''),
       progress: place,

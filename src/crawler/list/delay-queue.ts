@@ -1,22 +1,23 @@
 /** The delay queue of a list crawl: names that wait for their rate limit while other names are probed. */
 
+import type { Observation } from '../../observe/observation.ts'
 import type { PolitenessLimiter, RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
-import type { PriorState } from '../anomaly/prior-state.ts'
-import type { NameEntry } from './name-list.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
+import { observedNameServers } from '../probe-targets.ts'
 
-/** A name, the targets of its probe, its prior state, and how often it was delayed. */
-export type DelayedName = { entry: NameEntry; targets: RateLimitTargets; prior: PriorState; delays: number }
+/** A name: the targets of its probe, and how often it was delayed. */
+type DelayedName = { targets: RateLimitTargets; delays: number }
 
-type DelayQueueOptions = {
+type DelayQueueOptions<D extends DelayedName> = {
   politeness: Pick<PolitenessLimiter, 'wait' | 'acquire'>
   /** Milliseconds of a monotonic clock. */
   nowMs: () => number
   /** Called for a name that is not delayed: its wait is too long, or it was delayed too often. */
-  onRejected(delayed: DelayedName): void
+  onRejected(delayed: D): void
 }
 
 /** The names that wait for one target, in order of arrival. `nextCheckAt`: when the first one is checked again. */
-type TargetQueue = { key: string; target: RateLimitTargets; names: DelayedName[]; nextCheckAt: number }
+type TargetQueue<D> = { key: string; target: RateLimitTargets; names: D[]; nextCheckAt: number }
 
 const MAX_DELAYED_NAMES = 20_000
 /** Milliseconds. An address that requests a longer pause is left to a later crawl. */
@@ -24,14 +25,16 @@ const MAX_DELAY_MS = 5 * 60_000
 const MAX_DELAYS_PER_NAME = 20
 /** The minimum of milliseconds between two checks of one queue. */
 const MIN_CHECK_INTERVAL_MS = 1
+/** The maximum of addresses that a delayed name waits for. */
+const MAX_DELAY_ADDRESSES = 4
 
-export class DelayQueue {
-  readonly #options: DelayQueueOptions
-  readonly #queues = new Map<string, TargetQueue>()
-  readonly #order: TargetQueue[] = [] // ascending by `nextCheckAt`
+export class DelayQueue<D extends DelayedName> {
+  readonly #options: DelayQueueOptions<D>
+  readonly #queues = new Map<string, TargetQueue<D>>()
+  readonly #order: TargetQueue<D>[] = [] // ascending by `nextCheckAt`
   #size = 0
 
-  constructor(options: DelayQueueOptions) {
+  constructor(options: DelayQueueOptions<D>) {
     this.#options = options
   }
 
@@ -45,7 +48,7 @@ export class DelayQueue {
   }
 
   /** Adds a name to the queue of its slowest target. */
-  add(delayed: DelayedName): void {
+  add(delayed: D): void {
     const { politeness: limiter, onRejected } = this.#options
     const { key, target, wait } = slowestTarget(limiter, delayed.targets)
     if (wait > MAX_DELAY_MS || delayed.delays > MAX_DELAYS_PER_NAME) {
@@ -61,7 +64,7 @@ export class DelayQueue {
   }
 
   /** Takes a name that may be probed now, and acquires its targets. Returns null if there is none. */
-  take(): DelayedName | null {
+  take(): D | null {
     const { politeness: limiter, nowMs } = this.#options
     while (this.#order.length > 0 && this.#order[0]!.nextCheckAt <= nowMs()) {
       const queue = this.#order.shift()!
@@ -87,13 +90,13 @@ export class DelayQueue {
     return first === undefined ? Number.POSITIVE_INFINITY : Math.max(0, first.nextCheckAt - this.#options.nowMs())
   }
 
-  #schedule(queue: TargetQueue, wait: number): void {
+  #schedule(queue: TargetQueue<D>, wait: number): void {
     queue.nextCheckAt = this.#options.nowMs() + Math.max(wait, MIN_CHECK_INTERVAL_MS)
     this.#order.splice(this.#order.findLastIndex((other) => other.nextCheckAt <= queue.nextCheckAt) + 1, 0, queue)
   }
 
   /** Removes the first name of a queue that is not in the order, and schedules the rest. */
-  #removeFirst(queue: TargetQueue): void {
+  #removeFirst(queue: TargetQueue<D>): void {
     this.#size--
     queue.names.shift()
     if (queue.names.length === 0) this.#queues.delete(queue.key)
@@ -107,4 +110,19 @@ function slowestTarget(limiter: Pick<PolitenessLimiter, 'wait'>, { addresses = [
   if (nameServers !== undefined) targets.push([nameServers, { nameServers }])
   const waits = targets.map(([key, target]) => ({ key, target, wait: limiter.wait(target) }))
   return waits.reduce((slowest, each) => (each.wait > slowest.wait ? each : slowest), { key: '', target: {}, wait: -1 })
+}
+
+/**
+ * The targets that a name waits for after its probe was deferred at an address: that address and those of earlier
+ * delays.
+ */
+export function targetsAfterDelay(
+  previous: DelayedName | undefined,
+  at: IpAddress,
+  observation: Observation,
+): RateLimitTargets {
+  const addresses = new Set([...(previous?.delays ? (previous.targets.addresses ?? []) : []), at])
+  const nameServers = observedNameServers(observation) || previous?.targets.nameServers
+  const targets = { addresses: [...addresses].slice(-MAX_DELAY_ADDRESSES) }
+  return nameServers === undefined ? targets : { ...targets, nameServers }
 }

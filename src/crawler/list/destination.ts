@@ -1,15 +1,12 @@
 /** The destination of a list crawl: the store, or the end of a file. */
 
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals } from '../../apply/next-probe.ts'
-import type { Observation } from '../../observe/observation.ts'
 import type { RateLimitTargets } from '../../probe/policy/politeness-limiter.ts'
-import { type IngestOutcome, ingest } from '../../store/ingest.ts'
-import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { BatchVerification } from '../anomaly/batch-verification.ts'
 import { type PriorState, priorStateOf } from '../anomaly/prior-state.ts'
 import { targetsOf } from '../probe-targets.ts'
+import { type ResultSink, storeSink } from '../result-sink.ts'
 
 /** `prior`: the prior state for the anomaly detector. */
 export type KnownTargets = { targets: RateLimitTargets; prior: PriorState }
@@ -17,32 +14,23 @@ export type KnownTargets = { targets: RateLimitTargets; prior: PriorState }
 /** A name without known facts. */
 export const UNKNOWN_NAME: KnownTargets = { targets: {}, prior: 'new' }
 
-export type Destination = {
+export type Destination = ResultSink & {
   /** Whether it is a file, which may contain part of a batch after a failure. */
   isFile: boolean
   /** Identifies the destination, so that a resumed crawl uses the same one. */
   label: string
   /** The last known targets of a name and its prior state. Returns null for a forgotten name, which is not probed. */
   targetsOf(name: DomainName): Promise<KnownTargets | null>
-  /** Resolves when the batch is written, with the outcome of each observation. */
-  write(batch: readonly Observation[]): Promise<readonly (IngestOutcome | 'written')[]>
-  /** The outcomes of probes since a time, and a method to add more. A file has no history. */
-  history: Pick<BatchVerification, 'outcomeHistory' | 'now'> & { add(outcomes: readonly OutcomeCount[]): Promise<void> }
   close(): Promise<void>
 }
 
 /** `close` closes the store. */
 export function storeDestination(store: Store, label: string, intervals?: ProbeIntervals): Destination {
   return {
+    ...storeSink(store, intervals),
     isFile: false,
     label,
     targetsOf: (name) => readKnownTargets(store, name, intervals ?? DEFAULT_PROBE_INTERVALS),
-    history: {
-      outcomeHistory: (since) => store.schedule.outcomes(since),
-      now: () => store.now(),
-      add: (outcomes) => store.schedule.addOutcomes(outcomes),
-    },
-    write: (batch) => ingest(store, batch, intervals && { intervals }),
     close: () => store.close(),
   }
 }

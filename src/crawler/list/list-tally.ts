@@ -40,8 +40,6 @@ export function createListCrawlTally(destinationKind: keyof typeof WRITE_OUTCOME
     probed,
     /** Delayed names. */
     waiting: 0,
-    /** Names in a row that could not be probed. */
-    failuresInRow: 0,
     add(count: ListCountKey): void {
       counts.set(count, countOf(count) + 1)
     },

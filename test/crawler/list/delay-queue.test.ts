@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { type DelayedName, DelayQueue } from '../../../src/crawler/list/delay-queue.ts'
+import { DelayQueue, targetsAfterDelay } from '../../../src/crawler/list/delay-queue.ts'
 import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
 import { openListProgress } from '../../../src/crawler/list/list-progress.ts'
 import { createListCrawlTally } from '../../../src/crawler/list/list-tally.ts'
 import { nameListFromArguments } from '../../../src/crawler/list/name-list.ts'
-import { type Politeness, targetsAfterDelay } from '../../../src/crawler/list/politeness.ts'
 import type { SelfCheckOutcome } from '../../../src/crawler/session.ts'
 import { observe } from '../../../src/observe/observe.ts'
 import { WEB_LIMITS } from '../../../src/probe/http/limits.ts'
@@ -76,9 +75,8 @@ function crawlOf(
   const tally = createListCrawlTally('store')
   const finished: string[] = []
   const said: string[] = []
-  const manners: Politeness = {
+  const manners = {
     limiter: pace,
-    nowMs: () => clock.now,
     optOut: { hasName: more.optOut ?? (() => false) },
     isOwn: () => false,
   }
@@ -88,14 +86,14 @@ function crawlOf(
     write: async (batch: readonly unknown[]) => batch.map(() => 'applied' as const),
   }
   const work = crawlList({
-    prober: { probe: visit },
+    probe: visit,
     runSelfCheck: more.look ?? (async () => ({ passed: true })),
     destination,
     politeness: manners,
     progress: { ...place, finishEntry: ({ name }) => void finished.push(name) },
     tally,
     parallel: 16,
-    clock: SYSTEM_CLOCK,
+    clock: { ...SYSTEM_CLOCK, monotonicMs: () => clock.now },
     signal: more.signal ?? new AbortController().signal,
     onEntry() {},
     onProbe() {},
@@ -215,16 +213,21 @@ test('of those who wait everybody goes, those of one place in the order they cam
     fc.property(fc.oneof(waiting(1), waiting(2)), (all) => {
       const clock = { now: 0 }
       const pace = makePolitenessLimiter({ nowMs: () => clock.now })
-      const left: DelayedName[] = []
-      const beside = new DelayQueue({ politeness: pace, nowMs: () => clock.now, onRejected: (held) => left.push(held) })
+      type Held = { line: number; targets: RateLimitTargets; delays: number }
+      const left: Held[] = []
+      const beside = new DelayQueue<Held>({
+        politeness: pace,
+        nowMs: () => clock.now,
+        onRejected: (held) => left.push(held),
+      })
       const gone: { line: number; addresses: readonly IpAddress[]; at: number }[] = []
       const go = (): void => {
         for (let held = beside.take(); held !== null; held = beside.take()) {
-          gone.push({ line: held.entry.line, addresses: held.targets.addresses!, at: clock.now })
+          gone.push({ line: held.line, addresses: held.targets.addresses!, at: clock.now })
         }
       }
       for (const [line, [addresses, pause]] of all.entries()) {
-        beside.add({ entry: { line } as DelayedName['entry'], targets: { addresses }, prior: 'new', delays: 1 })
+        beside.add({ line, targets: { addresses }, delays: 1 })
         clock.now += pause
         go()
       }

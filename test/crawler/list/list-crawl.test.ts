@@ -7,12 +7,16 @@ import { text } from 'node:stream/consumers'
 import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { UNKNOWN_NAME } from '../../../src/crawler/list/destination.ts'
+import { crawlList, type ListCrawl } from '../../../src/crawler/list/list-crawl.ts'
 import { type ListProgress, openListProgress } from '../../../src/crawler/list/list-progress.ts'
-import { probeList } from '../../../src/crawler/list/list-runner.ts'
+import { createListCrawlTally } from '../../../src/crawler/list/list-tally.ts'
 import { type ListEntry, nameListFromArguments, openNameList } from '../../../src/crawler/list/name-list.ts'
 import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { parseObservation } from '../../../src/observe/observation-parser.ts'
+import { SYSTEM_CLOCK } from '../../../src/server/system-clock.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
 import { folderOf } from '../../cli/run.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -140,38 +144,86 @@ test('standard input has no place, also where it is a file', async (t) => {
   assert.ok(!existsSync('-.progress'))
 })
 
+/** Crawls names into nothing. */
+function crawlNames(names: readonly string[], given: Partial<ListCrawl> & Pick<ListCrawl, 'probe'>): Promise<boolean> {
+  const list = nameListFromArguments(names)
+  return crawlList({
+    ...{ runSelfCheck: async () => ({ passed: true }), clock: SYSTEM_CLOCK, signal: never, parallel: 1 },
+    ...{ progress: openListProgress(list, ''), tally: createListCrawlTally('file') },
+    destination: {
+      targetsOf: async () => UNKNOWN_NAME,
+      write: async (batch) => batch.map(() => 'written' as const),
+      history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
+    },
+    ...{ onEntry() {}, onProbe() {}, log() {}, onFault: (_, error) => assert.fail(`${error}`) },
+    ...given,
+  })
+}
+
+const NXDOMAIN = { at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null } as const
+
 suite('visits in flight', { concurrency: 2 }, () => {
   test('are as many as allowed and no more, and every name is visited once', async () => {
     let inFlight = 0
     let most = 0
     const visited: string[] = []
-    const visit = async ({ name }: { name: string }) => {
+    const visit = async (domain: DomainName) => {
       most = Math.max(most, ++inFlight)
       await new Promise((resolve) => setImmediate(resolve))
-      visited.push(name)
+      visited.push(domain)
       inFlight--
+      return { domain, ...NXDOMAIN }
     }
     const texts = Array.from({ length: 50 }, (_, index) => `n${index}.example`)
-    const entries = nameListFromArguments(texts).entries
-    assert.equal(await probeList({ entries, parallel: 8, signal: never, startEntry() {}, probe: visit }), true)
+    assert.equal(await crawlNames(texts, { parallel: 8, probe: visit }), true)
     assert.deepEqual([most, visited.toSorted()], [8, texts.toSorted()])
   })
 
   test('asked to end, no other name is begun; what a visit throws is thrown when all are back', async () => {
     const controller = new AbortController()
     const begun: string[] = []
-    const task = { entries: nameListFromArguments(['a.b', 'b.b', 'c.b']).entries, parallel: 1, startEntry() {} }
-    const stopping = async ({ name }: { name: string }) => {
-      begun.push(name)
+    const stopping = async (domain: DomainName) => {
+      begun.push(domain)
       controller.abort()
+      return { domain, ...NXDOMAIN }
     }
-    assert.equal(await probeList({ ...task, signal: controller.signal, probe: stopping }), false)
+    assert.equal(await crawlNames(['a.b', 'b.b', 'c.b'], { signal: controller.signal, probe: stopping }), false)
     assert.deepEqual(begun, ['a.b'])
-    const failing = async () => {
-      throw new Error('no room')
+    let inFlight = 0
+    const probe = async (domain: DomainName) => {
+      inFlight++
+      await new Promise((resolve) => setImmediate(resolve))
+      inFlight--
+      return { domain, ...NXDOMAIN }
     }
-    const entries = nameListFromArguments(['a.b', 'b.b']).entries
-    await assert.rejects(probeList({ ...task, entries, signal: never, probe: failing }), /no room/)
+    const failing = {
+      targetsOf: async () => UNKNOWN_NAME,
+      history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
+      async write() {
+        throw new Error('no room')
+      },
+    }
+    await assert.rejects(crawlNames(['a.b', 'b.b'], { probe, destination: failing }), /no room/)
+    assert.equal(inFlight, 0)
+  })
+
+  test('are of the names in the order of the list, also if the targets of an earlier name are known later', async () => {
+    const texts = Array.from({ length: 30 }, (_, index) => `n${index}.example`)
+    const visited: string[] = []
+    const probe = async (domain: DomainName) => {
+      visited.push(domain)
+      return { domain, ...NXDOMAIN }
+    }
+    const destination = {
+      async targetsOf(name: DomainName) {
+        for (let turn = 0; turn < 30 - Number(/\d+/.exec(name)![0]); turn++) await new Promise(setImmediate)
+        return UNKNOWN_NAME
+      },
+      history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
+      write: async (batch: readonly unknown[]) => batch.map(() => 'written' as const),
+    }
+    assert.equal(await crawlNames(texts, { parallel: 8, probe, destination }), true)
+    assert.deepEqual(visited, texts)
   })
 })
 

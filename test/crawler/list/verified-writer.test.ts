@@ -67,7 +67,7 @@ async function lookingAt(t: TestContext) {
   return { servers: servers as [LabDnsServer, LabDnsServer], eyes }
 }
 
-type Given = Pick<Parameters<typeof crawlList>[0], 'prober' | 'runSelfCheck' | 'destination'> & {
+type Given = Pick<Parameters<typeof crawlList>[0], 'probe' | 'runSelfCheck' | 'destination'> & {
   clock?: CrawlClock
   log?: (news: string) => void
 }
@@ -105,7 +105,7 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
       for (const server of servers) server.override(null)
     }
     const { work, tally } = crawl(NAMES, {
-      prober: { probe: visit },
+      probe: visit,
       runSelfCheck: eyes.runSelfCheck,
       destination,
       log: say,
@@ -166,7 +166,7 @@ test('names that had a website and fail beyond the bands of the store are not wr
     said.push(news)
     if (news.startsWith('crawl paused')) isWell = true
   }
-  const { work } = crawl(names, { prober: { probe: visit }, runSelfCheck: look, destination, clock, log: say })
+  const { work } = crawl(names, { probe: visit, runSelfCheck: look, destination, clock, log: say })
   await clock.run(3_600_000, () => written.length === names.length)
   await clock.hold(work)
   assert.match(
@@ -192,7 +192,7 @@ test('a crawl that is stopped while it pauses ends, and what it threw away stays
   let looks = 0
   const nothing = (): void => {}
   const isDone = await crawlList({
-    prober: { probe: async (domain) => ({ domain, at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null }) },
+    probe: async (domain) => ({ domain, at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null }),
     runSelfCheck: async () => (looks++ === 0 ? { passed: true } : { passed: false, reason: 'no resolver answers' }),
     destination: {
       targetsOf: async () => UNKNOWN_NAME,
