@@ -44,9 +44,9 @@ export type WriteOutcome = IngestOutcome | 'written'
 /** A source of one session. It admits candidates to the session, and learns what becomes of each. */
 export type RequestSource<C extends Candidate> = {
   /** Called once before the first candidate. A failure pauses the session. */
-  open(): Promise<void>
+  open?(): Promise<void>
   /** Tasks that admit candidates until the session ends. */
-  readonly tasks: readonly (() => Promise<void>)[]
+  readonly tasks?: readonly (() => Promise<void>)[]
   /**
    * Called if up to `free` probes may start and no candidate is ready. May admit candidates or end the session. Returns
    * the milliseconds until it should be called again.
@@ -63,15 +63,15 @@ export type RequestSource<C extends Candidate> = {
   finish(candidate: C, probed: ObservedProbe | null, outcome: ProbeOutcome): FinishedProbe<C> | null
   /** Whether no request is left, apart from the candidates of the session. */
   isExhausted(): boolean
-  /** The leases under which results are written. Undefined if the names are not leased. */
-  leases(): readonly Lease[] | undefined
+  /** The leases under which results are written, if names are leased. */
+  leases?(): readonly Lease[]
   /** Records a written batch. `outcomes` has one for each observation. Returns the probes that count. */
   settle(
     batch: readonly FinishedProbe<C>[],
     outcomes: ReadonlyMap<FinishedProbe<C>, WriteOutcome>,
   ): Promise<readonly FinishedProbe<C>[]>
   /** Called after each verification. Gives up what has no open candidates. */
-  checkpoint(): Promise<void>
+  checkpoint?(): Promise<void>
   /** Called once at the end. The candidates that are still in the session have no result. */
   close(): Promise<void>
 }

@@ -47,7 +47,7 @@ async function runSession<C extends Candidate>(
   const runGuarded = (task: (session: CrawlSession<C>) => Promise<void>): Promise<void> =>
     task(session).catch((error) => session.fail(error))
   await runGuarded(openSession)
-  await Promise.all([...session.source.tasks, startProbes, verifyBatches].map(runGuarded))
+  await Promise.all([...(session.source.tasks ?? []), startProbes, verifyBatches].map(runGuarded))
   await awaitProbes(session, signal)
   if (session.pause === null && session.failure === null && session.finished.length > 0) await runGuarded(verifyAndSave)
   await runGuarded(() => session.source.close())
@@ -58,7 +58,7 @@ async function runSession<C extends Candidate>(
 
 /** Starts no probe before the self-check and the store are healthy. */
 async function openSession<C extends Candidate>({ dependencies: crawl, source }: CrawlSession<C>): Promise<void> {
-  await source.open()
+  await source.open?.()
   await requireHealthy(crawl)
   if (crawl.stats.pause !== null) crawl.log('crawl resumed')
   crawl.stats.resume()

@@ -53,7 +53,7 @@ export async function verifyAndSave<C extends Candidate>(session: CrawlSession<C
   if (batch.length > 0) crawl.stats.batches.saved++
   session.lastVerifiedAt = crawl.clock.monotonicMs()
   session.mayProbe.notify()
-  await session.source.checkpoint()
+  await session.source.checkpoint?.()
 }
 
 /** Throws CrawlPauseError if the self-check fails or the disk lacks space. */
@@ -80,7 +80,7 @@ async function saveBatch<C extends Candidate>(
   const observed = open.filter(({ observation }) => observation !== null)
   const written = await dependencies.sink.write(
     observed.map(({ observation }) => observation!),
-    source.leases(),
+    source.leases?.(),
   )
   const outcomes = new Map(observed.map((probe, place) => [probe, written[place]!]))
   const saved = await source.settle(open, outcomes)

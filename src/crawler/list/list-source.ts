@@ -10,6 +10,7 @@ import { CrawlPauseError, type CrawlSession } from '../session.ts'
 import type { ProbeOutcome } from '../status/stats.ts'
 import { DelayQueue, targetsAfterDelay } from './delay-queue.ts'
 import type { Destination, KnownTargets } from './destination.ts'
+import { EntryFeed } from './entry-feed.ts'
 import type { ListProgress } from './list-progress.ts'
 import type { ListCrawlTally } from './list-tally.ts'
 import type { ListEntry, NameEntry } from './name-list.ts'
@@ -43,32 +44,29 @@ const MAX_RETRIED_AT_END = 20_000
 
 /** Outlives the sessions: `attach` connects it to the next one. */
 export class ListSource implements RequestSource<ListCandidate> {
-  readonly tasks = []
   readonly #options: ListSourceOptions
   readonly #delayQueue: DelayQueue<ListCandidate>
-  readonly #iterator: AsyncIterator<ListEntry>
-  /** Entries to admit before the list goes on, and names to probe again at the end of the list. */
-  readonly #retries: ListEntry[] = []
+  readonly #feed: EntryFeed<KnownTargets | null>
+  /** Names to probe again at the end of the list. */
   readonly #retriesAtEnd: NameEntry[] = []
   /** How often each name could not be probed, by line. */
   readonly #failures = new Map<number, number>()
   #failuresInRow = 0
   #session!: CrawlSession<ListCandidate>
-  /** How many more lines may be read now. */
-  #wanted = 0
-  #isReading = false
-  #isRead = false
   #nextId = 0
-  /** Entries whose targets are being read, and the admission of the last one. Entries are admitted in their order. */
-  #admitting = 0
-  #lastAdmission = Promise.resolve()
 
   constructor(options: ListSourceOptions) {
     const { politeness, clock, tally, progress } = options
     this.#options = options
     const onRejected = (): void => tally.add('rate_limited')
     this.#delayQueue = new DelayQueue({ politeness, nowMs: () => clock.monotonicMs(), onRejected })
-    this.#iterator = progress.remainingEntries()[Symbol.asyncIterator]()
+    this.#feed = new EntryFeed({
+      entries: progress.remainingEntries(),
+      load: (entry) => this.#knownTargetsOf(entry),
+      start: (entry, known) => this.#start(entry, known),
+      onChange: () => this.#wake(),
+      onError: (error) => this.#fail(error),
+    })
   }
 
   /** Whether every name of the list was probed and written. */
@@ -81,51 +79,26 @@ export class ListSource implements RequestSource<ListCandidate> {
     return this
   }
 
-  async open(): Promise<void> {}
-
-  async checkpoint(): Promise<void> {}
-
-  leases(): undefined {}
-
   isExhausted(): boolean {
-    return this.#isRead && this.#retries.length === 0 && this.#admitting === 0 && this.#delayQueue.size === 0
+    return this.#feed.isEmpty && this.#delayQueue.size === 0
   }
 
-  /** Admits names to probe again, then those whose delay is over, then those of the list. Ends the last session. */
+  /** Admits names whose delay is over, then those to probe again, then those of the list. Ends the last session. */
   refill(free: number): number {
     const session = this.#session
     if (this.isExhausted() && session.candidates.size === 0) {
       if (this.#retriesAtEnd.length === 0) session.end(null)
-      this.#retries.push(...this.#retriesAtEnd.splice(0))
+      this.#feed.retry(this.#retriesAtEnd.splice(0))
     }
-    this.#wanted = free - this.#admitting
-    for (; this.#wanted > 0; this.#wanted--) {
-      const retry = this.#retries.shift()
-      const delayed = retry === undefined ? this.#delayQueue.take() : null
-      if (retry !== undefined) this.#admitLater(retry)
-      else if (delayed !== null) this.#admit(delayed, true)
-      else break
+    let left = free - this.#feed.loading
+    for (; left > 0; left--) {
+      const delayed = this.#delayQueue.take()
+      if (delayed === null) break
+      session.admit(delayed, true)
     }
     if (session.queue.size > 0) session.mayProbe.notify()
-    void this.#read()
+    if (!this.#delayQueue.isFull()) this.#feed.request(left)
     return Math.ceil(this.#delayQueue.nextReadyIn())
-  }
-
-  /** Reads the list until enough entries are being admitted. */
-  async #read(): Promise<void> {
-    if (this.#isReading || this.#isRead) return
-    this.#isReading = true
-    try {
-      for (; this.#wanted > 0 && !this.#isRead && !this.#delayQueue.isFull(); this.#wanted--) {
-        const { done, value } = await this.#iterator.next()
-        if (done) this.#isRead = true
-        else this.#admitLater(value)
-      }
-    } catch (error) {
-      if (!this.#options.signal.aborted || (error as Error).name !== 'AbortError') this.#session.fail(error)
-    }
-    this.#isReading = false
-    if (this.#isRead) this.#wake()
   }
 
   /** The end of the list makes the last batch due. */
@@ -134,18 +107,9 @@ export class ListSource implements RequestSource<ListCandidate> {
     if (this.isExhausted()) this.#session.probesDone.notify()
   }
 
-  /** Admits an entry when its targets are known and all earlier ones are admitted. */
-  #admitLater(entry: ListEntry): void {
-    const known = this.#knownTargetsOf(entry)
-    known.catch(() => {})
-    this.#admitting++
-    this.#lastAdmission = this.#lastAdmission
-      .then(async () => this.#start(entry, await known))
-      .catch((error) => this.#session.fail(error))
-      .finally(() => {
-        this.#admitting--
-        this.#wake()
-      })
+  /** A stopped crawl stops reading its list. */
+  #fail(error: unknown): void {
+    if (!this.#options.signal.aborted || (error as Error).name !== 'AbortError') this.#session.fail(error)
   }
 
   /** Returns null for a name that is not probed. */
@@ -158,22 +122,20 @@ export class ListSource implements RequestSource<ListCandidate> {
   #start(entry: ListEntry, known: KnownTargets | null): void {
     const { progress, tally, onEntry, optOut, isOwn } = this.#options
     if (this.#session.isEnding) {
-      this.#retries.push(entry)
+      this.#feed.retry([entry])
       return
     }
     progress.startEntry(entry)
     if (entry.name === null) tally.add('invalid')
     onEntry(entry)
     if (entry.name === null) return
-    if (known === null) this.#finishUnprobed(entry, optOut.hasName(entry.name) ? 'opted_out' : 'forgotten')
-    else {
-      const targets = withoutOwnAddresses(known.targets, isOwn)
-      this.#admit({ id: 0, name: entry.name, kind: 'new', prior: known.prior, targets, entry, delays: 0 }, false)
+    if (known === null) {
+      this.#finishUnprobed(entry, optOut.hasName(entry.name) ? 'opted_out' : 'forgotten')
+      return
     }
-  }
-
-  #admit(candidate: ListCandidate, isGranted: boolean): void {
-    this.#session.admit({ ...candidate, id: this.#nextId++ }, isGranted)
+    const targets = withoutOwnAddresses(known.targets, isOwn)
+    const candidate = { id: this.#nextId++, name: entry.name, kind: 'new', prior: known.prior, targets } as const
+    this.#session.admit({ ...candidate, entry, delays: 0 })
   }
 
   #finishUnprobed(entry: NameEntry, reason: 'opted_out' | 'forgotten'): void {
@@ -259,9 +221,8 @@ export class ListSource implements RequestSource<ListCandidate> {
 
   /** Takes back the names without a saved result, for the next session. */
   async close(): Promise<void> {
-    for (const candidate of [...this.#session.candidates.values()]) {
-      this.#session.forget(candidate)
-      this.#retries.push(candidate.entry)
-    }
+    const open = [...this.#session.candidates.values()]
+    for (const candidate of open) this.#session.forget(candidate)
+    this.#feed.retry(open.map(({ entry }) => entry))
   }
 }
