@@ -42,17 +42,24 @@ if (names < warmUps + probes)
   )
 
 const folder = makeTemporaryFolder()
-mkdirSync(join(folder, 'servers'))
-const servers = await startServers(join(folder, 'servers'), names, SERVERS_CORE)
 try {
+  mkdirSync(join(folder, 'servers'))
+  const servers = await startServers(join(folder, 'servers'), names, SERVERS_CORE)
+  try {
+    await measureAll(servers)
+  } finally {
+    await servers.close()
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+}
+
+async function measureAll(servers: Servers): Promise<void> {
   const metrics: Metric[] = []
   const raw: Record<string, unknown> = {}
   await measureRates(servers, metrics, raw)
   if (memoryProbes > 0) await measureMemory(servers, metrics, raw)
   report('crawl', metrics, notes(), raw)
-} finally {
-  await servers.close()
-  rmSync(folder, { recursive: true })
 }
 
 function notes(): string[] {
