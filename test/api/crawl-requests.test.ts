@@ -23,15 +23,20 @@ suite('a lookup of an unknown name', { concurrency: 2 }, () => {
     assert.deepEqual(await look(NAMES[0]!, 'HEAD'), expected)
     assert.deepEqual(await look('no name'), [400, expected[1]])
     for (const name of [NAMES[0]!, NAMES[1]!]) assert.deepEqual(await look(name), expected)
-    await withStore(async ({ crawlRequests: wishes }) => {
-      await until(async () => (await wishes.count('lookup')) >= 2)
+    await withStore(async ({ crawlRequests }) => {
+      await until(async () => (await crawlRequests.count('lookup')) >= 2)
       assert.deepEqual(await look(NAMES[2]!), expected)
       for (const name of NAMES.slice(0, 2)) {
-        assert.deepEqual(await wishes.inRange('lookup', slotRangeOf(named(name)), 9), [name])
+        assert.deepEqual(await crawlRequests.inRange('lookup', slotRangeOf(named(name)), 9), [name])
       }
-      const day = new Date().toISOString().slice(0, 10) as Parameters<typeof wishes.requestFromLookup>[0]['day']
-      const used = await wishes.requestFromLookup({ account: 1, day, name: named('fourth.example'), maxPerDay: 2 })
-      assert.deepEqual([used, await wishes.count('lookup')], [false, 2])
+      const day = new Date().toISOString().slice(0, 10) as Parameters<typeof crawlRequests.requestFromLookup>[0]['day']
+      const used = await crawlRequests.requestFromLookup({
+        account: 1,
+        day,
+        name: named('fourth.example'),
+        maxPerDay: 2,
+      })
+      assert.deepEqual([used, await crawlRequests.count('lookup')], [false, 2])
     })
   })
 
@@ -49,6 +54,6 @@ suite('a lookup of an unknown name', { concurrency: 2 }, () => {
       process.kill('SIGTERM')
       await outcome
     }
-    await withStore(async ({ crawlRequests: wishes }) => assert.equal(await wishes.count('lookup'), 0))
+    await withStore(async ({ crawlRequests }) => assert.equal(await crawlRequests.count('lookup'), 0))
   })
 })

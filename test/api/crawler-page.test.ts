@@ -27,7 +27,7 @@ async function pageOf(
   const { app } = await createApi({
     similarSearch: openSimilarityService(world.store),
     store: world.store,
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     settings: { cors: '*', trustedProxies: [], ...settings },
     now: () => world.clock.now,
     log: pino({ level: 'silent' }),

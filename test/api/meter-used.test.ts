@@ -21,22 +21,22 @@ test('units of a round that starts when the last one ends are counted', async ()
     usedUnits: async () => used,
     recordUsage: async () => {},
   } as unknown as QuotaLimiterOptions['ledger']
-  const meter = new QuotaLimiter({ ledger, holder: 'one', onFault: (fault) => assert.fail(String(fault)) })
+  const limiter = new QuotaLimiter({ ledger, holder: 'one', onFault: (fault) => assert.fail(String(fault)) })
   const account = { id: 1 } as Caller['account']
   const caller = { account, token: 1, limits: DEFAULT_PLAN_LIMITS.free, now: 0, today: '2026-11-20' as Day } as Caller
-  const call = async (): Promise<void> => (await meter.reserve(caller)).charge('lookup')
+  const call = async (): Promise<void> => (await limiter.reserve(caller)).charge('lookup')
   await call()
-  const first = meter.settle()
+  const first = limiter.settle()
   await new Promise(setImmediate)
   await call()
-  const told = meter.used(caller)
-  const second = meter.settle()
+  const told = limiter.used(caller)
+  const second = limiter.settle()
   gates[0]!.resolve()
   assert.equal(await told, 2)
   await first
   gates[1]!.resolve()
   await second
-  const closed = meter.close()
+  const closed = limiter.close()
   while (gates.length < 3) await new Promise(setImmediate)
   gates[2]!.resolve()
   await closed

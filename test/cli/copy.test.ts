@@ -12,7 +12,7 @@ import { BULK_TABLES } from '../../src/store/port/bulk.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { parseName, slotRangeOf } from '../../src/values/domain-name.ts'
 import type { Day } from '../../src/values/time.ts'
-import { fileAll, holdOf, saying, wordingOf } from '../store/conformance/filed-pages.ts'
+import { documentOf, fileAll, holdOf, saying } from '../store/conformance/filed-pages.ts'
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { fileOf, nameOf } from './lines.ts'
 import { folderOf } from './run.ts'
@@ -37,7 +37,7 @@ async function fill(): Promise<string> {
   await folder.run(['account', 'delete', 'bob@example.com', '--yes'])
   await folder.run(['rotate-secret'])
   await folder.withStore(async (store) => {
-    const { crawlRequests: wishes, schedule, now } = store
+    const { crawlRequests, schedule, now } = store
     const hold = await holdOf(store)
     for (const pages of [[saidBy(ONE, 1, 'the same'), saidBy(TWO, 1, 'the same')], [saidBy(THREE, 1, 'the last')]]) {
       await ingest(store, pages)
@@ -46,7 +46,12 @@ async function fill(): Promise<string> {
     await store.jobs.releaseLock(hold)
     await ingest(store, [saidBy(TWO, 2, 'another')])
     await store.observations.forget(parseName(THREE)!)
-    await wishes.requestFromLookup({ account: 1, day: '2026-11-20' as Day, name: parseName(nameOf(3))!, maxPerDay: 5 })
+    await crawlRequests.requestFromLookup({
+      account: 1,
+      day: '2026-11-20' as Day,
+      name: parseName(nameOf(3))!,
+      maxPerDay: 5,
+    })
     await schedule.heartbeat('a crawler', '{}')
     const hour = 3600 * Math.floor((await now()) / 3600)
     await schedule.addOutcomes([
@@ -86,7 +91,7 @@ async function pageOf({ similar }: Store, domain: string): Promise<unknown> {
 async function highestOf(url: string): Promise<number> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
   const { document: wording } = (await store.similarIndex.documents(0, 1000)).at(-1)!
-  assert.equal(wording, await wordingOf(store, 'the last'))
+  assert.equal(wording, await documentOf(store, 'the last'))
   await store.close()
   return wording
 }
@@ -96,7 +101,7 @@ async function nextOf(url: string): Promise<number> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
   await ingest(store, [saidBy(ONE, 3, 'what nobody said before')])
   await fileAll(store, await holdOf(store))
-  const wording = (await wordingOf(store, 'what nobody said before'))!
+  const wording = (await documentOf(store, 'what nobody said before'))!
   await store.close()
   return wording
 }
@@ -114,7 +119,7 @@ async function answersOf(url: string): Promise<unknown> {
     ranges: await store.schedule.ranges(),
     outcomes: await store.schedule.outcomes(0),
     pages: await Promise.all([ONE, TWO].map((page) => pageOf(store, page))),
-    same: await store.similar.names([(await wordingOf(store, 'the same'))!], 10),
+    same: await store.similar.names([(await documentOf(store, 'the same'))!], 10),
   }
   await store.close()
   return JSON.parse(JSON.stringify(answers))

@@ -18,7 +18,7 @@ type Options = { env?: Record<string, string>; input?: string | Uint8Array }
  * Creates a folder with the store `store.db`. It is removed after the test, or after all tests of the file if their
  * `after` is passed.
  */
-export function folderOf(test: { after(deed: () => void): void }) {
+export function folderOf(test: { after(operation: () => void): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-command-'))
   test.after(() => rmSync(folder, { recursive: true, force: true }))
   const path = (name: string): string => join(folder, name)

@@ -43,7 +43,7 @@ const ROUNDS = 5
 async function crawlLab(t: TestContext, lab: Lab) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-lab-'))
   const store = await openStore(`sqlite:${join(folder, 'store.db')}`, { access: 'write', ledger: 'own', secret: null })
-  const eyes = await openProbeSystem({
+  const probeSystem = await openProbeSystem({
     servers: lab.resolvers.map(({ address, port }) => ({ address, port })),
     guard: makeGuard({ portMappings: lab.portMappings }),
     userAgent: 'domaindex/test',
@@ -58,10 +58,10 @@ async function crawlLab(t: TestContext, lab: Lab) {
   const stop = new AbortController()
   const said: string[] = []
   const faults: unknown[] = []
-  const deeds: (() => void)[] = []
-  const visit: typeof eyes.probe = async (...given) => {
-    const seen = await eyes.probe(...given)
-    for (const deed of deeds.splice(0)) deed()
+  const operations: (() => void)[] = []
+  const visit: typeof probeSystem.probe = async (...given) => {
+    const seen = await probeSystem.probe(...given)
+    for (const operation of operations.splice(0)) operation()
     return seen
   }
   const crawl = {
@@ -75,9 +75,9 @@ async function crawlLab(t: TestContext, lab: Lab) {
     },
     ...{ rate: null, parallel: 32, timings: QUICK, clock: SYSTEM_CLOCK, random: Math.random },
     probe: visit,
-    isOwn: eyes.isOwn,
-    runSelfCheck: eyes.runSelfCheck,
-    politeness: eyes.politeness,
+    isOwn: probeSystem.isOwn,
+    runSelfCheck: probeSystem.runSelfCheck,
+    politeness: probeSystem.politeness,
     onFault: (error: unknown) => void faults.push(error),
     log: (news: string) => void said.push(news),
   }
@@ -89,16 +89,16 @@ async function crawlLab(t: TestContext, lab: Lab) {
   }
   t.after(async () => {
     await end()
-    await eyes.close()
+    await probeSystem.close()
     await store.close()
     await lab.close()
     rmSync(folder, { recursive: true })
   })
   /** Runs something just after a probe has ended, which then waits to be saved. */
-  const afterVisit = (deed: () => void): Promise<void> =>
+  const afterVisit = (operation: () => void): Promise<void> =>
     new Promise((resolve) => {
-      deeds.push(() => {
-        deed()
+      operations.push(() => {
+        operation()
         resolve()
       })
     })

@@ -11,7 +11,7 @@ import { rawUdp, withoutEdns } from '../probe/dns/dns-lab.ts'
 test('an excluded resolver is reported, even if it failed from the start, and so is its recovery', async () => {
   const dns = [await startDnsServer({ 'zone.example': { NS: ['ns.example'] } }), await startDnsServer({})]
   const said: string[] = []
-  const eyes = await openProbeSystem({
+  const probeSystem = await openProbeSystem({
     servers: dns.map(({ address, port }) => ({ address, port })),
     guard: makeGuard(),
     userAgent: 'domaindex/test',
@@ -21,17 +21,17 @@ test('an excluded resolver is reported, even if it failed from the start, and so
     log: (news) => void said.push(news),
   })
   dns[1]!.override(answerAlways({ A: ['192.0.2.1'] }))
-  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
+  for (let looks = 0; looks < 2; looks++) assert.equal((await probeSystem.runSelfCheck()).passed, true)
   const [news] = said
   assert.match(news!, new RegExp(`^excluded: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
-  assert.deepEqual([said.length, eyes.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
+  assert.deepEqual([said.length, probeSystem.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
   dns[1]!.override(null)
-  await eyes.runSelfCheck()
+  await probeSystem.runSelfCheck()
   assert.deepEqual(
-    [said.slice(1), eyes.exclusions().resolvers],
+    [said.slice(1), probeSystem.exclusions().resolvers],
     [['all resolvers and address families are in use again'], 0],
   )
-  await eyes.close()
+  await probeSystem.close()
   for (const each of dns) await each.close()
 })
 
@@ -44,7 +44,7 @@ test('a path that drops EDNS is reported once, with what to do, and no server is
     socket.send(message, from.port, from.address)
   })
   const said: string[] = []
-  const eyes = await openProbeSystem({
+  const probeSystem = await openProbeSystem({
     servers: [{ address: server.address, port: server.port }],
     guard: makeGuard(),
     userAgent: 'domaindex/test',
@@ -54,8 +54,8 @@ test('a path that drops EDNS is reported once, with what to do, and no server is
     selfCheckTimeoutMs: 100,
     log: (news) => void said.push(news),
   })
-  t.after(() => eyes.close())
-  for (let looks = 0; looks < 2; looks++) assert.equal((await eyes.runSelfCheck()).passed, true)
+  t.after(() => probeSystem.close())
+  for (let looks = 0; looks < 2; looks++) assert.equal((await probeSystem.runSelfCheck()).passed, true)
   assert.equal(said.length, 1)
   assert.match(
     said[0]!,

@@ -270,14 +270,14 @@ test('a crawl request of a caller is given up after three probes without a resul
     timings: RARE_SWEEPS,
     probe: async (name, holder) => ({ ...(await world.visit(name, holder)), dns: null }),
   })
-  const wishes = async () => [
+  const crawlRequests = async () => [
     await world.store.crawlRequests.count('lookup'),
     await world.store.crawlRequests.count('followup'),
   ]
   await world.minutes(14)
-  assert.deepEqual(await wishes(), [1, 1])
+  assert.deepEqual(await crawlRequests(), [1, 1])
   await world.minutes(100)
-  assert.deepEqual(await wishes(), [0, 1])
+  assert.deepEqual(await crawlRequests(), [0, 1])
   assert.equal(world.visits.filter(({ name }) => name === ASKED).length, 3)
   await finish(world, crawler)
 })

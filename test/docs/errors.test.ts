@@ -15,7 +15,7 @@ test('every error key is documented with its status, and nothing else', () => {
 })
 
 test('every row says when the error occurs and what to do', () => {
-  for (const [, key, when, deed] of rows) assert.ok(when !== '' && deed !== '', key)
+  for (const [, key, when, operation] of rows) assert.ok(when !== '' && operation !== '', key)
 })
 
 test('the examples are errors of the table', () => {

@@ -23,10 +23,10 @@ export async function* batchesOf(...batches: readonly string[][]): AsyncGenerato
 
 type Given = Partial<Omit<DailyBuild, 'names'>> & { run?: Partial<BuildContext> }
 
-export function makeDaily({ shelf, store, clock }: World, day: Day, names: readonly string[], given: Given = {}) {
+export function makeDaily({ fileStore, store, clock }: World, day: Day, names: readonly string[], given: Given = {}) {
   const { run, ...rest } = given
   const build = {
-    fileStore: shelf,
+    fileStore,
     observations: store.observations,
     qualityBounds: { min: 0.2, max: 5, minDifference: 5 },
     release: false,
@@ -47,8 +47,8 @@ export async function makeDays(world: World, rows: readonly number[]): Promise<v
 }
 
 /** Returns the unpacked content of a file, which must match its manifest. */
-export async function textOf({ shelf }: World, name: FileName = fileName('daily', DAY)): Promise<string> {
-  const opened = await shelf.open(name)
+export async function textOf({ fileStore }: World, name: FileName = fileName('daily', DAY)): Promise<string> {
+  const opened = await fileStore.open(name)
   assert.ok(opened, name)
   const packed = await readAll(opened)
   await opened.close()

@@ -85,7 +85,7 @@ test('counting names of earlier days agrees with sets, whatever the days contain
   const world = await makeWorld()
   const list = fc.uniqueArray(fc.integer({ min: 0, max: 40 }).map((n) => `n${n}.example`)).map((names) => names.sort())
   const property = fc.asyncProperty(fc.array(list, { maxLength: 4 }), list, async (days, names) => {
-    for (const kind of await world.shelf.list('daily')) await world.shelf.remove(kind.name)
+    for (const kind of await world.fileStore.list('daily')) await world.fileStore.remove(kind.name)
     for (const [place, day] of days.entries())
       await makeDaily(world, addDays(DAY, -1 - place), day, { qualityBounds: null })
     const { manifest } = await makeDaily(world, DAY, names, { qualityBounds: null })
@@ -218,13 +218,13 @@ test('a build that has lost its lock, or is cancelled, publishes nothing', async
   }
   await assert.rejects(makeDaily(world, DAY, some(6), { run: { requireLock: lost } }), /lost/)
   await assert.rejects(makeDaily(world, DAY, some(6), { run: { signal: AbortSignal.abort() } }), /abort/)
-  assert.equal((await world.shelf.manifest(fileName('daily', DAY)))!.rows, 5)
+  assert.equal((await world.fileStore.manifest(fileName('daily', DAY)))!.rows, 5)
 })
 
 test('free space is checked first, and the message says what to do', async () => {
   const world = await makeWorld()
-  const shelf = { ...world.shelf, freeBytes: async () => 2 ** 20 }
-  await assert.rejects(makeDaily(world, DAY, some(5), { fileStore: shelf }), (error) => {
+  const fileStore = { ...world.fileStore, freeBytes: async () => 2 ** 20 }
+  await assert.rejects(makeDaily(world, DAY, some(5), { fileStore }), (error) => {
     assert.ok(error instanceof BuildFault)
     assert.match(
       error.message,
@@ -232,5 +232,5 @@ test('free space is checked first, and the message says what to do', async () =>
     )
     return true
   })
-  assert.equal(await world.shelf.manifest(fileName('daily', DAY)), null)
+  assert.equal(await world.fileStore.manifest(fileName('daily', DAY)), null)
 })

@@ -18,17 +18,12 @@ const HEADER =
 const FILE = fileName('followup-7', DAY)
 
 function makeFollowup(
-  { shelf, store, clock }: Pick<World, 'shelf' | 'store' | 'clock'>,
+  { fileStore, store, clock }: Pick<World, 'fileStore' | 'store' | 'clock'>,
   given: Partial<BuildContext> = {},
   after: 7 | 30 = 7,
 ) {
-  const { observations: frontier, crawlRequests: wishes } = store
-  return buildFollowup(
-    DAY,
-    after,
-    { fileStore: shelf, observations: frontier, crawlRequests: wishes, now: clock.now },
-    runOf(given),
-  )
+  const { observations: frontier, crawlRequests } = store
+  return buildFollowup(DAY, after, { fileStore, observations: frontier, crawlRequests, now: clock.now }, runOf(given))
 }
 
 function account(network: string, username: string) {
@@ -90,8 +85,8 @@ test('the enriched snapshot has the same values in the columns that both files h
     ['a', 'b', 'c', 'd', 'e'].map((word) => `${word}.example`),
   )
   await makeFollowup(world)
-  const { shelf: fileStore, store } = world
-  const build = { fileStore: fileStore, listing: store.listing, date: DAY, keepCount: 1 }
+  const { fileStore, store } = world
+  const build = { fileStore, listing: store.listing, date: DAY, keepCount: 1 }
   const [, enriched] = await buildSnapshots(build, runOf())
   const followup = (await textOf(world, FILE)).replace(/,(social_networks)?,(social_accounts)?$/gm, '')
   assert.equal(followup, await textOf(world, enriched!.name))
@@ -116,15 +111,9 @@ test('the names of a day have crawl requests, until the file is written', async 
   const world = await makeWorld()
   const names = some(2_500)
   await makeDaily(world, DAY, names)
-  const { shelf, store } = world
-  assert.equal(
-    await requestFollowupProbes(DAY, { fileStore: shelf, crawlRequests: store.crawlRequests }, runOf()),
-    2_500,
-  )
-  assert.equal(
-    await requestFollowupProbes(DAY, { fileStore: shelf, crawlRequests: store.crawlRequests }, runOf()),
-    2_500,
-  )
+  const { fileStore, store } = world
+  assert.equal(await requestFollowupProbes(DAY, { fileStore, crawlRequests: store.crawlRequests }, runOf()), 2_500)
+  assert.equal(await requestFollowupProbes(DAY, { fileStore, crawlRequests: store.crawlRequests }, runOf()), 2_500)
   assert.equal(await store.crawlRequests.count('followup'), 2_500)
   await store.crawlRequests.add('followup', ['other.example' as DomainName])
   await makeFollowup(world)
@@ -166,7 +155,7 @@ test('if a follow-up build is cancelled, the former file stays', async () => {
   await makeDaily(world, DAY, some(3))
   await makeFollowup(world)
   await assert.rejects(makeFollowup(world, { signal: AbortSignal.abort() }), /abort/)
-  assert.equal((await world.shelf.manifest(FILE))!.revision, 1)
+  assert.equal((await world.fileStore.manifest(FILE))!.revision, 1)
   world.clock.now += 60
   const { manifest } = await makeFollowup(world)
   assert.deepEqual([manifest.revision, manifest.generated], [2, world.clock.now])
@@ -175,18 +164,18 @@ test('if a follow-up build is cancelled, the former file stays', async () => {
 test('if a follow-up file cannot be written, no file stays open', async () => {
   const world = await makeWorld()
   await makeDaily(world, DAY, some(3))
-  const { shelf } = world
+  const { fileStore } = world
   const open = new Set()
-  const counting: World['shelf'] = {
-    ...shelf,
+  const counting: World['fileStore'] = {
+    ...fileStore,
     publish: () => Promise.reject(new Error('the disk is full')),
     async open(name) {
-      const opened = await shelf.open(name)
+      const opened = await fileStore.open(name)
       if (opened === null) return null
       open.add(opened)
       return { ...opened, close: () => opened.close().finally(() => open.delete(opened)) }
     },
   }
-  await assert.rejects(makeFollowup({ ...world, shelf: counting }), /the disk is full/)
+  await assert.rejects(makeFollowup({ ...world, fileStore: counting }), /the disk is full/)
   assert.equal(open.size, 0)
 })

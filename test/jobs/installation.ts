@@ -43,10 +43,10 @@ export async function openInstallation(
   url = `sqlite:${join(folder, 'store.db')}`,
 ): Promise<{ works: JobDependencies; store: Store }> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now })
-  const shelf = openFolderFileStore(join(folder, 'files'))
+  const fileStore = openFolderFileStore(join(folder, 'files'))
   const works: JobDependencies = {
     store,
-    fileStore: shelf,
+    fileStore,
     registrations: listsOf(join(folder, 'lists')),
     qualityBounds: { min: 0.2, max: 5, minDifference: 5 },
     threads: 1,
@@ -84,7 +84,7 @@ export function nightOf(works: JobDependencies, given: Given = {}): JobScheduler
 }
 
 /** Runs the jobs that are due and returns what was done or failed. */
-export async function runNight(works: JobDependencies, given: Given = {}): Promise<string[]> {
+export async function runJobs(works: JobDependencies, given: Given = {}): Promise<string[]> {
   const done: string[] = []
   const ended = new AbortController()
   const words = ({ job, date }: JobStep): string => `${job} ${date}`

@@ -18,7 +18,7 @@ import { addDays, type Day, type Instant, startOfDay } from '../../src/values/ti
 import { noPostgres, postgresServer } from '../store/postgres-server.ts'
 import { DAY, some } from './built.ts'
 import { contentOf } from './file-store/conformance.ts'
-import { nightOf, openInstallation, runNight, still } from './installation.ts'
+import { nightOf, openInstallation, runJobs, still } from './installation.ts'
 
 const KILLED = fileURLToPath(new URL('scheduler-killed.ts', import.meta.url))
 /** The run after DAY. */
@@ -52,7 +52,7 @@ async function open(t: TestContext, folder = folderOf(t)) {
 test('a run builds the day before and both follow-ups, and records each job', async (t) => {
   const { works, store, folder, clock } = await open(t)
   for (const [place, before] of [0, 7, 30].entries()) putList(folder, addDays(DAY, -before), some(place + 1))
-  const done = await runNight(works)
+  const done = await runJobs(works)
   assert.deepEqual(done, [
     'inbox null',
     'daily 2026-10-20',
@@ -74,10 +74,10 @@ test('a run builds the day before and both follow-ups, and records each job', as
     [3, 2, 1],
   )
   assert.deepEqual(await store.jobs.lockHolders(), [])
-  assert.deepEqual(await runNight(works), [], 'once')
+  assert.deepEqual(await runJobs(works), [], 'once')
   clock.now += 86_400
   putList(folder, addDays(DAY, 1), some(4))
-  assert.deepEqual(await runNight(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
+  assert.deepEqual(await runJobs(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
 })
 
 test('a run on PostgreSQL builds the same files', { skip: noPostgres }, async (t) => {
@@ -88,10 +88,10 @@ test('a run on PostgreSQL builds the same files', { skip: noPostgres }, async (t
   const { works, store } = await openInstallation(folder, () => NIGHT, url)
   await store.schedule.heartbeat('crawler', '{}')
   await store.observations.forget('name000000.example' as DomainName)
-  const done = await runNight(works)
+  const done = await runJobs(works)
   assert.deepEqual(done.slice(1, -1), ['daily 2026-11-12', 'daily 2026-11-19', 'request-7 2026-11-12'])
   await store.schedule.heartbeat('crawler', null)
-  assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
+  assert.deepEqual(await runJobs(works), ['followup-7 2026-11-12'])
   const [followup] = await works.fileStore.list('followup-7')
   assert.deepEqual([followup!.rows, followup!.older_than_24h], [1_199, 1_199])
   assert.deepEqual([await store.crawlRequests.count('followup'), await store.jobs.lockHolders()], [0, []])
@@ -102,11 +102,11 @@ test('a changed day is rebuilt in the next run, and a day whose file was only to
   const { works, folder, clock } = await open(t)
   const other = addDays(DAY, -1)
   for (const day of [DAY, other]) putList(folder, day, some(3))
-  await runNight(works)
+  await runJobs(works)
   putList(folder, DAY, some(4), NIGHT + 4000)
   putList(folder, other, some(3), NIGHT + 4000)
   clock.now += 86_400
-  const done = await runNight(works)
+  const done = await runJobs(works)
   assert.deepEqual(done.slice(1, 3), ['daily 2026-11-18: 2026-11-18 is unchanged', 'daily 2026-11-19'])
   const [before, day] = await works.fileStore.list('daily')
   assert.deepEqual([before!.revision, day!.revision, day!.rows], [1, 2, 4])
@@ -116,32 +116,32 @@ test('a held day is reported once, with what to do', async (t) => {
   const { works, folder } = await open(t)
   for (let before = 1; before <= 14; before++) putList(folder, addDays(DAY, -before), some(10))
   putList(folder, DAY, some(1))
-  const done = await runNight(works)
+  const done = await runJobs(works)
   const [words] = done.filter((each) => each.includes('held'))
   assert.match(
     words ?? '',
     /^daily 2026-11-19: 2026-11-19 is held: 1 rows.*domaindex build daily --date 2026-11-19 --release$/,
   )
-  assert.deepEqual(await runNight(works), [])
+  assert.deepEqual(await runJobs(works), [])
 })
 
 test('with a live crawler, names are requested and the file waits for them', async (t) => {
   const { works, store, folder, clock } = await open(t)
   putList(folder, addDays(DAY, -7), some(3))
   await store.schedule.heartbeat('crawler', '{}')
-  assert.deepEqual((await runNight(works)).slice(2), ['request-7 2026-11-12', 'snapshot 2026-11-20'])
+  assert.deepEqual((await runJobs(works)).slice(2), ['request-7 2026-11-12', 'snapshot 2026-11-20'])
   assert.deepEqual(await store.crawlRequests.count('followup'), 3)
   await store.crawlRequests.complete('followup', some(3) as never)
   clock.now += 60
   await store.schedule.heartbeat('crawler', '{}')
-  assert.deepEqual(await runNight(works), ['followup-7 2026-11-12'])
+  assert.deepEqual(await runJobs(works), ['followup-7 2026-11-12'])
 })
 
 test('a failed step is recorded and reported, and the others run', async (t) => {
   const { works, store, folder } = await open(t)
   putList(folder, DAY, some(2))
-  const shelf = { ...works.fileStore, freeBytes: async () => 5 }
-  const done = await runNight({ ...works, fileStore: shelf })
+  const fileStore = { ...works.fileStore, freeBytes: async () => 5 }
+  const done = await runJobs({ ...works, fileStore })
   assert.match(done[1]!, /^daily 2026-11-19 failed: the daily file of 2026-11-19 needs .* MiB free: free disk space/)
   assert.equal(done.at(-1), 'snapshot 2026-11-20')
   const run = (await store.jobs.runs(0)).find(({ job }) => job === 'daily')!
@@ -164,7 +164,7 @@ test('one process works and the others stand by until it ends', async (t) => {
   await runJobScheduler(nightOf(works, { clock }), ended.signal)
   assert.deepEqual([waits, (await store.jobs.runs(0)).length], [[20_000], 0])
   await store.jobs.releaseLock(other!)
-  assert.ok((await runNight(works)).includes('daily 2026-11-19'))
+  assert.ok((await runJobs(works)).includes('daily 2026-11-19'))
 })
 
 test('a process that was silent for too long and lost its lock publishes nothing', async (t) => {
@@ -207,7 +207,7 @@ test('a stopped run cancels its builds, records that, and builds again at the ne
   const [, run] = await store.jobs.runs(0)
   assert.deepEqual([run!.job, run!.error, await store.jobs.lockHolders()], ['daily', STOPPED_MESSAGE, []])
   assert.deepEqual(await works.fileStore.list('daily'), [])
-  assert.deepEqual(await runNight(works), ['daily 2026-11-19', 'snapshot 2026-11-20'])
+  assert.deepEqual(await runJobs(works), ['daily 2026-11-19', 'snapshot 2026-11-20'])
 })
 
 /** Runs the jobs in a process that is killed before a step. Returns true if there is no such step. */
@@ -234,7 +234,7 @@ test('kill -9 at every step of a run: no partial file is visible, and the next r
         await contentOf(works.fileStore, name)
       }
     await store.schedule.heartbeat('crawler', null)
-    await runNight(works)
+    await runJobs(works)
     const [daily, followup] = [await works.fileStore.list('daily'), await works.fileStore.list('followup-7')]
     assert.deepEqual([daily.length, followup.length], [1, 1], `step ${step}`)
     const entries = ['daily', 'followup-7'].flatMap((kind) => readdirSync(join(folder, 'files', kind)))

@@ -18,7 +18,7 @@ promises.rename = counted(promises.rename)
 promises.rm = counted(promises.rm)
 syncBuiltinESMExports()
 
-const { openInstallation, runNight } = await import('./installation.ts')
+const { openInstallation, runJobs } = await import('./installation.ts')
 const { works, store } = await openInstallation(folder, () => Number(now))
 await store.schedule.heartbeat('crawler', '{}')
 const { acquireLock: take, startRun: begin, endRun: end, releaseLock: release } = store.jobs
@@ -34,7 +34,7 @@ Object.assign(store.jobs, {
 })
 const { add: want, complete: fulfil } = store.crawlRequests
 Object.assign(store.crawlRequests, { add: counted(want), complete: counted(fulfil) })
-await runNight(works)
+await runJobs(works)
 await store.schedule.heartbeat('crawler', null)
-await runNight(works)
+await runJobs(works)
 await store.close()

@@ -36,12 +36,12 @@ known.example,no,no,,no,,nocert,
 
 type Given = Partial<SnapshotBuild> & { run?: Partial<BuildContext> }
 
-function make({ shelf, store }: World, { run, ...rest }: Given = {}) {
-  return buildSnapshots({ fileStore: shelf, listing: store.listing, date: null, keepCount: 7, ...rest }, runOf(run))
+function make({ fileStore, store }: World, { run, ...rest }: Given = {}) {
+  return buildSnapshots({ fileStore, listing: store.listing, date: null, keepCount: 7, ...rest }, runOf(run))
 }
 
-const datesOf = async ({ shelf }: World, kind: FileKind): Promise<Day[]> =>
-  (await shelf.list(kind)).map(({ date }) => date)
+const datesOf = async ({ fileStore }: World, kind: FileKind): Promise<Day[]> =>
+  (await fileStore.list(kind)).map(({ date }) => date)
 
 test('both editions have every known name in byte order, and their manifests describe the content', async () => {
   const world = await makeWorld()
@@ -100,18 +100,18 @@ test('a build that has lost its lock, or is cancelled, keeps the former files', 
   const onRows = () => given.abort(new Error('given up'))
   await assert.rejects(make(world, { run: { signal: given.signal, onRows } }), /given up/)
   await assert.rejects(make(world, { run: { signal: AbortSignal.abort(new Error('given up')) } }), /given up/)
-  assert.equal((await world.shelf.manifest(fileName('snapshot', TODAY)))!.rows, 2)
+  assert.equal((await world.fileStore.manifest(fileName('snapshot', TODAY)))!.rows, 2)
   assert.equal((await make(world))[1]!.rows, 3)
 })
 
 test('free space is checked before a build starts, by the size of the former file', async () => {
   const world = await makeWorld()
   await make(world)
-  const former = await world.shelf.list('enriched')
+  const former = await world.fileStore.list('enriched')
   const list = async (kind: FileKind) =>
-    kind === 'enriched' ? former.map((manifest) => ({ ...manifest, bytes: 2 ** 30 })) : world.shelf.list(kind)
-  const shelf = { ...world.shelf, list, freeBytes: async () => 2 ** 30 }
-  await assert.rejects(make(world, { fileStore: shelf, date: addDays(TODAY, 1) }), (error) => {
+    kind === 'enriched' ? former.map((manifest) => ({ ...manifest, bytes: 2 ** 30 })) : world.fileStore.list(kind)
+  const fileStore = { ...world.fileStore, list, freeBytes: async () => 2 ** 30 }
+  await assert.rejects(make(world, { fileStore, date: addDays(TODAY, 1) }), (error) => {
     assert.ok(error instanceof BuildFault)
     assert.match(
       error.message,

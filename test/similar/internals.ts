@@ -3,10 +3,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import { type Pages, World } from './world.ts'
 
-export async function inWorld(deed: (world: World) => Promise<void>): Promise<void> {
+export async function inWorld(operation: (world: World) => Promise<void>): Promise<void> {
   const world = await World.open()
   try {
-    await deed(world)
+    await operation(world)
   } finally {
     await world.close()
   }

@@ -5,11 +5,11 @@ import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/query/id
 /** Any odd number. */
 export const FACTOR = 40_503_019
 
-export function raritiesOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): IdfTable {
+export function idfTableOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): IdfTable {
   const said = [...pages]
   const histogram = new DocumentFrequencyHistogram()
   for (const [, count] of said) histogram.add(count)
-  const rarities = new IdfTable(all, histogram, FACTOR)
-  for (const [word, count] of said) rarities.add(word, count)
-  return rarities
+  const idfTable = new IdfTable(all, histogram, FACTOR)
+  for (const [word, count] of said) idfTable.add(word, count)
+  return idfTable
 }

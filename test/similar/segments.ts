@@ -16,7 +16,7 @@ export type Page = ReadonlyMap<number, number>
 export type Made = { rows: PostingRow[]; frequencies: FrequencyRow[] }
 export type Posting = { wording: number; level: number }
 
-export function wordingOf(wording: number, page: Page): StoredDocument {
+export function documentOf(wording: number, page: Page): StoredDocument {
   const sorted = [...page].sort(([a], [b]) => a - b)
   const [words, counts] = [0, 1].map((place) => Uint32Array.from(sorted, (pair) => pair[place]!))
   return { document: wording, vector: packTermVector({ size: page.size, terms: words!, counts: counts! }) }

@@ -14,12 +14,12 @@ const { token } = await world.account({ plan: 'premium' })
 const NAMES = Array.from({ length: 9 }, (_, index) => `name${index}.example`)
 const ADDRESSES = ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2']
 
-type Deed = (name: string, at: string) => object
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+type Operation = (name: string, at: string) => object
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.subarray(ADDRESSES).map(
-      (given): Deed =>
+      (given): Operation =>
         (name, at) =>
           hosted(name, given, at),
     ),
@@ -27,18 +27,18 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.constantFrom(...NAMES).map(
-      (target): Deed =>
+      (target): Operation =>
         (name, at) =>
           redirecting(name, target, at),
     ),
   },
   fc.constantFrom(NXDOMAIN, SERVFAIL).map(
-    (dns): Deed =>
+    (dns): Operation =>
       (name, at) =>
         look(name, { dns }, at),
   ),
 )
-const history = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.integer({ min: 1, max: 5000 }), deed), {
+const history = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.integer({ min: 1, max: 5000 }), operation), {
   maxLength: 40,
 })
 
@@ -65,8 +65,8 @@ async function assertCounts(limit: number): Promise<void> {
 }
 
 test('redirect_count and reverse_ip_count equal the lengths of the full lists, with any page size', async () => {
-  const observed = fc.asyncProperty(history, fc.integer({ min: 1, max: 4 }), async (deeds, limit) => {
-    await world.ingest(...deeds.map(([name, age, make]) => make(name, `${formatInstant(NOON - age)}Z`)))
+  const observed = fc.asyncProperty(history, fc.integer({ min: 1, max: 4 }), async (operations, limit) => {
+    await world.ingest(...operations.map(([name, age, make]) => make(name, `${formatInstant(NOON - age)}Z`)))
     await assertCounts(limit)
   })
   await fc.assert(observed, { numRuns: 8, endOnFailure: true })

@@ -14,7 +14,7 @@ export type Fetched = { status: number; headers: Headers; bytes: Buffer }
 
 /** Publishes a file. */
 export async function publish(
-  { shelf }: World,
+  { fileStore }: World,
   text: string,
   content: Uint8Array,
   given: Partial<FileDescription> = {},
@@ -29,7 +29,7 @@ export async function publish(
     last: null,
     held: null,
   }
-  return shelf.publish(
+  return fileStore.publish(
     name,
     (async function* () {
       yield content

@@ -126,12 +126,12 @@ const PRICES: readonly [string, number, 0 | 1, (token: string) => Promise<{ stat
   ['OPTIONS', 204, 0, (token) => world.ask('lookup', { ...QUERY, token }, { method: 'OPTIONS' })],
 ]
 
-for (const [what, status, price, deed] of PRICES) {
+for (const [what, status, price, operation] of PRICES) {
   test(`${price === 1 ? 'counted' : 'not counted'}: ${what}`, async () => {
     const known = await world.account({ plan: 'basic', periods: ['basic:2026-06-01..'], addons: ['export'] })
-    assert.equal((await deed(known.token)).status, status)
+    assert.equal((await operation(known.token)).status, status)
     assert.equal(await used(known), price)
-    assert.equal((await deed(known.token)).status, status)
+    assert.equal((await operation(known.token)).status, status)
     assert.equal(await used(known), 2 * price)
   })
 }

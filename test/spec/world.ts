@@ -41,7 +41,7 @@ export class World {
   readonly clock = { now: NOON, ticks: 0 }
   readonly store: Store
   readonly folder: string
-  readonly shelf: FileStore
+  readonly fileStore: FileStore
   readonly #apis: Api[] = []
   readonly #stores: Store[] = []
   #retrieval: SimilarityService
@@ -52,7 +52,7 @@ export class World {
   constructor(store: Store, folder: string, clock: { now: Instant; ticks: number }) {
     this.store = store
     this.folder = folder
-    this.shelf = openFolderFileStore(join(folder, 'files'))
+    this.fileStore = openFolderFileStore(join(folder, 'files'))
     this.clock = clock
     this.#retrieval = openSimilarityService(store)
   }
@@ -67,7 +67,7 @@ export class World {
     const api = await createApi({
       store,
       similarSearch: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
-      fileStore: this.shelf,
+      fileStore: this.fileStore,
       settings: { cors: '*', trustedProxies: [] },
       limits,
       now: () => clock.now,

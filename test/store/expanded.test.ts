@@ -16,9 +16,9 @@ import { openedAt } from './conformance/opened-store.ts'
 import { states } from './conformance/states.ts'
 import { writing } from './conformance/writing.ts'
 import { accounts } from './ledger/accounts.ts'
-import { wishes } from './ledger/crawl-requests.ts'
+import { crawlRequests } from './ledger/crawl-requests.ts'
 import { downloads } from './ledger/downloads.ts'
-import type { LedgerAndWishes, OpenedLedger } from './ledger/engine.ts'
+import type { LedgerAndCrawlRequests, OpenedLedger } from './ledger/engine.ts'
 import { tokens } from './ledger/tokens.ts'
 import { usage } from './ledger/usage.ts'
 import { type Place as Database, noOtherCollation, noPostgres, postgresServer } from './postgres-server.ts'
@@ -152,10 +152,10 @@ function conformsExpanded(name: string, begin: () => Promise<Place>): void {
   const openLedger = async (clock: Clock, secret: string | null): Promise<OpenedLedger> => {
     const place = await begin()
     const opened: { close(): Promise<void> }[] = []
-    const another = async (): Promise<LedgerAndWishes> => {
+    const another = async (): Promise<LedgerAndCrawlRequests> => {
       const store = await openStore(place.url, { ...OPTIONS, secret, now: () => clock.now, pool: 2 })
       opened.push(store)
-      return store.ledger as LedgerAndWishes
+      return store.ledger as LedgerAndCrawlRequests
     }
     const close = async (): Promise<void> => {
       for (const each of opened) await each.close()
@@ -164,7 +164,7 @@ function conformsExpanded(name: string, begin: () => Promise<Place>): void {
     return { ledger: await another(), another, close }
   }
   for (const part of [writing, states, forgetting, jobs, filings]) part({ name, open, damages: [] })
-  for (const part of [accounts, tokens, downloads, usage, wishes]) part({ name, runs: 1, open: openLedger })
+  for (const part of [accounts, tokens, downloads, usage, crawlRequests]) part({ name, runs: 1, open: openLedger })
 }
 
 function acceptsExpansions(name: string, make: () => Promise<Place>): void {

@@ -5,12 +5,12 @@ import type { Observation } from '../../src/observe/observation.ts'
 import { RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
 import { assertMakes } from '../sample.ts'
 import { type Event, history, NAMES, observations } from './conformance/arbitraries.ts'
-import { deed as filing } from './conformance/filings.ts'
+import { operation as filing } from './conformance/filings.ts'
 import { round as duties } from './conformance/jobs.ts'
 import { round as leases } from './conformance/leases.ts'
-import { deed as visiting } from './conformance/schedule.ts'
+import { operation as visiting } from './conformance/schedule.ts'
 import { NOW } from './conformance/world.ts'
-import { deed as calling } from './ledger/interleavings.ts'
+import { operation as calling } from './ledger/interleavings.ts'
 
 type Seen = (observation: Observation, before: readonly Observation[]) => boolean
 
@@ -88,28 +88,30 @@ test('a sample of observations has every kind', () => {
 
 test('a sample of filings has every operation', () => {
   assertMakes(filing, {
-    'a text': (deed) => typeof deed === 'object' && 'text' in deed && deed.text !== null,
-    'no text': (deed) => typeof deed === 'object' && 'text' in deed && deed.text === null,
-    'a forgotten name': (deed) => typeof deed === 'object' && 'forget' in deed,
-    'a filing': (deed) => typeof deed === 'object' && 'file' in deed && deed.late === null,
-    'a filing that a change comes before': (deed) => typeof deed === 'object' && 'file' in deed && deed.late !== null,
-    'a covering': (deed) => deed === 'cover',
+    'a text': (operation) => typeof operation === 'object' && 'text' in operation && operation.text !== null,
+    'no text': (operation) => typeof operation === 'object' && 'text' in operation && operation.text === null,
+    'a forgotten name': (operation) => typeof operation === 'object' && 'forget' in operation,
+    'a filing': (operation) => typeof operation === 'object' && 'file' in operation && operation.late === null,
+    'a filing that a change comes before': (operation) =>
+      typeof operation === 'object' && 'file' in operation && operation.late !== null,
+    'a covering': (operation) => operation === 'cover',
   })
 })
 
 test('a sample of leases and named locks has every operation, and short and long rounds', () => {
-  const deedIs = (kind: string) => (round: { deeds: { kind: string }[] }) =>
-    round.deeds.some((deed) => deed.kind === kind)
-  const kinds = ['lease', 'renew', 'release', 'nothing'].map((kind) => [kind, deedIs(kind)])
+  const operationIs = (kind: string) => (round: { operations: { kind: string }[] }) =>
+    round.operations.some((operation) => operation.kind === kind)
+  const kinds = ['lease', 'renew', 'release', 'nothing'].map((kind) => [kind, operationIs(kind)])
   assertMakes(leases, {
     ...Object.fromEntries(kinds),
-    'of some ranges': ({ deeds }) => deeds.some((deed) => 'ranges' in deed),
-    'of any range': ({ deeds }) => deeds.some((deed) => deed.kind === 'lease' && !('ranges' in deed)),
+    'of some ranges': ({ operations }) => operations.some((operation) => 'ranges' in operation),
+    'of any range': ({ operations }) =>
+      operations.some((operation) => operation.kind === 'lease' && !('ranges' in operation)),
     'at once': ({ seconds }) => seconds <= 2,
     'after a lease has ended': ({ seconds }) => seconds > 60,
   })
-  for (const deed of ['take', 'renew', 'release', 'nothing'] as const)
-    assertMakes(duties, { [deed]: ({ deeds }) => deeds.includes(deed) })
+  for (const operation of ['take', 'renew', 'release', 'nothing'] as const)
+    assertMakes(duties, { [operation]: ({ operations }) => operations.includes(operation) })
 })
 
 test('a sample of crawl states has every kind of row', () => {
@@ -125,12 +127,12 @@ test('a sample of crawl states has every kind of row', () => {
 
 test('a sample of calls to the ledger has every operation', () => {
   assertMakes(calling, {
-    'calls that cost': (deed) => deed.kind === 'calls' && deed.costs,
-    'calls that cost nothing': (deed) => deed.kind === 'calls' && !deed.costs,
+    'calls that cost': (operation) => operation.kind === 'calls' && operation.costs,
+    'calls that cost nothing': (operation) => operation.kind === 'calls' && !operation.costs,
     'a settlement': ({ kind }) => kind === 'settle',
     'a beat': ({ kind }) => kind === 'beat',
     'a crash': ({ kind }) => kind === 'crash',
-    'a clock that is set back': (deed) => deed.kind === 'clock' && deed.seconds < 0,
-    'a clock that goes on': (deed) => deed.kind === 'clock' && deed.seconds > 0,
+    'a clock that is set back': (operation) => operation.kind === 'clock' && operation.seconds < 0,
+    'a clock that goes on': (operation) => operation.kind === 'clock' && operation.seconds > 0,
   })
 })

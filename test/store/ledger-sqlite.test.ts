@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/store/sqlite/ledger/ledger.ts'
-import type { LedgerAndWishes, LedgerEngine } from './ledger/engine.ts'
+import type { LedgerAndCrawlRequests, LedgerEngine } from './ledger/engine.ts'
 import { endWorkers, workerLedger } from './ledger/worker-ledger.ts'
 import { ledgerConformance } from './ledger.ts'
 
-type Closable = LedgerAndWishes & { close(): Promise<void> }
+type Closable = LedgerAndCrawlRequests & { close(): Promise<void> }
 
 after(endWorkers)
 

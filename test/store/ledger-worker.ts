@@ -8,11 +8,11 @@ import { openSqliteLedger } from '../../src/store/sqlite/ledger/ledger.ts'
 export type Order = { call: number; method: string; values: string }
 export type Report = { call: number; outcome: string }
 
-type Deeds = Record<string, (...values: unknown[]) => unknown>
+type Operations = Record<string, (...values: unknown[]) => unknown>
 
-let ledger: Deeds = {}
+let ledger: Operations = {}
 
-const deeds: Deeds = {
+const operations: Operations = {
   open(path, secret) {
     ledger = openSqliteLedger(path as string, {
       ledger: 'primary',
@@ -21,7 +21,7 @@ const deeds: Deeds = {
     }) as never
   },
   /** A change of an actor: the actor, the method and its values. */
-  change: (actor, method, ...values) => (ledger.as!(actor) as Deeds)[method as string]!(...values),
+  change: (actor, method, ...values) => (ledger.as!(actor) as Operations)[method as string]!(...values),
   /** Leaves the cluster during a write, and prints on standard output how that write and a later one end. */
   async leave() {
     process.once('disconnect', async () => {
@@ -38,7 +38,7 @@ const deeds: Deeds = {
 
 async function obey(method: string, values: unknown[]): Promise<object> {
   try {
-    return { value: await (deeds[method] ?? ledger[method])!(...values) }
+    return { value: await (operations[method] ?? ledger[method])!(...values) }
   } catch (error) {
     return { error: (error as Error).message }
   }

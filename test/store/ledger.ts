@@ -3,7 +3,7 @@
 import { accounts } from './ledger/accounts.ts'
 import { audit } from './ledger/audit.ts'
 import { budgets } from './ledger/budgets.ts'
-import { wishes } from './ledger/crawl-requests.ts'
+import { crawlRequests } from './ledger/crawl-requests.ts'
 import { downloads } from './ledger/downloads.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
 import { interleavings } from './ledger/interleavings.ts'
@@ -12,5 +12,6 @@ import { tokens } from './ledger/tokens.ts'
 import { usage } from './ledger/usage.ts'
 
 export function ledgerConformance(engine: LedgerEngine): void {
-  for (const part of [accounts, audit, tokens, budgets, downloads, interleavings, usage, wishes, secrets]) part(engine)
+  for (const part of [accounts, audit, tokens, budgets, downloads, interleavings, usage, crawlRequests, secrets])
+    part(engine)
 }

@@ -10,7 +10,7 @@ import { termsOf } from '../../src/similar/text/terms.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
-import { fileAll, filingOf, holdOf, saying, wordingOf } from './conformance/filed-pages.ts'
+import { documentOf, fileAll, filingOf, holdOf, saying } from './conformance/filed-pages.ts'
 import { faults, NOW, name } from './conformance/world.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -61,7 +61,7 @@ async function fileBeside(
 }
 
 async function namesOf(store: Store, text: string) {
-  const wording = await wordingOf(store, text)
+  const wording = await documentOf(store, text)
   return wording === null ? null : (await store.similar.names([wording], 9))[0]
 }
 
@@ -99,7 +99,7 @@ suite('filing concurrently with writers on PostgreSQL', { skip: noPostgres, conc
       assert.deepEqual(await faults(keeper), [])
       await other.observations.forget(TWO)
       await fileAll(keeper, hold)
-      assert.equal(await wordingOf(keeper, 'both'), null)
+      assert.equal(await documentOf(keeper, 'both'), null)
     })
 
   test('a page whose text changes while it is filed is pending again', async (t) => {
@@ -109,7 +109,7 @@ suite('filing concurrently with writers on PostgreSQL', { skip: noPostgres, conc
     await fileBeside(world, () => ingest(other, [saying(ONE, 2, 'new')]))
     assert.deepEqual(await keeper.similar.page(ONE), { terms: termsOf('new').counts })
     await fileAll(keeper, hold)
-    assert.deepEqual([await namesOf(keeper, 'new'), await wordingOf(keeper, 'old')], [[ONE], null])
+    assert.deepEqual([await namesOf(keeper, 'new'), await documentOf(keeper, 'old')], [[ONE], null])
     assert.deepEqual(await faults(keeper), [])
   })
 

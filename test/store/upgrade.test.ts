@@ -14,7 +14,7 @@ import { applyPostgresMigrations as migratePostgres, SCHEMA_PARTS } from '../../
 import { connectSqlite } from '../../src/store/sqlite/database/connection.ts'
 import { applySqliteMigrations as migrateSqlite } from '../../src/store/sqlite/database/migrate.ts'
 import { type DomainName, slotOf } from '../../src/values/domain-name.ts'
-import { fileAll, holdOf, saying, wordingOf } from './conformance/filed-pages.ts'
+import { documentOf, fileAll, holdOf, saying } from './conformance/filed-pages.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const NOW = 1_795_176_000
@@ -93,13 +93,13 @@ async function unread(url: string, write: (sql: string) => Promise<void>): Promi
     )
     const hold = await holdOf(store)
     await fileAll(store, hold)
-    const wording = (await wordingOf(store, 'the same'))!
+    const document = (await documentOf(store, 'the same'))!
     await write(`update facts set text_digest = null where name = 'p1.example'`)
-    assert.deepEqual(await store.similar.names([wording], 5), [['p2.example']], 'also what the former release writes')
+    assert.deepEqual(await store.similar.names([document], 5), [['p2.example']], 'also what the former release writes')
     await write(`delete from facts where name = 'p2.example'`)
-    assert.deepEqual(await store.similar.names([wording], 5), [[]])
+    assert.deepEqual(await store.similar.names([document], 5), [[]])
     await fileAll(store, hold)
-    assert.equal(await wordingOf(store, 'the same'), null)
+    assert.equal(await documentOf(store, 'the same'), null)
   } finally {
     await store.close()
   }

@@ -31,7 +31,7 @@ async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, tru
   const metrics = new ApiMetrics()
   const { app } = await createApi({
     similarSearch: openSimilarityService(world.store),
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     store: { facts, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies },
     now: () => world.clock.now,

@@ -31,7 +31,7 @@ async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Prom
   const { app } = await createApi({
     similarSearch: openSimilarityService(world.store),
     store: world.store,
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     settings,
     now,
     log: pino({ level: 'silent' }),
@@ -176,7 +176,7 @@ test('/healthz and /readyz: 200; during shutdown /readyz is 503 and every respon
   const api = await createApi({
     similarSearch: openSimilarityService(world.store),
     store: world.store,
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     settings,
     now,
     log: pino({ level: 'silent' }),

@@ -24,7 +24,7 @@ const facts = { ...world.store.facts, history } as unknown as FactsReader
 const metrics = new ApiMetrics()
 const { app } = await createApi({
   similarSearch: openSimilarityService(world.store),
-  fileStore: world.shelf,
+  fileStore: world.fileStore,
   store: { facts, ledger: world.store.ledger },
   settings: { cors: '*', trustedProxies: [] },
   now: () => world.clock.now,

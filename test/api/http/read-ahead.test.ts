@@ -31,7 +31,7 @@ async function apiOf(t: TestContext) {
   const api = await createApi({
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup } },
     similarSearch: openSimilarityService(world.store),
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     settings: { cors: [], trustedProxies: [] },
     now: () => world.clock.now,
     log: pino({ level: 'silent' }),

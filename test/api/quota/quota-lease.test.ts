@@ -9,36 +9,36 @@ import type { Day } from '../../../src/values/time.ts'
 
 const LIMIT = 25_000
 
-type Deed = 'grant' | 'take' | 'spend' | 'restore' | 'round' | 'fail' | 'retire'
-const deeds: fc.Arbitrary<Deed[]> = fc.array(
+type Operation = 'grant' | 'take' | 'spend' | 'restore' | 'round' | 'fail' | 'retire'
+const operations: fc.Arbitrary<Operation[]> = fc.array(
   fc.constantFrom('grant', 'take', 'take', 'take', 'spend', 'restore', 'round', 'fail', 'retire'),
   { maxLength: 200 },
 )
 
 /** Runs the operations as a process and its ledger would. Returns the final state of the ledger. */
-function live(purse: TokenLease, list: readonly Deed[]) {
+function live(lease: TokenLease, list: readonly Operation[]) {
   const ledger = { held: 0, used: 0 }
   let inFlight = 0
-  for (const deed of list) {
-    if (deed === 'grant') {
+  for (const operation of list) {
+    if (operation === 'grant') {
       ledger.held += 64
       assert.equal(
-        purse.applyGrant({ granted: 64, used: ledger.used, leased: ledger.held, retryLater: false }),
+        lease.applyGrant({ granted: 64, used: ledger.used, leased: ledger.held, retryLater: false }),
         'leased',
       )
-    } else if (deed === 'take') inFlight += purse.takeIdleUnit() ? 1 : 0
-    else if (deed === 'retire') purse.retire()
-    else if (deed === 'round' || deed === 'fail') {
-      const settlement = purse.nextSettlement('holder')
-      if (settlement !== null && deed === 'fail') purse.revertSettlement(settlement)
+    } else if (operation === 'take') inFlight += lease.takeIdleUnit() ? 1 : 0
+    else if (operation === 'retire') lease.retire()
+    else if (operation === 'round' || operation === 'fail') {
+      const settlement = lease.nextSettlement('holder')
+      if (settlement !== null && operation === 'fail') lease.revertSettlement(settlement)
       else if (settlement !== null) {
         ledger.held -= settlement.spent + settlement.returned
         ledger.used += settlement.spent
       }
     } else if (inFlight > 0) {
       inFlight--
-      if (deed === 'spend') purse.spendUnit()
-      else purse.releaseUnit('leased')
+      if (operation === 'spend') lease.spendUnit()
+      else lease.releaseUnit('leased')
     }
     assert.ok(ledger.held >= 0)
   }
@@ -47,12 +47,12 @@ function live(purse: TokenLease, list: readonly Deed[]) {
 
 test('what the ledger counts as held is exactly what the process can still settle', () => {
   fc.assert(
-    fc.property(deeds, (list) => {
-      const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
-      const { held, inFlight } = live(purse, list)
-      for (let call = 0; call < inFlight; call++) purse.releaseUnit('leased')
+    fc.property(operations, (list) => {
+      const lease = new TokenLease(1, '2026-11-20' as Day, LIMIT)
+      const { held, inFlight } = live(lease, list)
+      for (let call = 0; call < inFlight; call++) lease.releaseUnit('leased')
       let left = held
-      for (let round = purse.nextSettlement('h'); round !== null; round = purse.nextSettlement('h'))
+      for (let round = lease.nextSettlement('h'); round !== null; round = lease.nextSettlement('h'))
         left -= round.spent + round.returned
       assert.equal(left, 0)
     }),
@@ -60,68 +60,68 @@ test('what the ledger counts as held is exactly what the process can still settl
 })
 
 test('an idle unit is returned in the second round after it arrived', () => {
-  const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
-  purse.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
-  assert.deepEqual(purse.nextSettlement('h')?.returned, 0)
-  assert.deepEqual(purse.nextSettlement('h')?.returned, 64)
-  assert.equal(purse.isEmpty, true)
+  const lease = new TokenLease(1, '2026-11-20' as Day, LIMIT)
+  lease.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
+  assert.deepEqual(lease.nextSettlement('h')?.returned, 0)
+  assert.deepEqual(lease.nextSettlement('h')?.returned, 64)
+  assert.equal(lease.isEmpty, true)
 })
 
 test('the remaining units are those that no process has', () => {
-  const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
-  purse.applyGrant({ granted: 64, used: 10, leased: 64, retryLater: false })
-  assert.equal(purse.remaining, LIMIT - 10)
-  purse.takeIdleUnit()
-  assert.equal(purse.remaining, LIMIT - 11)
-  purse.releaseUnit('leased')
-  assert.equal(purse.remaining, LIMIT - 10)
+  const lease = new TokenLease(1, '2026-11-20' as Day, LIMIT)
+  lease.applyGrant({ granted: 64, used: 10, leased: 64, retryLater: false })
+  assert.equal(lease.remaining, LIMIT - 10)
+  lease.takeIdleUnit()
+  assert.equal(lease.remaining, LIMIT - 11)
+  lease.releaseUnit('leased')
+  assert.equal(lease.remaining, LIMIT - 10)
 })
 
 test('the remaining units follow the calls, through a settlement and one that did not arrive', () => {
-  const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
-  purse.applyGrant({ granted: 64, used: 10, leased: 64, retryLater: false })
-  for (let call = 0; call < 3; call++) purse.takeIdleUnit()
-  purse.spendUnit()
-  purse.spendUnit()
-  assert.equal(purse.remaining, LIMIT - 13, 'two are spent, one is in flight')
-  const settlement = purse.nextSettlement('h')!
-  assert.deepEqual([settlement.spent, purse.remaining, purse.unsettled], [2, LIMIT - 13, 0])
-  purse.revertSettlement(settlement)
-  assert.deepEqual([purse.remaining, purse.unsettled], [LIMIT - 13, 2])
-  assert.equal(purse.nextSettlement('h')?.spent, 2, 'it is settled again')
-  assert.equal(purse.remaining, LIMIT - 13)
-  purse.releaseUnit('charged')
-  assert.equal(purse.remaining, LIMIT - 12, 'a unit that the ledger counted comes back')
-  purse.applyGrant({ granted: 0, used: LIMIT, leased: 0, retryLater: false })
-  assert.equal(purse.remaining, 0, 'never less than none')
+  const lease = new TokenLease(1, '2026-11-20' as Day, LIMIT)
+  lease.applyGrant({ granted: 64, used: 10, leased: 64, retryLater: false })
+  for (let call = 0; call < 3; call++) lease.takeIdleUnit()
+  lease.spendUnit()
+  lease.spendUnit()
+  assert.equal(lease.remaining, LIMIT - 13, 'two are spent, one is in flight')
+  const settlement = lease.nextSettlement('h')!
+  assert.deepEqual([settlement.spent, lease.remaining, lease.unsettled], [2, LIMIT - 13, 0])
+  lease.revertSettlement(settlement)
+  assert.deepEqual([lease.remaining, lease.unsettled], [LIMIT - 13, 2])
+  assert.equal(lease.nextSettlement('h')?.spent, 2, 'it is settled again')
+  assert.equal(lease.remaining, LIMIT - 13)
+  lease.releaseUnit('charged')
+  assert.equal(lease.remaining, LIMIT - 12, 'a unit that the ledger counted comes back')
+  lease.applyGrant({ granted: 0, used: LIMIT, leased: 0, retryLater: false })
+  assert.equal(lease.remaining, 0, 'never less than none')
 })
 
 /** A lease with three calls in flight, and the record of the first of them. */
 function inFlight(source: 'leased' | 'charged') {
-  const purse = new TokenLease(1, '2026-11-20' as Day, LIMIT)
-  purse.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
-  for (let call = 0; call < 3; call++) purse.takeIdleUnit()
+  const lease = new TokenLease(1, '2026-11-20' as Day, LIMIT)
+  lease.applyGrant({ granted: 64, used: 0, leased: 64, retryLater: false })
+  for (let call = 0; call < 3; call++) lease.takeIdleUnit()
   const said: string[] = []
   const notes = { add: (_: unknown, endpoint: string) => said.push(`noted ${endpoint}`) } as never
   const giveBack = async (): Promise<void> => void said.push('given back')
-  return { purse, said, unit: new UnitReservation(purse, {} as never, source, { usage: notes, refund: giveBack }) }
+  return { lease, said, unit: new UnitReservation(lease, {} as never, source, { usage: notes, refund: giveBack }) }
 }
 
 test('a unit is charged once, however often charge is called, and cannot be returned then', async () => {
   for (const source of ['leased', 'charged'] as const) {
-    const { purse, said, unit } = inFlight(source)
+    const { lease, said, unit } = inFlight(source)
     for (const endpoint of ['lookup', 'redirect']) unit.charge(endpoint)
     await unit.release()
-    assert.deepEqual([said, purse.unsettled], [['noted lookup'], source === 'leased' ? 1 : 0])
+    assert.deepEqual([said, lease.unsettled], [['noted lookup'], source === 'leased' ? 1 : 0])
   }
 })
 
 test('a unit is released once, however often release is called, and cannot be charged then', async () => {
   for (const source of ['leased', 'charged'] as const) {
-    const { purse, said, unit } = inFlight(source)
+    const { lease, said, unit } = inFlight(source)
     for (let time = 0; time < 2; time++) await unit.release()
     unit.charge('lookup')
-    assert.deepEqual([said, purse.unsettled], [source === 'leased' ? [] : ['given back'], 0])
-    assert.equal(purse.remaining, source === 'leased' ? LIMIT - 2 : LIMIT - 3)
+    assert.deepEqual([said, lease.unsettled], [source === 'leased' ? [] : ['given back'], 0])
+    assert.equal(lease.remaining, source === 'leased' ? LIMIT - 2 : LIMIT - 3)
   }
 })

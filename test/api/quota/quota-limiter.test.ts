@@ -27,9 +27,9 @@ async function world(t: TestContext) {
   const token = makeToken(new Uint8Array(20))
   const wanted = { email: 'a@example.com', role: 'user', plan: 'free', periods: [], addons: [] } as const
   const account = (await store.ledger.as(TESTER).createAccount(wanted, NOON, newTokenRecord(token, 'test', null)))!
-  const meters: QuotaLimiter[] = []
+  const limiters: QuotaLimiter[] = []
   t.after(async () => {
-    await Promise.all(meters.map((meter) => meter.close()))
+    await Promise.all(limiters.map((limiter) => limiter.close()))
     await store.close()
     await rm(folder, { recursive: true })
   })
@@ -40,18 +40,18 @@ async function world(t: TestContext) {
     caller: (queries: number, now = NOON): Caller => {
       return { account, token: 1, limits: { ...DEFAULT_PLAN_LIMITS.free, dailyCalls: queries }, now, today: dayOf(now) }
     },
-    meter: (ledger: Ledger = store.ledger): QuotaLimiter => {
-      const holder = `process ${meters.length}`
-      meters.push(new QuotaLimiter({ ledger, holder, onFault: (fault) => faults.push(fault) }))
-      return meters.at(-1)!
+    limiter: (ledger: Ledger = store.ledger): QuotaLimiter => {
+      const holder = `process ${limiters.length}`
+      limiters.push(new QuotaLimiter({ ledger, holder, onFault: (fault) => faults.push(fault) }))
+      return limiters.at(-1)!
     },
   }
 }
 
 /** Makes one call and returns its outcome. */
-async function call(meter: QuotaLimiter, caller: Caller, counts: boolean): Promise<'counted' | 'free' | 'refused'> {
+async function call(limiter: QuotaLimiter, caller: Caller, counts: boolean): Promise<'counted' | 'free' | 'refused'> {
   try {
-    const permit = await meter.reserve(caller)
+    const permit = await limiter.reserve(caller)
     if (counts) permit.charge('lookup')
     else await permit.release()
     return counts ? 'counted' : 'free'
@@ -63,32 +63,32 @@ async function call(meter: QuotaLimiter, caller: Caller, counts: boolean): Promi
 
 test('exactly the limit is answered over several processes, with free calls in between', async (t) => {
   const limit = 1_100 // the first hundred are leased in batches, the others singly
-  const { ledger, caller, meter, faults } = await world(t)
-  const meters = [meter(), meter(), meter()]
+  const { ledger, caller, limiter, faults } = await world(t)
+  const limiters = [limiter(), limiter(), limiter()]
   const anyCall = fc.record({ process: fc.nat(2), counts: fc.integer({ min: 0, max: 9 }).map((n) => n > 0) })
   const calls = fc.sample(anyCall, 1_600)
   let counted = 0
   while (calls.length > 0) {
-    const outcomes = calls.splice(0, 64).map(({ process, counts }) => call(meters[process]!, caller(limit), counts))
+    const outcomes = calls.splice(0, 64).map(({ process, counts }) => call(limiters[process]!, caller(limit), counts))
     counted += (await Promise.all(outcomes)).filter((outcome) => outcome === 'counted').length
   }
   assert.equal(counted, limit)
-  await Promise.all(meters.map((each) => each.settle()))
+  await Promise.all(limiters.map((each) => each.settle()))
   assert.equal(await ledger.usedUnits(caller(limit).account.id, caller(limit).today), limit)
   assert.deepEqual(faults, [])
 })
 
 test('the unit of a call that costs nothing is free for any process before its response is sent', async (t) => {
-  const { caller, meter } = await world(t)
-  const [a, b] = [meter(), meter()]
+  const { caller, limiter } = await world(t)
+  const [a, b] = [limiter(), limiter()]
   assert.equal(await call(a, caller(1), false), 'free')
   assert.equal(await call(b, caller(1), true), 'counted')
   assert.equal(await call(a, caller(1), true), 'refused')
 })
 
 test('429 is given only if the store itself has nothing left: units that another process holds are waited for', async (t) => {
-  const { caller, meter } = await world(t)
-  const [a, b] = [meter(), meter()]
+  const { caller, limiter } = await world(t)
+  const [a, b] = [limiter(), limiter()]
   const open = await a.reserve(caller(1_040)) // a lease of 64, one of them in flight
   for (let done = 0; done < 976; done++) assert.equal(await call(b, caller(1_040), true), 'counted')
   const late = Promise.all(Array.from({ length: 64 }, () => call(b, caller(1_040), true)))
@@ -104,8 +104,8 @@ test('429 is given only if the store itself has nothing left: units that another
 })
 
 test('429: limit, used, and the seconds to the next UTC midnight', async (t) => {
-  const { caller, meter } = await world(t)
-  const only = meter()
+  const { caller, limiter } = await world(t)
+  const only = limiter()
   await call(only, caller(1), true)
   await assert.rejects(
     async () => only.reserve(caller(1)),
@@ -117,8 +117,8 @@ test('429: limit, used, and the seconds to the next UTC midnight', async (t) => 
 })
 
 test('the budget is that of a UTC day: units of yesterday do not count today', async (t) => {
-  const { ledger, caller, meter } = await world(t)
-  const only = meter()
+  const { ledger, caller, limiter } = await world(t)
+  const only = limiter()
   assert.equal(await call(only, caller(2_000), true), 'counted')
   assert.equal(await call(only, caller(1, NOON + 43_200), true), 'counted')
   assert.equal(await call(only, caller(1, NOON + 43_200), true), 'refused')
@@ -131,8 +131,8 @@ test('the budget is that of a UTC day: units of yesterday do not count today', a
 })
 
 test('spent units are recorded by token, endpoint and day', async (t) => {
-  const { ledger, caller, meter } = await world(t)
-  const only = meter()
+  const { ledger, caller, limiter } = await world(t)
+  const only = limiter()
   for (const endpoint of ['lookup', 'redirect', 'lookup']) (await only.reserve(caller(2_000))).charge(endpoint)
   await (await only.reserve(caller(2_000))).release()
   await only.settle()
@@ -144,7 +144,7 @@ test('spent units are recorded by token, endpoint and day', async (t) => {
 })
 
 test('a ledger that fails for a while loses no unit and no record', async (t) => {
-  const { ledger, caller, meter, faults } = await world(t)
+  const { ledger, caller, limiter, faults } = await world(t)
   let isBroken = false
   const broken: Ledger = {
     ...ledger,
@@ -157,7 +157,7 @@ test('a ledger that fails for a while loses no unit and no record', async (t) =>
       await ledger.recordUsage(notes)
     },
   }
-  const only = meter(broken)
+  const only = limiter(broken)
   ;(await only.reserve(caller(2_000))).charge('lookup')
   isBroken = true
   await only.settle()
@@ -179,10 +179,10 @@ test('a ledger that fails for a while loses no unit and no record', async (t) =>
 })
 
 test('an unavailable ledger is asked once for all waiting calls, not once for each', async (t) => {
-  const { ledger, caller, meter } = await world(t)
+  const { ledger, caller, limiter } = await world(t)
   const asked: ((fault: Error) => void)[] = []
   const away = { ...ledger, takeQuota: () => new Promise<never>((_, reject) => asked.push(reject)) }
-  const waits = meter(away)
+  const waits = limiter(away)
   const calls = Array.from({ length: 5 }, () => waits.reserve(caller(25_000)))
   const outcomes = Promise.allSettled(calls)
   while (asked.length === 0) await new Promise(setImmediate)
@@ -192,11 +192,11 @@ test('an unavailable ledger is asked once for all waiting calls, not once for ea
 })
 
 test('a unit that the ledger does not accept is returned later, and nothing waits for that', async (t) => {
-  const { ledger, caller, meter, faults } = await world(t)
+  const { ledger, caller, limiter, faults } = await world(t)
   let isAway = true
   const away = () => Promise.reject(new StoreUnavailableFault('away'))
   const giveBack: Ledger['refundUnit'] = (account, day) => (isAway ? away() : ledger.refundUnit(account, day))
-  const single = meter({ ...ledger, refundUnit: giveBack })
+  const single = limiter({ ...ledger, refundUnit: giveBack })
   const limit = 5
   const permit = await single.reserve(caller(limit))
   await permit.release()
@@ -209,7 +209,7 @@ test('a unit that the ledger does not accept is returned later, and nothing wait
 })
 
 test('a quota limiter that closes returns the units that are still on their way to it', async (t) => {
-  const { ledger, caller, meter } = await world(t)
+  const { ledger, caller, limiter } = await world(t)
   const [first, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const gates = [first, later]
   const slow: Ledger = {
@@ -219,7 +219,7 @@ test('a quota limiter that closes returns the units that are still on their way 
       return ledger.takeQuota(ask)
     },
   }
-  const only = meter(slow)
+  const only = limiter(slow)
   first.resolve()
   const someone = caller(2_000)
   for (let count = 0; count < 50; count++) (await only.reserve(someone)).charge('lookup')
@@ -233,7 +233,7 @@ test('a quota limiter that closes returns the units that are still on their way 
 })
 
 test('units that may have been returned are not used again', async (t) => {
-  const { ledger, caller, meter } = await world(t)
+  const { ledger, caller, limiter } = await world(t)
   let isDoubtful = false
   const doubtful: Ledger = {
     ...ledger,
@@ -242,7 +242,7 @@ test('units that may have been returned are not used again', async (t) => {
       if (isDoubtful) throw new UncertainWriteFault('the server is out of reach')
     },
   }
-  const only = meter(doubtful)
+  const only = limiter(doubtful)
   const someone = caller(1_200)
   for (let count = 0; count < 3; count++) (await only.reserve(someone)).charge('lookup')
   await only.settle()

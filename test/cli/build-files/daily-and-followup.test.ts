@@ -73,10 +73,10 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
       before(1),
       Array.from({ length: 502 }, (_, n) => `n${n}.example`),
     )
-    const shelf = openFolderFileStore(path('data/files'))
+    const fileStore = openFolderFileStore(path('data/files'))
     for (let days = 2; days < 16; days++) {
       const name = fileName('daily', before(days))
-      await shelf.publish(name, pieces(gzipSync('a.example\n')), () => description())
+      await fileStore.publish(name, pieces(gzipSync('a.example\n')), () => description())
     }
     const held = await run(['build', 'daily'])
     assert.equal(held.code, 3)

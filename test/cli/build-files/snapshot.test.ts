@@ -23,10 +23,10 @@ suite('build snapshot', { concurrency: 2 }, () => {
         new RegExp(`^domains-${day}.txt.gz: 50 names, \\d+ bytes\ndomains-enriched-${day}.csv.gz: 50 `),
       )
     }
-    const shelf = openFolderFileStore(path('files'))
+    const fileStore = openFolderFileStore(path('files'))
     const sorted = Array.from({ length: NAMES }, (_, n) => nameOf(n)).sort()
     for (const kind of ['snapshot', 'enriched'] satisfies FileKind[]) {
-      const [manifest, ...others] = await shelf.list(kind)
+      const [manifest, ...others] = await fileStore.list(kind)
       assert.deepEqual([manifest?.name, others.length], [fileName(kind, '2026-01-02' as Day), 0])
       assert.deepEqual([manifest?.rows, manifest?.first, manifest?.last], [NAMES, sorted[0], sorted.at(-1)])
     }

@@ -49,7 +49,7 @@ function folderOf(t: TestContext): string {
 /** Two resolvers of the lab, and the eyes of a crawl that asks them. */
 async function lookingAt(t: TestContext) {
   const servers = [await startDnsServer(TABLE), await startDnsServer(TABLE)]
-  const eyes = await openProbeSystem({
+  const probeSystem = await openProbeSystem({
     servers: servers.map(({ address, port }) => ({ address, port })),
     guard: makeGuard(),
     userAgent: 'domaindex/test',
@@ -61,10 +61,10 @@ async function lookingAt(t: TestContext) {
     selfCheckTimeoutMs: 150,
   })
   t.after(async () => {
-    await eyes.close()
+    await probeSystem.close()
     for (const each of servers) await each.close()
   })
-  return { servers: servers as [LabDnsServer, LabDnsServer], eyes }
+  return { servers: servers as [LabDnsServer, LabDnsServer], probeSystem }
 }
 
 type Given = Pick<Parameters<typeof crawlList>[0], 'probe' | 'runSelfCheck' | 'destination'> & {
@@ -89,7 +89,7 @@ function crawl(names: readonly string[], given: Given) {
 
 for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
   test(`resolvers that answer every question by ${lie}: nothing is written, and the list goes on when they are well`, async (t) => {
-    const { servers, eyes } = await lookingAt(t)
+    const { servers, probeSystem } = await lookingAt(t)
     const path = join(folderOf(t), 'seen.jsonl')
     const destination = openObservationFile(path, null)
     const said: string[] = []
@@ -98,7 +98,7 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
       if (++visits === 6)
         for (const server of servers)
           server.override(lie === 'nxdomain' ? () => ({ A: ['192.0.2.66'] }) : answerAlways(lie))
-      return eyes.probe(name)
+      return probeSystem.probe(name)
     }
     const say = (news: string): void => {
       said.push(news)
@@ -106,7 +106,7 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
     }
     const { work, tally } = crawl(NAMES, {
       probe: visit,
-      runSelfCheck: eyes.runSelfCheck,
+      runSelfCheck: probeSystem.runSelfCheck,
       destination,
       log: say,
     })

@@ -11,10 +11,10 @@ import {
   parseFileName,
 } from '../../../src/jobs/file-store/file-store.ts'
 
-export type ShelfEngine = {
+export type FileStoreEngine = {
   name: string
   /** An empty file store, removed after the test. Each call of `another` returns the view of another process. */
-  open(test: TestContext): Promise<{ shelf: FileStore; another(): FileStore }>
+  open(test: TestContext): Promise<{ fileStore: FileStore; another(): FileStore }>
 }
 
 export const NAME = nameOf('2026-11-19.txt.gz')
@@ -51,8 +51,8 @@ export async function readAll(opened: OpenedFile, start = 0, end = opened.manife
 }
 
 /** Returns the content of a file, or null if there is none. The content must match the manifest. */
-export async function contentOf(shelf: FileStore, name = NAME): Promise<Buffer | null> {
-  const opened = await shelf.open(name)
+export async function contentOf(fileStore: FileStore, name = NAME): Promise<Buffer | null> {
+  const opened = await fileStore.open(name)
   if (opened === null) return null
   const content = await readAll(opened)
   await opened.close()
@@ -61,29 +61,32 @@ export async function contentOf(shelf: FileStore, name = NAME): Promise<Buffer |
   return content
 }
 
-export function shelfConformance(engine: ShelfEngine): void {
-  const on = (sentence: string, deed: (world: Awaited<ReturnType<ShelfEngine['open']>>) => Promise<void>): void => {
-    test(`${engine.name}: ${sentence}`, async (t) => deed(await engine.open(t)))
+export function fileStoreConformance(engine: FileStoreEngine): void {
+  const on = (
+    sentence: string,
+    operation: (world: Awaited<ReturnType<FileStoreEngine['open']>>) => Promise<void>,
+  ): void => {
+    test(`${engine.name}: ${sentence}`, async (t) => operation(await engine.open(t)))
   }
 
-  on('says how much may still be written, before the first file and after it', async ({ shelf }) => {
-    const before = await shelf.freeBytes()
+  on('reports the free space, before the first file and after it', async ({ fileStore }) => {
+    const before = await fileStore.freeBytes()
     assert.ok(before > 0)
-    await shelf.publish(NAME, pieces(bytes(10)), () => description())
-    assert.ok((await shelf.freeBytes()) > 0)
+    await fileStore.publish(NAME, pieces(bytes(10)), () => description())
+    assert.ok((await fileStore.freeBytes()) > 0)
   })
 
-  on('an empty shelf has no file, no manifest and an empty list', async ({ shelf }) => {
-    assert.equal(await shelf.open(NAME), null)
-    assert.equal(await shelf.manifest(NAME), null)
-    assert.deepEqual(await shelf.list('daily'), [])
-    await shelf.remove(NAME)
+  on('an empty file store has no file, no manifest and an empty list', async ({ fileStore }) => {
+    assert.equal(await fileStore.open(NAME), null)
+    assert.equal(await fileStore.manifest(NAME), null)
+    assert.deepEqual(await fileStore.list('daily'), [])
+    await fileStore.remove(NAME)
   })
 
-  on('a file is published with a manifest that says what it is', async ({ shelf, another }) => {
+  on('a file is published with a manifest that describes it', async ({ fileStore, another }) => {
     const content = bytes(300_000)
     const told: object[] = []
-    const manifest = await shelf.publish(NAME, pieces(content.subarray(0, 7), content.subarray(7)), (written) => {
+    const manifest = await fileStore.publish(NAME, pieces(content.subarray(0, 7), content.subarray(7)), (written) => {
       told.push(written)
       return { ...description(), ratio: 1.5, listed_before: 2 }
     })
@@ -96,10 +99,10 @@ export function shelfConformance(engine: ShelfEngine): void {
     assert.deepEqual(await contentOf(another()), Buffer.from(content))
   })
 
-  on('any range of a file is its bytes', async ({ shelf }) => {
+  on('any range of a file returns its bytes', async ({ fileStore }) => {
     const content = Buffer.from(bytes(400_000))
-    await shelf.publish(NAME, pieces(content), () => description())
-    const opened = (await shelf.open(NAME))!
+    await fileStore.publish(NAME, pieces(content), () => description())
+    const opened = (await fileStore.open(NAME))!
     const range = fc.tuple(fc.nat(400_000), fc.nat(400_000)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const)
     await fc.assert(
       fc.asyncProperty(range, async ([start, end]) => {
@@ -113,27 +116,27 @@ export function shelfConformance(engine: ShelfEngine): void {
   replacing(on)
   failing(on)
 
-  on('files are listed by kind, the oldest date first', async ({ shelf }) => {
+  on('files are listed by kind, the oldest date first', async ({ fileStore }) => {
     const names = ['2026-11-19', '2025-12-31', '2026-02-01'].flatMap((date) => [
       `${date}.txt.gz`,
       `${date}-followup-7.csv.gz`,
       `domains-${date}.txt.gz`,
     ])
-    for (const name of names) await shelf.publish(nameOf(name), pieces(bytes(3)), () => description())
+    for (const name of names) await fileStore.publish(nameOf(name), pieces(bytes(3)), () => description())
     const listed = async (kind: 'daily' | 'followup-30' | 'snapshot') =>
-      (await shelf.list(kind)).map(({ name }) => name)
+      (await fileStore.list(kind)).map(({ name }) => name)
     assert.deepEqual(await listed('daily'), ['2025-12-31.txt.gz', '2026-02-01.txt.gz', '2026-11-19.txt.gz'])
     assert.deepEqual(await listed('followup-30'), [])
     assert.equal((await listed('snapshot')).at(-1), 'domains-2026-11-19.txt.gz')
   })
 
-  on('writers side by side: what is read is always one of the files written', async ({ shelf, another }) => {
+  on('with concurrent writers, a read returns one of the written files', async ({ fileStore, another }) => {
     const contents = Array.from({ length: 8 }, (_, index) => Buffer.from(bytes(50_000 + index, index)))
     const others = contents.map(() => another())
     let isOver = false
     const reading = (async () => {
       for (; !isOver; await new Promise(setImmediate)) {
-        const read = await contentOf(shelf)
+        const read = await contentOf(fileStore)
         assert.ok(read === null || contents.some((content) => content.equals(read)))
       }
     })()
@@ -144,29 +147,29 @@ export function shelfConformance(engine: ShelfEngine): void {
     }
     isOver = true
     await reading
-    assert.ok((await shelf.manifest(NAME))!.revision > 1)
+    assert.ok((await fileStore.manifest(NAME))!.revision > 1)
   })
 }
 
-type On = (sentence: string, deed: (world: { shelf: FileStore; another(): FileStore }) => Promise<void>) => void
+type On = (
+  sentence: string,
+  operation: (world: { fileStore: FileStore; another(): FileStore }) => Promise<void>,
+) => void
 
 function replacing(on: On): void {
-  on(
-    'a newer file takes the place of the former at once, with a revision and a later moment of its own',
-    async (world) => {
-      const { shelf, another } = world
-      const first = await shelf.publish(NAME, pieces(bytes(9)), () => description())
-      const second = await another().publish(NAME, pieces(bytes(10)), () => description(GENERATED - 50))
-      assert.deepEqual([first.revision, second.revision], [1, 2])
-      assert.equal(second.generated, GENERATED + 1)
-      const third = await shelf.publish(NAME, pieces(bytes(11)), () => description(GENERATED + 500))
-      assert.deepEqual([third.revision, third.generated], [3, GENERATED + 500])
-      assert.deepEqual(await shelf.list('daily'), [third])
-      assert.equal((await contentOf(shelf))!.length, 11)
-    },
-  )
+  on('a newer file replaces the former one atomically, with its own revision and time', async (world) => {
+    const { fileStore, another } = world
+    const first = await fileStore.publish(NAME, pieces(bytes(9)), () => description())
+    const second = await another().publish(NAME, pieces(bytes(10)), () => description(GENERATED - 50))
+    assert.deepEqual([first.revision, second.revision], [1, 2])
+    assert.equal(second.generated, GENERATED + 1)
+    const third = await fileStore.publish(NAME, pieces(bytes(11)), () => description(GENERATED + 500))
+    assert.deepEqual([third.revision, third.generated], [3, GENERATED + 500])
+    assert.deepEqual(await fileStore.list('daily'), [third])
+    assert.equal((await contentOf(fileStore))!.length, 11)
+  })
 
-  on('until all of it is written the former file is the file', async ({ shelf, another }) => {
+  on('before a file is completely written, the former file stays', async ({ fileStore, another }) => {
     const reader = another()
     const seen: (number | undefined)[] = []
     const look = async () => seen.push((await contentOf(reader))?.length)
@@ -177,23 +180,23 @@ function replacing(on: On): void {
       }
       await look()
     }
-    await shelf.publish(NAME, slow(10), () => description())
-    await shelf.publish(NAME, slow(20), () => description())
+    await fileStore.publish(NAME, slow(10), () => description())
+    await fileStore.publish(NAME, slow(20), () => description())
     await look()
     assert.deepEqual(seen, [undefined, undefined, undefined, undefined, 30, 30, 30, 30, 60])
   })
 
-  on('whoever reads a file that is replaced or removed goes on reading it', async ({ shelf, another }) => {
+  on('a reader of a file that is replaced or removed can read on', async ({ fileStore, another }) => {
     const content = Buffer.from(bytes(500_000))
-    await shelf.publish(NAME, pieces(content), () => description())
+    await fileStore.publish(NAME, pieces(content), () => description())
     const opened = (await another().open(NAME))!
     const reading = opened.read(0, 500_000)[Symbol.asyncIterator]()
     const read = [Buffer.from((await reading.next()).value!)]
-    await shelf.publish(NAME, pieces(bytes(7)), () => description())
+    await fileStore.publish(NAME, pieces(bytes(7)), () => description())
     read.push(Buffer.from((await reading.next()).value!))
-    await shelf.remove(NAME)
-    assert.equal(await shelf.open(NAME), null)
-    assert.deepEqual(await shelf.list('daily'), [])
+    await fileStore.remove(NAME)
+    assert.equal(await fileStore.open(NAME), null)
+    assert.deepEqual(await fileStore.list('daily'), [])
     for (let next = await reading.next(); !next.done; next = await reading.next()) read.push(Buffer.from(next.value))
     assert.ok(Buffer.concat(read).equals(content))
     assert.ok((await readAll(opened, 400_000, 400_100)).equals(content.subarray(400_000, 400_100)))
@@ -202,7 +205,7 @@ function replacing(on: On): void {
 }
 
 function failing(on: On): void {
-  on('a source that fails, or a description that does, leaves the former file', async ({ shelf }) => {
+  on('if a source or a description fails, the former file stays', async ({ fileStore }) => {
     async function* broken() {
       yield bytes(100_000)
       throw new Error('the source broke')
@@ -211,17 +214,17 @@ function failing(on: On): void {
       throw new Error('nothing to say')
     }
     await assert.rejects(
-      shelf.publish(NAME, broken(), () => description()),
+      fileStore.publish(NAME, broken(), () => description()),
       /the source broke/,
     )
-    assert.equal(await shelf.open(NAME), null)
-    const manifest = await shelf.publish(NAME, pieces(bytes(5)), () => description())
+    assert.equal(await fileStore.open(NAME), null)
+    const manifest = await fileStore.publish(NAME, pieces(bytes(5)), () => description())
     await assert.rejects(
-      shelf.publish(NAME, broken(), () => description()),
+      fileStore.publish(NAME, broken(), () => description()),
       /the source broke/,
     )
-    await assert.rejects(shelf.publish(NAME, pieces(bytes(6)), fail), /nothing to say/)
-    assert.deepEqual(await shelf.manifest(NAME), manifest)
-    assert.equal((await contentOf(shelf))!.length, 5)
+    await assert.rejects(fileStore.publish(NAME, pieces(bytes(6)), fail), /nothing to say/)
+    assert.deepEqual(await fileStore.manifest(NAME), manifest)
+    assert.equal((await contentOf(fileStore))!.length, 5)
   })
 }

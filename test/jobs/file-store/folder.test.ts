@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseFileName } from '../../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
-import { bytes, contentOf, description, NAME, nameOf, pieces, shelfConformance } from './conformance.ts'
+import { bytes, contentOf, description, fileStoreConformance, NAME, nameOf, pieces } from './conformance.ts'
 
 const KILLED = fileURLToPath(new URL('writer-killed.ts', import.meta.url))
 
@@ -20,11 +20,11 @@ function folderOf(t: TestContext): string {
   return folder
 }
 
-shelfConformance({
+fileStoreConformance({
   name: 'folder',
   async open(t) {
     const folder = join(folderOf(t), 'files')
-    return { shelf: openFolderFileStore(folder), another: () => openFolderFileStore(folder) }
+    return { fileStore: openFolderFileStore(folder), another: () => openFolderFileStore(folder) }
   },
 })
 
@@ -45,14 +45,14 @@ for (const former of [true, false]) {
     const outcomes = new Set<number | undefined>()
     const tryStep = async (step: number): Promise<boolean> => {
       const folder = folderOf(t)
-      const shelf = openFolderFileStore(folder)
-      if (former) await shelf.publish(NAME, pieces(bytes(1_000)), () => description())
+      const fileStore = openFolderFileStore(folder)
+      if (former) await fileStore.publish(NAME, pieces(bytes(1_000)), () => description())
       const isWhole = await publishKilled(folder, step)
-      const length = (await contentOf(shelf))?.length
+      const length = (await contentOf(fileStore))?.length
       assert.ok(length === 300_000 || (!isWhole && length === (former ? 1_000 : undefined)), `step ${step}: ${length}`)
       outcomes.add(length)
-      await shelf.publish(NAME, pieces(bytes(2_000)), () => description())
-      assert.equal((await contentOf(shelf))!.length, 2_000)
+      await fileStore.publish(NAME, pieces(bytes(2_000)), () => description())
+      assert.equal((await contentOf(fileStore))!.length, 2_000)
       assert.equal(readdirSync(join(folder, 'daily')).length, 2, `step ${step}`)
       return isWhole
     }
@@ -80,26 +80,26 @@ test('files of other programs are kept', async (t) => {
   const folder = folderOf(t)
   mkdirSync(join(folder, 'daily'))
   for (const name of ['README', 'x.json', '.keep']) writeFileSync(join(folder, 'daily', name), 'x')
-  const shelf = openFolderFileStore(folder)
-  await shelf.publish(NAME, pieces(bytes(1)), () => description())
-  assert.equal((await shelf.list('daily')).length, 1)
+  const fileStore = openFolderFileStore(folder)
+  await fileStore.publish(NAME, pieces(bytes(1)), () => description())
+  assert.equal((await fileStore.list('daily')).length, 1)
   assert.equal(readdirSync(join(folder, 'daily')).length, 5)
 })
 
 test('damaged or missing data is an error that names the file and says what to do', async (t) => {
   const folder = folderOf(t)
-  const shelf = openFolderFileStore(folder)
-  await shelf.publish(NAME, pieces(bytes(10)), () => description())
+  const fileStore = openFolderFileStore(folder)
+  await fileStore.publish(NAME, pieces(bytes(10)), () => description())
   const data = join(folder, 'daily', readdirSync(join(folder, 'daily')).find((name) => !name.endsWith('.json'))!)
   truncateSync(data, 9)
   await assert.rejects(
-    shelf.open(NAME),
+    fileStore.open(NAME),
     /^BuildFault: .*2026-11-19\.txt\.gz\.json: .* has 9 bytes instead of 10\. Remove that manifest/,
   )
   rmSync(data)
-  await assert.rejects(shelf.open(NAME), /2026-11-19\.txt\.gz\.json: .* is missing\. Remove/)
+  await assert.rejects(fileStore.open(NAME), /2026-11-19\.txt\.gz\.json: .* is missing\. Remove/)
   writeFileSync(join(folder, 'daily', '2026-11-19.txt.gz.json'), '{')
-  await assert.rejects(shelf.manifest(NAME), /2026-11-19\.txt\.gz\.json: it is not a manifest\. Remove/)
+  await assert.rejects(fileStore.manifest(NAME), /2026-11-19\.txt\.gz\.json: it is not a manifest\. Remove/)
 })
 
 for (const [text, kind] of [

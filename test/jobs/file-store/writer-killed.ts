@@ -25,7 +25,7 @@ const functions = promises as unknown as Functions
 for (const name of ['open', 'rename', 'rm', 'mkdir']) functions[name] = counted(functions[name]!)
 syncBuiltinESMExports()
 
-const { openFolderFileStore: openShelfFolder } = await import('../../../src/jobs/file-store/folder.ts')
+const { openFolderFileStore: openFileStoreFolder } = await import('../../../src/jobs/file-store/folder.ts')
 const source = pieces(bytes(100_000, 2), bytes(100_000, 2), bytes(100_000, 2))
-await openShelfFolder(folder).publish(NAME, source, () => description())
+await openFileStoreFolder(folder).publish(NAME, source, () => description())
 console.log(steps)

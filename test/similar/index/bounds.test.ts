@@ -14,12 +14,12 @@ type Work = {
   wanted: PostingsRead[]
   rows: number
   vectors: number
-  wordings: number
+  documents: number
   limits: number[]
 }
 
 function counted(similar: SimilarReader): { similar: SimilarReader; work: Work } {
-  const work: Work = { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] }
+  const work: Work = { calls: [], wanted: [], rows: 0, vectors: 0, documents: 0, limits: [] }
   const noted = <Key extends keyof SimilarReader>(key: Key, note: (...args: Parameters<SimilarReader[Key]>) => void) =>
     (async (...args: Parameters<SimilarReader[Key]>) => {
       work.calls.push(key)
@@ -34,11 +34,11 @@ function counted(similar: SimilarReader): { similar: SimilarReader; work: Work }
       segments: noted('segments', () => {}),
       frequencies: noted('frequencies', () => {}),
       indexedUntil: noted('indexedUntil', () => {}),
-      vectors: noted('vectors', (wordings) => {
-        work.vectors += wordings.length
+      vectors: noted('vectors', (documents) => {
+        work.vectors += documents.length
       }),
-      names: noted('names', (wordings, limit) => {
-        work.wordings += wordings.length
+      names: noted('names', (documents, limit) => {
+        work.documents += documents.length
         work.limits.push(limit)
       }),
       async postings(wanted) {
@@ -84,7 +84,7 @@ async function check(limit: number): Promise<void> {
   const { similar, work } = counted(world.store.similar)
   const retrieval = openSimilarityService({ similar }, () => 0)
   await retrieval.similar(name(domainOf(1)), limit) // builds the IDF table
-  Object.assign(work, { calls: [], wanted: [], rows: 0, vectors: 0, wordings: 0, limits: [] })
+  Object.assign(work, { calls: [], wanted: [], rows: 0, vectors: 0, documents: 0, limits: [] })
   const rows = await retrieval.similar(name(domainOf(0)), limit)
   assert.equal(rows?.length, limit)
   const times = Object.groupBy(work.calls, (call) => call)
@@ -99,7 +99,7 @@ async function check(limit: number): Promise<void> {
   assert.ok(work.rows <= QUERY_LIMITS.rows + segments * QUERY_LIMITS.terms, `${work.rows} rows`)
   assert.ok(work.rows > 500, 'these words are frequent')
   assert.ok(work.vectors <= QUERY_LIMITS.cosines)
-  assert.ok(work.wordings <= 1 + QUERY_LIMITS.cosines && work.limits.every((most) => most <= limit + 1))
+  assert.ok(work.documents <= 1 + QUERY_LIMITS.cosines && work.limits.every((most) => most <= limit + 1))
 }
 
 test('a query reads at most so many terms, rows, vectors and names, whether among a thousand pages or more', async () => {

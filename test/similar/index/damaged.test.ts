@@ -23,9 +23,9 @@ test('no data of a failed query is among the candidates of the next one', () =>
         const rows = await world.store.similar.postings(wanted)
         return isDamaged ? [...rows.slice(0, -1), rows.at(-1)!.fill(0)] : rows
       },
-      async vectors(wordings) {
-        read.push(...wordings)
-        return world.store.similar.vectors(wordings)
+      async vectors(documents) {
+        read.push(...documents)
+        return world.store.similar.vectors(documents)
       },
     } satisfies Partial<SimilarReader>)
     const retrieval = openSimilarityService({ similar }, () => 0)

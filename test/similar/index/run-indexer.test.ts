@@ -33,8 +33,8 @@ async function live(world: World, killed: number): Promise<number> {
     writes = place
     if (place === killed) throw new Killed()
   })
-  for (const deed of HISTORY) {
-    await deed(world)
+  for (const operation of HISTORY) {
+    await operation(world)
     await world.index(store).catch((error) => assert.ok(error instanceof Killed, String(error)))
   }
   await world.index()

@@ -11,8 +11,9 @@ import { MAX_ROW_POSTINGS, termOfKey, unpackPostingRow } from '../../../src/simi
 import { TERM_COUNT } from '../../../src/similar/text/term-vector.ts'
 import { WEIGHT_LEVELS, weightLevelOf } from '../../../src/similar/text/weights.ts'
 import { assertMakes } from '../../sample.ts'
-import { raritiesOf } from '../sample-documents.ts'
+import { idfTableOf } from '../sample-documents.ts'
 import {
+  documentOf,
   flushed,
   frequenciesOf,
   isAfter,
@@ -20,7 +21,6 @@ import {
   merged,
   type Page,
   postingsOf,
-  wordingOf,
   writing,
 } from '../segments.ts'
 
@@ -29,7 +29,7 @@ const PARTS = [0, 2 ** 18, TERM_COUNT - 40]
 const ALPHABET = PARTS.flatMap((first) => Array.from({ length: 7 }, (_, at) => first + at))
 
 /** An IDF table without earlier documents. */
-const NO_RARITIES = raritiesOf(0, [])
+const EMPTY_IDF_TABLE = idfTableOf(0, [])
 
 const page = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...ALPHABET), fc.constantFrom(1, 1, 2, 5, 300)), {
@@ -38,31 +38,33 @@ const page = fc
   })
   .map((pairs): Page => new Map(pairs))
 
-type Deed =
-  | { deed: 'say'; pages: Page[]; times: number }
-  | { deed: 'remove'; which: number }
-  | { deed: 'flush' }
-  | { deed: 'merge'; most: number }
+type Operation =
+  | { operation: 'say'; pages: Page[]; times: number }
+  | { operation: 'remove'; which: number }
+  | { operation: 'flush' }
+  | { operation: 'merge'; most: number }
 
 const history = fc.array(
   fc.oneof(
     fc.record({
-      deed: fc.constant('say' as const),
+      operation: fc.constant('say' as const),
       pages: fc.array(page, { minLength: 1, maxLength: 6 }),
       times: fc.integer({ min: 1, max: 30 }),
     }),
-    fc.record({ deed: fc.constant('remove' as const), which: fc.nat() }),
-    fc.record({ deed: fc.constant('flush' as const) }),
-    fc.record({ deed: fc.constant('merge' as const), most: fc.integer({ min: 2, max: 6 }) }),
+    fc.record({ operation: fc.constant('remove' as const), which: fc.nat() }),
+    fc.record({ operation: fc.constant('flush' as const) }),
+    fc.record({ operation: fc.constant('merge' as const), most: fc.integer({ min: 2, max: 6 }) }),
   ),
   { maxLength: 30 },
 )
 
 test('a sample of histories has every operation', () => {
-  const deeds = ['say', 'remove', 'flush', 'merge']
+  const operations = ['say', 'remove', 'flush', 'merge']
   assertMakes(
     history,
-    Object.fromEntries(deeds.map((kind) => [kind, (list: Deed[]) => list.some(({ deed }) => deed === kind)])),
+    Object.fromEntries(
+      operations.map((kind) => [kind, (list: Operation[]) => list.some(({ operation }) => operation === kind)]),
+    ),
   )
 })
 
@@ -77,11 +79,13 @@ class World {
   private last = 0
   private number = 0
 
-  async do(deed: Deed): Promise<void> {
-    if (deed.deed === 'say') for (let time = 0; time < deed.times; time++) for (const page of deed.pages) this.say(page)
-    else if (deed.deed === 'remove') this.live.delete([...this.live][deed.which % Math.max(1, this.live.size)]!)
-    else if (deed.deed === 'flush') await this.flush()
-    else await this.merge(deed.most)
+  async do(operation: Operation): Promise<void> {
+    if (operation.operation === 'say')
+      for (let time = 0; time < operation.times; time++) for (const page of operation.pages) this.say(page)
+    else if (operation.operation === 'remove')
+      this.live.delete([...this.live][operation.which % Math.max(1, this.live.size)]!)
+    else if (operation.operation === 'flush') await this.flush()
+    else await this.merge(operation.most)
   }
 
   private say(page: Page): void {
@@ -94,8 +98,8 @@ class World {
     const fresh = [...this.live].filter((wording) => wording > this.last)
     if (fresh.length === 0) return
     this.last = fresh.at(-1)!
-    const wordings = fresh.map((wording) => wordingOf(wording, this.pages.get(wording)!))
-    this.parts.push({ ...(await flushed(wordings, NO_RARITIES)), holds: new Set(fresh) })
+    const wordings = fresh.map((wording) => documentOf(wording, this.pages.get(wording)!))
+    this.parts.push({ ...(await flushed(wordings, EMPTY_IDF_TABLE)), holds: new Set(fresh) })
   }
 
   async merge(most: number): Promise<void> {
@@ -157,9 +161,9 @@ async function check(world: World, part: Part): Promise<void> {
 
 test('after any history a term has the postings and the frequency of the documents in each segment', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async (deeds) => {
+    fc.asyncProperty(history, async (operations) => {
       const world = new World()
-      for (const deed of deeds) await world.do(deed)
+      for (const operation of operations) await world.do(operation)
       for (const part of world.parts) await check(world, part)
     }),
     { numRuns: 60 },
@@ -168,9 +172,9 @@ test('after any history a term has the postings and the frequency of the documen
 
 test('after everything is flushed and merged, they are those of the existing documents', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async (deeds) => {
+    fc.asyncProperty(history, async (operations) => {
       const world = new World()
-      for (const deed of deeds) await world.do(deed)
+      for (const operation of operations) await world.do(operation)
       await world.flush()
       await world.merge(Number.MAX_SAFE_INTEGER)
       const [whole] = world.parts
@@ -207,12 +211,12 @@ test("a posting has the level of its term's share in the page, by known and new 
       ]),
     ],
   ])
-  const known = raritiesOf(98, [
+  const known = idfTableOf(98, [
     [1, 50],
     [2, 7],
   ])
   const made = await flushed(
-    [...pages].map(([wording, page]) => wordingOf(wording, page)),
+    [...pages].map(([wording, page]) => documentOf(wording, page)),
     known,
   )
   const all = 100
@@ -223,10 +227,10 @@ test("a posting has the level of its term's share in the page, by known and new 
     [3, 2],
     [4, 2],
   ])
-  const rarityOf = (word: number) => Math.log((all + 1) / pagesWith.get(word)!)
+  const idfOf = (word: number) => Math.log((all + 1) / pagesWith.get(word)!)
   const countOf = (count: number) => 1 + Math.log(Math.min(255, count))
   for (const [wording, page] of pages) {
-    const length = Math.hypot(...[...page].map(([word, count]) => countOf(count) * rarityOf(word)))
+    const length = Math.hypot(...[...page].map(([word, count]) => countOf(count) * idfOf(word)))
     for (const [word, count] of page) {
       const posting = postingsOf(made, word).find((posting) => posting.wording === wording)
       assert.equal(posting?.level, weightLevelOf(countOf(count) / length), `${word} of ${wording}`)
@@ -240,11 +244,11 @@ test('of a very frequent term the postings with the highest weights are kept, an
   const pageAt = (at: number): Page =>
     new Map([[5, 1], ...Array.from({ length: 1 + (at % 9) * 10 }, (_, other) => [100 * (at + 1) + other, 40] as const)])
   const range = (from: number, end: number) =>
-    Array.from({ length: end - from }, (_, at) => wordingOf(from + at + 1, pageAt(from + at)))
+    Array.from({ length: end - from }, (_, at) => documentOf(from + at + 1, pageAt(from + at)))
   const parts = await Promise.all([
-    flushed(range(0, HALF), NO_RARITIES),
-    flushed(range(HALF, 2 * HALF), NO_RARITIES),
-    flushed(range(2 * HALF, 2 * HALF + FEW), NO_RARITIES),
+    flushed(range(0, HALF), EMPTY_IDF_TABLE),
+    flushed(range(HALF, 2 * HALF), EMPTY_IDF_TABLE),
+    flushed(range(2 * HALF, 2 * HALF + FEW), EMPTY_IDF_TABLE),
   ])
   const all = parts.flatMap((part) => postingsOf(part, 5))
   assert.equal(all.length, 2 * HALF + FEW)

@@ -39,24 +39,24 @@ async function assertFollowed(world: World, until: number, observed: ReadonlyMap
 }
 
 test('the watermark is never ahead of the index, and follows soon when nothing waits', async () => {
-  const deed = fc.oneof(
+  const operation = fc.oneof(
     { weight: 3, arbitrary: fc.constant('step' as const) },
     { weight: 1, arbitrary: fc.constant('time' as const) },
     { weight: 2, arbitrary: fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 250, max: 270 })) },
   )
   await fc.assert(
-    fc.asyncProperty(fc.array(deed, { minLength: 4, maxLength: 16 }), (deeds) =>
+    fc.asyncProperty(fc.array(operation, { minLength: 4, maxLength: 16 }), (operations) =>
       inWorld(async (world) => {
         const observed = new Map<string, number>()
         let pages = 0
         await withIndexer(world, async (indexer) => {
-          for (const deed of deeds) {
-            if (deed === 'step') await indexer.step()
-            else if (deed === 'time') world.clock.now += 7
+          for (const operation of operations) {
+            if (operation === 'step') await indexer.step()
+            else if (operation === 'time') world.clock.now += 7
             else {
-              await world.say(pagesFrom(pages, deed))
-              for (const domain of Object.keys(pagesFrom(pages, deed))) observed.set(domain, world.clock.now)
-              pages += deed
+              await world.say(pagesFrom(pages, operation))
+              for (const domain of Object.keys(pagesFrom(pages, operation))) observed.set(domain, world.clock.now)
+              pages += operation
             }
             const until = await world.store.similar.indexedUntil()
             if (until !== null) await assertFollowed(world, until, observed)

@@ -18,9 +18,9 @@ test('deleted documents are left out, and each counts as found once', () => {
       for (const group of groups) {
         assert.deepEqual(
           [...gone.filter(Float64Array.from(group))],
-          group.filter((wording) => !set.has(wording)),
+          group.filter((document) => !set.has(document)),
         )
-        for (const wording of group) if (set.has(wording)) met.add(wording)
+        for (const document of group) if (set.has(document)) met.add(document)
       }
       assert.equal(gone.found, met.size)
       assert.deepEqual([...gone.batches(page)].flat(), all)
@@ -36,7 +36,7 @@ test('the same with very many documents', () => {
   for (const _ of [1, 2])
     assert.deepEqual(
       gone.filter(group),
-      group.filter((wording) => wording % 2 === 1 || wording === 40_000),
+      group.filter((document) => document % 2 === 1 || document === 40_000),
     )
   assert.equal(gone.found, 20_000)
 })

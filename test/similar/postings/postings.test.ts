@@ -23,12 +23,12 @@ const plainOf = (groups: readonly PostingGroup[]): Plain[] =>
 const groupsOf = (groups: readonly Plain[]): PostingGroup[] =>
   groups.map(({ place, wordings }) => ({ key: place, documents: Float64Array.from(wordings) }))
 
-const wording = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 48 - 1 }))
+const document = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 2 ** 48 - 1 }))
 const word = fc.oneof(fc.nat(20), fc.nat(TERM_COUNT - 1))
 
 /** The groups of a row: keys ascending, documents ascending, at most 128 documents. */
 const row = fc
-  .array(fc.tuple(word, fc.nat(WEIGHT_LEVELS - 1), fc.uniqueArray(wording, { minLength: 1, maxLength: 40 })), {
+  .array(fc.tuple(word, fc.nat(WEIGHT_LEVELS - 1), fc.uniqueArray(document, { minLength: 1, maxLength: 40 })), {
     minLength: 1,
   })
   .map((all) => {
@@ -49,7 +49,7 @@ function roomFor(size: number): PostingBuffer {
 }
 
 const postingsOf = ({ size, documents: wordings, levels }: PostingBuffer) =>
-  Array.from({ length: size }, (_, at) => ({ wording: wordings[at], level: levels[at] }))
+  Array.from({ length: size }, (_, at) => ({ document: wordings[at], level: levels[at] }))
 
 test('the levels of a term follow one another, the highest first, before those of the next term', () => {
   fc.assert(
@@ -84,7 +84,7 @@ test('of consecutive rows, exactly the postings of the term are found', () => {
       const expected = groups
         .filter(({ place }) => termOfKey(place) === word)
         .flatMap(({ place, wordings }) =>
-          wordings.map((wording) => ({ wording, level: WEIGHT_LEVELS - 1 - (place % WEIGHT_LEVELS) })),
+          wordings.map((document) => ({ document, level: WEIGHT_LEVELS - 1 - (place % WEIGHT_LEVELS) })),
         )
       assert.deepEqual(postingsOf(found), expected)
     }),

@@ -9,10 +9,10 @@ import { answers } from './answers.ts'
 
 answers(openSqliteAt, 30)
 
-async function inWorld(deed: (world: World) => Promise<void>): Promise<void> {
+async function inWorld(operation: (world: World) => Promise<void>): Promise<void> {
   const world = await World.open()
   try {
-    await deed(world)
+    await operation(world)
   } finally {
     await world.close()
   }

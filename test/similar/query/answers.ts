@@ -28,15 +28,16 @@ export function pagesOf(texts: readonly string[], nameAt = (at: number) => NAMES
 
 /** `runs`: the number of stores per property. */
 export function answers(open: (clock: Clock) => Promise<Opened>, runs: number): void {
-  const inWorld = async (deed: (world: World) => Promise<void>): Promise<void> => {
+  const inWorld = async (operation: (world: World) => Promise<void>): Promise<void> => {
     const world = await World.open(open)
     try {
-      await deed(world)
+      await operation(world)
     } finally {
       await world.close()
     }
   }
-  const testWorld = (sentence: string, deed: (world: World) => Promise<void>) => test(sentence, () => inWorld(deed))
+  const testWorld = (sentence: string, operation: (world: World) => Promise<void>) =>
+    test(sentence, () => inWorld(operation))
 
   test('the words of these tests are one word each', () => {
     for (const word of WORDS) assert.equal(termsOf(word).counts.length, 2, word)

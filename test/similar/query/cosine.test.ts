@@ -5,12 +5,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { dotProduct, vectorLength, weightDocument } from '../../../src/similar/query/cosine.ts'
 import { emptyTermVector, TERM_COUNT, type TermVector } from '../../../src/similar/text/term-vector.ts'
-import { raritiesOf } from '../sample-documents.ts'
+import { idfTableOf } from '../sample-documents.ts'
 
 const TOTAL = 1000
 /** Terms that collide in a table by their lowest bits, and the first and the last possible term. */
 const SOME = [0, 1, 2, 3, 5, 1024, 2048, 4096, 65_536, 2 ** 20, 2 ** 20 + 1024, 2 ** 25, TERM_COUNT - 1]
-const rarities = raritiesOf(
+const idfTable = idfTableOf(
   TOTAL,
   SOME.map((word, at) => [word, 1 + at ** 2] as const),
 )
@@ -38,14 +38,14 @@ const close = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Ma
 test('dot products and lengths are those of maps of terms', () => {
   fc.assert(
     fc.property(said, said, (one, other) => {
-      const [page, candidate] = [weightDocument(vectorOf(one), rarities), vectorOf(other)]
+      const [page, candidate] = [weightDocument(vectorOf(one), idfTable), vectorOf(other)]
       const [ones, others] = [weighed(one), weighed(other)]
       assert.ok(
         close(dotProduct(page, candidate), sum([...ones].map(([word, weight]) => weight * (others.get(word) ?? 0)))),
       )
       for (const [weights, length] of [
         [ones, page.length],
-        [others, vectorLength(candidate, rarities)],
+        [others, vectorLength(candidate, idfTable)],
       ] as const)
         assert.ok(close(length, Math.hypot(...weights.values())), `${length}`)
     }),
@@ -56,7 +56,7 @@ test('dot products and lengths are those of maps of terms', () => {
 test('the dot product with itself is the square of the length', () => {
   fc.assert(
     fc.property(said, (one) => {
-      const page = weightDocument(vectorOf(one), rarities)
+      const page = weightDocument(vectorOf(one), idfTable)
       assert.ok(close(dotProduct(page, vectorOf(one)), page.length ** 2))
     }),
   )
@@ -64,6 +64,6 @@ test('the dot product with itself is the square of the length', () => {
 
 test('a table of terms stays small, however the terms were chosen', () => {
   const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
-  const { terms: words, factors } = weightDocument(vectorOf(page), rarities).termTable
+  const { terms: words, factors } = weightDocument(vectorOf(page), idfTable).termTable
   assert.ok(words.length + factors.length < 100 * page.size, `${words.length} places for ${page.size} words`)
 })

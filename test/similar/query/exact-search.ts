@@ -13,7 +13,7 @@ export function wordsOf(text: string): Words {
 }
 
 /** Equal for texts with the same words and counts. */
-export function wordingOf(text: string): string {
+export function documentOf(text: string): string {
   return [...wordsOf(text)]
     .map(([word, count]) => `${word}*${count}`)
     .sort()
@@ -38,7 +38,7 @@ export function nearest(
   for (const [target, text] of live) {
     if (target === asked || wordsOf(text).size === 0) continue
     const score =
-      wordingOf(text) === wordingOf(own) ? 10_000 : Math.min(9_999, Math.round(10_000 * cosine(page, weigh(text))))
+      documentOf(text) === documentOf(own) ? 10_000 : Math.min(9_999, Math.round(10_000 * cosine(page, weigh(text))))
     if (score > 0) rows.push({ target, score })
   }
   rows.sort((a, b) => b.score - a.score || (a.target < b.target ? -1 : 1))
@@ -46,11 +46,11 @@ export function nearest(
 }
 
 function weighing(counted: readonly string[]): (text: string) => Map<string, number> {
-  const distinct = [...new Map(counted.map((text) => [wordingOf(text), wordsOf(text)])).values()]
+  const distinct = [...new Map(counted.map((text) => [documentOf(text), wordsOf(text)])).values()]
   const pages = new Map<string, number>()
   for (const words of distinct) for (const word of words.keys()) pages.set(word, (pages.get(word) ?? 0) + 1)
-  const rarity = (word: string) => Math.fround(Math.log((distinct.length + 1) / (pages.get(word) ?? 1)))
-  return (text) => new Map([...wordsOf(text)].map(([word, count]) => [word, (1 + Math.log(count)) * rarity(word)]))
+  const idf = (word: string) => Math.fround(Math.log((distinct.length + 1) / (pages.get(word) ?? 1)))
+  return (text) => new Map([...wordsOf(text)].map(([word, count]) => [word, (1 + Math.log(count)) * idf(word)]))
 }
 
 function cosine(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {

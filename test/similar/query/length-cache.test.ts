@@ -6,15 +6,15 @@ import fc from 'fast-check'
 import { vectorLength } from '../../../src/similar/query/cosine.ts'
 import { LengthCache } from '../../../src/similar/query/length-cache.ts'
 import type { TermVector } from '../../../src/similar/text/term-vector.ts'
-import { raritiesOf } from '../sample-documents.ts'
+import { idfTableOf } from '../sample-documents.ts'
 
 const CAPACITY = 4
 const TABLES = [
-  raritiesOf(100, [
+  idfTableOf(100, [
     [1, 50],
     [2, 3],
   ]),
-  raritiesOf(200, [
+  idfTableOf(200, [
     [1, 7],
     [2, 190],
   ]),

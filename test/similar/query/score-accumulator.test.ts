@@ -26,14 +26,14 @@ test('the highest scores are those of a map, in order, and the accumulator is em
   fc.assert(
     fc.property(additions, fc.integer({ min: 1, max: 50 }), (all, limit) => {
       const sums = new Map<number, number>()
-      for (const [wording, score] of all) {
-        scores.add(wording, score)
-        sums.set(wording, (sums.get(wording) ?? 0) + score)
+      for (const [document, score] of all) {
+        scores.add(document, score)
+        sums.set(document, (sums.get(document) ?? 0) + score)
       }
       const best = takeBest(limit)
       assert.equal(new Set(best).size, best.length)
       assert.deepEqual(
-        best.map((wording) => sums.get(wording)),
+        best.map((document) => sums.get(document)),
         [...sums.values()].sort((a, b) => b - a).slice(0, limit),
       )
       assert.deepEqual(takeBest(limit), [])
@@ -44,7 +44,7 @@ test('the highest scores are those of a map, in order, and the accumulator is em
 
 test('many equal scores do not displace a higher one', () => {
   for (const many of [10, 5000]) {
-    for (let wording = 1; wording <= many; wording++) scores.add(wording, 1)
+    for (let document = 1; document <= many; document++) scores.add(document, 1)
     scores.add(many + 1, 5)
     const best = takeBest(3)
     assert.deepEqual([best[0], best.length], [many + 1, 3])
@@ -53,7 +53,7 @@ test('many equal scores do not displace a higher one', () => {
 
 test('scores beyond the capacity are ignored, and the accumulator is complete again afterwards', () => {
   const most = 2 ** 18
-  for (let wording = 1; wording <= most + 1000; wording++) scores.add(wording, wording === 1 ? 9 : 1)
+  for (let document = 1; document <= most + 1000; document++) scores.add(document, document === 1 ? 9 : 1)
   const best = takeBest(400)
   assert.deepEqual([best[0], best.length], [1, 400])
   scores.add(most + 1000, 1)

@@ -18,7 +18,7 @@ async function counted({ url }: Opened): Promise<number> {
   return bulk.count(REQUEST_COUNTS).finally(() => bulk.close())
 }
 
-export function wishes(engine: Engine): void {
+export function crawlRequests(engine: Engine): void {
   testWithStore(engine, 'two days of an account are counted, and none of a deleted one', async (store, opened) => {
     const { id } = (await store.ledger.as(TESTER).createAccount(ACCOUNT, NOW))!
     for (let day = 0; day < 4; day++) {

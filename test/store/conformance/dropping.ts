@@ -5,7 +5,7 @@ import { ingest } from '../../../src/store/ingest.ts'
 import type { LockHold } from '../../../src/store/port/jobs.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, holdOf, saying, vectorOf, vectorsOf, wordingOf } from './filed-pages.ts'
+import { documentOf, fileAll, holdOf, saying, vectorOf, vectorsOf } from './filed-pages.ts'
 import { name, testWithStore } from './world.ts'
 
 const ONE = name('one.example')
@@ -23,17 +23,17 @@ export function dropping(engine: Engine): void {
     const hold = await holdOf(store)
     await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
     await fileAll(store, hold)
-    const gone = (await wordingOf(store, 'one'))!
+    const gone = (await documentOf(store, 'one'))!
     await ingest(store, [saying('one.example', 2, null), saying('three.example', 1, 'three')])
     await ingest(store, [saying('three.example', 2, null)])
     assert.deepEqual([await store.similar.page(ONE), await store.similar.page(name('three.example'))], [null, null])
     await fileAll(store, hold)
     assert.equal(await store.similar.page(ONE), null)
     assert.deepEqual(await store.similar.names([gone], 5), [[]])
-    assert.deepEqual([await wordingOf(store, 'one'), await wordingOf(store, 'three')], [null, null])
+    assert.deepEqual([await documentOf(store, 'one'), await documentOf(store, 'three')], [null, null])
     await ingest(store, [saying('one.example', 3, 'one')])
     await fileAll(store, hold)
-    assert.deepEqual(await store.similar.names([(await wordingOf(store, 'one'))!], 5), [[ONE]])
+    assert.deepEqual(await store.similar.names([(await documentOf(store, 'one'))!], 5), [[ONE]])
   })
 
   testWithStore(
@@ -43,7 +43,7 @@ export function dropping(engine: Engine): void {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
       await fileAll(store, hold)
-      const [one, two] = [(await wordingOf(store, 'one'))!, (await wordingOf(store, 'two'))!]
+      const [one, two] = [(await documentOf(store, 'one'))!, (await documentOf(store, 'two'))!]
       const last = Math.max(one, two)
       await cover(store, hold, last)
       await ingest(store, [saying('three.example', 1, 'three')])
@@ -53,7 +53,7 @@ export function dropping(engine: Engine): void {
         [1, 2, 3].map((n) => saying(`${['one', 'two', 'three'][n - 1]}.example`, 2, n === 2 ? 'two' : 'both')),
       )
       await fileAll(store, hold)
-      assert.deepEqual([await wordingOf(store, 'one'), await wordingOf(store, 'three')], [null, null])
+      assert.deepEqual([await documentOf(store, 'one'), await documentOf(store, 'three')], [null, null])
       assert.deepEqual(await vectorsOf(store, [one, two]), [null, vectorOf('two')])
       assert.deepEqual(await store.similarIndex.tombstones(0, HIGHEST, 9), [one], 'no segment holds the third')
       await cover(store, hold, last)
@@ -95,7 +95,7 @@ export function dropping(engine: Engine): void {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'one')])
       await fileAll(store, hold)
-      const one = (await wordingOf(store, 'one'))!
+      const one = (await documentOf(store, 'one'))!
       const segment = (await store.similarIndex.beginSegment(hold, 1, one))!
       await ingest(store, [saying('one.example', 2, 'other')])
       await fileAll(store, hold)
@@ -115,7 +115,7 @@ export function dropping(engine: Engine): void {
         saying('b.example', 1, 'alone'),
       ])
       await fileAll(store, hold)
-      const [both, alone] = [(await wordingOf(store, 'both'))!, (await wordingOf(store, 'alone'))!]
+      const [both, alone] = [(await documentOf(store, 'both'))!, (await documentOf(store, 'alone'))!]
       await cover(store, hold, Math.max(both, alone))
       await ingest(store, [saying('c.example', 1, 'waiting')])
       for (const each of [ONE, name('b.example'), name('c.example')]) {
@@ -137,7 +137,7 @@ export function dropping(engine: Engine): void {
       await ingest(store, [saying('one.example', 1 + at, text)])
       await fileAll(store, hold)
       if (vectorOf(text) === null) continue
-      const wording = (await wordingOf(store, text))!
+      const wording = (await documentOf(store, text))!
       assert.ok(wording > highest, `${wording} after ${highest}`)
       highest = wording
     }
@@ -146,6 +146,6 @@ export function dropping(engine: Engine): void {
     const reopened = await opened.reopen()
     await ingest(reopened, [saying('one.example', 10, 'four')])
     await fileAll(reopened, hold)
-    assert.ok((await wordingOf(reopened, 'four'))! > highest)
+    assert.ok((await documentOf(reopened, 'four'))! > highest)
   })
 }

@@ -43,12 +43,12 @@ export async function holdOf({ jobs }: Pick<Store, 'jobs'>): Promise<LockHold> {
 }
 
 /** Returns the document number of a text, or null if there is none. */
-export async function wordingOf({ similar }: Pick<Store, 'similar'>, text: string): Promise<number | null> {
+export async function documentOf({ similar }: Pick<Store, 'similar'>, text: string): Promise<number | null> {
   return similar.findDocument(keyOf(text), vectorOf(text)!)
 }
 
-export async function vectorsOf({ similar }: Store, wordings: readonly number[]): Promise<(Buffer | null)[]> {
-  return (await similar.vectors(wordings)).map((vector) => vector && Buffer.from(vector))
+export async function vectorsOf({ similar }: Store, documents: readonly number[]): Promise<(Buffer | null)[]> {
+  return (await similar.vectors(documents)).map((vector) => vector && Buffer.from(vector))
 }
 
 function packed(terms: Uint32Array): Buffer | null {

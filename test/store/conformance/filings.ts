@@ -19,23 +19,23 @@ const TEXTS = ['one two', 'two one', 'three', '...', null]
 
 type Saying = { name: DomainName; text: string | null }
 /** `late`: the text of a name between the reading of pending pages and their filing. */
-type Deed = Saying | { forget: DomainName } | { file: number; late: Saying | null } | 'cover'
+type Operation = Saying | { forget: DomainName } | { file: number; late: Saying | null } | 'cover'
 
 const saying: fc.Arbitrary<Saying> = fc.record({ name: fc.constantFrom(...NAMES), text: fc.constantFrom(...TEXTS) })
-export const deed: fc.Arbitrary<Deed> = fc.oneof(
+export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 6, arbitrary: saying },
   { weight: 1, arbitrary: fc.constantFrom(...NAMES).map((forget) => ({ forget })) },
   { weight: 3, arbitrary: fc.record({ file: fc.integer({ min: 1, max: 4 }), late: fc.option(saying) }) },
-  { weight: 2, arbitrary: fc.constant<Deed>('cover') },
+  { weight: 2, arbitrary: fc.constant<Operation>('cover') },
 )
 
 export function filings(engine: Engine): void {
   testWithStore(engine, 'for all pages and any order of filing, their documents are those of the model', async () => {
-    const property = fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 25 }), async (deeds) => {
+    const property = fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 25 }), async (operations) => {
       const opened = await engine.open({ now: NOW })
       try {
         const keeper = new Keeper(opened.store, await holdOf(opened.store))
-        for (const each of deeds) await keeper.act(each)
+        for (const each of operations) await keeper.act(each)
         await keeper.cover()
       } finally {
         await opened.close()
@@ -64,11 +64,11 @@ class Keeper {
     this.#hold = hold
   }
 
-  async act(deed: Deed): Promise<void> {
-    if (deed === 'cover') await this.cover()
-    else if ('forget' in deed) await this.#forget(deed.forget)
-    else if ('file' in deed) await this.#file(deed.file, deed.late)
-    else await this.#say(deed)
+  async act(operation: Operation): Promise<void> {
+    if (operation === 'cover') await this.cover()
+    else if ('forget' in operation) await this.#forget(operation.forget)
+    else if ('file' in operation) await this.#file(operation.file, operation.late)
+    else await this.#say(operation)
     for (const name of NAMES) assert.deepEqual(await this.#page(name), this.#expected(name))
   }
 

@@ -18,12 +18,12 @@ const RUNS = 30
 const PROCESSES = 3
 const DATE = '2026-11-19' as Day
 
-type Deed = 'take' | 'renew' | 'release' | 'nothing'
+type Operation = 'take' | 'renew' | 'release' | 'nothing'
 /** The operations of every process in one round, and the seconds until the next round. */
-type Round = { deeds: Deed[]; seconds: number }
+type Round = { operations: Operation[]; seconds: number }
 
 export const round: fc.Arbitrary<Round> = fc.record({
-  deeds: fc.array(fc.constantFrom('take', 'take', 'renew', 'release', 'nothing'), {
+  operations: fc.array(fc.constantFrom('take', 'take', 'renew', 'release', 'nothing'), {
     minLength: PROCESSES,
     maxLength: PROCESSES,
   }),
@@ -178,14 +178,15 @@ type Belief = { hold: LockHold; until: number }
 async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly Round[]): Promise<void> {
   const beliefs: (Belief | null)[] = processes.map(() => null)
   let fence = 0
-  for (const { deeds, seconds } of rounds) {
+  for (const { operations, seconds } of rounds) {
     const standing = beliefs.some((belief) => belief !== null && belief.until > clock.now)
     const taken = await Promise.all(
-      deeds.map(async (deed, place) => {
-        const fresh = await act(processes[place]!, beliefs[place]!, deed)
+      operations.map(async (operation, place) => {
+        const fresh = await act(processes[place]!, beliefs[place]!, operation)
         const until = clock.now + LOCK_SECONDS
-        if (deed === 'take' ? fresh !== null : deed !== 'nothing') beliefs[place] = fresh && { hold: fresh, until }
-        return deed === 'take' && fresh !== null ? [fresh.fence] : []
+        if (operation === 'take' ? fresh !== null : operation !== 'nothing')
+          beliefs[place] = fresh && { hold: fresh, until }
+        return operation === 'take' && fresh !== null ? [fresh.fence] : []
       }),
     )
     for (const each of taken.flat()) {
@@ -194,7 +195,7 @@ async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly R
     fence = Math.max(fence, ...taken.flat())
     const holders = beliefs.filter((belief) => belief !== null && belief.until > clock.now)
     assert.ok(holders.length <= 1, `${holders.length} hold it`)
-    if (!standing && deeds.includes('take') && !deeds.includes('renew'))
+    if (!standing && operations.includes('take') && !operations.includes('renew'))
       assert.ok(taken.flat().length > 0, 'nobody got it')
     clock.now += seconds
   }
@@ -204,10 +205,10 @@ async function race(processes: readonly Jobs[], clock: Clock, rounds: readonly R
   await processes[0]!.releaseLock(last!)
 }
 
-async function act(jobs: Jobs, belief: Belief | null, deed: Deed): Promise<LockHold | null> {
-  if (deed === 'take') return jobs.acquireLock('scheduler', 'one of three')
-  if (belief === null || deed === 'nothing') return null
-  if (deed === 'renew') return (await jobs.renewLock(belief.hold)) ? belief.hold : null
+async function act(jobs: Jobs, belief: Belief | null, operation: Operation): Promise<LockHold | null> {
+  if (operation === 'take') return jobs.acquireLock('scheduler', 'one of three')
+  if (belief === null || operation === 'nothing') return null
+  if (operation === 'renew') return (await jobs.renewLock(belief.hold)) ? belief.hold : null
   await jobs.releaseLock(belief.hold)
   return null
 }

@@ -14,17 +14,17 @@ const HOLDERS = 4
 const RUNS = 30
 
 /** The operations of every holder in one round, and the seconds until the next round. */
-type Round = { deeds: Deed[]; seconds: number }
-type Deed = { kind: 'lease'; most: number; ranges?: number[] } | { kind: 'renew' | 'release' | 'nothing' }
+type Round = { operations: Operation[]; seconds: number }
+type Operation = { kind: 'lease'; most: number; ranges?: number[] } | { kind: 'renew' | 'release' | 'nothing' }
 
 const few = fc.uniqueArray(fc.nat(3), { minLength: 1 })
-const deed: fc.Arbitrary<Deed> = fc.oneof(
+const operation: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ kind: fc.constant('lease' as const), most: fc.integer({ min: 1, max: 3 }), ranges: few }),
   fc.record({ kind: fc.constant('lease' as const), most: fc.constantFrom(1, 100, SLOT_RANGES) }),
   fc.record({ kind: fc.constantFrom('renew' as const, 'release' as const, 'nothing' as const) }),
 )
 export const round: fc.Arbitrary<Round> = fc.record({
-  deeds: fc.array(deed, { minLength: HOLDERS, maxLength: HOLDERS }),
+  operations: fc.array(operation, { minLength: HOLDERS, maxLength: HOLDERS }),
   seconds: fc.oneof(fc.nat(2), fc.integer({ min: 20, max: 70 })),
 })
 
@@ -230,8 +230,10 @@ type Belief = { fence: number; until: Instant }
 async function race(schedules: readonly Schedule[], clock: Clock, rounds: readonly Round[]): Promise<void> {
   const beliefs = schedules.map(() => new Map<number, Belief>())
   const fences = new Map<number, number>()
-  for (const { deeds, seconds } of rounds) {
-    const granted = await Promise.all(deeds.map((deed, place) => act(schedules[place]!, beliefs[place]!, deed, clock)))
+  for (const { operations, seconds } of rounds) {
+    const granted = await Promise.all(
+      operations.map((operation, place) => act(schedules[place]!, beliefs[place]!, operation, clock)),
+    )
     for (const { range, fence } of granted.flat()) {
       assert.ok(fence > (fences.get(range) ?? 0), `range ${range} has fence ${fence} again`)
       fences.set(range, fence)
@@ -249,19 +251,24 @@ async function race(schedules: readonly Schedule[], clock: Clock, rounds: readon
 }
 
 /** Returns the new leases. */
-async function act(schedule: Schedule, held: Map<number, Belief>, deed: Deed, clock: Clock): Promise<Lease[]> {
+async function act(
+  schedule: Schedule,
+  held: Map<number, Belief>,
+  operation: Operation,
+  clock: Clock,
+): Promise<Lease[]> {
   const mine = [...held].map(([range, { fence }]) => ({ range, fence }))
   const believe = (leases: readonly Lease[]): void => {
     for (const { range, fence } of leases) held.set(range, { fence, until: clock.now + LEASE_SECONDS })
   }
-  if (deed.kind === 'nothing') return []
-  if (deed.kind === 'lease') {
-    const leases = await schedule.lease('one of four', deed.most, deed.ranges)
+  if (operation.kind === 'nothing') return []
+  if (operation.kind === 'lease') {
+    const leases = await schedule.lease('one of four', operation.most, operation.ranges)
     believe(leases)
     return leases
   }
   held.clear()
-  if (deed.kind === 'renew') believe(await schedule.renew(mine))
+  if (operation.kind === 'renew') believe(await schedule.renew(mine))
   else await schedule.release(mine.map((lease) => ({ lease, sweep: null })))
   return []
 }

@@ -28,13 +28,13 @@ const inOrder = (a: DomainName, b: DomainName): number => slotOf(a) - slotOf(b) 
  * A row written as a probe result, or forgotten. `ago`: seconds since the newest clock, null for none. `ahead`: seconds
  * until it is due.
  */
-type Deed = { place: number; ago: number | null; ahead: number | null; forget: boolean }
+type Operation = { place: number; ago: number | null; ahead: number | null; forget: boolean }
 
 const time = fc.oneof(
   fc.constantFrom(...AGE_DAYS.flatMap((days) => [days * DAY - 1, days * DAY, days * DAY + 1]), 0, 1),
   fc.integer({ min: 0, max: 200 * DAY }),
 )
-export const deed: fc.Arbitrary<Deed> = fc.record({
+export const operation: fc.Arbitrary<Operation> = fc.record({
   place: fc.nat(NAMES.length - 1),
   ago: fc.option(time, { freq: 3 }),
   ahead: fc.option(
@@ -54,19 +54,24 @@ export function schedule(engine: Engine): void {
       .tuple(fc.nat(RANGE_SLOTS - 1), fc.nat(RANGE_SLOTS - 1))
       .map((bounds) => bounds.sort((a, b) => a - b))
     const at = fc.constantFrom(NOW, NOW - DAY, NOW + 3 * DAY)
-    const property = fc.asyncProperty(fc.array(deed, { maxLength: 40 }), slots, at, async (deeds, bounds, at) => {
-      for (const each of deeds) await write(store, model, each)
-      const [from, to] = bounds.map((slot) => RANGE * RANGE_SLOTS + slot) as [number, number]
-      const there = [...model.values()]
-        .filter(({ name }) => slotOf(name) >= from && slotOf(name) <= to)
-        .sort((a, b) => inOrder(a.name, b.name))
-      const { states, count } = await store.schedule.due(from, to, at)
-      assert.deepEqual(
-        states,
-        there.filter(({ due }) => due <= at),
-      )
-      assert.deepEqual(count, countOf(there, at))
-    })
+    const property = fc.asyncProperty(
+      fc.array(operation, { maxLength: 40 }),
+      slots,
+      at,
+      async (operations, bounds, at) => {
+        for (const each of operations) await write(store, model, each)
+        const [from, to] = bounds.map((slot) => RANGE * RANGE_SLOTS + slot) as [number, number]
+        const there = [...model.values()]
+          .filter(({ name }) => slotOf(name) >= from && slotOf(name) <= to)
+          .sort((a, b) => inOrder(a.name, b.name))
+        const { states, count } = await store.schedule.due(from, to, at)
+        assert.deepEqual(
+          states,
+          there.filter(({ due }) => due <= at),
+        )
+        assert.deepEqual(count, countOf(there, at))
+      },
+    )
     await fc.assert(property, { numRuns: RUNS })
   })
 
@@ -191,7 +196,7 @@ export function schedule(engine: Engine): void {
 async function write(
   store: Store,
   model: Map<DomainName, CrawlState>,
-  { place, ago, ahead, forget }: Deed,
+  { place, ago, ahead, forget }: Operation,
 ): Promise<void> {
   const name = NAMES[place]!
   const [before] = await store.observations.crawlStates([name])

@@ -7,7 +7,7 @@ import { LOCK_SECONDS, type LockHold } from '../../../src/store/port/jobs.ts'
 import type { SimilarIndexStore } from '../../../src/store/port/similar.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, filingOf, holdOf, keyOf, saying, vectorOf, vectorsOf, wordingOf } from './filed-pages.ts'
+import { documentOf, fileAll, filingOf, holdOf, keyOf, saying, vectorOf, vectorsOf } from './filed-pages.ts'
 import { name, testWithStore } from './world.ts'
 
 const ONE = name('one.example')
@@ -26,7 +26,7 @@ export function similar(engine: Engine): void {
       assert.deepEqual([page!.name, page!.digest, page!.terms, others], [ONE, digest, counts, []])
       assert.equal(await store.similarIndex.filePages(await holdOf(store), [filingOf(page!)]), true)
       assert.deepEqual(await store.similarIndex.pending(10), [])
-      const wording = (await wordingOf(store, 'one two two'))!
+      const wording = (await documentOf(store, 'one two two'))!
       const filed = (await store.similar.page(ONE)) as { document: number; vector: Uint8Array }
       assert.deepEqual([filed.document, Buffer.from(filed.vector)], [wording, vectorOf('one two two')])
       assert.equal(await store.similar.page(TWO), null)
@@ -42,11 +42,11 @@ export function similar(engine: Engine): void {
       await fileAll(store, hold)
       await ingest(store, [saying('one.example', 2, 'Two, one!')])
       await fileAll(store, hold)
-      const shared = (await wordingOf(store, 'one two'))!
-      const other = (await wordingOf(store, 'three'))!
+      const shared = (await documentOf(store, 'one two'))!
+      const other = (await documentOf(store, 'three'))!
       assert.notEqual(shared, other)
       assert.equal(await store.similar.findDocument(keyOf('three') - 1, vectorOf('three')!), null)
-      assert.equal(await wordingOf(store, 'four'), null)
+      assert.equal(await documentOf(store, 'four'), null)
       const asked = [other, 99, shared, other]
       assert.deepEqual(await store.similar.names(asked, 5), [['b.example'], [], [ONE, TWO], ['b.example']])
       assert.deepEqual(await store.similar.names([shared], 1), [[ONE]])
@@ -85,9 +85,9 @@ export function similar(engine: Engine): void {
         waiting.map((page) => page.name),
         [ONE],
       )
-      assert.equal(await wordingOf(store, 'old'), null)
+      assert.equal(await documentOf(store, 'old'), null)
       await fileAll(store, hold)
-      assert.deepEqual(await store.similar.names([(await wordingOf(store, 'new'))!], 5), [[ONE]])
+      assert.deepEqual(await store.similar.names([(await documentOf(store, 'new'))!], 5), [[ONE]])
     },
   )
 
@@ -98,11 +98,11 @@ export function similar(engine: Engine): void {
       const hold = await holdOf(store)
       await ingest(store, [saying('one.example', 1, 'old'), saying('two.example', 1, 'old')])
       await fileAll(store, hold)
-      const old = (await wordingOf(store, 'old'))!
+      const old = (await documentOf(store, 'old'))!
       await ingest(store, [saying('one.example', 2, 'new')])
       assert.deepEqual(await store.similar.page(ONE), { terms: termsOf('new').counts })
       await fileAll(store, hold)
-      assert.deepEqual(await store.similar.names([old, (await wordingOf(store, 'new'))!], 5), [[TWO], [ONE]])
+      assert.deepEqual(await store.similar.names([old, (await documentOf(store, 'new'))!], 5), [[TWO], [ONE]])
     },
   )
 

@@ -2,7 +2,7 @@
 
 import { describe } from 'node:test'
 import { crowd } from './concurrent-writers.ts'
-import { wishes } from './crawl-requests.ts'
+import { crawlRequests } from './crawl-requests.ts'
 import { dropping } from './dropping.ts'
 import type { Engine } from './engine.ts'
 import { filings } from './filings.ts'
@@ -31,7 +31,7 @@ export function conformance(engine: Engine): void {
       gate,
       leases,
       schedule,
-      wishes,
+      crawlRequests,
       jobs,
       looking,
       lists,

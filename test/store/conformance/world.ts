@@ -139,13 +139,13 @@ export async function faults(store: Store): Promise<unknown[]> {
 export function testUnchecked(
   engine: Engine,
   sentence: string,
-  deed: (store: Store, opened: Opened, clock: Clock) => Promise<void>,
+  operation: (store: Store, opened: Opened, clock: Clock) => Promise<void>,
 ): void {
   test(sentence, async () => {
     const clock = { now: NOW }
     const opened = await engine.open(clock)
     try {
-      await deed(opened.store, opened, clock)
+      await operation(opened.store, opened, clock)
     } finally {
       await opened.close()
     }
@@ -153,9 +153,9 @@ export function testUnchecked(
 }
 
 /** A test that gets an empty store. Afterwards `check` must find nothing. */
-export function testWithStore(...[engine, sentence, deed]: Parameters<typeof testUnchecked>): void {
+export function testWithStore(...[engine, sentence, operation]: Parameters<typeof testUnchecked>): void {
   testUnchecked(engine, sentence, async (store, opened, clock) => {
-    await deed(store, opened, clock)
+    await operation(store, opened, clock)
     assert.deepEqual(await faults(await opened.another()), [])
   })
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { Ledger, QuotaRequest } from '../../../src/store/port/ledger.ts'
 import type { Day } from '../../../src/values/time.ts'
 import { type LedgerEngine, NOW, on, TODAY } from './engine.ts'
-import { Meter } from './quota-limiter.ts'
+import { CallingProcess } from './quota-limiter.ts'
 
 const ACCOUNT = 7
 const ask = (limit: number, want: number, holder = 'one'): QuotaRequest => ({
@@ -77,10 +77,10 @@ export function budgets(engine: LedgerEngine): void {
     'exactly the limit is answered by processes that hold units and return them',
     async ({ ledger, another }) => {
       const limit = 1_400
-      const meters = [ledger, await another()].map(
-        (each, index) => new Meter(each, { account: ACCOUNT, limit }, `process ${index}`),
+      const limiters = [ledger, await another()].map(
+        (each, index) => new CallingProcess(each, { account: ACCOUNT, limit }, `process ${index}`),
       )
-      const clients = Array.from({ length: 64 }, (_, client) => answered(meters, client % 2))
+      const clients = Array.from({ length: 64 }, (_, client) => answered(limiters, client % 2))
       assert.equal(
         (await Promise.all(clients)).reduce((sum, each) => sum + each, 0),
         limit,
@@ -247,11 +247,11 @@ async function singles(ledger: Ledger, holder: string): Promise<number> {
 }
 
 /** Makes calls until the final rejection. If told to wait, every process returns its idle units. */
-async function answered(meters: readonly Meter[], mine: number): Promise<number> {
+async function answered(limiters: readonly CallingProcess[], mine: number): Promise<number> {
   for (let count = 0; ; ) {
-    const outcome = await meters[mine]!.call()
+    const outcome = await limiters[mine]!.call()
     if (outcome === 'answered') count++
     else if (!outcome.retryLater) return count
-    else await Promise.all(meters.map((meter) => meter.settle()))
+    else await Promise.all(limiters.map((limiter) => limiter.settle()))
   }
 }

@@ -12,7 +12,7 @@ const NAMES = Array.from({ length: 60 }, (_, n) => `n${n}.example` as DomainName
 const A = NAMES[0]!
 const B = NAMES[1]!
 
-export function wishes(engine: LedgerEngine): void {
+export function crawlRequests(engine: LedgerEngine): void {
   on(engine, 'of all concurrent requests of processes, an account gets exactly the daily limit', async (world) => {
     const { ledger, another } = world
     const processes = [ledger, await another(), await another()]
@@ -93,11 +93,11 @@ export function wishes(engine: LedgerEngine): void {
   on(engine, 'processes that request and fulfil the same names at once do not block each other', async (world) => {
     const processes = await Promise.all(Array.from({ length: 4 }, world.another))
     for (let round = 0; round < 5; round++) {
-      const deeds = processes.flatMap((process, place) => {
+      const operations = processes.flatMap((process, place) => {
         const names = place % 2 === 0 ? NAMES : NAMES.toReversed()
         return [process.add('followup', names), process.complete('followup', names)]
       })
-      await Promise.all(deeds)
+      await Promise.all(operations)
     }
     await world.ledger.add('followup', NAMES)
     assert.equal(await world.ledger.count('followup'), NAMES.length)

@@ -12,12 +12,12 @@ import { TESTER } from '../../tester.ts'
 export type Clock = { now: Instant }
 
 /** The ledger, and the crawl requests that are stored with it. */
-export type LedgerAndWishes = Ledger & CrawlRequests
+export type LedgerAndCrawlRequests = Ledger & CrawlRequests
 
 export type OpenedLedger = {
-  ledger: LedgerAndWishes
+  ledger: LedgerAndCrawlRequests
   /** Opens another ledger on the same data, as another process does. */
-  another(): Promise<LedgerAndWishes>
+  another(): Promise<LedgerAndCrawlRequests>
   /** Closes all of them and removes the data. */
   close(): Promise<void>
 }
@@ -40,14 +40,14 @@ export const TODAY = '2026-11-20' as Day
 export function on(
   engine: LedgerEngine,
   sentence: string,
-  deed: (world: World) => Promise<void>,
+  operation: (world: World) => Promise<void>,
   secret: string | null = null,
 ): void {
   test(`${engine.name}: ${sentence}`, async () => {
     const clock = { now: NOW }
     const { close, ...opened } = await engine.open(clock, secret)
     try {
-      await deed({ ...opened, clock })
+      await operation({ ...opened, clock })
     } finally {
       await close()
     }

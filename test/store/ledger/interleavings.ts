@@ -5,11 +5,11 @@ import fc from 'fast-check'
 import { LEASE_TIMEOUT_SECONDS } from '../../../src/accounts/quota-lease-rules.ts'
 import type { Ledger } from '../../../src/store/port/ledger.ts'
 import { type Clock, type LedgerEngine, on, TODAY } from './engine.ts'
-import { type Budget, Meter } from './quota-limiter.ts'
+import { type Budget, CallingProcess } from './quota-limiter.ts'
 
 const PROCESSES = 4
 
-type Deed =
+type Operation =
   | { kind: 'calls'; process: number; count: number; costs: boolean }
   | { kind: 'settle' | 'beat' | 'crash'; process: number }
   | { kind: 'clock'; seconds: number }
@@ -17,7 +17,7 @@ type Deed =
 
 const process = fc.nat(PROCESSES - 1)
 
-export const deed: fc.Arbitrary<Deed> = fc.oneof(
+export const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -48,13 +48,13 @@ export const deed: fc.Arbitrary<Deed> = fc.oneof(
 )
 
 /** The ledger is unavailable for longer than a process may be silent. */
-const outage: fc.Arbitrary<Deed> = fc.record({
+const outage: fc.Arbitrary<Operation> = fc.record({
   kind: fc.constant('outage'),
   seconds: fc.integer({ min: LEASE_TIMEOUT_SECONDS + 1, max: 5_000 }),
 })
 
 const peaceful = fc.oneof(
-  { weight: 10, arbitrary: deed.filter(({ kind }) => kind !== 'crash' && kind !== 'clock') },
+  { weight: 10, arbitrary: operation.filter(({ kind }) => kind !== 'crash' && kind !== 'clock') },
   { weight: 2, arbitrary: outage },
 )
 
@@ -65,23 +65,23 @@ type LedgerProperty = { sentence: string; on: (world: Clocked) => fc.IAsyncPrope
 
 /** The number of the last account, because each history has its own. */
 let account = 0
-const play = (world: Clocked, limit: number, deeds: readonly Deed[]) =>
-  new Run(world, { account: ++account, limit }).play(deeds)
+const play = (world: Clocked, limit: number, operations: readonly Operation[]) =>
+  new Run(world, { account: ++account, limit }).play(operations)
 const limit = fc.integer({ min: 0, max: 1_200 })
 
 export const LEDGER_PROPERTIES: readonly LedgerProperty[] = [
   {
     sentence: 'whatever is killed and however the clock jumps, no call above the limit is answered',
     on: (world) =>
-      fc.asyncProperty(limit, fc.array(deed, { maxLength: 25 }), async (limit, deeds) => {
-        assert.ok((await play(world, limit, deeds)) <= limit)
+      fc.asyncProperty(limit, fc.array(operation, { maxLength: 25 }), async (limit, operations) => {
+        assert.ok((await play(world, limit, operations)) <= limit)
       }) as fc.IAsyncPropertyWithHooks<unknown[]>,
   },
   {
     sentence: 'while nothing is killed, exactly the limit is answered, whatever the outages',
     on: (world) =>
-      fc.asyncProperty(limit, fc.array(peaceful, { maxLength: 15 }), async (limit, deeds) => {
-        assert.equal(await play(world, limit, deeds), limit)
+      fc.asyncProperty(limit, fc.array(peaceful, { maxLength: 15 }), async (limit, operations) => {
+        assert.equal(await play(world, limit, operations), limit)
       }) as fc.IAsyncPropertyWithHooks<unknown[]>,
   },
 ]
@@ -97,7 +97,7 @@ class Run {
   readonly #ledger: Ledger
   readonly #clock: Clock
   readonly #budget: Budget
-  readonly #meters: Meter[]
+  readonly #limiters: CallingProcess[]
   #born = 0
   #answered = 0
 
@@ -105,16 +105,16 @@ class Run {
     this.#ledger = ledger
     this.#clock = clock
     this.#budget = budget
-    this.#meters = Array.from({ length: PROCESSES }, () => this.#birth())
+    this.#limiters = Array.from({ length: PROCESSES }, () => this.#birth())
   }
 
   /** Runs the operations, then calls to the end of the budget. Returns how many answered calls cost a unit. */
-  async play(deeds: readonly Deed[]): Promise<number> {
-    for (const each of deeds) {
+  async play(operations: readonly Operation[]): Promise<number> {
+    for (const each of operations) {
       await this.#do(each)
       assert.ok((await this.#ledger.usedUnits(this.#budget.account, TODAY)) <= this.#budget.limit)
     }
-    for (const meter of this.#meters) await meter.settle()
+    for (const limiter of this.#limiters) await limiter.settle()
     const last = this.#birth()
     for (const seconds of [0, LEASE_TIMEOUT_SECONDS, 1]) {
       this.#clock.now += seconds
@@ -128,17 +128,17 @@ class Run {
     return this.#answered
   }
 
-  async #do(each: Deed): Promise<void> {
+  async #do(each: Operation): Promise<void> {
     if (each.kind === 'clock' || each.kind === 'outage') this.#clock.now += each.seconds
-    else if (each.kind === 'calls') await this.#calls(this.#meters[each.process]!, each.count, each.costs)
-    else if (each.kind === 'settle') await this.#meters[each.process]!.settle()
-    else if (each.kind === 'beat') await this.#ledger.heartbeat(this.#meters[each.process]!.holder, this.#clock.now)
-    else this.#meters[each.process] = this.#birth()
+    else if (each.kind === 'calls') await this.#calls(this.#limiters[each.process]!, each.count, each.costs)
+    else if (each.kind === 'settle') await this.#limiters[each.process]!.settle()
+    else if (each.kind === 'beat') await this.#ledger.heartbeat(this.#limiters[each.process]!.holder, this.#clock.now)
+    else this.#limiters[each.process] = this.#birth()
   }
 
   /** Makes concurrent calls. Returns true if one of them was finally rejected. */
-  async #calls(meter: Meter, count: number, costs: boolean): Promise<boolean> {
-    const outcomes = await Promise.all(Array.from({ length: count }, () => meter.call(costs)))
+  async #calls(limiter: CallingProcess, count: number, costs: boolean): Promise<boolean> {
+    const outcomes = await Promise.all(Array.from({ length: count }, () => limiter.call(costs)))
     let refused = false
     for (const outcome of outcomes) {
       if (outcome === 'answered') this.#answered += costs ? 1 : 0
@@ -151,7 +151,7 @@ class Run {
     return refused
   }
 
-  #birth(): Meter {
-    return new Meter(this.#ledger, this.#budget, `${this.#budget.account}.${this.#born++}`)
+  #birth(): CallingProcess {
+    return new CallingProcess(this.#ledger, this.#budget, `${this.#budget.account}.${this.#born++}`)
   }
 }

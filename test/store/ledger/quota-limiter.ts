@@ -6,7 +6,7 @@ import { TODAY } from './engine.ts'
 
 export type Budget = { account: number; limit: number }
 
-export class Meter {
+export class CallingProcess {
   readonly holder: string
   readonly #ledger: Ledger
   readonly #budget: Budget

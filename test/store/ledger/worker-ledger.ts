@@ -6,7 +6,7 @@ import { deserialize, serialize } from 'node:v8'
 import type { Actor } from '../../../src/accounts/audit.ts'
 import type { LedgerChanges } from '../../../src/store/port/ledger.ts'
 import type { Order, Report } from '../ledger-worker.ts'
-import type { LedgerAndWishes } from './engine.ts'
+import type { LedgerAndCrawlRequests } from './engine.ts'
 
 cluster.setupPrimary({ exec: join(import.meta.dirname, '../ledger-worker.ts'), silent: true })
 
@@ -39,14 +39,14 @@ export function forkDriven(): Driven {
 export async function workerLedger(
   path: string,
   secret: string | null,
-): Promise<LedgerAndWishes & { close(): Promise<void> }> {
+): Promise<LedgerAndCrawlRequests & { close(): Promise<void> }> {
   const driven = idle.pop() ?? forkDriven()
   await driven.ask('open', path, secret)
   const close = async (): Promise<void> => {
     await driven.ask('close')
     idle.push(driven)
   }
-  return new Proxy({} as LedgerAndWishes & { close(): Promise<void> }, {
+  return new Proxy({} as LedgerAndCrawlRequests & { close(): Promise<void> }, {
     get(_, method: string) {
       if (method === 'then') return undefined // it is not a promise
       if (method === 'close') return close

@@ -27,7 +27,7 @@ const metrics = new ApiMetrics()
 const { app } = await createApi({
   similarSearch: openSimilarityService(world.store),
   store: world.store,
-  fileStore: world.shelf,
+  fileStore: world.fileStore,
   settings: { cors: '*', trustedProxies: [] },
   now: () => world.clock.now,
   log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
@@ -154,7 +154,7 @@ test('pipelined requests leave nothing behind when their connection is gone', as
 
 test('a client that disconnects before its file is found occupies no slot', async () => {
   const { token } = await holder()
-  const { open } = world.shelf
+  const { open } = world.fileStore
   for (let number = 0; number < 65; number++) {
     const seen = lines.length
     const socket = connect({ port, host: '127.0.0.1' })
@@ -162,12 +162,12 @@ test('a client that disconnects before its file is found occupies no slot', asyn
       socket.destroy()
       while (lines.length === seen) await turn()
     }
-    Object.assign(world.shelf, { open: (name: FileName) => leave().then(() => open(name)) })
+    Object.assign(world.fileStore, { open: (name: FileName) => leave().then(() => open(name)) })
     socket.write(`GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
     await new Promise((resolve) => socket.once('close', resolve))
     while (lines.length === seen) await turn()
   }
-  Object.assign(world.shelf, { open })
+  Object.assign(world.fileStore, { open })
   const socket = await slowReader(token)
   assert.match(String(socket.read()), /^HTTP\/1.1 200 /)
   await end([socket])
@@ -175,7 +175,7 @@ test('a client that disconnects before its file is found occupies no slot', asyn
 
 test('a connection that is lost just before a chunk is sent leaves nothing behind', async () => {
   const { token } = await holder()
-  const { open } = world.shelf
+  const { open } = world.fileStore
   const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
   let isClosed = false
   const losing = async (name: FileName) => {
@@ -190,11 +190,11 @@ test('a connection that is lost just before a chunk is sent leaves nothing behin
     }
     return { ...opened, read, close }
   }
-  Object.assign(world.shelf, { open: losing })
+  Object.assign(world.fileStore, { open: losing })
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => {})
   socket.write(`GET /files/${NAMES[0]} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
   await new Promise((resolve) => socket.once('close', resolve))
-  Object.assign(world.shelf, { open })
+  Object.assign(world.fileStore, { open })
   while (!isClosed || (await unsent()) > 0) await turn()
 })
 

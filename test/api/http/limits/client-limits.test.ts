@@ -21,7 +21,7 @@ async function apiOf(t: TestContext, settings: Partial<ClientLimitSettings>) {
   const { app } = await createApi({
     store: world.store,
     similarSearch: openSimilarityService(world.store),
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     settings: { cors: [], trustedProxies: ['127.0.0.1'], ...settings },
     now: () => world.clock.now,
     monotonicMs: () => clock.ticks,

@@ -55,7 +55,7 @@ test('one account never has more than 8 queries in the store, and all its calls 
   }
   const { app } = await createApi({
     similarSearch: openSimilarityService(world.store),
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     store: { facts: { ...world.store.facts, lookup }, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies: [] },
     now: () => world.clock.now,

@@ -23,7 +23,7 @@ async function pagesAfter(t: TestContext, connections: number, milliseconds: num
   const { app, connections: front } = await createApi({
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup: () => gate.promise } },
     similarSearch: openSimilarityService(world.store),
-    fileStore: world.shelf,
+    fileStore: world.fileStore,
     settings: { cors: [], trustedProxies: [] },
     now: () => world.clock.now,
     monotonicMs: () => clock.ticks,
