@@ -45,12 +45,12 @@ function htmlDocument(main: string): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>The crawler domaindex</title>
+<title>The domaindex crawler</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
 <main>
-<h1>The crawler domaindex</h1>
+<h1>The domaindex crawler</h1>
 ${main}
 </main>
 </body>
@@ -60,24 +60,24 @@ ${main}
 
 const NOT_CRAWLING_HTML = `<p>This installation does not crawl, because it has no contact for its crawler.
 Its data comes from other sources.</p>
-<p>If a visit to your site has brought you here, the <code>User-Agent</code> of that visit names the contact of the
-installation that made it.</p>`
+<p>If the crawler visited your site, look at the <code>User-Agent</code> of its requests:
+it names the contact of the installation that sent them.</p>`
 
 function crawlerHtml(settings: CrawlerPageSettings, contact: string, version: string): string {
   const agent = escapeHtml(`domaindex/${version} (+${contact})`)
   return `<p>The crawler examines the DNS records, the start page and the certificate of domains, and records how they change.
-The contact of this installation is ${contactLink(contact)}.</p>
+Its operator can be reached at ${contactLink(contact)}.</p>
 <h2>How to recognise it</h2>
 <p>Every request has the header <code>User-Agent: ${agent}</code>.
 Its token for <code>robots.txt</code> is <code>domaindex</code>.</p>
 <h2>What it requests</h2>
 <ul>
 <li>Seven types of DNS records of a name: A, AAAA, NS, CNAME, MX, TXT and SOA.</li>
-<li><code>/</code> over http, and over https if http does not answer or redirects to https.
-If the bare name does not answer, the same of <code>www.</code>.
-It follows redirects, at most 10, also to other domains, to find out where they end.</li>
+<li>The start page, <code>/</code>, over http. If http does not answer or redirects to https, also over https.
+If the name itself does not answer, the crawler tries its <code>www.</code> host.
+It follows at most 10 redirects, also to other domains, to find out where they end.</li>
 <li><code>/robots.txt</code>, before it reads a page.</li>
-<li>A TLS handshake at port 443, to find out whether the certificate is valid. It may come without a request.</li>
+<li>A TLS handshake at port 443, to find out whether the certificate is valid. Sometimes no HTTP request follows it.</li>
 </ul>
 <p>It sends only GET requests, to ports 80 and 443, without cookies.
 It does not fill in forms, run scripts or follow links.</p>
@@ -85,38 +85,38 @@ ${frequencyHtml(settings)}
 <h2>What it stores</h2>
 <p>It stores the DNS records and when they changed, whether there is a website and where it redirects,
 and whether the certificate is valid.
-It also stores the accounts in social networks to which the start page links,
-and which words its text contains and how often, as numbers, not the text.</p>
+It also stores the social media accounts to which the start page links.
+It does not store the text of the page, only a number for each word and how often the word occurs.</p>
 ${avoidanceHtml(contact)}`
 }
 
 function frequencyHtml({ crawlMinInterval, crawlMaxInterval }: CrawlerPageSettings): string {
   const [earliest, latest] = [durationText(crawlMinInterval), durationText(crawlMaxInterval)]
   return `<h2>How often</h2>
-<p>A name is due again about ${earliest} after a visit at the earliest and about ${latest} at the latest:
-sooner if something has changed.
-There are additional visits for a file of new domains, and for a list of names from the operator.
-If a visit was cut short because too many names are at an address, or if its results may be wrong,
+<p>A name is due again about ${earliest} after a visit at the earliest and about ${latest} at the latest.
+It is due sooner if something has changed.
+The crawler makes additional visits for files about new domains, and for lists of names from the operator.
+If it cannot complete a visit within its rate limits, or if the results may be wrong,
 the crawler repeats it some minutes later.
-It makes one visit in a thousand twice at once, to check itself.</p>
+To check itself, it makes one visit in a thousand twice at the same time.</p>
 <p>At most one visit per second starts at an address, and at most five at all addresses of a network (/24, or /48 of IPv6)
 together.
-If an address or a network has so many names that ten days are not enough for them,
+If an address or a network has so many names that the crawler needs more than ten days for them at this rate,
 the limits increase in proportion, up to 20 and 100.</p>`
 }
 
 function avoidanceHtml(contact: string): string {
-  return `<h2>How to slow it down, or keep it away</h2>
+  return `<h2>How to slow it down, or stop it</h2>
 <ul>
 <li>After a response 429, or 503 with <code>Retry-After</code>, it does not contact that address
-for as long as the response asks:
-at most a minute at first, and at most an hour or a day if such responses continue.</li>
-<li><code>robots.txt</code> keeps it from reading pages.
+for as long as the response requests.
+The first such pause is at most a minute. If such responses continue, a pause is at most an hour, and then a day.</li>
+<li>With these lines in <code>robots.txt</code>, it does not read your pages.
 It still examines whether the site answers, where it redirects, and its certificate:
 <pre>User-agent: domaindex
 Disallow: /</pre></li>
 <li>To stop all visits, both DNS and web, write to ${contactLink(contact)} and name the domains or the addresses.
-The stored data of a domain can be deleted, too.</li>
+The operator can also delete the stored data of a domain.</li>
 </ul>`
 }
 

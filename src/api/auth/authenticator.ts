@@ -33,7 +33,7 @@ const CACHE_MS = 500
 /** The maximum number of cached tokens. The oldest is removed first. */
 const MAX_CACHED_TOKENS = 10_000
 
-const SUSPENDED_MESSAGE = 'The account is suspended, and its tokens are not active: ask the operator of this service.'
+const SUSPENDED_MESSAGE = 'The account of this token is suspended: ask the operator of this service.'
 
 type CachedToken = { standing: TokenStanding; expiresAt: number }
 

@@ -77,7 +77,7 @@ export async function openDaily(
   if (access.state !== 'allowed') throw new ApiError(access.state, { msg: dailyAccessMessage(access) })
   if (kind !== 'daily' && access.plan !== 'premium')
     throw new ApiError('premium_required', {
-      msg: `The period that includes ${date} is on the Basic plan: its follow-up files need Premium.`,
+      msg: `The period that includes ${date} has the plan Basic, and follow-up files need Premium: leave out "followup".`,
     })
   const name = fileName(kind, date)
   const opened = await openPublished(fileStore, name)
@@ -98,11 +98,11 @@ function requireDate(parameters: Parameters): Day {
 function dailyAccessMessage(access: Exclude<DailyAccess, { state: 'allowed' }>): string | undefined {
   switch (access.state) {
     case 'before_subscription':
-      return `The earliest day available is ${access.earliest}.`
+      return `The date is before the first subscription period: the earliest available day is ${access.earliest}.`
     case 'after_subscription':
-      return `The last day available is ${access.latest}.`
+      return `The date is after the last subscription period: the last available day is ${access.latest}.`
     case 'outside_subscription':
-      return `The date is in a gap: days are available until ${access.latest} and again from ${access.earliest} on.`
+      return `The date is in a gap between two periods: days until ${access.latest} and from ${access.earliest} are available.`
     default:
       return undefined
   }

@@ -75,7 +75,10 @@ function hasAddon({ plan, addons }: Pick<Account, 'plan' | 'addons'>, addon: Add
 export function authorizeSnapshot(account: Pick<Account, 'plan' | 'addons'>, edition: RequestedEdition): void {
   const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
   const missing = needed.find((addon) => !hasAddon(account, addon))
-  if (missing !== undefined) throw new ApiError('addon_required', { msg: `This needs the add-on "${missing}".` })
+  if (missing !== undefined)
+    throw new ApiError('addon_required', {
+      msg: `This request needs the add-on "${missing}": ask the operator to add it to the account.`,
+    })
 }
 
 async function newestManifest(fileStore: ReadableFileStore, edition: RequestedEdition): Promise<FileManifest> {

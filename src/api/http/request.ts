@@ -13,10 +13,10 @@ const MAX_DROPPED_BYTES = 16 * 2 ** 20
 const TOO_LARGE = Symbol('a body that is too large')
 
 const NOT_JSON_MESSAGE =
-  'The body of the request is not a JSON object, so it contains no token: send one with the key "token".'
+  'The body of the request is not a JSON object, so it contains no token: send an object with the key "token".'
 const NO_BEARER_MESSAGE =
-  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with: ' +
-  'domaindex account token create EMAIL.'
+  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
+  '"domaindex account token create EMAIL".'
 
 /** The body parser for every Content-Type. It returns the body as text. */
 export function parseBody(

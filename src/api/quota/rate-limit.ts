@@ -13,6 +13,6 @@ export function dailyLimitOf({ limits }: Caller): number {
 export function rateLimitError(caller: Caller, used: number): ApiError {
   const limit = dailyLimitOf(caller)
   const retryAfter = secondsToMidnight(caller.now)
-  const msg = `The daily limit of ${limit} calls is reached; it is reset in ${retryAfter} seconds.`
+  const msg = `The daily limit of ${limit} calls is reached: try again in ${retryAfter} seconds, after midnight UTC.`
   return new ApiError('rate_limited', { msg, extra: { limit, used }, retryAfter })
 }
