@@ -1,6 +1,5 @@
-/** Reads what was registered and dropped on each day, over all zones and lists. The jobs build files from it. */
+/** Reads what was registered on each day, over all zones and lists. The jobs build files from it. */
 
-import { createHash } from 'node:crypto'
 import { createExternalSorter } from '../import/stream/external-sort.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Day, Instant } from '../values/time.ts'
@@ -21,10 +20,7 @@ export interface Registrations {
   days(): Promise<{ day: Day; changed: Instant }[]>
   /** Returns the zones (`zone:gov`) and lists (`list:NAME`) with data of a day, by name, or none for an unknown day. */
   sources(day: Day): Promise<RegistrationSource[]>
-  /** Changes exactly when the data or the set of the day's sources changes. Null for a day without sources. */
-  digest(day: Day): Promise<string | null>
   registered(day: Day): RegisteredNames
-  dropped(day: Day): RegisteredNames
 }
 
 /** Names per batch, and bytes of names held in memory. */
@@ -39,24 +35,18 @@ export function openRegistrations(root: string): Registrations {
   return {
     days: () => daysWithSources(root, cache),
     sources: async (day) => (await readSources(root, day)).map(({ basis: _, data: __, ...source }) => source),
-    async digest(day) {
-      const sources = await readSources(root, day)
-      const text = sources.map(({ source, digest }) => `${source} ${digest}\n`).join('')
-      return sources.length === 0 ? null : createHash('sha256').update(text).digest('hex')
-    },
-    registered: (day) => mergedNames(root, day, 0),
-    dropped: (day) => mergedNames(root, day, 1),
+    registered: (day) => registeredNames(root, day),
   }
 }
 
 /**
- * Yields all names of one kind. It sorts them again, because there may be more lists than files can be open at once.
+ * Yields the names that any source registered. It sorts them again, because there may be more lists than files can be open at once.
  */
-async function* mergedNames(root: string, day: Day, list: 0 | 1): RegisteredNames {
+async function* registeredNames(root: string, day: Day): RegisteredNames {
   const names = createExternalSorter(REGISTRATION_SORT_BYTES)
-  for (const { source, registered, dropped } of await readSources(root, day)) {
-    if ([registered, dropped][list] === 0) continue
-    for await (const batch of await openSourceList(root, day, source, list)) for (const name of batch) names.add(name)
+  for (const { source, registered } of await readSources(root, day)) {
+    if (registered === 0) continue
+    for await (const batch of await openRegistered(root, day, source)) for (const name of batch) names.add(name)
   }
   let batch: DomainName[] = []
   let last = ''
@@ -70,12 +60,12 @@ async function* mergedNames(root: string, day: Day, list: 0 | 1): RegisteredName
   if (batch.length > 0) yield batch
 }
 
-/** Opens a list of a source, even if the source is replaced meanwhile. */
-async function openSourceList(root: string, day: Day, source: string, list: 0 | 1): Promise<RegisteredNames> {
+/** Opens the registered names of a source, even if the source is replaced meanwhile. */
+async function openRegistered(root: string, day: Day, source: string): Promise<RegisteredNames> {
   for (let tries = 0; tries < MAX_OPEN_TRIES; tries++) {
     const stored = await readSource(root, day, source)
     if (stored === null) break
-    const names = await openDraftList(root, { source, day, file: stored.data[list] })
+    const names = await openDraftList(root, { source, day, file: stored.data[0] })
     if (names !== null) return names
   }
   throw new Error(`the names of ${source} of ${day} are missing, though its manifest speaks of them`)

@@ -42,7 +42,7 @@ test('names in the zone but not in the newest earlier one are registered, and th
     ['2026-11-10', '2026-11-12'],
   )
   assert.deepEqual(await world.registered('2026-11-11'), [])
-  assert.equal(await world.registrations.digest(day('2026-11-11')), null)
+  assert.equal(await world.digest('2026-11-11'), null)
 })
 
 test('an earlier zone is at most 7 days old, otherwise the zone counts as the first one', async (t) => {
@@ -61,7 +61,7 @@ test('importing a zone or a list twice changes nothing', async (t) => {
   await world.takeZone(zoneOf(['a']), '2026-11-10')
   await world.takeZone(zoneOf(['b']), '2026-11-11')
   await world.takeList('x.example\nY.example\n\n', '2026-11-11')
-  const [files, digest] = [world.files(), await world.registrations.digest(day('2026-11-11'))]
+  const [files, digest] = [world.files(), await world.digest('2026-11-11')]
   const days = await world.registrations.days()
   world.setTime(NOW + 3600)
   for (const [text, on] of [
@@ -71,7 +71,7 @@ test('importing a zone or a list twice changes nothing', async (t) => {
     assert.equal((await world.takeZone(zoneOf(text), on)).isSame, true)
   assert.equal((await world.takeList('x.example\nY.example\n\n', '2026-11-11')).isSame, true)
   assert.deepEqual(world.files(), files)
-  assert.equal(await world.registrations.digest(day('2026-11-11')), digest)
+  assert.equal(await world.digest('2026-11-11'), digest)
   assert.deepEqual(await world.registrations.days(), days)
   assert.deepEqual(await world.registered('2026-11-11'), ['b.test', 'x.example', 'y.example'])
 })
@@ -81,14 +81,14 @@ test('a late zone determines its own day and the day of the next later zone', as
   await world.takeZone(zoneOf(['a', 'b']), '2026-11-10')
   await world.takeZone(zoneOf(['a', 'c', 'd']), '2026-11-14')
   await world.takeZone(zoneOf(['a', 'c', 'e']), '2026-11-15')
-  const digest = await world.registrations.digest(day('2026-11-14'))
+  const digest = await world.digest('2026-11-14')
   const late = await world.takeZone(zoneOf(['a', 'b', 'c']), '2026-11-12')
   assert.deepEqual([late.rebuiltDay, late.registered], ['2026-11-14', 1])
   assert.deepEqual(await world.registered('2026-11-12'), ['c.test'])
   assert.deepEqual(await world.registered('2026-11-14'), ['d.test'])
   assert.deepEqual(await world.dropped('2026-11-14'), ['b.test'])
   assert.deepEqual(await world.registered('2026-11-15'), ['e.test'])
-  assert.notEqual(await world.registrations.digest(day('2026-11-14')), digest)
+  assert.notEqual(await world.digest('2026-11-14'), digest)
 })
 
 test('in whatever order zones are imported, repeated and corrected, the days follow from the final zones', async (t) => {
