@@ -47,7 +47,7 @@ try {
     ...LEDGER_PROPERTIES.map(({ sentence, on }) => ({
       sentence: `ledger: ${sentence}`,
       runs: Math.ceil(Number(values.ledger) / LEDGER_PROPERTIES.length),
-      property: () => on({ ledger: single.ledger, clock }),
+      property: () => on({ ledger: single.ledger, leasedUnits: store.leasedUnits, clock }),
     })),
     {
       sentence: `segments: ${SEGMENT_PROPERTY.sentence}`,

@@ -9,15 +9,17 @@ import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { Clock, Engine } from '../../test/store/conformance/engine.ts'
 import { NOW } from '../../test/store/conformance/world.ts'
+import { type LeasedUnits, postgresLeasedUnits, sqliteLeasedUnits } from '../../test/store/ledger/leased-units.ts'
 import { FACT_TABLES } from '../../test/store/tables.ts'
 import { startPostgresServer } from './postgres.ts'
 
 /** A database on one engine. `empty` deletes what a history wrote. */
-type TestDatabase = { url: string; empty(): Promise<void>; end(): Promise<void> }
+type TestDatabase = { url: string; leasedUnits: LeasedUnits; empty(): Promise<void>; end(): Promise<void> }
 
 export type ReusedStore = Pick<Engine, 'open'> & {
   /** Opens one more instance on the same store. The caller closes it. */
   openInstance(clock: Clock): Promise<Store>
+  leasedUnits: LeasedUnits
   end(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export async function openReusedStore(engine: 'sqlite' | 'postgres'): Promise<Re
   }
   return {
     openInstance,
+    leasedUnits: testDatabase.leasedUnits,
     async open() {
       return {
         url: testDatabase.url,
@@ -73,6 +76,7 @@ async function onSqlite(folder: string): Promise<TestDatabase> {
   const deletions = [...TABLES, ...SQLITE_TABLES].map((table) => database.prepare(`delete from ${table}`))
   return {
     url,
+    leasedUnits: sqliteLeasedUnits(join(folder, 'store-ledger.db')),
     async empty() {
       database.exec('begin immediate')
       for (const deletion of deletions) deletion.run()
@@ -91,6 +95,7 @@ async function onPostgres(folder: string): Promise<TestDatabase> {
   const deletions = TABLES.map((table) => `delete from ${table}`).join(';')
   return {
     url,
+    leasedUnits: postgresLeasedUnits(client),
     async empty() {
       await client.query(deletions)
     },

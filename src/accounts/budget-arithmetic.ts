@@ -8,9 +8,9 @@ export type BudgetUnits = { used: number; leased: number; ownLease: number }
 /**
  * `granted` units belong to the caller. A single unit is spent immediately; several are a lease that the caller must
  * settle. 0 with `retryLater` means that other holders are returning unused units, so the caller should retry soon. 0
- * without it means that the budget is spent. `used` counts spent units, `leased` the units of all leases.
+ * without it means that the budget is spent. `used` counts spent units.
  */
-export type QuotaGrant = { granted: number; used: number; leased: number; retryLater: boolean }
+export type QuotaGrant = { granted: number; used: number; retryLater: boolean }
 
 /**
  * `charged`: one unit was spent. `already_paid`: the account has paid for it on that day. `retry_later`: other holders
@@ -29,13 +29,13 @@ export function grantUnits(
 ): { grant: QuotaGrant; units: BudgetUnits } {
   const { used, leased, ownLease } = units
   const remaining = limit - used - leased
-  if (remaining <= 0) return { grant: { granted: 0, used, leased, retryLater: leased > 0 }, units }
+  if (remaining <= 0) return { grant: { granted: 0, used, retryLater: leased > 0 }, units }
   const granted = leaseSize(remaining, requested, liveProcesses)
   const after =
     granted === 1
       ? { used: used + 1, leased, ownLease }
       : { used, leased: leased + granted, ownLease: ownLease + granted }
-  return { grant: { granted, used: after.used, leased: after.leased, retryLater: false }, units: after }
+  return { grant: { granted, used: after.used, retryLater: false }, units: after }
 }
 
 /**

@@ -11,7 +11,7 @@ test('units of a round that starts when the last one ends are counted', async ()
   let used = 0
   const gates: PromiseWithResolvers<void>[] = []
   const ledger = {
-    takeQuota: async () => ({ granted: 10, used, leased: 10, retryLater: false }),
+    takeQuota: async () => ({ granted: 10, used, retryLater: false }),
     settleQuota: async (settlements: readonly { spent: number }[]) => {
       const gate = Promise.withResolvers<void>()
       gates.push(gate)

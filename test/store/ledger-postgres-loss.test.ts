@@ -9,6 +9,7 @@ import { applyPostgresMigrations } from '../../src/store/postgres/database/migra
 import { openPostgresLedger, POSTGRES_LEDGER_SCHEMA } from '../../src/store/postgres/ledger/ledger.ts'
 import { TESTER } from '../tester.ts'
 import { ANN, made, NOW, newToken, TODAY } from './ledger/engine.ts'
+import { type LeasedUnits, postgresLeasedUnits } from './ledger/leased-units.ts'
 import { proxyTo } from './postgres-proxy.ts'
 import { noPostgres, type Place, postgresServer } from './postgres-server.ts'
 
@@ -51,24 +52,33 @@ async function behindProxy(t: TestContext) {
   const url = await schemaOf(t)
   const proxy = await proxyTo(url)
   atEnd(t, () => proxy.close())
-  return { ledger: await open(t, proxy.url), beside: await open(t, url), proxy }
+  return { ledger: await open(t, proxy.url), beside: await open(t, url), proxy, leasedUnits: await leasesIn(t, url) }
+}
+
+/** Reads the leases on a connection of its own. */
+async function leasesIn(t: TestContext, url: string): Promise<LeasedUnits> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  atEnd(t, () => client.end())
+  return postgresLeasedUnits(client)
 }
 
 for (const when of ['before', 'after'] as const) {
   const moment = when === 'before' ? 'before the server heard of its commit' : 'after its commit, unanswered'
   test(`a write whose connection is lost ${moment} is written once`, { skip: noPostgres }, async (t) => {
-    const { ledger, beside, proxy } = await behindProxy(t)
+    const { ledger, beside, proxy, leasedUnits } = await behindProxy(t)
     await ledger.takeQuota(ask)
     proxy.loseCommit(when)
     await ledger.settleQuota([{ account: 1, day: TODAY, holder: 'one', spent: 10, returned: 20 }])
     assert.deepEqual(await beside.takeQuota({ ...ask, limit: 44 }), {
       granted: 0,
       used: 10,
-      leased: 34,
       retryLater: true,
     })
+    assert.equal(await leasedUnits(1, TODAY), 34)
     proxy.loseCommit(when)
-    assert.deepEqual(await ledger.takeQuota(ask), { granted: 64, used: 10, leased: 98, retryLater: false })
+    assert.deepEqual(await ledger.takeQuota(ask), { granted: 64, used: 10, retryLater: false })
+    assert.equal(await leasedUnits(1, TODAY), 98)
     proxy.loseCommit(when)
     const account = await ledger.as(TESTER).createAccount(ANN, NOW)
     assert.deepEqual(await beside.account(ANN.email), account)
@@ -114,9 +124,9 @@ test('a write with an unknown outcome spends what its process held and grants no
   assert.deepEqual(await beside.takeQuota({ ...ask, limit: 45, requested: 1 }), {
     granted: 1,
     used: 45,
-    leased: 0,
     retryLater: false,
   })
+  assert.equal(await (await leasesIn(t, url))(1, TODAY), 0)
 })
 
 test('a deadlock is retried, and any other failure is reported by the failed statement', {

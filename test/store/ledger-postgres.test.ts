@@ -1,10 +1,12 @@
 /** The PostgreSQL ledger under the conformance suite. Each ledger has its own connections, as every process has. */
 
 import { test } from 'node:test'
+import pg from 'pg'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { applyPostgresMigrations } from '../../src/store/postgres/database/migrate.ts'
 import { openPostgresLedger, POSTGRES_LEDGER_SCHEMA } from '../../src/store/postgres/ledger/ledger.ts'
 import type { LedgerEngine } from './ledger/engine.ts'
+import { postgresLeasedUnits } from './ledger/leased-units.ts'
 import { ledgerConformance } from './ledger.ts'
 import { noPostgres, postgresServer } from './postgres-server.ts'
 
@@ -14,7 +16,9 @@ const engine: LedgerEngine = {
   async open(clock, secret) {
     const server = await postgresServer()
     const { url, drop } = await server.schema()
-    const opened: { close(): Promise<void> }[] = []
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    const opened: { close(): Promise<void> }[] = [{ close: () => client.end() }]
     const close = async (): Promise<void> => {
       for (const each of opened.toReversed()) await each.close()
       await drop()
@@ -28,7 +32,7 @@ const engine: LedgerEngine = {
       return ledger
     }
     try {
-      return { ledger: await another(), another, close }
+      return { ledger: await another(), another, leasedUnits: postgresLeasedUnits(client), close }
     } catch (error) {
       await close()
       throw error

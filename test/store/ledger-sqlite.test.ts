@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/store/sqlite/ledger/ledger.ts'
 import type { LedgerAndCrawlRequests, LedgerEngine } from './ledger/engine.ts'
+import { sqliteLeasedUnits } from './ledger/leased-units.ts'
 import { endWorkers, workerLedger } from './ledger/worker-ledger.ts'
 import { ledgerConformance } from './ledger.ts'
 
@@ -34,7 +35,7 @@ function engine(mode: SqliteLedgerOptions['ledger']): LedgerEngine {
       }
       try {
         if (mode === 'primary') await another('thread')
-        return { ledger: await another(), another, close }
+        return { ledger: await another(), another, leasedUnits: sqliteLeasedUnits(path), close }
       } catch (error) {
         await close()
         throw error

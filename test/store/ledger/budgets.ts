@@ -22,17 +22,17 @@ export function budgets(engine: LedgerEngine): void {
   on(
     engine,
     'with up to 1,000 units left, every call takes its unit from the store, spent at once',
-    async ({ ledger }) => {
-      assert.deepEqual(await ledger.takeQuota(ask(1_000, 64)), { granted: 1, used: 1, leased: 0, retryLater: false })
-      assert.deepEqual(await ledger.takeQuota(ask(1_000, 1)), { granted: 1, used: 2, leased: 0, retryLater: false })
+    async ({ ledger, take }) => {
+      assert.deepEqual(await take(ask(1_000, 64)), { granted: 1, used: 1, leased: 0, retryLater: false })
+      assert.deepEqual(await take(ask(1_000, 1)), { granted: 1, used: 2, leased: 0, retryLater: false })
       assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 2)
     },
   )
 
-  on(engine, 'with more than 1,000 units left, a process holds up to 64', async ({ ledger }) => {
-    assert.deepEqual(await ledger.takeQuota(ask(25_000, 500)), { granted: 64, used: 0, leased: 64, retryLater: false })
-    assert.deepEqual(await ledger.takeQuota(ask(25_000, 10)), { granted: 10, used: 0, leased: 74, retryLater: false })
-    assert.deepEqual(await ledger.takeQuota(ask(25_000, 1)), { granted: 1, used: 1, leased: 74, retryLater: false })
+  on(engine, 'with more than 1,000 units left, a process holds up to 64', async ({ ledger, take }) => {
+    assert.deepEqual(await take(ask(25_000, 500)), { granted: 64, used: 0, leased: 64, retryLater: false })
+    assert.deepEqual(await take(ask(25_000, 10)), { granted: 10, used: 0, leased: 74, retryLater: false })
+    assert.deepEqual(await take(ask(25_000, 1)), { granted: 1, used: 1, leased: 74, retryLater: false })
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 1)
   })
 
@@ -59,9 +59,9 @@ export function budgets(engine: LedgerEngine): void {
     assert.equal((await ledger.takeQuota({ ...ask(1, 1), account: 8 })).granted, 1)
   })
 
-  on(engine, 'a lower limit rejects calls above it', async ({ ledger }) => {
+  on(engine, 'a lower limit rejects calls above it', async ({ ledger, take }) => {
     for (let call = 0; call < 3; call++) await ledger.takeQuota(ask(100, 1))
-    assert.deepEqual(await ledger.takeQuota(ask(2, 1)), { granted: 0, used: 3, leased: 0, retryLater: false })
+    assert.deepEqual(await take(ask(2, 1)), { granted: 0, used: 3, leased: 0, retryLater: false })
   })
 
   on(engine, 'exactly the limit is granted to 64 clients over several processes', async ({ ledger, another }) => {
@@ -91,21 +91,21 @@ export function budgets(engine: LedgerEngine): void {
 }
 
 function settling(engine: LedgerEngine): void {
-  on(engine, 'a settled hold is spent or returned', async ({ ledger }) => {
+  on(engine, 'a settled hold is spent or returned', async ({ ledger, take }) => {
     await ledger.takeQuota(ask(25_000, 64))
     await ledger.settleQuota(settlement(10, 0))
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 10)
     await ledger.settleQuota(settlement(4, 50))
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 14)
-    assert.deepEqual(await ledger.takeQuota(ask(14, 1)), { granted: 0, used: 14, leased: 0, retryLater: false })
+    assert.deepEqual(await take(ask(14, 1)), { granted: 0, used: 14, leased: 0, retryLater: false })
   })
 
-  on(engine, 'a call while others hold the last units is told to wait, not rejected', async ({ ledger }) => {
+  on(engine, 'a call while others hold the last units is told to wait, not rejected', async ({ ledger, take }) => {
     await ledger.takeQuota(ask(25_000, 64))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
+    assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
     await ledger.settleQuota(settlement(63, 1))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 1, used: 64, leased: 0, retryLater: false })
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
+    assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 1, used: 64, leased: 0, retryLater: false })
+    assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
   })
 
   on(engine, 'a unit that was spent at once can be returned', async ({ ledger }) => {
@@ -119,17 +119,21 @@ function settling(engine: LedgerEngine): void {
 }
 
 function dying(engine: LedgerEngine): void {
-  on(engine, 'the units of a process that was silent for more than 2 seconds are spent', async ({ ledger, clock }) => {
-    await ledger.takeQuota(ask(25_000, 64))
-    clock.now += 2
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
-    clock.now += 1
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
-    await ledger.settleQuota(settlement(10, 54))
-    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
-  })
+  on(
+    engine,
+    'the units of a process that was silent for more than 2 seconds are spent',
+    async ({ ledger, take, clock }) => {
+      await ledger.takeQuota(ask(25_000, 64))
+      clock.now += 2
+      assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
+      clock.now += 1
+      assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
+      await ledger.settleQuota(settlement(10, 54))
+      assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
+    },
+  )
 
-  on(engine, 'a settlement larger than the hold settles only the hold', async ({ ledger, clock }) => {
+  on(engine, 'a settlement larger than the hold settles only the hold', async ({ ledger, take, clock }) => {
     await ledger.takeQuota(ask(25_000, 64))
     clock.now += 2
     await ledger.heartbeat('two', clock.now)
@@ -137,7 +141,7 @@ function dying(engine: LedgerEngine): void {
     await ledger.heartbeat('two', clock.now)
     await ledger.takeQuota(ask(25_000, 10))
     await ledger.settleQuota(settlement(50, 24))
-    assert.deepEqual(await ledger.takeQuota(ask(74, 1)), { granted: 0, used: 74, leased: 0, retryLater: false })
+    assert.deepEqual(await take(ask(74, 1)), { granted: 0, used: 74, leased: 0, retryLater: false })
   })
 
   on(engine, 'a heartbeat, a take and a settlement show that a process is alive', async ({ ledger, clock }) => {
@@ -182,28 +186,32 @@ function dying(engine: LedgerEngine): void {
  * dead one loses them.
  */
 function away(engine: LedgerEngine): void {
-  on(engine, 'after an outage of the ledger, no process has lost its units', async ({ ledger, another, clock }) => {
-    const handles = { one: ledger, two: await another(), three: await another() }
-    for (const [holder, handle] of Object.entries(handles)) await handle.takeQuota(ask(25_000, 20, holder))
-    clock.now += 3_600
-    for (const [holder, handle] of Object.entries(handles)) {
-      await handle.settleQuota(settlement(5, 15, holder))
-      clock.now += 1
-    }
-    assert.deepEqual(await ledger.takeQuota(ask(15, 1)), { granted: 0, used: 15, leased: 0, retryLater: false })
-  })
+  on(
+    engine,
+    'after an outage of the ledger, no process has lost its units',
+    async ({ ledger, take, another, clock }) => {
+      const handles = { one: ledger, two: await another(), three: await another() }
+      for (const [holder, handle] of Object.entries(handles)) await handle.takeQuota(ask(25_000, 20, holder))
+      clock.now += 3_600
+      for (const [holder, handle] of Object.entries(handles)) {
+        await handle.settleQuota(settlement(5, 15, holder))
+        clock.now += 1
+      }
+      assert.deepEqual(await take(ask(15, 1)), { granted: 0, used: 15, leased: 0, retryLater: false })
+    },
+  )
 
   on(
     engine,
     'all processes return from an outage at once, and one of them fails',
-    async ({ ledger, another, clock }) => {
+    async ({ ledger, take, another, clock }) => {
       const handles = [ledger, await another(), await another(), await another()]
       for (const [place, handle] of handles.entries()) await handle.takeQuota(ask(25_000, 20, `${place}`))
       clock.now += 3
       await Promise.all(
         handles.map((handle, place) => handle.settleQuota(settlement(5, place === 0 ? 0 : 15, `${place}`))),
       )
-      assert.deepEqual(await ledger.takeQuota(ask(20, 1, 'new')), {
+      assert.deepEqual(await take(ask(20, 1, 'new')), {
         granted: 0,
         used: 20,
         leased: 15,
@@ -212,29 +220,37 @@ function away(engine: LedgerEngine): void {
     },
   )
 
-  on(engine, 'a process that died during an outage loses its units 2 seconds after it', async ({ ledger, clock }) => {
-    await ledger.takeQuota(ask(25_000, 64))
-    clock.now += 3_600
-    for (const seconds of [2, 1]) {
-      assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
-      clock.now += seconds
-    }
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
-    await ledger.settleQuota(settlement(0, 64))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
-  })
+  on(
+    engine,
+    'a process that died during an outage loses its units 2 seconds after it',
+    async ({ ledger, take, clock }) => {
+      await ledger.takeQuota(ask(25_000, 64))
+      clock.now += 3_600
+      for (const seconds of [2, 1]) {
+        assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
+        clock.now += seconds
+      }
+      assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
+      await ledger.settleQuota(settlement(0, 64))
+      assert.deepEqual(await take(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
+    },
+  )
 
-  on(engine, 'if only one process cannot reach the ledger, it loses its units once', async ({ ledger, clock }) => {
-    for (const holder of ['one', 'two']) await ledger.takeQuota(ask(25_000, 64, holder))
-    for (let second = 0; second < 3; second++) {
-      clock.now += 1
-      await ledger.heartbeat('two', clock.now)
-    }
-    assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
-    await ledger.settleQuota(settlement(60, 4))
-    await ledger.settleQuota(settlement(0, 64, 'two'))
-    assert.deepEqual(await ledger.takeQuota(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
-  })
+  on(
+    engine,
+    'if only one process cannot reach the ledger, it loses its units once',
+    async ({ ledger, take, clock }) => {
+      for (const holder of ['one', 'two']) await ledger.takeQuota(ask(25_000, 64, holder))
+      for (let second = 0; second < 3; second++) {
+        clock.now += 1
+        await ledger.heartbeat('two', clock.now)
+      }
+      assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
+      await ledger.settleQuota(settlement(60, 4))
+      await ledger.settleQuota(settlement(0, 64, 'two'))
+      assert.deepEqual(await take(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
+    },
+  )
 }
 
 /** Takes single units of 300 until the final rejection, and returns how many. */

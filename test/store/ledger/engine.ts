@@ -2,11 +2,13 @@
 
 import { test } from 'node:test'
 import type { Account, NewAccount } from '../../../src/accounts/account.ts'
+import type { QuotaGrant } from '../../../src/accounts/budget-arithmetic.ts'
 import type { NewToken } from '../../../src/accounts/token.ts'
 import type { CrawlRequests } from '../../../src/store/port/crawl-requests.ts'
-import type { Ledger } from '../../../src/store/port/ledger.ts'
+import type { Ledger, QuotaRequest } from '../../../src/store/port/ledger.ts'
 import type { Day, Instant } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
+import type { LeasedUnits } from './leased-units.ts'
 
 /** The ledger's clock, set by the test. */
 export type Clock = { now: Instant }
@@ -18,6 +20,8 @@ export type OpenedLedger = {
   ledger: LedgerAndCrawlRequests
   /** Opens another ledger on the same data, as another process does. */
   another(): Promise<LedgerAndCrawlRequests>
+  /** The units of all leases of an account's day, read from the tables. */
+  leasedUnits: LeasedUnits
   /** Closes all of them and removes the data. */
   close(): Promise<void>
 }
@@ -30,7 +34,11 @@ export type LedgerEngine = {
   open(clock: Clock, secret: string | null): Promise<OpenedLedger>
 }
 
-export type World = Omit<OpenedLedger, 'close'> & { clock: Clock }
+export type World = Omit<OpenedLedger, 'close'> & {
+  clock: Clock
+  /** Takes units. Also returns how many units are leased afterwards. */
+  take(request: QuotaRequest): Promise<QuotaGrant & { leased: number }>
+}
 
 /** Noon of TODAY. */
 export const NOW = 1_795_176_000
@@ -46,8 +54,12 @@ export function on(
   test(`${engine.name}: ${sentence}`, async () => {
     const clock = { now: NOW }
     const { close, ...opened } = await engine.open(clock, secret)
+    const take: World['take'] = async (request) => {
+      const grant = await opened.ledger.takeQuota(request)
+      return { ...grant, leased: await opened.leasedUnits(request.account, request.day) }
+    }
     try {
-      await operation({ ...opened, clock })
+      await operation({ ...opened, clock, take })
     } finally {
       await close()
     }
