@@ -8,7 +8,7 @@ export type JobSettings = {
   jobTimes: readonly number[] | null
   /** Null: no quality check. */
   dailyBounds: Omit<QualityBounds, 'minDifference'> | null
-  dailyFloor: number
+  dailyMinDifference: number
   /** Seconds. */
   followupWait: number
 }
@@ -34,7 +34,7 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
     allowed: 'two numbers, such as 0.2-5, or off',
     parse: (text) => (text === 'off' ? null : parseBounds(text)),
   },
-  dailyFloor: {
+  dailyMinDifference: {
     name: 'DOMAINDEX_DAILY_MIN_DIFFERENCE',
     defaultText: '500',
     meaning: 'The number of names by which a day may always differ from that median.',

@@ -27,7 +27,7 @@ export function createJobDependencies(
     zones: root,
     inbox: folder,
     dailyBounds,
-    dailyFloor: minDifference,
+    dailyMinDifference: minDifference,
     snapshotsKept: keepCount,
   } = settings
   const fileStore = openFolderFileStore(files)

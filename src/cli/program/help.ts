@@ -52,7 +52,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   'build daily': {
     examples: ['build daily', 'build daily --date 2026-11-19 --release --json'],
-    settings: [...FILE_SETTING_KEYS, 'zones', 'dailyBounds', 'dailyFloor'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'dailyBounds', 'dailyMinDifference'],
   },
   'build followup': {
     examples: ['build followup', 'build followup --date 2026-11-01 --after 7 --json'],
@@ -64,7 +64,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   jobs: {
     examples: ['jobs', 'jobs --json'],
-    settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'jobTimes', 'followupWait', 'dailyBounds', 'dailyFloor'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'jobTimes', 'followupWait', 'dailyBounds', 'dailyMinDifference'],
   },
   index: { examples: ['index', 'index --json'], settings: [...STORE_SETTING_KEYS, 'diskFree'] },
   'account create': {

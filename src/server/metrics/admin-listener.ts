@@ -92,7 +92,7 @@ export function serverMetrics(
       this.reset() // if the store is unavailable, the other metrics remain
       if (sizes === null) return
       this.set({ file: 'facts' }, sizes.facts)
-      this.set({ file: 'wal' }, sizes.log)
+      this.set({ file: 'wal' }, sizes.writeAheadLog)
     },
   })
   return async () => {

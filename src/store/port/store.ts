@@ -146,5 +146,5 @@ export interface StoreMaintenance {
   /** Stores the progress of a job; null deletes it. */
   saveProgress(job: string, progress: string | null): Promise<void>
   /** Bytes on disk, for metrics: of the facts, and of the write-ahead log. */
-  sizes(): Promise<{ facts: number; log: number }>
+  sizes(): Promise<{ facts: number; writeAheadLog: number }>
 }

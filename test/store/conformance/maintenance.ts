@@ -103,9 +103,9 @@ export function upkeep(engine: Engine): void {
 
   testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
     await ingest(store, FILLED)
-    const { facts, log } = await store.maintenance.sizes()
+    const { facts, writeAheadLog } = await store.maintenance.sizes()
     assert.ok(Number.isInteger(facts) && facts > 0, String(facts))
-    assert.ok(Number.isInteger(log) && log >= 0, String(log))
+    assert.ok(Number.isInteger(writeAheadLog) && writeAheadLog >= 0, String(writeAheadLog))
   })
 
   testWithStore(engine, 'the clock of the store is the given one', async (store, opened) => {

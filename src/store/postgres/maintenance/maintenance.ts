@@ -55,7 +55,7 @@ const READ_SIZES = {
   name: 'maintenance.sizes',
   text: `select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c
       where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(current_schema()))) as facts,
-    greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as log`,
+    greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as "writeAheadLog"`,
 }
 
 const READ_PROGRESS = { name: 'maintenance.progress', text: 'select value from metadata where name = $1' }
@@ -78,7 +78,7 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
       await transaction((session) => session.run(progress === null ? FORGET_PROGRESS : SAVE_PROGRESS, values))
     },
     async sizes() {
-      const [sizes] = await read<{ facts: number; log: number }>(READ_SIZES)
+      const [sizes] = await read<{ facts: number; writeAheadLog: number }>(READ_SIZES)
       return sizes!
     },
   }

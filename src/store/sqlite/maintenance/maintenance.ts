@@ -75,6 +75,6 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
           : database.prepare('insert or replace into metadata (name, value) values (?, ?)')
       sql.run(`job:${job}`, ...(progress === null ? [] : [progress]))
     },
-    sizes: async () => ({ facts: statSync(path).size, log: walBytes(path) }),
+    sizes: async () => ({ facts: statSync(path).size, writeAheadLog: walBytes(path) }),
   }
 }
