@@ -5,7 +5,7 @@ import type { ApiResponse } from './http/response.ts'
 
 /** The settings that the page shows. */
 export type CrawlerPageSettings = {
-  /** A page or a mailbox; null if the installation does not crawl. */
+  /** A page or an email address; null if the installation does not crawl. */
   crawlContact: string | null
   /** The minimum and the maximum time between two probes of a name, in seconds. */
   crawlMinInterval: number
@@ -120,7 +120,7 @@ The operator can also delete the stored data of a domain.</li>
 </ul>`
 }
 
-/** A link to a contact, which is printable ASCII: the URL of a page, or a mailbox. */
+/** A link to a contact, which is printable ASCII: the URL of a page, or an email address. */
 function contactLink(contact: string): string {
   const address = /^https?:/i.test(contact) ? contact : `mailto:${encodeURIComponent(contact).replace('%40', '@')}`
   return `<a href="${escapeHtml(address)}">${escapeHtml(contact)}</a>`

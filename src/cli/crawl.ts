@@ -1,6 +1,6 @@
 /** `domaindex crawl`: probes domains and saves the observations in the store or in a file. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { UsageFault } from '../config/command-fault.ts'
 import { type CrawlOptions, collectRange, collectServer, parseParallel } from './crawl/options.ts'
 
@@ -29,8 +29,16 @@ export function defineCrawl(command: Command): void {
   command
     .argument('[name...]', 'the names, or - for a list on standard input')
     .option('--file <list>', 'a file of names; - is standard input')
-    .option('--resolver <address[:port]>', "query this resolver, not the system's; may be repeated", collectServer, [])
-    .option('--allow <range>', 'allow a range of your own, such as 127.0.0.0/8; may be repeated', collectRange, [])
+    .addOption(
+      new Option('--resolver <address[:port]>', 'query this resolver; may be repeated')
+        .argParser(collectServer)
+        .default([], 'the resolvers of the system'),
+    )
+    .addOption(
+      new Option('--allow <range>', 'allow a range of your own, such as 127.0.0.0/8; may be repeated')
+        .argParser(collectRange)
+        .default([], 'none'),
+    )
     .option('--out <file>', 'append the observations to a file instead of the store; - is standard output')
     .option('--parallel <probes>', 'concurrent probes', parseParallel, 256)
     .option('--loop', 'probe the due names continuously, instead of a list')

@@ -1,6 +1,6 @@
 /** `domaindex serve`: serves the API over HTTP until a signal stops it. With --crawl, it also crawls. */
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { loadSettings } from '../config/settings.ts'
 import type { Server } from '../probe/dns/resolver.ts'
 import { startServer } from '../server/primary.ts'
@@ -16,7 +16,11 @@ down gracefully: it accepts no new requests and answers open ones. A second sign
 export function defineServe(command: Command): void {
   command
     .option('--crawl', 'also crawl due names in a child process, as crawl --loop does')
-    .option('--resolver <address[:port]>', 'resolver of the crawl; may be repeated', collectServer, [])
+    .addOption(
+      new Option('--resolver <address[:port]>', 'query this resolver in the crawl; may be repeated')
+        .argParser(collectServer)
+        .default([], 'the resolvers of the system'),
+    )
     .option('--parallel <probes>', 'concurrent probes of the crawl', parseParallel, 256)
     .addHelpText('after', SERVE_HELP)
     .action(async ({ crawl, resolver, parallel }: ServeCommandOptions) => {

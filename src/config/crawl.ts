@@ -36,9 +36,9 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     defaultText: '',
     meaning:
       'How owners of sites can contact the operator of the crawler. ' +
-      'It is part of the User-Agent of every request. If it is unset, nothing public is crawled.',
+      'It is part of the User-Agent of every request. Without it, the crawler connects to no public address.',
     allowed:
-      'the URL of a page (https://example.com/crawler) without user and password, or a mailbox ' +
+      'the URL of a page (https://example.com/crawler) without user and password, or an email address ' +
       '(crawler@example.com): 3 to 200 printable ASCII characters without blanks, ( ) and \\',
     parse: (text) => (text === '' ? null : isContact(text) ? text : undefined),
   },
@@ -55,10 +55,10 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_SELF_CHECK',
     defaultText: '',
     meaning:
-      'The control questions of the self-check: zones whose SOA every resolver must return, a suffix under ' +
-      'which made-up names must not exist, a name without IPv6 addresses, and addresses that must accept a TCP ' +
-      'connection. ' +
-      'A part that is left out has its default: the root and five top-level domains, com, ipv4only.arpa, the ' +
+      'The control questions of the self-check. zones: every resolver must return their SOA. missing: made-up ' +
+      'names under this suffix must not exist. ipv4only: this name must have no IPv6 addresses. addresses: they ' +
+      'must accept a TCP connection. ' +
+      'The defaults of the four parts are: the root and five top-level domains, com, ipv4only.arpa, the ' +
       'root servers.',
     allowed:
       'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa ' +
@@ -77,8 +77,8 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     name: 'DOMAINDEX_CRAWL_SHARES',
     defaultText: 'lookup=10,new=30,followup=20,due=40',
     meaning:
-      'How the rate is divided: names from lookups of unknown names, names that were never probed, names that a ' +
-      'follow-up file needs, and names that are due again. ' +
+      'How DOMAINDEX_CRAWL_RATE is divided. lookup: unknown names that a call looked up. new: names that were ' +
+      'never probed. followup: names that a follow-up file needs. due: names that are due again. ' +
       'If one kind uses less than its share, the others get the rest.',
     allowed:
       'lookup, new, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, ' +

@@ -37,7 +37,7 @@ export const JOB_SETTINGS: { readonly [Key in keyof JobSettings]: Setting<JobSet
   dailyMinDifference: {
     name: 'DOMAINDEX_DAILY_MIN_DIFFERENCE',
     defaultText: '500',
-    meaning: 'The number of names by which a day may always differ from that median.',
+    meaning: 'A day is never held if it differs from that median by at most this number of names.',
     allowed: 'a whole number from 0 to 999999',
     parse: (text) => parseWholeNumber(text, 0, 999_999),
   },

@@ -55,7 +55,7 @@ export const LIMIT_SETTINGS: { readonly [Key in keyof LimitSettings]: Setting<Li
   clientExempt: {
     name: 'DOMAINDEX_CLIENT_EXEMPT',
     defaultText: '127.0.0.0/8,::1',
-    meaning: 'The client addresses to which these three limits do not apply. The default is this machine.',
+    meaning: 'The addresses to which the three limits per client address do not apply. The default is this machine.',
     allowed: 'addresses and ranges separated by commas, such as 10.0.0.0/8,::1, or none',
     parse: (text) => (text === 'none' ? [] : parseList(text, isAddressRange)),
   },

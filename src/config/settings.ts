@@ -60,15 +60,14 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     defaultText: '8',
     meaning:
       'The maximum number of PostgreSQL connections of a process. ' +
-      'A server has one process per worker, one more, and one each for scheduled jobs, the index and the ' +
-      'crawler.',
+      'A server has a primary, its workers, and one process each for scheduled jobs, the index and the crawler.',
     allowed: 'a whole number from 2 to 1000',
     parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
   files: {
     name: 'DOMAINDEX_FILES',
     defaultText: 'data/files',
-    meaning: 'The folder of the finished daily and snapshot files.',
+    meaning: 'The folder of the finished daily files, follow-up files and snapshots.',
     allowed: 'a folder path',
     parse: (text) => text,
   },
@@ -83,7 +82,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
   snapshotsKept: {
     name: 'DOMAINDEX_SNAPSHOTS_KEPT',
     defaultText: '7',
-    meaning: 'How many snapshots of each edition stay in that folder. A new snapshot replaces the oldest one.',
+    meaning: 'How many snapshots of each edition are kept. A new snapshot replaces the oldest one.',
     allowed: 'a whole number from 1 to 10000',
     parse: (text) => parseWholeNumber(text, 1, 10_000),
   },

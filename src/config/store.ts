@@ -52,7 +52,7 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
   ledgerTo: {
     name: 'DOMAINDEX_LEDGER_TO',
     defaultText: '',
-    meaning: 'The same for the store that `domaindex copy` creates.',
+    meaning: 'SQLite: the same file of the store that `domaindex copy` creates.',
     allowed: 'a file path',
     parse: (text) => text || null,
   },
@@ -61,7 +61,7 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     defaultText: '5%,1G',
     meaning:
       'The free space that imports, crawls and builds leave on the disks they write to. ' +
-      'Below it they pause, and resume when there is space again. ' +
+      'If a disk has less, they pause. They resume when there is space again. ' +
       'If two values are given, the smaller one counts.',
     allowed: 'a share such as 5%, a size such as 500M, 1G or 1T, both separated by a comma, or off',
     parse: (text) => (text === 'off' ? null : parseFreeSpace(text)),

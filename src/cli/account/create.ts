@@ -22,9 +22,17 @@ export function defineCreate(command: Command): void {
     .description('create an account and print its first token')
     .argument('<email>', 'the email address of the account', parseEmailArgument)
     .addOption(new Option('--plan <plan>', 'the base plan').choices(PLANS).default('free'))
-    .option('--period <period>', 'a subscription period; may be repeated', collectPeriod, [])
-    .option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); may be repeated`, collectAddon, [])
-    .addOption(new Option('--role <role>', 'the role').choices(ROLES).default('user'))
+    .addOption(
+      new Option('--period <period>', 'a subscription period, PLAN:FIRST..LAST; may be repeated')
+        .argParser(collectPeriod)
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); may be repeated`)
+        .argParser(collectAddon)
+        .default([], 'none'),
+    )
+    .addOption(new Option('--role <role>', 'the role, without effect in this version').choices(ROLES).default('user'))
     .option('--json', 'print one JSON object: the account and its token')
     .action(createAccountCommand)
 }

@@ -17,7 +17,7 @@ export function defineTokens(command: Command): void {
   const tokens = command.command('token').description('create, list and revoke tokens')
   tokenCommand(tokens, 'create', 'create a token and print it; it cannot be shown again')
     .option('--name <name>', 'a name for the token', parseTokenNameArgument, 'unnamed')
-    .option('--expires <when>', 'the day (UTC) or instant from which it is rejected', parseInstantArgument)
+    .option('--expires <when>', 'the day (UTC) or time from which the token is rejected', parseInstantArgument)
     .action(createTokenCommand)
   tokenCommand(tokens, 'list', 'list the tokens').action(listTokens)
   tokenCommand(tokens, 'revoke', 'revoke a token: every server rejects it within a second')

@@ -16,7 +16,7 @@ const SINGLE_RESOLVER_WARNING =
 /** Stands for every allowed address. */
 const UNSPECIFIED_ADDRESS = '0.0.0.0' as IpAddress
 const CONTACT_REQUIRED =
-  'set DOMAINDEX_CRAWL_CONTACT to a web page or mailbox where you can be reached: ' +
+  'set DOMAINDEX_CRAWL_CONTACT to a web page or email address at which people can reach you: ' +
   'every request contains it, and without it the crawler probes nothing public'
 
 /**
