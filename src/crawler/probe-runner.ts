@@ -40,11 +40,10 @@ function startReadyProbes<C extends Candidate>(session: CrawlSession<C>): number
 }
 
 function startProbe<C extends Candidate>(session: CrawlSession<C>, candidate: C, now: number): void {
-  const { dependencies: crawl, memory, sinceLastRead } = session
+  const { dependencies: crawl, memory } = session
   crawl.rateLimit.acquire(now)
   memory.inFlight.add(candidate.id)
   session.probesInFlight++
-  sinceLastRead.started++
   void probeCandidate(session, candidate).then((probed) => {
     memory.inFlight.delete(candidate.id)
     session.probesInFlight--

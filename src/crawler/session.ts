@@ -71,8 +71,6 @@ export class CrawlSession<C extends Candidate> {
   readonly source: RequestSource<C>
   readonly candidates = new Map<C['id'], C>()
   readonly queue: ReadyQueue<C>
-  /** Started probes, and names rejected because of their wait, since the source last reset them. */
-  readonly sinceLastRead = { started: 0, rejected: 0 }
   /** Probes in flight of this session. */
   probesInFlight = 0
   finished: FinishedProbe<C>[] = []
@@ -97,7 +95,7 @@ export class CrawlSession<C extends Candidate> {
       politeness,
       maxDelayMs,
       selectKind: createKindSelector(shares),
-      onRejected: (candidate) => this.#reject(candidate),
+      onRejected: (candidate) => this.source.takeBack(candidate, true),
       onLow: () => this.namesNeeded.notify(),
     })
     this.mayProbe = createNotifier(clock)
@@ -144,11 +142,6 @@ export class CrawlSession<C extends Candidate> {
   /** False if the candidate was dropped or replaced. */
   has(candidate: C): boolean {
     return this.candidates.get(candidate.id) === candidate
-  }
-
-  #reject(candidate: C): void {
-    this.sinceLastRead.rejected++
-    this.source.takeBack(candidate, true)
   }
 
   /** Removes a candidate from the session. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type CrawlState, NO_CLOCKS } from '../../src/apply/crawl-state.ts'
 import { MAX_DELAY_MS } from '../../src/crawler/continuous/continuous-crawl.ts'
+import { NameServerCounts } from '../../src/crawler/continuous/crawl-memory.ts'
 import {
   finishedSweep,
   type HeldRange,
@@ -13,7 +14,6 @@ import {
   nextSlots,
   startSweep,
 } from '../../src/crawler/continuous/held-range.ts'
-import { NameServerCounts } from '../../src/crawler/continuous/name-server-counts.ts'
 import { nextChunkLength } from '../../src/crawler/continuous/slot-reader.ts'
 import { createKindSelector, DEFAULT_SHARES } from '../../src/crawler/queue/kind-selector.ts'
 import { MAX_CANDIDATES_PER_KIND, REFILL_BELOW, ReadyQueue } from '../../src/crawler/queue/ready-queue.ts'

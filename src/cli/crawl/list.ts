@@ -59,8 +59,7 @@ async function crawlIntoDestination(
 ): Promise<void> {
   let log = (message: string): void => console.error(`domaindex: ${message}`)
   const probeSystem = await openListProbeSystem(access, (message) => log(message))
-  const { probe, runSelfCheck, politeness: limiter, isOwn } = probeSystem
-  const politeness = { limiter, isOwn, optOut: access.optOut }
+  const { probe, runSelfCheck, politeness, isOwn } = probeSystem
   const progress = startProgress('probes')
   let listProgress: ListProgress | null = null
   let isDone = false
@@ -71,7 +70,7 @@ async function crawlIntoDestination(
     log = reporter.log
     isDone = await crawlList({
       ...{ probe, runSelfCheck, destination, politeness, progress: listProgress, tally, parallel, signal },
-      ...{ ...reporter, clock: SYSTEM_CLOCK },
+      ...{ ...reporter, clock: SYSTEM_CLOCK, isOwn, optOut: access.optOut },
     })
     progress.end()
     const print = out === '-' ? console.error : console.log

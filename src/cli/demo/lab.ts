@@ -11,6 +11,7 @@ import { makeFamilyGuard } from '../../probe/address-families.ts'
 import { openResolver } from '../../probe/dns/resolver.ts'
 import { DnsServerPaths } from '../../probe/dns/server-path.ts'
 import { makeGuard } from '../../probe/guard.ts'
+import { makePolitenessLimiter } from '../../probe/policy/politeness-limiter.ts'
 import { createProber } from '../../probe/probe.ts'
 import { openNetworkSelfCheck } from '../../probe/self-check/network-self-check.ts'
 import { createWebProber } from '../../probe/web.ts'
@@ -68,6 +69,9 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   try {
     await crawlList({
       clock: SYSTEM_CLOCK,
+      politeness: makePolitenessLimiter({ nowMs: SYSTEM_CLOCK.monotonicMs }),
+      optOut: { hasName: () => false },
+      isOwn: () => true,
       probe: crawler.probe,
       runSelfCheck: () => controls.check(),
       destination: storeDestination(store, ''),

@@ -1,9 +1,9 @@
 /** The state of a continuous crawl that outlives its sessions. */
 
 import { LruMap } from '../../probe/lru-map.ts'
+import { FULL_CYCLE_SECONDS } from '../../probe/policy/politeness-limiter.ts'
 import type { Lease } from '../../store/port/schedule.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { NameServerCounts } from './name-server-counts.ts'
 
 export type CrawlMemory = {
   /** Requested names that cannot be probed now: until when they are skipped, in milliseconds. */
@@ -17,6 +17,9 @@ export type CrawlMemory = {
   nameServerCounts: NameServerCounts
 }
 
+/** The number of remembered sets, the most recently used. */
+const MAX_NAME_SERVER_SETS = 50_000
+const CYCLE_MS = FULL_CYCLE_SECONDS * 1000
 /** The number of remembered names. */
 const MAX_BACKED_OFF_NAMES = 10_000
 const MAX_FAILING_NAMES = 100_000
@@ -28,5 +31,24 @@ export function createCrawlMemory(): CrawlMemory {
     failuresInRow: new LruMap(MAX_FAILING_NAMES),
     unreleasedLeases: [],
     nameServerCounts: new NameServerCounts(),
+  }
+}
+
+/**
+ * Counts names per set of name servers, which the store does not count. Bounded. A count is halved after each cycle.
+ */
+export class NameServerCounts {
+  readonly #byServers = new LruMap<string, { count: number; since: number }>(MAX_NAME_SERVER_SETS)
+
+  /**
+   * Adds one name to a set and returns its count. `nameServers`: in the form of the politeness limiter; `now`:
+   * milliseconds of a monotonic clock.
+   */
+  add(nameServers: string, now: number): number {
+    const { count, since } = this.#byServers.get(nameServers) ?? { count: 0, since: now }
+    const isOver = now - since >= CYCLE_MS
+    const total = (isOver ? Math.ceil(count / 2) : count) + 1
+    this.#byServers.set(nameServers, { count: total, since: isOver ? now : since })
+    return total
   }
 }

@@ -16,6 +16,8 @@ export class LeasedRanges {
   readonly memory: CrawlMemory
   readonly session: CrawlSession<LeasedCandidate>
   readonly heldRanges = new Map<number, HeldRange>()
+  /** Started probes, and names rejected because of their wait, since the last read of names. */
+  readonly sinceLastRead = { started: 0, rejected: 0 }
 
   constructor(crawl: CrawlerDependencies, memory: CrawlMemory, session: CrawlSession<LeasedCandidate>) {
     this.crawl = crawl
@@ -27,6 +29,7 @@ export class LeasedRanges {
   takeBack(candidate: LeasedCandidate, isRejected: boolean): void {
     if (candidate.heldRange.sweep !== null) candidate.heldRange.sweep.hasReturned = true
     this.forget(candidate)
+    if (isRejected) this.sinceLastRead.rejected++
     if (isRejected && candidate.requests.size > 0) this.backOff(candidate.name, REQUEST_BACKOFF_MS)
   }
 

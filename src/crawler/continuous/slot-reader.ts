@@ -91,7 +91,7 @@ export function nextChunkLength(currentLength: number, { slots, tookMs, due }: S
 }
 
 /** Whether due names were found but could not be probed. Reading then pauses even if names are needed. */
-function admittedNothing({ session: { sinceLastRead: recent } }: LeasedRanges, { due, admitted }: SlotChunk): boolean {
+function admittedNothing({ sinceLastRead: recent }: LeasedRanges, { due, admitted }: SlotChunk): boolean {
   const isFruitless = (due > 0 && admitted === 0) || recent.rejected > recent.started
   recent.started = 0
   recent.rejected = 0

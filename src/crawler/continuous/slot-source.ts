@@ -30,7 +30,11 @@ export function openSlotSource(
     tasks: [() => readSlots(ranges), () => serveCrawlRequests(ranges)],
     refill: () => Number.POSITIVE_INFINITY,
     isExhausted: () => false,
-    mayStart: (candidate, now) => mayStart(ranges, candidate, now),
+    mayStart(candidate, now) {
+      const isAllowed = mayStart(ranges, candidate, now)
+      if (isAllowed) ranges.sinceLastRead.started++
+      return isAllowed
+    },
     takeBack: (candidate, isRejected) => ranges.takeBack(candidate, isRejected),
     finish: (candidate, probed, outcome) => finishProbe(crawl, candidate, probed, outcome),
     leases: () => ranges.leases(),

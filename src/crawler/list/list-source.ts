@@ -1,12 +1,10 @@
 /** The request source of a list crawl: the names of the list in its order, and those that are probed again. */
 
-import type { PolitenessLimiter } from '../../probe/policy/politeness-limiter.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
-import type { CrawlClock } from '../notifier.ts'
 import { withoutOwnAddresses } from '../probe-targets.ts'
 import type { Candidate, FinishedProbe, ObservedProbe, RequestSource, WriteOutcome } from '../request-source.ts'
-import { CrawlPauseError, type CrawlSession } from '../session.ts'
+import { CrawlPauseError, type CrawlSession, type SchedulerDependencies } from '../session.ts'
 import type { ProbeOutcome } from '../status/stats.ts'
 import { DelayQueue, targetsAfterDelay } from './delay-queue.ts'
 import type { Destination, KnownTargets } from './destination.ts'
@@ -18,10 +16,11 @@ import type { ListEntry, NameEntry } from './name-list.ts'
 /** `delays`: how often the name was delayed. */
 export type ListCandidate = Candidate & { entry: NameEntry; delays: number }
 
-export type ListSourceOptions = {
-  destination: Pick<Destination, 'targetsOf'>
-  politeness: Pick<PolitenessLimiter, 'wait' | 'acquire'>
-  clock: CrawlClock
+export type ListCrawl = Pick<
+  SchedulerDependencies<ListCandidate>,
+  'probe' | 'runSelfCheck' | 'politeness' | 'parallel' | 'clock' | 'log'
+> & {
+  destination: Pick<Destination, 'targetsOf' | 'write' | 'history'>
   optOut: { hasName(name: DomainName): boolean }
   /** Whether an address is the operator's own, without rate limits. */
   isOwn(address: IpAddress): boolean
@@ -32,6 +31,8 @@ export type ListSourceOptions = {
   onEntry(entry: ListEntry): void
   /** Called when a probe ends, and when a batch is written. */
   onProbe(): void
+  /** A program error in one probe. The crawl continues. */
+  onFault(name: DomainName, error: unknown): void
 }
 
 /** After this many failures in a row to probe a name, the crawl pauses. */
@@ -44,7 +45,7 @@ const MAX_RETRIED_AT_END = 20_000
 
 /** Outlives the sessions: `attach` connects it to the next one. */
 export class ListSource implements RequestSource<ListCandidate> {
-  readonly #options: ListSourceOptions
+  readonly #crawl: ListCrawl
   readonly #delayQueue: DelayQueue<ListCandidate>
   readonly #feed: EntryFeed<KnownTargets | null>
   /** Names to probe again at the end of the list. */
@@ -55,9 +56,9 @@ export class ListSource implements RequestSource<ListCandidate> {
   #session!: CrawlSession<ListCandidate>
   #nextId = 0
 
-  constructor(options: ListSourceOptions) {
-    const { politeness, clock, tally, progress } = options
-    this.#options = options
+  constructor(crawl: ListCrawl) {
+    const { politeness, clock, tally, progress } = crawl
+    this.#crawl = crawl
     const onRejected = (): void => tally.add('rate_limited')
     this.#delayQueue = new DelayQueue({ politeness, nowMs: () => clock.monotonicMs(), onRejected })
     this.#feed = new EntryFeed({
@@ -109,18 +110,18 @@ export class ListSource implements RequestSource<ListCandidate> {
 
   /** A stopped crawl stops reading its list. */
   #fail(error: unknown): void {
-    if (!this.#options.signal.aborted || (error as Error).name !== 'AbortError') this.#session.fail(error)
+    if (!this.#crawl.signal.aborted || (error as Error).name !== 'AbortError') this.#session.fail(error)
   }
 
   /** Returns null for a name that is not probed. */
   async #knownTargetsOf({ name }: ListEntry): Promise<KnownTargets | null> {
-    const { destination, optOut } = this.#options
+    const { destination, optOut } = this.#crawl
     return name === null || optOut.hasName(name) ? null : destination.targetsOf(name)
   }
 
   /** Starts an entry of the list: the progress knows it from here on. */
   #start(entry: ListEntry, known: KnownTargets | null): void {
-    const { progress, tally, onEntry, optOut, isOwn } = this.#options
+    const { progress, tally, onEntry, optOut, isOwn } = this.#crawl
     if (this.#session.isEnding) {
       this.#feed.retry([entry])
       return
@@ -139,13 +140,13 @@ export class ListSource implements RequestSource<ListCandidate> {
   }
 
   #finishUnprobed(entry: NameEntry, reason: 'opted_out' | 'forgotten'): void {
-    const { progress, tally } = this.#options
+    const { progress, tally } = this.#crawl
     tally.add(reason)
     progress.finishEntry(entry)
   }
 
   mayStart({ name }: ListCandidate): boolean {
-    return !this.#options.optOut.hasName(name)
+    return !this.#crawl.optOut.hasName(name)
   }
 
   /** A name whose targets are not free is delayed. */
@@ -157,7 +158,7 @@ export class ListSource implements RequestSource<ListCandidate> {
 
   #delay(candidate: ListCandidate): void {
     this.#delayQueue.add(candidate)
-    this.#options.tally.waiting = this.#delayQueue.size
+    this.#crawl.tally.waiting = this.#delayQueue.size
   }
 
   /** A name whose probe was deferred is delayed, and nothing of it is written. */
@@ -166,7 +167,7 @@ export class ListSource implements RequestSource<ListCandidate> {
     probed: ObservedProbe | null,
     outcome: ProbeOutcome,
   ): FinishedProbe<ListCandidate> | null {
-    const { tally, progress, onProbe } = this.#options
+    const { tally, progress, onProbe } = this.#crawl
     tally.waiting = this.#delayQueue.size
     onProbe()
     if (probed === null || probed.result.deferredAt !== undefined) this.#session.forget(candidate)
@@ -197,7 +198,7 @@ export class ListSource implements RequestSource<ListCandidate> {
     batch: readonly FinishedProbe<ListCandidate>[],
     outcomes: ReadonlyMap<FinishedProbe<ListCandidate>, WriteOutcome>,
   ): Promise<readonly FinishedProbe<ListCandidate>[]> {
-    const { progress, tally, onProbe } = this.#options
+    const { progress, tally, onProbe } = this.#crawl
     for (const outcome of outcomes.values()) tally.add(outcome)
     for (const { candidate, observation } of batch) {
       if (observation !== null) {

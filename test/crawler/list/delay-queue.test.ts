@@ -76,7 +76,7 @@ function crawlOf(
   const finished: string[] = []
   const said: string[] = []
   const manners = {
-    limiter: pace,
+    politeness: pace,
     optOut: { hasName: more.optOut ?? (() => false) },
     isOwn: () => false,
   }
@@ -89,7 +89,7 @@ function crawlOf(
     probe: visit,
     runSelfCheck: more.look ?? (async () => ({ passed: true })),
     destination,
-    politeness: manners,
+    ...manners,
     progress: { ...place, finishEntry: ({ name }) => void finished.push(name) },
     tally,
     parallel: 16,

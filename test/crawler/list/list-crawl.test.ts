@@ -8,13 +8,15 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { UNKNOWN_NAME } from '../../../src/crawler/list/destination.ts'
-import { crawlList, type ListCrawl } from '../../../src/crawler/list/list-crawl.ts'
+import { crawlList } from '../../../src/crawler/list/list-crawl.ts'
 import { type ListProgress, openListProgress } from '../../../src/crawler/list/list-progress.ts'
+import type { ListCrawl } from '../../../src/crawler/list/list-source.ts'
 import { createListCrawlTally } from '../../../src/crawler/list/list-tally.ts'
 import { type ListEntry, nameListFromArguments, openNameList } from '../../../src/crawler/list/name-list.ts'
 import { openObservationFile } from '../../../src/crawler/list/observation-file.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { parseObservation } from '../../../src/observe/observation-parser.ts'
+import { makePolitenessLimiter } from '../../../src/probe/policy/politeness-limiter.ts'
 import { SYSTEM_CLOCK } from '../../../src/server/system-clock.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import { folderOf } from '../../cli/run.ts'
@@ -155,6 +157,7 @@ function crawlNames(names: readonly string[], given: Partial<ListCrawl> & Pick<L
       write: async (batch) => batch.map(() => 'written' as const),
       history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
     },
+    ...{ politeness: makePolitenessLimiter({ nowMs: () => 0 }), optOut: { hasName: () => false }, isOwn: () => true },
     ...{ onEntry() {}, onProbe() {}, log() {}, onFault: (_, error) => assert.fail(`${error}`) },
     ...given,
   })

@@ -23,12 +23,19 @@ import { openProbeSystem } from '../../../src/crawler/probe-system.ts'
 import type { SelfCheckOutcome } from '../../../src/crawler/session.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { makeGuard } from '../../../src/probe/guard.ts'
+import { makePolitenessLimiter } from '../../../src/probe/policy/politeness-limiter.ts'
 import type { ProbeResult } from '../../../src/probe/probe-result.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { OutcomeCount } from '../../../src/store/port/schedule.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import { named } from '../../probe/internet.ts'
 
+/** All servers are the operator's own. */
+const OWN = {
+  politeness: makePolitenessLimiter({ nowMs: () => 0 }),
+  optOut: { hasName: () => false },
+  isOwn: () => true,
+}
 const NAMES = Array.from({ length: 16 }, (_, index) => `name-${index}.example`)
 const TABLE: DnsTable = {
   ...Object.fromEntries(NAMES.map((name) => [name, { MX: [{ priority: 10, mail_server: 'mx.example' }] }])),
@@ -78,7 +85,7 @@ function crawl(names: readonly string[], given: Given) {
   const nothing = (): void => {}
   const work = crawlList({
     ...{ progress: openListProgress(list, ''), tally, parallel: 8, signal: new AbortController().signal },
-    ...{ onEntry: nothing, onProbe: nothing, clock: HASTY, log: nothing },
+    ...{ onEntry: nothing, onProbe: nothing, clock: HASTY, log: nothing, ...OWN },
     onFault(_, error) {
       throw error
     },
@@ -200,6 +207,7 @@ test('a crawl that is stopped while it pauses ends, and what it threw away stays
       history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
     },
     progress: { ...openListProgress(list, ''), finishEntry: ({ name }) => void finished.push(name) },
+    ...OWN,
     ...{ tally, parallel: 8, signal: stop.signal, onEntry: nothing, onProbe: nothing, onFault: nothing, clock: HASTY },
     log: (news) => (news === 'crawl paused: no resolver answers' ? stop.abort() : assert.fail(news)),
   })
