@@ -22,6 +22,9 @@ const PROBE_FOLDERS = [
   'src/probe/probe.ts',
 ]
 
+/** The scheduler, and its two sources of crawl requests. */
+const CRAWLER_FOLDERS = ['src/crawler/', 'src/crawler/continuous/', 'src/crawler/list/']
+
 const rules: ArchitectureRules = {
   /**
    * From the bottom layer to the top. A file imports only its own folder and lower layers. A file belongs to the
@@ -87,6 +90,10 @@ const rules: ArchitectureRules = {
       { folder: 'src/similar/', why: 'maintains the /similar index and searches it' },
       { folder: 'src/crawler/', why: 'schedules probes and saves their results' },
     ],
+    [
+      { folder: 'src/crawler/continuous/', why: 'a source of crawl requests: the scheduler does not know it' },
+      { folder: 'src/crawler/list/', why: 'a source of crawl requests: the scheduler does not know it' },
+    ],
     [{ folder: 'src/jobs/', why: 'builds the files that the API delivers' }],
     [{ folder: 'src/api/', why: 'answers requests from the store and the file store' }],
     [{ folder: 'src/config/', why: 'the table of settings; lower layers get settings as parameters' }],
@@ -108,7 +115,7 @@ const rules: ArchitectureRules = {
         ...PROBE_FOLDERS,
         'src/observe/',
         'src/import/',
-        'src/crawler/',
+        ...CRAWLER_FOLDERS,
         'src/config/',
         'src/server/',
         'src/cli/',
@@ -118,8 +125,8 @@ const rules: ArchitectureRules = {
     },
     { folders: ['src/fetch/'], importers: ['src/cli/'], why: 'no response waits for a download' },
     {
-      folders: ['src/crawler/'],
-      importers: ['src/config/', 'src/server/', 'src/cli/'],
+      folders: CRAWLER_FOLDERS,
+      importers: [...CRAWLER_FOLDERS, 'src/config/', 'src/server/', 'src/cli/'],
       why: 'no response waits for a crawl',
     },
     { folders: ['src/config/'], importers: ['src/server/', 'src/cli/'], why: 'settings are passed as parameters' },

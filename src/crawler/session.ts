@@ -47,8 +47,10 @@ export type SchedulerDependencies<C extends Candidate> = {
   rateLimit: ProbeRateLimit
   /** Maximum of probes in flight. */
   parallel: number
-  /** Milliseconds between two verifications. */
+  /** Milliseconds that results wait to be verified and saved as one batch. */
   batchMs: number
+  /** Milliseconds between two self-checks while there are no results. */
+  idleCheckMs: number
   runSelfCheck(): Promise<SelfCheckOutcome>
   /** Describes the shortage of disk space of the store in a sentence. Returns null if there is enough. */
   diskShortage?(): Promise<string | null>

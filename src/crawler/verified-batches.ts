@@ -6,7 +6,7 @@ import { MAX_BATCH_PROBES } from './probe-runner.ts'
 import type { Candidate, FinishedProbe } from './request-source.ts'
 import { CrawlPauseError, type CrawlSession, type SchedulerDependencies } from './session.ts'
 
-/** Milliseconds that results wait for others. The self-check runs at this interval as well. */
+/** Milliseconds that results wait for others. */
 export const BATCH_DELAY_MS = 30_000
 /** Milliseconds after which results are saved if no probe is in flight. */
 const IDLE_BATCH_DELAY_MS = 1_000
@@ -21,7 +21,7 @@ export async function verifyBatches<C extends Candidate>(session: CrawlSession<C
 
 /** Milliseconds until the next batch is due, or the next self-check if there are no results. */
 function untilBatchDue<C extends Candidate>({
-  dependencies: { clock, batchMs },
+  dependencies: { clock, batchMs, idleCheckMs },
   candidates,
   source,
   finished,
@@ -31,9 +31,9 @@ function untilBatchDue<C extends Candidate>({
 }: CrawlSession<C>): number {
   if (finished.length >= MAX_BATCH_PROBES) return 0
   if (finished.length > 0 && finished.length === candidates.size && source.isExhausted()) return 0
-  const startedAt = finished.length === 0 ? lastVerifiedAt : oldestFinishedAt
-  const delayMs = probesInFlight === 0 && finished.length > 0 ? Math.min(IDLE_BATCH_DELAY_MS, batchMs) : batchMs
-  return startedAt + delayMs - clock.monotonicMs()
+  if (finished.length === 0) return lastVerifiedAt + idleCheckMs - clock.monotonicMs()
+  const delayMs = probesInFlight === 0 ? Math.min(IDLE_BATCH_DELAY_MS, batchMs) : batchMs
+  return oldestFinishedAt + delayMs - clock.monotonicMs()
 }
 
 /** Saves the results so far if the self-check passes now. */

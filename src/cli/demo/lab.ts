@@ -28,6 +28,13 @@ const DEMO_WEB_LIMITS = { handshakeMs: 3000, headMs: 3000, bodyMs: 3000, robotsM
 const DEMO_DNS_LIMITS = { timeoutMs: 1500, attempts: 2, retryDelayMs: 100 }
 const DEMO_PARALLEL_PROBES = 32
 
+/** All servers of the lab are our own, so no probe waits for a rate limit. */
+const OWN_SERVERS = {
+  politeness: makePolitenessLimiter({ nowMs: SYSTEM_CLOCK.monotonicMs }),
+  optOut: { hasName: () => false },
+  isOwn: () => true,
+}
+
 const nowSeconds = (): Instant => Math.floor(Date.now() / 1000)
 
 /** The domains of the lab, and the summary of each crawl. */
@@ -69,9 +76,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   try {
     await crawlList({
       clock: SYSTEM_CLOCK,
-      politeness: makePolitenessLimiter({ nowMs: SYSTEM_CLOCK.monotonicMs }),
-      optOut: { hasName: () => false },
-      isOwn: () => true,
+      ...OWN_SERVERS,
       probe: crawler.probe,
       runSelfCheck: () => controls.check(),
       destination: storeDestination(store, ''),

@@ -39,6 +39,7 @@ function schedulerOf(crawl: CrawlerDependencies, rateLimit: ProbeRateLimit): Sch
     openSource: (session) => openSlotSource(crawl, memory, session),
     sink: storeSink(store, intervals),
     batchMs: timings.batchMs,
+    idleCheckMs: timings.batchMs,
     maxDelayMs: MAX_DELAY_MS,
     isRepeated: () => random() < 1 / REPEAT_ONE_IN,
     onProbeError: (_, error) => onFault(error),

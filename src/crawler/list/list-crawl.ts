@@ -19,6 +19,7 @@ export async function crawlList(crawl: ListCrawl): Promise<boolean> {
     shares: { lookup: 0, new: 1, followup: 0, due: 0 },
     rateLimit: createProbeRateLimit(null),
     batchMs: BATCH_DELAY_MS,
+    idleCheckMs: Number.POSITIVE_INFINITY,
     stats: new CrawlStats(),
     onProbeError(name, error) {
       crawl.tally.add('failed')
