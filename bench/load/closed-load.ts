@@ -2,7 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInstalled, ROOT, runProcess } from '../measure/process.ts'
+import { isInstalled, ROOT, type RunningProcess, runProcess } from '../measure/process.ts'
+import { treeCpuSeconds } from '../measure/processor-time.ts'
 import { LOAD_CORE } from './server.ts'
 
 /** `connections` clients send the `bodies` in turn. Each waits for its response. */
@@ -12,6 +13,8 @@ export type ClosedLoad = {
   connections: number
   seconds: number
   gzip?: boolean
+  /** The servers whose processor time is measured. */
+  servers?: readonly { running: RunningProcess }[]
 }
 /** Times in milliseconds. `bytes` includes the heads. */
 export type ClosedLoadResult = {
@@ -28,9 +31,12 @@ let fileCount = 0
 
 export const LOAD_TOOL = isInstalled('wrk') ? 'wrk, one thread' : 'autocannon'
 
+/** `cpuMicroseconds`: the processor time of the servers per response. */
+export type MeasuredLoad = ClosedLoadResult & { rate: number; cpuMicroseconds: number }
+
 /** Loads a server. Throws if a response is missing or its status is not 2xx. */
-export async function runClosedLoad(folder: string, options: ClosedLoad): Promise<ClosedLoadResult & { rate: number }> {
-  const { url, bodies, connections, seconds, gzip } = options
+export async function runClosedLoad(folder: string, options: ClosedLoad): Promise<MeasuredLoad> {
+  const { url, bodies, connections, seconds, gzip, servers = [] } = options
   const BODIES = join(folder, `bodies-${fileCount++}.jsonl`)
   writeFileSync(BODIES, `${bodies.map((body) => JSON.stringify(body)).join('\n')}\n`)
   const env = { BODIES, GZIP: gzip ? '1' : '', URL: url, CONNECTIONS: String(connections), SECONDS: String(seconds) }
@@ -46,8 +52,11 @@ export async function runClosedLoad(folder: string, options: ClosedLoad): Promis
     url,
   ]
   const command = isInstalled('wrk') ? wrk : [process.execPath, join(ROOT, 'bench/load/autocannon.ts')]
+  const cpuSeconds = (): number => servers.reduce((sum, { running }) => sum + treeCpuSeconds(running.child.pid!), 0)
+  const before = cpuSeconds()
   const output = await runProcess(command, { core: LOAD_CORE, env })
+  const used = cpuSeconds() - before
   const result = JSON.parse(/^\{.*\}$/m.exec(output)![0]) as ClosedLoadResult
   if (result.failures > 0 || result.requests === 0) throw new Error(`${url}: ${JSON.stringify(result)}`)
-  return { ...result, rate: result.requests / result.seconds }
+  return { ...result, rate: result.requests / result.seconds, cpuMicroseconds: (1e6 * used) / result.requests }
 }

@@ -7,19 +7,33 @@ const TICKS_PER_SECOND = 100
 
 /** Returns the seconds of processor time that a process has used so far, or 0 if the process is gone. */
 export function cpuSecondsOf(pid: number): number {
+  return sumOfTicks(pid, 11, 13)
+}
+
+/** The same for a process, its descendants, and the children that they have waited for. */
+export function treeCpuSeconds(pid: number): number {
+  return childPids(pid).reduce((sum, child) => sum + treeCpuSeconds(child), sumOfTicks(pid, 11, 15))
+}
+
+/** Sums the fields of /proc/PID/stat from `from` to `to`, counted after the name: utime, stime, cutime, cstime. */
+function sumOfTicks(pid: number, from: number, to: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+    return fields.slice(from, to).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND
   } catch {
     return 0
   }
 }
 
-/** Returns the process ids of the children of a process. */
+/** Returns the process ids of the children of a process, none if it is gone. */
 export function childPids(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
-    const file = `/proc/${pid}/task/${task}/children`
-    return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
-  })
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) => {
+      const file = `/proc/${pid}/task/${task}/children`
+      return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
+    })
+  } catch {
+    return []
+  }
 }

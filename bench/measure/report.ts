@@ -2,11 +2,17 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
+import { describeLoad, isQuiet, watchMachine } from './machine-load.ts'
 
 /** One row of the report. `target`: the target as text, empty if there is none. `isMet`: null if there is no target. */
 export type Metric = { name: string; value: number; unit: string; target: string; isMet: boolean | null }
 
 const OUTPUT_FOLDER = new URL('../out/', import.meta.url)
+/** The unit of a ratio of two figures of one run. */
+const RATIO = '×'
+
+/** From the start of the bench, when it imports this file. */
+const machineLoad = watchMachine()
 
 /** A metric without a target. */
 export function metric(name: string, value: number, unit: string): Metric {
@@ -32,23 +38,29 @@ export function machine(): string {
 
 /**
  * Prints the table and writes bench/out/NAME.json. `notes`: how the bench measured. `raw`: the figures of every round.
+ * If the machine was busy with other work, a ratio has no figure: null in JSON.
  */
 export function report(name: string, metrics: readonly Metric[], notes: readonly string[], raw: unknown): void {
   const date = new Date().toISOString().slice(0, 10)
   console.log(`\nbench:${name}, ${date}, ${machine()}`)
-  for (const note of notes) console.log(`  ${note}`)
-  const rows = metrics.map(({ name, value, unit, target, isMet }) => [
+  const load = machineLoad()
+  const allNotes = [...notes, `${describeLoad(load)}${isQuiet(load) ? '' : ': too much for a ratio, so none is given'}`]
+  for (const note of allNotes) console.log(`  ${note}`)
+  const shown = metrics.map((each) => (isQuiet(load) || each.unit !== RATIO ? each : { ...each, ...NO_FIGURE }))
+  const rows = shown.map(({ name, value, unit, target, isMet }) => [
     name,
-    formatNumber(value),
+    value === null ? '-' : formatNumber(value),
     unit,
     target,
-    verdict(isMet),
+    value === null ? 'machine too busy' : verdict(isMet),
   ])
   printTable([['', 'figure', '', 'target', ''], ...rows])
   mkdirSync(OUTPUT_FOLDER, { recursive: true })
-  const content = { bench: name, date, machine: machine(), notes, metrics, raw }
+  const content = { bench: name, date, machine: machine(), notes: allNotes, metrics: shown, raw }
   writeFileSync(new URL(`${name}.json`, OUTPUT_FOLDER), `${JSON.stringify(content, null, 1)}\n`)
 }
+
+const NO_FIGURE = { value: null, isMet: null }
 
 function verdict(isMet: boolean | null): string {
   if (isMet === null) return ''
