@@ -50,13 +50,13 @@ const same =
 const CHANGES: readonly LabRow[] = [
   changes(
     TARGET,
-    'Many redirect to it; it moves to another address between two visits, and its mail and texts change with it.',
+    'Many redirect to it. It moves to another address between two probes, and its mail and texts change too.',
     (name) => bakery(name, [HARBOUR], '202611010', 'v=spf1 -all'),
     (name) => bakery(name, [ORCHARD, SIXTH], '202611020', 'v=spf1 mx -all'),
   ),
   changes(
     'moved-address.example',
-    'A new address and all else as before.',
+    'A new address, and everything else as before.',
     (name) => at(name, [HARBOUR], 'We have moved house.'),
     (name) => at(name, [ORCHARD], 'We have moved house.'),
   ),
@@ -97,14 +97,14 @@ const CHANGES: readonly LabRow[] = [
   ),
   changes(
     'gone.example',
-    'A domain that is gone: it leaves its address and keeps its history.',
+    'A removed domain: it leaves its address and keeps its history.',
     same('Closing down.'),
     () => ABSENT,
   ),
-  changes('back-again.example', 'A domain that was gone is back.', () => ABSENT, same('Open again.')),
+  changes('back-again.example', 'A removed domain returns.', () => ABSENT, same('Open again.')),
   changes(
     'servers-fail.example',
-    'Its name servers fail at the second visit; what is known stays.',
+    'Its name servers fail at the second probe, and the known facts stay.',
     same('Hold the line.'),
     () => ({
       fails: 'servfail',
@@ -113,7 +113,7 @@ const CHANGES: readonly LabRow[] = [
   ),
   changes(
     'redirect-gone.example',
-    'A redirect whose domain is gone stays on record.',
+    'A redirect whose domain is removed stays on record.',
     () => ({
       at: [SUMMIT],
       site: redirectsTo(`https://${TARGET}/`),
@@ -121,7 +121,7 @@ const CHANGES: readonly LabRow[] = [
     }),
     () => ABSENT,
   ),
-  changes('becomes-parked.example', 'A website is given up and parked.', same('Last orders.'), () => parked),
+  changes('becomes-parked.example', 'A website is closed and parked.', same('Last orders.'), () => parked),
   changes(
     'goes-live.example',
     'A zone without an address becomes a website.',
@@ -130,20 +130,20 @@ const CHANGES: readonly LabRow[] = [
   ),
   changes(
     'loses-address.example',
-    'The addresses are taken out, mail stays.',
+    'The addresses are removed, and mail stays.',
     same('Going postal.', { records: { MX: MAIL } }),
     () => ({
       records: { MX: MAIL },
       web: NO_WEB,
     }),
   ),
-  changes('server-dies.example', 'The machine dies; its name stays.', same('Hanging on.'), () => ({
+  changes('server-dies.example', 'The machine fails, and its name stays.', same('Hanging on.'), () => ({
     at: [DEAF],
     web: NO_WEB,
   })),
   changes(
     'new-serial.example',
-    'Nothing but the serial of its SOA changes.',
+    'Only the serial of its SOA changes.',
     same('As ever.'),
     same('As ever.', { records: { SOA: [{ ...SOA, serial: SOA.serial + 1 }] } }),
   ),
@@ -153,7 +153,7 @@ const CHANGES: readonly LabRow[] = [
     same('Write to us.', { records: { MX: MAIL } }),
     same('Write to us.', { records: { MX: [{ priority: 5, mail_server: 'in.other-post.example' }] } }),
   ),
-  changes('new-alias.example', 'Addresses give way to an alias of the same machine.', same('Same place.'), (name) => ({
+  changes('new-alias.example', 'An alias of the same machine replaces the addresses.', same('Same place.'), (name) => ({
     records: { NS: [], SOA: [], CNAME: ['sites.new-alias.test'] },
     zone: { 'sites.new-alias.test': { A: [SUMMIT] } },
     site: shop(name, 'Same place.'),
@@ -176,7 +176,7 @@ const CHANGES: readonly LabRow[] = [
   })),
   changes(
     'private-now.example',
-    'It moves behind a private address: a fact of DNS, and nothing is said of the web any more.',
+    'It moves to a private address, which is recorded, and the web becomes unknown.',
     same('In private.'),
     () => ({ at: ['10.0.0.1'], web: null }),
   ),
@@ -206,7 +206,7 @@ function bakery(name: string, addresses: readonly string[], serial: string, spf:
 }
 
 export const HOSTING: readonly LabRow[] = [
-  rows('parked-#.example', 250, 'Names by the hundred, all parked on one address with one page.', () => parked),
+  rows('parked-#.example', 250, 'Hundreds of names, all parked on one address with one page.', () => parked),
   ...CHANGES,
-  row('stays.example', 'Nothing changes between two visits.', at('stays.example', [MEADOW], 'Here to stay.')),
+  row('stays.example', 'Nothing changes between two probes.', at('stays.example', [MEADOW], 'Here to stay.')),
 ]

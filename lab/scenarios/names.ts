@@ -43,22 +43,22 @@ const ABSENT: readonly LabRow[] = [
   fails('does-not-exist.example', 'nxdomain', 'NXDOMAIN.'),
   fails('servfail.example', 'servfail', 'SERVFAIL.'),
   fails('refuses.example', 'refused', 'REFUSED.'),
-  fails('lame.example', 'lame', 'The server does not answer for the zone.'),
+  fails('lame.example', 'lame', 'The server is not responsible for the zone.'),
   fails('silent.example', 'silent', 'The server never answers.'),
-  fails('malformed.example', 'malformed', 'The answer ends in the middle of a record.'),
+  fails('malformed.example', 'malformed', 'The answer ends within a record.'),
   row('slow.example', 'Each answer takes a fifth of a second.', has({ delay: 200 })),
-  row('truncated.example', 'Over UDP only the word that the answer was cut off; TCP has it.', has({ truncated: true })),
-  row('no-mail-answer.example', 'MX alone fails: it is left out, and the rest holds.', has({ MX: 'servfail' })),
-  row('no-text-answer.example', 'TXT alone is never answered: it is left out.', has({ TXT: 'silent' })),
-  row('no-sixth-answer.example', 'AAAA alone fails: the website is looked at over IPv4.', has({ AAAA: 'refused' })),
-  row('no-fourth-answer.example', 'A fails and there is no AAAA: nobody knows whether there is an address.', {
+  row('truncated.example', 'UDP answers are truncated, and TCP has the whole answer.', has({ truncated: true })),
+  row('no-mail-answer.example', 'Only MX fails: it is left out, and the rest is valid.', has({ MX: 'servfail' })),
+  row('no-text-answer.example', 'Only TXT is never answered: it is left out.', has({ TXT: 'silent' })),
+  row('no-sixth-answer.example', 'Only AAAA fails: the website is probed over IPv4.', has({ AAAA: 'refused' })),
+  row('no-fourth-answer.example', 'A fails and there is no AAAA: it is unknown whether there is an address.', {
     records: { A: 'servfail' },
     web: null,
   }),
 ]
 
 const ALIASES: readonly LabRow[] = [
-  row('alias.example', 'A CNAME at the name: addresses are those at its end, all else is not its own.', {
+  row('alias.example', 'A CNAME at the name: addresses are those at its end, and other records are not its own.', {
     records: ALIAS,
     zone: { 'sites.hosting.example': { A: [ORCHARD], MX: [{ priority: 1, mail_server: 'mx.hosting.example' }] } },
     sites: { 'alias.example': HOME },
@@ -76,7 +76,7 @@ const ALIASES: readonly LabRow[] = [
     dns: { A: [ORCHARD] },
     web: { text },
   }),
-  row('alias-stops.example', 'The resolver hands out the alias alone, and its target has to be asked for.', {
+  row('alias-stops.example', 'The resolver returns only the alias, and its target must be queried.', {
     records: { NS: [], SOA: [], CNAME: ['end.alias-stops.test'], omitsTarget: true },
     zone: { 'end.alias-stops.test': { A: [ORCHARD] } },
     sites: { 'alias-stops.example': HOME },
@@ -87,7 +87,7 @@ const ALIASES: readonly LabRow[] = [
     records: { NS: [], SOA: [], CNAME: ['nowhere.alias-to-nothing.test'] },
     web: NO_WEB,
   }),
-  row('alias-and-mail.example', 'A CNAME with other records beside it, which RFC 1034 forbids and people do.', {
+  row('alias-and-mail.example', 'A CNAME next to other records, which RFC 1034 forbids but which exists.', {
     records: { CNAME: ['sites.hosting.example'], MX: [{ priority: 10, mail_server: 'mx.alias-and-mail.example' }] },
     sites: { 'alias-and-mail.example': HOME },
     dns: { A: [ORCHARD] },
@@ -96,15 +96,15 @@ const ALIASES: readonly LabRow[] = [
 ]
 
 const RECORDS: readonly LabRow[] = [
-  row('dns-only.example', 'A zone with name servers and texts, without any address.', {
+  row('dns-only.example', 'A zone with name servers and texts but without any address.', {
     records: { TXT: [['v=spf1 -all']] },
     web: NO_WEB,
   }),
-  row('mx-only.example', 'Mail alone.', {
+  row('mx-only.example', 'Only mail.', {
     records: { MX: [{ priority: 10, mail_server: 'mx.mx-only.example' }] },
     web: NO_WEB,
   }),
-  row('null-mx.example', 'A null MX says that the domain takes no mail (RFC 7505).', {
+  row('null-mx.example', 'A null MX: the domain accepts no mail (RFC 7505).', {
     ...has({ MX: [{ priority: 0, mail_server: '.' }] }),
   }),
   row(
@@ -118,38 +118,43 @@ const RECORDS: readonly LabRow[] = [
       ],
     }),
   ),
-  row('letter-case.example', 'Names in records are answered in small letters.', {
+  row('letter-case.example', 'Names in records are returned in lower case.', {
     ...has({ NS: ['NS1.Harbour-DNS.example', 'ns2.harbour-dns.example'] }, {}),
   }),
   row(
     'escaped-hosts.example',
-    'Host names with a dot inside a label and with a byte that is no character.',
+    'Host names with a dot inside a label and with an invalid byte.',
     has({ NS: ['a\\.b.harbour-dns.example', 'c\\000d.harbour-dns.example'] }),
   ),
-  txt('long-text.example', 'A TXT of more than 255 bytes comes in parts.', [[LONG, 'the rest']], [[LONG, 'the rest']]),
+  txt(
+    'long-text.example',
+    'A TXT of more than 255 bytes is split into strings.',
+    [[LONG, 'the rest']],
+    [[LONG, 'the rest']],
+  ),
   txt(
     'latin-text.example',
-    'A TXT that is no UTF-8: each byte that does not fit stands as \\DDD.',
+    'A TXT that is not UTF-8: each invalid byte is written as \\DDD.',
     [[Buffer.from('caf\xe9', 'latin1')]],
     [['caf\\233']],
   ),
   txt('null-byte-text.example', 'A TXT with a null byte.', [[Buffer.from('before\0after')]], [['before\\000after']]),
   txt(
     'quoted-text.example',
-    'Quotes stand as they are, a backslash is doubled.',
+    'Quotes stay as they are, and a backslash is doubled.',
     [['say "hi"', 'C:\\zone']],
     [['say "hi"', 'C:\\\\zone']],
   ),
-  txt('empty-text.example', 'A TXT with an empty part.', [['']], [['']]),
+  txt('empty-text.example', 'A TXT with an empty string.', [['']], [['']]),
   txt(
     'split-letter.example',
-    'A letter that is split between two parts is decoded in neither.',
+    'A character that is split between two strings is decoded in neither.',
     [[Buffer.from([0x61, 0xc3]), Buffer.from([0xbc, 0x62])]],
     [['a\\195', '\\188b']],
   ),
   txt(
     'many-texts.example',
-    'Five hundred texts are kept of six hundred, the first in canonical order.',
+    'Of six hundred texts, the first five hundred in canonical order are stored.',
     Array.from({ length: 600 }, (_, index) => [`text ${String(index).padStart(3, '0')}`]),
     Array.from({ length: 500 }, (_, index) => [`text ${String(index).padStart(3, '0')}`]),
   ),
@@ -159,20 +164,20 @@ const RECORDS: readonly LabRow[] = [
     'john.doe@dotted-mailbox.example',
     'An escaped dot belongs to the mailbox.',
   ),
-  mailbox('root-mailbox.example', '.', '.', 'The root for a mailbox: nobody.'),
+  mailbox('root-mailbox.example', '.', '.', 'The root as mailbox: no administrator.'),
   mailbox('one-label-mailbox.example', 'hostmaster', 'hostmaster', 'A mailbox without a domain.'),
   mailbox(
     'at-sign-mailbox.example',
     'hostmaster@at-sign-mailbox.example',
     'hostmaster@at-sign-mailbox@example',
-    'An at-sign where a dot belongs: the first dot is written as another.',
+    'An at sign instead of a dot: the first dot becomes the at sign.',
   ),
-  row('big-numbers.example', 'The highest numbers that an SOA can hold.', {
+  row('big-numbers.example', 'The highest numbers of an SOA.', {
     ...has({ SOA: [{ ...SOA, serial: 4_294_967_295, minimum_ttl_seconds: 4_294_967_295 }] }),
   }),
   row(
     'rebinding.example',
-    'A name that answers otherwise each time: a public address first, then one where secrets are kept. Never connected to.',
+    'A name with rotating addresses: first a public one, then an internal one. Never connected to.',
     { ...turning([SUMMIT, SECRETS], SUMMIT), site: HOME, web: { text } },
     { ...turning([SECRETS, SECRETS, SUMMIT], SECRETS), site: HOME, web: null },
   ),

@@ -35,18 +35,18 @@ const meta = (charset: string, body: string): Buffer =>
   )
 
 const SIZES: readonly LabRow[] = [
-  reads('huge-page.example', 'A page of 3 MiB is read up to a bound.', huge(text)),
-  reads('endless-body.example', 'A page that never ends is read up to a bound.', endlessBody(text)),
-  reads('dripping-body.example', 'A page that comes byte by byte is read until its time is over.', drippingBody(text)),
+  reads('huge-page.example', 'A page of 3 MiB is read up to a limit.', huge(text)),
+  reads('endless-body.example', 'An endless page is read up to a limit.', endlessBody(text)),
+  reads('dripping-body.example', 'A page that arrives byte by byte is read until its timeout.', drippingBody(text)),
   reads('gzip-bomb.example', '32 MiB in a few kilobytes of gzip.', bomb('gzip', text)),
   reads('deflate-bomb.example', '32 MiB in a few kilobytes of deflate.', bomb('deflate', text)),
   reads('brotli-bomb.example', '32 MiB in a few bytes of Brotli.', bomb('br', text)),
   reads('zstd-bomb.example', '32 MiB in a few bytes of Zstandard.', bomb('zstd', text)),
-  row('endless-head.example', 'A head that never ends is no answer.', noAnswer(endlessHead())),
-  row('dripping-head.example', 'A head that comes byte by byte is no answer.', noAnswer(drippingHead())),
-  reads('broken-off.example', 'The connection ends in the middle of the page: what came is read.', brokenOff(text)),
-  reads('empty-page.example', 'A page of no bytes.', reply(200), null),
-  reads('deep-page.example', 'A hundred thousand elements in each other.', page(text, '<div>'.repeat(100_000))),
+  row('endless-head.example', 'An endless head is no response.', noAnswer(endlessHead())),
+  row('dripping-head.example', 'A head that arrives byte by byte is no response.', noAnswer(drippingHead())),
+  reads('broken-off.example', 'The connection ends within the page: the received part is read.', brokenOff(text)),
+  reads('empty-page.example', 'An empty page.', reply(200), null),
+  reads('deep-page.example', 'A hundred thousand nested elements.', page(text, '<div>'.repeat(100_000))),
 ]
 
 const CODINGS: readonly LabRow[] = [
@@ -54,10 +54,14 @@ const CODINGS: readonly LabRow[] = [
   reads('deflate.example', 'Packed by deflate.', packed('deflate', html(text))),
   reads('brotli.example', 'Packed by Brotli.', packed('br', html(text))),
   reads('zstd.example', 'Packed by Zstandard.', packed('zstd', html(text))),
-  reads('no-coding.example', 'A coding that no registry has is none: read as it is.', coded('secret', html(text))),
-  reads('old-coding.example', 'A coding that nobody speaks any more: not read.', coded('compress', html(text)), null),
-  reads('not-packed.example', 'Said to be gzip, and is not: not read.', coded('gzip', html(text)), null),
-  reads('packed-twice.example', 'Packed by two codings: not read.', coded('gzip, gzip', html(text)), null),
+  reads(
+    'no-coding.example',
+    'An unregistered content coding is ignored: the body is read as it is.',
+    coded('secret', html(text)),
+  ),
+  reads('old-coding.example', 'An obsolete content coding: not read.', coded('compress', html(text)), null),
+  reads('not-packed.example', 'Declared as gzip, but it is not: not read.', coded('gzip', html(text)), null),
+  reads('packed-twice.example', 'Two content codings: not read.', coded('gzip, gzip', html(text)), null),
 ]
 
 function coded(coding: string, body: string): Reply {
@@ -67,7 +71,7 @@ function coded(coding: string, body: string): Reply {
 const LETTERS: readonly LabRow[] = [
   reads(
     'charset-in-head.example',
-    'The charset of the head goes before that of the page.',
+    'The charset of the header precedes that of the page.',
     {
       ...bytes('text/html; charset=windows-1251', meta('utf-8', '\xcf\xf0\xe8\xe2\xe5\xf2')),
     },
@@ -75,13 +79,13 @@ const LETTERS: readonly LabRow[] = [
   ),
   reads(
     'charset-in-page.example',
-    'The charset that the page names.',
+    'The charset that the page declares.',
     bytes('text/html', meta('shift_jis', '\x93\xfa\x96{')),
     '日本',
   ),
   reads(
     'charset-of-mark.example',
-    'The byte order mark goes before everything.',
+    'The byte order mark precedes everything.',
     {
       ...bytes('text/html; charset=iso-8859-1', Buffer.from('\ufeff<p>Grüße</p>', 'utf16le')),
     },
@@ -89,7 +93,7 @@ const LETTERS: readonly LabRow[] = [
   ),
   reads(
     'charset-wrong.example',
-    'A page that says UTF-8 and is not: what is no letter stands as U+FFFD.',
+    'A page declared as UTF-8 that is not: invalid bytes become U+FFFD.',
     {
       ...bytes('text/html; charset=utf-8', meta('utf-8', 'Gr\xfc\xdfe')),
     },
@@ -97,7 +101,7 @@ const LETTERS: readonly LabRow[] = [
   ),
   reads(
     'charset-unknown.example',
-    'A charset that does not exist counts as none.',
+    'An unknown charset is ignored.',
     {
       ...bytes('text/html; charset=klingon', meta('utf-8', Buffer.from('Grüße').toString('latin1'))),
     },
@@ -109,30 +113,30 @@ const LETTERS: readonly LabRow[] = [
     page('Bücher für alle.'),
     'Bücher für alle.',
   ),
-  reads('xn--n3h.example', 'A name that no registry would take.', page('☃ in the north.'), '☃ in the north.'),
+  reads('xn--n3h.example', 'A name that no registry would accept.', page('☃ in the north.'), '☃ in the north.'),
 ]
 
 const KINDS: readonly LabRow[] = [
   reads(
     'pdf.example',
-    'A document that is no page: a website without text.',
+    'A document that is not a page: a website without text.',
     bytes('application/pdf', '%PDF-1.7'),
     null,
   ),
-  reads('plain-text.example', 'Plain text is no page.', bytes('text/plain', text), null),
+  reads('plain-text.example', 'Plain text is not a page.', bytes('text/plain', text), null),
   reads(
     'xhtml.example',
     'A page in XHTML.',
     bytes('application/xhtml+xml', `<html xmlns="http://www.w3.org/1999/xhtml"><body><p>${text}</p></body></html>`),
   ),
-  reads('no-type.example', 'An answer without a type is read as a page.', {
+  reads('no-type.example', 'A response without a type is read as a page.', {
     status: 200,
     headers: {},
     body: html(text),
   }),
   reads(
     'hidden-parts.example',
-    'Scripts, styles and hidden parts are not what a reader sees.',
+    'Scripts, styles and hidden parts are not text.',
     page(
       '<script>document.write("by script")</script>',
       '<style>p { color: red }</style>',
@@ -144,7 +148,7 @@ const KINDS: readonly LabRow[] = [
   ),
   reads(
     'two-lines.example',
-    'Text runs on through a link and breaks at a paragraph.',
+    'Text continues through a link and breaks at a paragraph.',
     page('Ships <b>and</b> <a href="/boats">boats</a>', 'since 1890'),
     'Ships and boats since 1890',
   ),

@@ -36,12 +36,12 @@ const lines = (...each: string[]): string => each.map((line) => `${line}\r\n`).j
 const SPEECH: readonly LabRow[] = [
   sent(
     'early-hints.example',
-    'A 103 goes before the answer.',
+    'A 103 precedes the response.',
     wire(lines('HTTP/1.1 103 Early Hints', 'Link: </a.css>', ''), lines(...HEAD, ''), START),
   ),
   sent(
     'endless-hints.example',
-    'One 103 after the other is no answer.',
+    'Endless 103 responses are no response.',
     { wire: () => forever(lines('HTTP/1.1 103 Early Hints', 'Link: </a.css>', '')) },
     false,
   ),
@@ -50,17 +50,21 @@ const SPEECH: readonly LabRow[] = [
     'HTTP 1.0: the page ends where the connection ends.',
     wire(lines('HTTP/1.0 200 OK', `Content-Type: ${HTML}`, ''), START),
   ),
-  sent('no-reason.example', 'A status without words.', wire(lines('HTTP/1.1 200', ...HEAD.slice(1), ''), START)),
+  sent(
+    'no-reason.example',
+    'A status without a reason phrase.',
+    wire(lines('HTTP/1.1 200', ...HEAD.slice(1), ''), START),
+  ),
   sent(
     'long-field.example',
-    'One field of a hundred thousand letters is no answer.',
+    'A header field of a hundred thousand characters is no response.',
     wire(lines(...HEAD, `X-Long: ${'x'.repeat(100_000)}`, ''), START),
     false,
   ),
-  sent('hangs-up.example', 'It takes the request and hangs up.', wire(''), false),
+  sent('hangs-up.example', 'It accepts the request and closes the connection.', wire(''), false),
   sent(
     'cookie-wall.example',
-    'It redirects to itself until a cookie comes back, which we do not keep.',
+    'It redirects to itself until a cookie is returned, which the crawler does not do.',
     reply(302, '', { location: '/', 'set-cookie': 'seen=1' }),
     false,
   ),
@@ -83,38 +87,42 @@ const withRobots = (
 const REFUSED = robots('User-agent: *', 'Disallow: /')
 
 const ROBOTS: readonly LabRow[] = [
-  withRobots('robots-refuses.example', 'Everybody is refused: all is judged, and the page is not read.', REFUSED),
+  withRobots(
+    'robots-refuses.example',
+    'All crawlers are disallowed: everything is judged, and the page is not read.',
+    REFUSED,
+  ),
   withRobots(
     'robots-refuses-us.example',
-    'We alone are refused.',
+    'Only this crawler is disallowed.',
     robots('User-agent: domaindex', 'Disallow: /', '', 'User-agent: *', 'Allow: /'),
   ),
   withRobots(
     'robots-refuses-others.example',
-    'Others are refused.',
+    'Other crawlers are disallowed.',
     robots('User-agent: otherbot', 'Disallow: /'),
     text,
   ),
   withRobots(
     'robots-refuses-parts.example',
-    'The start page is not among what is refused.',
+    'The start page is not disallowed.',
     robots('User-agent: *', 'Disallow: /admin'),
     text,
   ),
-  withRobots('robots-fails.example', 'A robots.txt that fails refuses all (RFC 9309, chapter 2.3.1.4).', reply(503)),
+  withRobots(
+    'robots-fails.example',
+    'A robots.txt that fails disallows everything (RFC 9309, chapter 2.3.1.4).',
+    reply(503),
+  ),
   withRobots(
     'robots-denied.example',
-    'A robots.txt that is denied allows all (RFC 9309, chapter 2.3.1.3).',
+    'A forbidden robots.txt allows everything (RFC 9309, chapter 2.3.1.3).',
     reply(403),
     text,
   ),
-  withRobots(
-    'robots-drips.example',
-    'A robots.txt that never ends in time is one that cannot be reached: it refuses all.',
-    {
-      wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: '),
-    },
-  ),
+  withRobots('robots-drips.example', 'A robots.txt that times out is unreachable: it disallows everything.', {
+    wire: () => dripFeed('x', 'HTTP/1.1 200 OK\r\nX-More: '),
+  }),
   withRobots(
     'robots-huge.example',
     'Of a robots.txt of a megabyte the first 512 KiB count.',
@@ -123,7 +131,7 @@ const ROBOTS: readonly LabRow[] = [
   ),
   withRobots(
     'robots-hides-refresh.example',
-    'A page that is not read sends nobody on.',
+    'A page that is not read does not redirect.',
     REFUSED,
     null,
     reply(

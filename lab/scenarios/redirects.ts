@@ -65,13 +65,13 @@ const INSIDE: readonly LabRow[] = [
     wwwSite: encrypted('www.one-step.example', HERE),
     web: { redirect_to_https: true, redirect_to_www: true, text },
   }),
-  row('to-bare.example', 'The www. host sends to the bare name, which nobody notices who begins there.', {
+  row('to-bare.example', 'The www. host redirects to the bare name, which a chain from the bare name does not see.', {
     at: [MEADOW],
     site: everywhere(HERE),
     wwwSite: redirectsTo('http://to-bare.example/'),
     web: { text },
   }),
-  row('from-https-to-www.example', 'Port 80 is closed, and https sends to www.', {
+  row('from-https-to-www.example', 'Port 80 is closed, and https redirects to www.', {
     at: [SECURE_ONLY],
     site: redirectsTo('https://www.from-https-to-www.example/'),
     wwwSite: everywhere(HERE),
@@ -89,7 +89,7 @@ const INSIDE: readonly LabRow[] = [
     site: everywhere((path) => (path === '/start' ? HERE : redirect('start', 302))),
     web: { text },
   }),
-  row('fragment.example', 'A fragment is dropped, letter case of scheme and host does not count.', {
+  row('fragment.example', 'A fragment is dropped, and letter case of scheme and host does not matter.', {
     at: [MEADOW],
     site: { plain: redirect('HTTPS://Fragment.EXAMPLE/#top'), secure: HERE },
     web: { redirect_to_https: true, text },
@@ -99,7 +99,7 @@ const INSIDE: readonly LabRow[] = [
     site: everywhere((path) => (path === '/' ? refresh('/start') : HERE)),
     web: { text },
   }),
-  row('refresh-to-https.example', 'A meta refresh to https after five seconds, which is not too late.', {
+  row('refresh-to-https.example', 'A meta refresh to https after five seconds, which is still followed.', {
     at: [MEADOW],
     site: { plain: refresh('https://refresh-to-https.example/', 5), secure: HERE },
     web: { redirect_to_https: true, text },
@@ -125,7 +125,7 @@ const OUT: readonly LabRow[] = [
   }),
   row(
     'moved-twice.example',
-    'To a domain that itself sends on: the end of the chain counts.',
+    'To a domain that redirects further: the end of the chain counts.',
     leaves(redirectsTo('https://moved-301.example/'), TARGET),
   ),
   row(
@@ -145,7 +145,7 @@ const OUT: readonly LabRow[] = [
   ),
   row(
     'moved-with-user.example',
-    'The host stands behind the @.',
+    'The host follows the @.',
     leaves(redirectsTo(`http://to-https.example@${TARGET}/`), `www.${TARGET}`),
   ),
   row(
@@ -171,7 +171,7 @@ const OUT: readonly LabRow[] = [
   row('moved-to-idn.example', 'To an internationalized domain, in letters.', {
     ...leaves(redirectsTo(Buffer.from('https://bücher.example/').toString('latin1')), 'xn--bcher-kva.example'),
   }),
-  row('moved-from-http.example', 'Port 443 is closed; the redirect stands on port 80.', {
+  row('moved-from-http.example', 'Port 443 is closed, and port 80 redirects.', {
     ...leaves(redirectsTo(`https://${TARGET}/`), TARGET, { ssl: 'nocert' }),
     at: [PLAIN_ONLY],
   }),
@@ -190,13 +190,13 @@ const OUT: readonly LabRow[] = [
     'The private section of the public suffix list counts.',
     leaves(redirectsTo('https://lab_b.github.io/'), 'lab_b.github.io'),
   ),
-  row('moved-without-www.example', 'It redirects out and has no www. at all.', {
+  row('moved-without-www.example', 'It redirects to another domain and has no www. host.', {
     at: [MEADOW],
     site: redirectsTo(`http://${TARGET}/`),
     www: null,
     web: { has_website: false, redirects_to: `www.${TARGET}` },
   }),
-  row('there-and-back.example', 'It leaves the domain and comes back: neither a website nor a target.', {
+  row('there-and-back.example', 'It leaves the domain and returns: neither a website nor a target.', {
     ...leaves(
       everywhere((path) => (path === '/back' ? HERE : redirect('http://sends-back.test/'))),
       null,

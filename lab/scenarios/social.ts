@@ -161,7 +161,7 @@ export const SOCIAL: readonly LabRow[] = [
   ),
   found(
     'twice-on-one.example',
-    'The same account in the head of the page and in its foot is one account.',
+    'The same account in the head and in the footer of the page is one account.',
     page(link('https://twitter.com/harbourbakery'), text, link('https://x.com/harbourbakery?lang=en')),
     accounts('x'),
   ),
@@ -181,13 +181,13 @@ export const SOCIAL: readonly LabRow[] = [
   ),
   found(
     'shares-only.example',
-    'Links to share, log in, look at a post or ask for help are no accounts.',
+    'Links to share, sign in, see a post or get help are not accounts.',
     page(text, ...NO_ACCOUNTS.map(link)),
     [],
   ),
   found(
     'accounts-in-data.example',
-    'Accounts in JSON-LD alone.',
+    'Accounts only in JSON-LD.',
     page(
       text,
       data({
@@ -200,18 +200,18 @@ export const SOCIAL: readonly LabRow[] = [
   ),
   found(
     'accounts-in-head.example',
-    'Accounts in the head alone: rel=me, and who twitter:site names.',
+    'Accounts only in the head: rel=me and twitter:site.',
     inHead(
       '<link rel="me" href="https://mastodon.social/@harbourbakery"><meta name="twitter:site" content="@harbourbakery">',
     ),
     [...accounts('mastodon'), ...accounts('x')],
   ),
-  row('accounts-refused.example', 'A start page that turns us away has no accounts and no text.', {
+  row('accounts-refused.example', 'A start page that denies access has no accounts and no text.', {
     at: [HARBOUR],
     site: everywhere(reply(403, html(text, link('https://x.com/harbourbakery')))),
     web: {},
   }),
-  row('accounts-abroad.example', 'Accounts of a domain that it redirects to are not its own.', {
+  row('accounts-abroad.example', 'Accounts of the redirect target do not belong to the domain.', {
     at: [HARBOUR],
     site: redirectsTo('http://on-x.example/'),
     web: { has_website: false, redirects_to: 'on-x.example' },

@@ -54,7 +54,7 @@ export class CzdsClient {
     const answer = await this.#authorizedRequest(`${this.#account.zones}/czds/downloads/links`, { method: 'GET' })
     const links = parseJsonOrNull(await readResponseText(answer, MAX_LIST_RESPONSE_BYTES))
     if (!Array.isArray(links) || links.length > MAX_ZONE_LINKS || !links.every((link) => typeof link === 'string'))
-      throw new InputError(`${this.#account.zones} did not answer with a list of zones`)
+      throw new InputError(`${this.#account.zones} did not respond with a list of zones`)
     for (const link of links) this.#requireSameOwner(link)
     return links
   }
@@ -79,7 +79,7 @@ export class CzdsClient {
     const isPart = answer.statusCode === 206 && String(answer.headers['content-range']).startsWith(`bytes ${from}-`)
     if (answer.statusCode === 206 && !isPart) {
       await answer.body.dump()
-      throw new InputError('the server answered with another part than the one that was asked for')
+      throw new InputError('the server sent another range than the requested one')
     }
     return { from: isPart ? from : 0, bytes: answer.body, modified: zoneFileInfoOf(answer.headers).modified }
   }
@@ -111,9 +111,9 @@ export class CzdsClient {
     const answer = await this.#requestWithRetries(`${accounts}/api/authenticate`, { method: 'POST', headers, body })
     const text = await readResponseText(answer, MAX_TOKEN_RESPONSE_BYTES)
     if (answer.statusCode === 401 || answer.statusCode === 400 || answer.statusCode === 404)
-      throw new InputError('CZDS does not know the account: DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD say which')
+      throw new InputError('CZDS does not accept the account: check DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD')
     const token = answer.statusCode === 200 ? tokenFromResponse(text) : null
-    if (token === null) throw new InputError(`${accounts} gave no token (status ${answer.statusCode})`)
+    if (token === null) throw new InputError(`${accounts} issued no token (status ${answer.statusCode})`)
     this.#token = { text: token, until: Date.now() + TOKEN_LIFETIME_MS }
     return token
   }
@@ -160,7 +160,7 @@ export class CzdsClient {
       registrableDomain(url.hostname as DomainName) === registrableDomain(base.hostname as DomainName)
     if (!isOwn && !isSameOwner)
       throw new InputError(
-        `${base.host} names a zone at an address that is not its own: ${JSON.stringify(link.slice(0, 200))}`,
+        `${base.host} names a zone at an address of another owner: ${JSON.stringify(link.slice(0, 200))}`,
       )
   }
 }
@@ -186,9 +186,9 @@ function zoneFileInfoOf(headers: CzdsResponse['headers']): ZoneFileInfo {
 
 function statusMessage(status: number): string {
   if (status === 401 || status === 403)
-    return `the account may not have it (status ${status}): look at its approvals at CZDS`
+    return `the account is not approved for it (status ${status}): check its approvals at CZDS`
   if (status === 404) return 'there is no such zone (status 404)'
-  return `the server answered with status ${status}`
+  return `the server responded with status ${status}`
 }
 
 /** Reads the body of a response. Throws if it has more than `maxBytes` bytes. */
@@ -198,12 +198,12 @@ async function readResponseText({ body }: CzdsResponse, maxBytes: number): Promi
   try {
     for await (const piece of body as AsyncIterable<Buffer>) {
       bytes += piece.length
-      if (bytes > maxBytes) throw new InputError(`an answer of CZDS has more than ${maxBytes} bytes`)
+      if (bytes > maxBytes) throw new InputError(`a response of CZDS has more than ${maxBytes} bytes`)
       pieces.push(piece)
     }
   } catch (error) {
     if (error instanceof InputError || (error as Error).name === 'AbortError') throw error
-    throw new InputError(`an answer of CZDS broke off: ${(error as Error).message}`)
+    throw new InputError(`a response of CZDS broke off: ${(error as Error).message}`)
   }
   return Buffer.concat(pieces).toString()
 }

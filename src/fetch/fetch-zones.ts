@@ -49,7 +49,9 @@ export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
     signal.throwIfAborted()
     const link = links.get(zone)
     const fetched =
-      link === undefined ? failedFetch(zone, null, 'the account may not have it') : await fetchZone(fetch, zone, link)
+      link === undefined
+        ? failedFetch(zone, null, 'the account is not approved for it')
+        : await fetchZone(fetch, zone, link)
     found.push(fetched)
     onFetched(fetched)
   }
@@ -87,18 +89,18 @@ function failedFetch(zone: string, file: string | null, reason: string): ZoneFet
 
 function zoneDayOf({ modified }: ZoneFileInfo): Day {
   const time = Date.parse(modified)
-  if (Number.isNaN(time)) throw new InputError('the server does not say of which day it is (Last-Modified)')
+  if (Number.isNaN(time)) throw new InputError('the server does not send its day (Last-Modified)')
   return dayOf(Math.floor(time / 1000))
 }
 
 async function requireFreeSpace(folder: string, { file, head }: ZoneDownload): Promise<void> {
   const bytes = head.bytes ?? 0
   if (head.bytes === 0) throw new InputError('it is empty')
-  if (bytes > MAX_ZONE_BYTES) throw new InputError(`it has ${bytes} bytes, and at most ${MAX_ZONE_BYTES} are fetched`)
+  if (bytes > MAX_ZONE_BYTES) throw new InputError(`it has ${bytes} bytes, and at most ${MAX_ZONE_BYTES} are allowed`)
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize < bytes + MIN_FREE_BYTES)
     throw new StorageError(
-      `${file} has ${Math.ceil(bytes / 2 ** 20)} MiB, and the disk of ${folder} has less than that and 256 MiB free: make room`,
+      `${file} has ${Math.ceil(bytes / 2 ** 20)} MiB, and the disk of ${folder} has less than that plus 256 MiB free: free disk space`,
     )
 }
 
@@ -124,8 +126,8 @@ async function downloadZone(fetch: ZoneFetch, goal: ZoneDownload): Promise<numbe
     if (tries === MAX_DOWNLOAD_TRIES)
       throw new InputError(
         reason === null
-          ? `it has ${bytes} bytes, and was to have ${goal.head.bytes}`
-          : `the download broke off ${MAX_DOWNLOAD_TRIES} times (${reason}); it is gone on with the next time`,
+          ? `it has ${bytes} bytes, but ${goal.head.bytes} were announced`
+          : `the download broke off ${MAX_DOWNLOAD_TRIES} times (${reason}); the next run continues it`,
       )
   }
 }
@@ -140,7 +142,7 @@ async function downloadPart(
   if (size === head.bytes) return null
   const { from, bytes, modified } = await czds.bytes(link, size, head.modified)
   if (modified !== head.modified)
-    throw new InputError('it was made anew while it was being fetched: the next time will do')
+    throw new InputError('it changed during the download: the next run downloads it again')
   const handle = await open(part, from === 0 ? 'w' : 'a', 0o600)
   let at = from
   try {

@@ -31,7 +31,7 @@ export function dayInSerial(serial: number): Day | null {
 /** Returns the first known day. Throws InputError if there is none, or if it is in the future in every time zone. */
 export function dayOfFile(candidates: readonly (Day | null)[], now: Instant): Day {
   const day = candidates.find((each) => each !== null)
-  if (day === undefined) throw new InputError('it does not say of which day it is: --date YYYY-MM-DD does')
-  if (day > addDays(dayOf(now), 1)) throw new InputError(`${day} has not come yet: --date says another day`)
+  if (day === undefined) throw new InputError('its day is unknown: set it with --date YYYY-MM-DD')
+  if (day > addDays(dayOf(now), 1)) throw new InputError(`${day} is in the future: set another day with --date`)
   return day
 }

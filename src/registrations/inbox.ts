@@ -137,7 +137,7 @@ async function importInboxFile(inbox: Inbox, labelled: LabelledFile): Promise<In
     const report = await importLabelledFile(inbox, labelled, join(folder, claimed))
     if (!isSameFile(before, await lstat(join(folder, claimed)))) {
       await returnFile(folder, claimed, file)
-      return { file, outcome: 'left', reason: 'it was written to while it was read', rejects: [] }
+      return { file, outcome: 'left', reason: 'it changed while it was read', rejects: [] }
     }
     await archiveFile(folder, claimed, report)
     return report
@@ -212,7 +212,7 @@ async function returnAbandonedFiles(folder: string): Promise<void> {
  * Returns a file to the inbox, unless a newer file has the same name by now. Then the newer one is imported instead.
  */
 async function returnFile(folder: string, claimed: string, file: string): Promise<void> {
-  const reason = 'a newer file of its name has come'
+  const reason = 'a newer file with its name has arrived'
   const isReplaced = (await lstat(join(folder, file)).catch(nullIfMissing)) !== null
   if (isReplaced) await archiveFile(folder, claimed, { file, outcome: 'failed', reason, rejects: [] })
   else await rename(join(folder, claimed), join(folder, file)).catch(nullIfMissing)

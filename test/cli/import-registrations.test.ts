@@ -98,7 +98,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.deepEqual([strict.code, strict.stdout], [3, ''])
     assert.equal(
       strict.stderr,
-      'line 3: the owner of a delegation is no name\nstopped at line 3; nothing of - is imported\n',
+      'line 3: the owner of a delegation is not a valid name\nstopped at line 3; nothing of - is imported\n',
     )
     const { code, stdout } = await run(
       ['import', '--format', 'zone', '-', '--date', '2026-11-18', '--rejects', 'rejects'],
@@ -146,8 +146,8 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     }
     assert.equal(await ran(['co.uk-20261117.txt', '--tld', 'CO.uk.']), 'zone:co.uk 2026-11-17')
     assert.equal(await ran(['-', '--tld', '\u0440\u0444'], zone(1702002300)), 'zone:xn--p1ai 2023-12-08')
-    assert.match(await ran(['-', '--tld', 'a'], zone(17)), /it does not say of which day it is: --date YYYY-MM-DD does/)
-    assert.match(await ran(['-'], zone(17)), /a relative name stands before any \$ORIGIN: --tld says whose zone it is/)
+    assert.match(await ran(['-', '--tld', 'a'], zone(17)), /its day is unknown: set it with --date YYYY-MM-DD/)
+    assert.match(await ran(['-'], zone(17)), /a relative name precedes any \$ORIGIN: name the zone with --tld/)
     assert.match(await ran(['-', '--tld', '.'], zone(17)), /is the name of no zone/)
   })
 

@@ -126,7 +126,7 @@ test('an expired token is replaced once', async (t) => {
   assert.deepEqual(outcomes(await fetch(['net'])), ['net fetched'])
   assert.equal(lines().filter((line) => line === 'POST /api/authenticate').length, 2)
   state.answers['GET /czds/downloads/links'] = [status(401), status(401)]
-  await assert.rejects(fetch(), /the account may not have it \(status 401\)/)
+  await assert.rejects(fetch(), /the account is not approved for it \(status 401\)/)
 })
 
 test('a busy server is asked again after the time that it requests, but not forever', async (t) => {
@@ -136,7 +136,7 @@ test('a busy server is asked again after the time that it requests, but not fore
   assert.deepEqual(outcomes(await fetch()), ['com fetched'])
   assert.deepEqual(waits, [30_000, 20_000])
   state.answers['GET /czds/downloads/links'] = Array.from({ length: 9 }, () => status(503))
-  await assert.rejects(fetch(), /the server answered with status 503/)
+  await assert.rejects(fetch(), /the server responded with status 503/)
   assert.equal(lines().filter((line) => line === 'GET /czds/downloads/links').length, 5)
 })
 
@@ -162,9 +162,9 @@ test('a zone that cannot be downloaded does not block the others', async (t) => 
     fetched.flatMap((each) => (each.outcome === 'failed' ? each.reason : [])),
     [
       'it is empty',
-      'the account may not have it',
-      'the server does not say of which day it is (Last-Modified)',
-      'the account may not have it (status 403): look at its approvals at CZDS',
+      'the account is not approved for it',
+      'the server does not send its day (Last-Modified)',
+      'the account is not approved for it (status 403): check its approvals at CZDS',
     ],
   )
 })
@@ -172,9 +172,9 @@ test('a zone that cannot be downloaded does not block the others', async (t) => 
 test('the token goes to no other host, and a response that is not a list, or not a token, is rejected', async (t) => {
   const { fetch, state, base } = await world(t, { com: zone() })
   for (const [link, words] of [
-    ['https://evil.example/czds/downloads/com.zone', /at an address that is not its own/],
-    [base.replace('127.0.0.1', 'localhost').concat('/com.zone'), /at an address that is not its own/],
-    ['com.zone', /at an address that is not its own/],
+    ['https://evil.example/czds/downloads/com.zone', /at an address of another owner/],
+    [base.replace('127.0.0.1', 'localhost').concat('/com.zone'), /at an address of another owner/],
+    ['com.zone', /at an address of another owner/],
     [`${base}/czds/downloads/..%2f..%2fetc.zone`, /is not the address of a zone/],
     [`${base}/czds/downloads/com`, /is not the address of a zone/],
   ] as const) {
@@ -187,9 +187,9 @@ test('the token goes to no other host, and a response that is not a list, or not
     (_, response) => response.writeHead(200, { 'content-length': '9' }).write('[', () => response.destroy()),
     (_, response) => response.end('x'.repeat(5_000_000)),
   ]
-  await assert.rejects(fetch(), /did not answer with a list of zones/)
-  await assert.rejects(fetch(), /^InputError: .* did not answer with a list of zones/)
-  await assert.rejects(fetch(), /^InputError: an answer of CZDS broke off/)
+  await assert.rejects(fetch(), /did not respond with a list of zones/)
+  await assert.rejects(fetch(), /^InputError: .* did not respond with a list of zones/)
+  await assert.rejects(fetch(), /^InputError: a response of CZDS broke off/)
   await assert.rejects(fetch(), /more than 4194304 bytes/)
   const other = await world(t, {})
   other.state.answers['POST /api/authenticate'] = [(_, response) => response.end('{"accessToken":"a\\r\\nb"}')]
@@ -230,7 +230,7 @@ suite('domaindex fetch czds', () => {
     assert.equal(wrong.code, 1)
     assert.match(
       wrong.stderr,
-      /^domaindex: CZDS does not know the account: DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD say which\n$/,
+      /^domaindex: CZDS does not accept the account: check DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD\n$/,
     )
     const unset = await run(['fetch', 'czds'])
     assert.match(unset.stderr, /have to name an account at CZDS/)

@@ -235,13 +235,13 @@ test('a truncated or invalid zone is rejected completely and drops no name', asy
     [Buffer.concat([packed.subarray(0, 5000), Buffer.alloc(50), packed.subarray(5050)]), /^InputError: /],
     [
       Buffer.concat([packed, gzipSync('x NS n')]),
-      /^InputError: line 4002: the file ends before the line does: it is cut off/,
+      /^InputError: line 4002: the file ends within the line: it is truncated/,
     ],
-    [Buffer.from(text.slice(0, -1)), /^InputError: line 4001: the file ends before the line does/],
+    [Buffer.from(text.slice(0, -1)), /^InputError: line 4001: the file ends within the line/],
     [Buffer.from(text.slice(0, cut)), /it lacks \d+ of the 4000 names/],
-    [Buffer.from(`${text}$INCLUDE x\n`), /^InputError: line 4002: \$INCLUDE is not read/],
+    [Buffer.from(`${text}$INCLUDE x\n`), /^InputError: line 4002: \$INCLUDE is not supported/],
     [Buffer.from('<!doctype html>\n'), /^InputError: line 1: /],
-    [Buffer.from(''), /there is no SOA: it is no whole zone/],
+    [Buffer.from(''), /there is no SOA: the zone is incomplete/],
   ] as const) {
     const given = {
       path: 'a.zone',
@@ -268,7 +268,7 @@ test('sets of zones are kept for 14 days before the newest, and a zone that need
   assert.deepEqual([kept.length, kept[0]], [15, '/zones/test/2026-10-26.json'])
   await assert.rejects(
     world.takeZone(zoneOf(['x']), '2026-10-30'),
-    /from the week before 2026-10-30 are no longer kept/,
+    /from the week before 2026-10-30 are no longer stored/,
   )
   assert.equal((await world.takeZone(zoneOf(['n10']), '2026-10-30')).isSame, true)
   assert.equal((await world.takeZone(zoneOf(['n0']), '2026-10-20')).isSame, true)

@@ -242,7 +242,7 @@ test('a file that is replaced during its import never replaces the newer one', a
   await assert.rejects(take(), /away/)
   assert.equal(readFileSync(join(inbox, file), 'utf8'), 'new.example\n')
   assert.deepEqual(lies('taking'), [])
-  assert.equal((report(`failed/${file}`) as { reason: string }).reason, 'a newer file of its name has come')
+  assert.equal((report(`failed/${file}`) as { reason: string }).reason, 'a newer file with its name has arrived')
   Object.assign(store.observations, { crawlStates: visits })
   assert.equal((await take())[0]!.outcome, 'done')
   assert.deepEqual(await registered('2026-11-10'), ['new.example'])

@@ -140,7 +140,7 @@ async function publishIfChanged(
     return { ...common, registered, dropped, newNames: 0, rebuiltDay: null, isSame: true }
   }
   if (isOld)
-    throw new InputError(`zones of ${zone} from the week before ${day} are no longer kept, so it cannot be compared`)
+    throw new InputError(`zones of ${zone} from the week before ${day} are no longer stored, so it cannot be compared`)
   const counts = await publishZone(options, found, source)
   return { ...common, ...counts, rebuiltDay: later?.day ?? null, isSame: false }
 }

@@ -111,7 +111,7 @@ function parseOwnerName(bytes: Uint8Array, from: number, to: number, { origin, o
   let [length, start] = [0, 0]
   for (let at = isOrigin ? to : from; at < to; at++) {
     let byte = LOWER_CASE_TABLE[bytes[at]!]!
-    if (byte === QUOTE_BYTE) throw zoneFault(line, 'a quoted string stands where a name belongs')
+    if (byte === QUOTE_BYTE) throw zoneFault(line, 'a quoted string is in the place of a name')
     if (byte === DOT_BYTE) {
       if (length === start) throw zoneFault(line, 'a name has an empty label')
       start = length + 1
@@ -132,7 +132,7 @@ function parseOwnerName(bytes: Uint8Array, from: number, to: number, { origin, o
     out[length++] = byte
   }
   if (!isOrigin && start === length) return length - 1 // it ends with a dot
-  if (origin === null) throw zoneFault(line, 'a relative name stands before any $ORIGIN: --tld says whose zone it is')
+  if (origin === null) throw zoneFault(line, 'a relative name precedes any $ORIGIN: name the zone with --tld')
   return appendOrigin(origin, out, length, line)
 }
 

@@ -19,8 +19,7 @@ const MAX_REJECT_TEXT_BYTES = 4_096
  */
 export function parseZoneName(text: string): string {
   const name = parseName(`name.${text.replace(/^\./, '')}`)
-  if (name === null)
-    throw new InputError(`${JSON.stringify(text)} is the name of no zone: it is one such as com or co.uk`)
+  if (name === null) throw new InputError(`${JSON.stringify(text)} is not the name of a zone, such as com or co.uk`)
   return name.slice('name.'.length)
 }
 
@@ -39,7 +38,7 @@ export async function parseZoneFile(
     onUnusable(line, owner) {
       unusable++
       const text = Buffer.from(owner.subarray(0, MAX_REJECT_TEXT_BYTES)).toString('latin1')
-      rejectLine(options, { line, reason: 'the owner of a delegation is no name', length: owner.length, text })
+      rejectLine(options, { line, reason: 'the owner of a delegation is not a valid name', length: owner.length, text })
     },
   })
   try {

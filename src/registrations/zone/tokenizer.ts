@@ -71,7 +71,7 @@ export class ZoneTokenizer {
   /** Throws InputError if the file ends within an entry, because every entry needs a line end. */
   end(): void {
     if (this.#rest.some((byte) => byte > SPACE_BYTE))
-      throw zoneFault(this.#line, 'the file ends before the line does: it is cut off')
+      throw zoneFault(this.#line, 'the file ends within the line: it is truncated')
   }
 
   /** Reads an entry with special characters. Returns the index of its line end, or -1 if that has not arrived yet. */
@@ -95,7 +95,7 @@ export class ZoneTokenizer {
       } else {
         if (byte === OPEN_PARENTHESIS_BYTE) depth++
         if (byte === CLOSE_PARENTHESIS_BYTE && depth-- === 0)
-          throw zoneFault(line, 'a parenthesis is closed that was not opened')
+          throw zoneFault(line, 'a closing parenthesis has no opening one')
         if (out > 0) this.#scratch[out++] = SPACE_BYTE
         if (byte === QUOTE_BYTE) this.#scratch[out++] = QUOTE_BYTE
         const end =
@@ -139,12 +139,12 @@ function specialByteFinder(bytes: Uint8Array): (from: number) => number {
 /** Returns the byte of an escape, or -1 if the escape is incomplete. */
 function escapedByte(bytes: Uint8Array, at: number, line: number): number {
   const next = bytes[at + 1] ?? -1
-  if (next === NEWLINE_BYTE || next === CARRIAGE_RETURN_BYTE) throw zoneFault(line, 'a backslash stands at the end')
+  if (next === NEWLINE_BYTE || next === CARRIAGE_RETURN_BYTE) throw zoneFault(line, 'a backslash ends the line')
   if (!isDigitByte(next)) return next
   const digits = bytes.subarray(at + 1, at + 4)
   if (digits.every(isDigitByte) && digits.length < 3) return -1
   const value = digits.reduce((sum, digit) => (isDigitByte(digit) ? sum * 10 + digit - ZERO_BYTE : Number.NaN), 0)
-  if (!(value < 256)) throw zoneFault(line, 'an escape has three digits, up to 255')
+  if (!(value < 256)) throw zoneFault(line, 'an escape needs three digits, 255 at most')
   return value
 }
 
@@ -161,7 +161,7 @@ function endOfQuoted(bytes: Uint8Array, from: number, line: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     const byte = bytes[at]!
     if (byte === QUOTE_BYTE) return at
-    if (byte === NEWLINE_BYTE) throw zoneFault(line, 'a quoted string does not end in its line')
+    if (byte === NEWLINE_BYTE) throw zoneFault(line, 'a quoted string does not end on its line')
     if (byte === BACKSLASH_BYTE && bytes[at + 1] !== NEWLINE_BYTE) at++
   }
   return -1

@@ -56,7 +56,7 @@ export class ZoneReader {
     this.tokenizer.end()
     const { apex } = this
     if (apex === null || this.#serial === null)
-      throw zoneFault(this.lines, `there is no SOA${apex === null ? '' : ` of ${apex}`}: it is no whole zone`)
+      throw zoneFault(this.lines, `there is no SOA${apex === null ? '' : ` of ${apex}`}: the zone is incomplete`)
     return { apex, serial: this.#serial }
   }
 
@@ -73,7 +73,7 @@ export class ZoneReader {
     if (at < to) {
       if (this.#owner.length < 0) throw zoneFault(line, 'the first record has no owner')
       this.#record(bytes, at, to, line)
-    } else if (isNamed) throw zoneFault(line, 'an owner stands there without a record')
+    } else if (isNamed) throw zoneFault(line, 'an owner has no record')
   }
 
   /** Parses what follows the owner: `[TTL] [class] type data`, the first two in either order. */
@@ -99,7 +99,7 @@ export class ZoneReader {
   #delegation(line: number): void {
     const owner = this.#owner
     if (owner.apex === null)
-      throw zoneFault(line, 'the first record is not the SOA, which says whose zone it is: --tld says it too')
+      throw zoneFault(line, 'the first record is not the SOA, which names the zone: name it with --tld')
     if (owner.place !== CHILD || owner.isReported) return
     owner.isReported = true
     if (owner.isUsable()) this.#events.onName(owner.bytes, owner.label)
@@ -113,7 +113,7 @@ export class ZoneReader {
     }
     const type = latin1Text(bytes.subarray(at, Math.min(end, at + 40)))
     if (OTHER_CLASS_PATTERN.test(type)) throw zoneFault(rest.line, `the class is ${type}, and only IN is read`)
-    if (!TYPE_PATTERN.test(type)) throw zoneFault(rest.line, `${JSON.stringify(type)} is no type of record`)
+    if (!TYPE_PATTERN.test(type)) throw zoneFault(rest.line, `${JSON.stringify(type)} is not a record type`)
   }
 
   /** Parses the SOA, which may be repeated at the end, as in a zone transfer. */
@@ -136,8 +136,8 @@ export class ZoneReader {
     if (kind === '$ORIGIN' && value !== '') {
       const at = tokenStart(bytes, from + word.length, to)
       this.#owner.setOrigin(bytes, at, tokenEnd(bytes, at, to), line)
-    } else if (kind === '$TTL' || kind === '$ORIGIN') throw zoneFault(line, `${kind} says nothing that can be read`)
-    else throw zoneFault(line, `${word.slice(0, 40)} is not read: the zone has to be given whole`)
+    } else if (kind === '$TTL' || kind === '$ORIGIN') throw zoneFault(line, `${kind} has no valid value`)
+    else throw zoneFault(line, `${word.slice(0, 40)} is not supported: provide the complete zone`)
   }
 }
 
@@ -170,7 +170,7 @@ function requireTtl(bytes: Uint8Array, from: number, to: number, line: number): 
     if (TTL_PATTERN.test(latin1Text(bytes.subarray(from, to)))) return
     throw zoneFault(
       line,
-      `${JSON.stringify(latin1Text(bytes.subarray(from, Math.min(to, from + 40))))} is no time to live`,
+      `${JSON.stringify(latin1Text(bytes.subarray(from, Math.min(to, from + 40))))} is not a valid TTL`,
     )
   }
 }

@@ -56,7 +56,7 @@ async function openSet(root: string, { zone, sizes, data }: ZoneSet): Promise<Op
     async part(number) {
       const packed = new Uint8Array(sizes[number]!)
       const { bytesRead } = await file.read(packed, 0, packed.length, places[number]!)
-      if (bytesRead < packed.length) throw new StorageError(`${path} is cut off: restore it, or remove its manifest`)
+      if (bytesRead < packed.length) throw new StorageError(`${path} is truncated: restore it, or remove its manifest`)
       return zstdDecompressSync(packed, { maxOutputLength: MAX_PART_BYTES })
     },
     close: () => file.close(),

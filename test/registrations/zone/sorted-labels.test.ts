@@ -127,6 +127,6 @@ test('the day of a file is the only one in its name or that of its serial, and i
     assert.equal(dayInSerial(serial), day, String(serial))
   const now = Date.UTC(2026, 10, 20) / 1000
   assert.equal(dayOfFile([null, '2026-11-21' as Day, '2026-11-19' as Day], now), '2026-11-21')
-  assert.throws(() => dayOfFile(['2026-11-22' as Day], now), /has not come yet/)
-  assert.throws(() => dayOfFile([null, null], now), /does not say of which day it is: --date YYYY-MM-DD does/)
+  assert.throws(() => dayOfFile(['2026-11-22' as Day], now), /is in the future/)
+  assert.throws(() => dayOfFile([null, null], now), /its day is unknown: set it with --date YYYY-MM-DD/)
 })
