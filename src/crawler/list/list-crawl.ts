@@ -28,5 +28,6 @@ export async function crawlList(crawl: ListCrawl): Promise<boolean> {
     pauseAfter: () => null,
   }
   await runCrawlScheduler(scheduler, crawl.signal)
+  if (source.failure !== null) throw source.failure.error
   return source.isDone
 }

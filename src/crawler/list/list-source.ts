@@ -53,6 +53,8 @@ export class ListSource implements RequestSource<ListCandidate> {
   /** How often each name could not be probed, by line. */
   readonly #failures = new Map<number, number>()
   #failuresInRow = 0
+  /** The error of the list that ended the crawl, or null. */
+  failure: { error: unknown } | null = null
   #session!: CrawlSession<ListCandidate>
   #nextId = 0
 
@@ -87,6 +89,7 @@ export class ListSource implements RequestSource<ListCandidate> {
   /** Admits names whose delay is over, then those to probe again, then those of the list. Ends the last session. */
   refill(free: number): number {
     const session = this.#session
+    if (this.failure !== null) session.end(null)
     if (this.isExhausted() && session.candidates.size === 0) {
       if (this.#retriesAtEnd.length === 0) session.end(null)
       this.#feed.retry(this.#retriesAtEnd.splice(0))
@@ -108,9 +111,10 @@ export class ListSource implements RequestSource<ListCandidate> {
     if (this.isExhausted()) this.#session.probesDone.notify()
   }
 
-  /** A stopped crawl stops reading its list. */
+  /** Ends the crawl, so that its results are saved. A stopped crawl stops reading its list. */
   #fail(error: unknown): void {
-    if (!this.#crawl.signal.aborted || (error as Error).name !== 'AbortError') this.#session.fail(error)
+    if (!this.#crawl.signal.aborted || (error as Error).name !== 'AbortError') this.failure ??= { error }
+    this.#session.end(null)
   }
 
   /** Returns null for a name that is not probed. */

@@ -210,6 +210,27 @@ suite('visits in flight', { concurrency: 2 }, () => {
     assert.equal(inFlight, 0)
   })
 
+  test('of a list that breaks off are saved before the error is thrown', async () => {
+    const written: string[] = []
+    const destination = {
+      targetsOf: async () => UNKNOWN_NAME,
+      history: { outcomeHistory: async () => [], now: async () => 1, add: async () => {} },
+      async write(batch: readonly Observation[]) {
+        written.push(...batch.map(({ domain }) => domain))
+        return batch.map(() => 'written' as const)
+      },
+    }
+    const list = nameListFromArguments(['a.b', 'b.b'])
+    async function* remainingEntries() {
+      yield* list.entries
+      throw new Error('cut off')
+    }
+    const progress = { ...openListProgress(list, ''), remainingEntries }
+    const probe = async (domain: DomainName) => ({ domain, ...NXDOMAIN })
+    await assert.rejects(crawlNames([], { probe, destination, progress }), /cut off/)
+    assert.deepEqual(written, ['a.b', 'b.b'])
+  })
+
   test('are of the names in the order of the list, also if the targets of an earlier name are known later', async () => {
     const texts = Array.from({ length: 30 }, (_, index) => `n${index}.example`)
     const visited: string[] = []
