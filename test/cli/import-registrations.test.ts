@@ -148,7 +148,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     assert.equal(await ran(['-', '--tld', '\u0440\u0444'], zone(1702002300)), 'zone:xn--p1ai 2023-12-08')
     assert.match(await ran(['-', '--tld', 'a'], zone(17)), /its day is unknown: set it with --date YYYY-MM-DD/)
     assert.match(await ran(['-'], zone(17)), /a relative name precedes any \$ORIGIN: name the zone with --tld/)
-    assert.match(await ran(['-', '--tld', '.'], zone(17)), /is the name of no zone/)
+    assert.match(await ran(['-', '--tld', '.'], zone(17)), /is not the name of a zone/)
   })
 
   test('incompatible options are rejected', async (t) => {

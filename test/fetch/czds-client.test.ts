@@ -193,7 +193,7 @@ test('the token goes to no other host, and a response that is not a list, or not
   await assert.rejects(fetch(), /more than 4194304 bytes/)
   const other = await world(t, {})
   other.state.answers['POST /api/authenticate'] = [(_, response) => response.end('{"accessToken":"a\\r\\nb"}')]
-  await assert.rejects(other.fetch(), /gave no token \(status 200\)/)
+  await assert.rejects(other.fetch(), /issued no token \(status 200\)/)
 })
 
 suite('domaindex fetch czds', () => {
