@@ -5,6 +5,7 @@
 
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
+import { deflateBlock } from './deflate-block.ts'
 import type { DeflatedBlock, DeflateTask } from './gzip-thread.ts'
 
 /** Block size in bytes. */
@@ -28,8 +29,8 @@ export type GzipOptions = {
 }
 
 /**
- * Yields the gzip member of the source in chunks, with about 4 blocks per thread in memory. The threads end with the
- * generator, also if the caller abandons it or the source throws.
+ * Yields the gzip member of the source in chunks, with about 4 blocks per thread in memory. A source of a single block
+ * needs no thread. The threads end with the generator, also if the caller abandons it or the source throws.
  */
 export async function* gzipParallel(
   source: AsyncIterable<Uint8Array>,
@@ -45,7 +46,9 @@ export async function* gzipParallel(
       sum = crc32(content, sum)
       length += content.length
       const next = content.slice(-DEFLATE_WINDOW_BYTES)
-      underWay.push(pool.deflate(content, dictionary))
+      const isOnlyBlock = length < block
+      if (isOnlyBlock) yield deflateBlock(content, dictionary, level)
+      else underWay.push(pool.deflate(content, dictionary))
       dictionary = next
       if (underWay.length >= threads * BLOCKS_PER_THREAD) yield await underWay.shift()!
     }
@@ -88,26 +91,20 @@ async function* fixedSizeBlocks(
 
 type PendingBlock = { resolve: (deflated: Uint8Array) => void; reject: (why: unknown) => void }
 
-/** A pool of threads used in turn. Each thread answers in the order of its tasks. */
+/** A pool of threads used in turn. Each starts with its first task, and answers in the order of its tasks. */
 class GzipThreadPool {
-  readonly #threads: Worker[]
-  readonly #pending: PendingBlock[][]
+  readonly #level: number
+  readonly #maxThreads: number
+  readonly #threads: Worker[] = []
+  readonly #pending: PendingBlock[][] = []
   /** Buffers of finished blocks, for reuse. */
   readonly #buffers: ArrayBuffer[] = []
   #nextThread = 0
   #fault: Error | null = null
 
-  constructor(threads: number, level: number) {
-    this.#pending = Array.from({ length: threads }, () => [])
-    this.#threads = this.#pending.map((waiting) => {
-      const thread = new Worker(new URL('./gzip-thread.ts', import.meta.url), { workerData: level })
-      thread.on('message', ({ deflated, buffer }: DeflatedBlock) => {
-        this.#buffers.push(buffer)
-        waiting.shift()!.resolve(deflated)
-      })
-      thread.on('error', (error) => this.#fail(error))
-      return thread
-    })
+  constructor(maxThreads: number, level: number) {
+    this.#maxThreads = maxThreads
+    this.#level = level
   }
 
   buffer(size: number): Uint8Array<ArrayBuffer> {
@@ -116,7 +113,8 @@ class GzipThreadPool {
 
   /** Transfers the content to a thread and deflates it there. */
   deflate(content: Uint8Array, dictionary: Uint8Array): Promise<Uint8Array> {
-    const place = this.#nextThread++ % this.#threads.length
+    const place = this.#nextThread++ % this.#maxThreads
+    if (place === this.#threads.length) this.#startThread()
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
     promise.catch(() => {}) // the caller awaits it later
     if (this.#fault !== null) reject(this.#fault)
@@ -128,6 +126,18 @@ class GzipThreadPool {
 
   async end(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.terminate()))
+  }
+
+  #startThread(): void {
+    const waiting: PendingBlock[] = []
+    const thread = new Worker(new URL('./gzip-thread.ts', import.meta.url), { workerData: this.#level })
+    thread.on('message', ({ deflated, buffer }: DeflatedBlock) => {
+      this.#buffers.push(buffer)
+      waiting.shift()!.resolve(deflated)
+    })
+    thread.on('error', (error) => this.#fail(error))
+    this.#threads.push(thread)
+    this.#pending.push(waiting)
   }
 
   #fail(error: Error): void {

@@ -25,7 +25,7 @@ test('serve maintains the index beside its workers: it follows an import, is res
     process: server,
     log,
     outcome,
-  } = await serve({ DOMAINDEX_INDEX: 'on', DOMAINDEX_LOG_LEVEL: 'debug' })
+  } = await serve({ DOMAINDEX_INDEX: 'on', DOMAINDEX_WORKERS: '1', DOMAINDEX_LOG_LEVEL: 'debug' })
   const port = log().find(({ msg }) => msg === 'admin listener started')!.port
   const metric = async (name: string) => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()

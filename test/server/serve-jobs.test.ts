@@ -29,7 +29,7 @@ test('serve imports the inbox, builds the daily file and the snapshots, restarts
     process: server,
     log,
     outcome,
-  } = await serve({ DOMAINDEX_JOB_TIMES: '00:00', DOMAINDEX_DAILY_BOUNDS: 'off' })
+  } = await serve({ DOMAINDEX_JOB_TIMES: '00:00', DOMAINDEX_WORKERS: '1', DOMAINDEX_DAILY_BOUNDS: 'off' })
   const done = () => log().flatMap(({ job, date, rows }) => (job === undefined ? [] : `${job} ${date} ${rows}`))
   await until(() => done().some((words) => words.startsWith('snapshot')))
   assert.deepEqual(done(), ['inbox null 0', `daily ${YESTERDAY} 2`, `snapshot ${addDays(YESTERDAY, 1)} 2`])

@@ -123,7 +123,7 @@ test('if one of two servers is killed, no more calls than the limit are answered
 test('a server with another secret, or without it, refuses to start', { skip: noPostgres }, async (t) => {
   const { serve, run } = await serversOf(t)
   const DOMAINDEX_SECRET = 'the secret of this installation and no other'
-  await serve({ DOMAINDEX_SECRET })
+  await serve({ DOMAINDEX_SECRET, DOMAINDEX_WORKERS: '1' })
   const env = { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: 'off' }
   const other = await run(['serve'], { ...env, DOMAINDEX_SECRET: 'another secret that is just as long as that one' })
   assert.deepEqual([other.code, other.stdout], [1, ''])
