@@ -64,7 +64,7 @@ async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<v
   }
 }
 
-/** Throws CommandFault where no account is set. */
+/** Throws CommandFault if no account is set. */
 function czdsClient(
   { czdsUser: user, czdsPassword: password, czdsAccounts, czdsZones }: Settings,
   signal: AbortSignal,
@@ -83,7 +83,7 @@ async function isZonePresent({ inbox, zones }: Settings, zone: string, day: Day,
   return sources.some(({ source }) => source === `zone:${zone}`)
 }
 
-/** Tells what became of a zone as it ends; with --json only what failed. */
+/** Reports the outcome of a zone; with --json, only failures. */
 function printFetched(fetched: ZoneFetchResult, json: true | undefined): void {
   if (json && fetched.outcome !== 'failed') return
   if (fetched.outcome === 'fetched') console.log(`${fetched.zone}: ${fetched.file}, ${fetched.bytes} bytes`)

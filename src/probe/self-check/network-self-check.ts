@@ -34,8 +34,8 @@ export type SelfCheckOptions = {
   resolver: Pick<MultiServerResolver, 'exclude'>
   guard: Pick<FamilyGuard, 'setOpenFamilies'>
   /**
-   * Milliseconds until an attempt to ask a resolver is given up; a check takes four times that, and 4.5 s at least
-   * where no address is reached.
+   * The timeout of a query to a resolver in milliseconds. A check takes at most four times as long, and at least 4.5 s
+   * if no address can be reached.
    */
   timeoutMs?: number
   /** Those of the resolver, so that questions of both are counted together. */

@@ -19,7 +19,7 @@ export class ResolverCheck {
   readonly #plan: SelfCheckPlan
   readonly #servers: DnsServerPool
 
-  /** `timeoutMs`: of one attempt; `paths`: those that visits use. */
+  /** `timeoutMs`: of one attempt; `paths`: those that probes use. */
   constructor(server: DnsServer, plan: SelfCheckPlan, timeoutMs: number, paths: DnsServerPaths) {
     this.server = server
     this.#plan = plan

@@ -1,4 +1,4 @@
-/** A crawl of a list that waits for turns: names of one place wait beside, and the others go on. */
+/** A list crawl under rate limits: names of one target wait, and the others continue. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -21,10 +21,7 @@ const at = (text: string): IpAddress => parseAddress(text)!
 const HOSTER = at('192.0.2.1')
 const NO_WEB = { bare: { hops: [], end: 'no_response', page: null }, www: null, certificate: { kind: 'none' } } as const
 
-/**
- * Names whose addresses are known to the world, and a crawler that takes turns there as the web does; time passes by
- * `pass`.
- */
+/** Names with known addresses, and a crawler with the rate limits of the web prober. Time passes by `pass`. */
 function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const clock = { now: 0 }
@@ -43,7 +40,7 @@ function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
     visits.push({ name: domain, at: clock.now + (turns.includes(address) ? 0 : pace.acquire(places)) })
     return { domain, at: 1, dns, web: NO_WEB }
   }
-  /** Until the work is done, or the time is over. */
+  /** Lets time pass until the work is done, or for this long. */
   const pass = async (work: Promise<unknown>, milliseconds: number): Promise<void> => {
     let isDone = false
     const end = () => {
@@ -54,7 +51,7 @@ function worldOf(t: TestContext, addressOf: (name: DomainName) => IpAddress) {
       t.mock.timers.tick(50)
       for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
     }
-    t.mock.timers.tick(60_000) // what waits for others to be written with
+    t.mock.timers.tick(60_000) // a result that waits for its batch
   }
   return { clock, pace, visits, asked, visit, pass }
 }
@@ -109,7 +106,7 @@ const SPREAD = (name: DomainName): IpAddress => at(`198.18.${/\d+/.exec(name)![0
 const namesOf = (kind: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${kind}-${index}.example`)
 
-test('names of one hosting company that follow each other are visited one a second, and others are not kept waiting', async (t) => {
+test('consecutive names of one hosting company are probed one per second, and others do not wait for them', async (t) => {
   const world = worldOf(t, (name) => (name.startsWith('hosted') ? HOSTER : SPREAD(name)))
   const { work, tally, finished } = crawlOf(world, [...namesOf('hosted', 200), ...namesOf('other', 250)])
   await world.pass(work, 400_000)
@@ -123,7 +120,7 @@ test('names of one hosting company that follow each other are visited one a seco
   assert.ok(Math.max(...world.asked.values()) <= 3, 'nobody is asked for again and again')
 })
 
-test('a name that was seen before waits where it was then, without being asked for, and has its turn when it goes', async (t) => {
+test('a name that was probed before waits at its known target, without queries, and starts in turn', async (t) => {
   const world = worldOf(t, () => HOSTER)
   const known = { addresses: [HOSTER], nameServers: 'ns.example' }
   const { work } = crawlOf(world, namesOf('hosted', 30), { known })
@@ -133,7 +130,7 @@ test('a name that was seen before waits where it was then, without being asked f
   assert.ok(world.clock.now >= 29_000 && world.clock.now < 40_000, `${world.clock.now}`)
 })
 
-test('a name that was held waits for its turn at the name servers that it was seen to have, too', () => {
+test('a deferred name also waits at its known name servers', () => {
   const records = ['b.ns.example', 'a.ns.example']
   const dns = { NS: { outcome: 'records', records, aliases: [] } } as const
   const seen = observe({ domain: 'a.example' as DomainName, at: 1, dns, web: null })
@@ -143,7 +140,7 @@ test('a name that was held waits for its turn at the name servers that it was se
   })
 })
 
-test('names that cannot be looked at are visited again at the end, three times in all; a thousand in a row pause the crawl', async (t) => {
+test('names that cannot be probed are retried at the end, three times in all, and a thousand in a row pause the crawl', async (t) => {
   const world = worldOf(t, SPREAD)
   const crawlWith = (isDark: (name: DomainName) => boolean, count: number) => {
     const asked = new Map<DomainName, number>()
@@ -170,7 +167,7 @@ test('names that cannot be looked at are visited again at the end, three times i
   assert.equal(all.said.at(-1), 'crawl resumed')
 })
 
-test('a crawl that is stopped does not wait for those beside it', async (t) => {
+test('a stopped crawl does not wait for deferred names', async (t) => {
   const world = worldOf(t, () => HOSTER)
   const controller = new AbortController()
   const { work, finished } = crawlOf(world, namesOf('hosted', 50), { signal: controller.signal })
@@ -180,7 +177,7 @@ test('a crawl that is stopped does not wait for those beside it', async (t) => {
   assert.ok(finished.length >= 4 && finished.length <= 8, `${finished.length}`)
 })
 
-test('names whose servers ask to be left alone for long are left for another crawl, and stay undone', async (t) => {
+test('names with a long backoff are left for another crawl, and stay open', async (t) => {
   const world = worldOf(t, (name) => (name.startsWith('resting') ? HOSTER : SPREAD(name)))
   world.pace.backOff(HOSTER, 3_600_000)
   const { work, tally, finished } = crawlOf(world, [...namesOf('resting', 40), ...namesOf('other', 10)])
@@ -190,7 +187,7 @@ test('names whose servers ask to be left alone for long are left for another cra
   assert.deepEqual(finished.toSorted(), namesOf('other', 10).toSorted())
 })
 
-test('a name that is put on the opt-out list while it waits is not visited, and one that is on it is not asked for', async (t) => {
+test('a name that is opted out while it waits is not probed, and an opted-out name is not resolved', async (t) => {
   const world = worldOf(t, () => HOSTER)
   const optOut = (name: DomainName): boolean =>
     name === 'hosted-0.example' || (name === 'hosted-9.example' && world.clock.now > 2_000)
@@ -202,7 +199,7 @@ test('a name that is put on the opt-out list while it waits is not visited, and 
   assert.ok(!world.visits.some(({ name }) => name === 'hosted-9.example'))
 })
 
-test('of those who wait everybody goes, those of one place in the order they came, at no place sooner than its turn', () => {
+test('every waiting name starts, those of one target in order of arrival, and never before its time', () => {
   const address = fc.constantFrom(...['192.0.2.1', '192.0.2.2', '198.51.100.1', '2001:db8::1'].map(at))
   const waiting = (maxLength: number) =>
     fc.array(fc.tuple(fc.uniqueArray(address, { minLength: 1, maxLength }), fc.nat(300)), {

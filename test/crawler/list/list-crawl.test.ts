@@ -1,4 +1,4 @@
-/** The parts of `domaindex crawl` that need no internet: the list, the place in it, the file of observations. */
+/** The parts of `domaindex crawl` that need no internet: the list, the position in it, the observation file. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -32,7 +32,7 @@ async function all(entries: AsyncIterable<ListEntry>): Promise<ListEntry[]> {
 
 const namesOf = (entries: readonly ListEntry[]) => entries.map(({ name }) => name)
 
-/** Takes entries and finishes them, but for those of the lines that stay open. */
+/** Takes entries and finishes them, except those of the given lines. */
 async function crawlSome(place: ListProgress, count: number, open: readonly number[] = []): Promise<(string | null)[]> {
   const taken: (string | null)[] = []
   for await (const entry of place.remainingEntries()) {
@@ -45,7 +45,7 @@ async function crawlSome(place: ListProgress, count: number, open: readonly numb
 }
 
 suite('the list', { concurrency: 2 }, () => {
-  test('a name a line; empty lines, comments, ranks and white space are passed over, what is no name has its line and reason', async (t) => {
+  test('has one name per line; empty lines, comments, ranks and white space are skipped, and invalid names are reported with line and reason', async (t) => {
     const { path } = folderOf(t)
     const text = '\ufeffExample.com\r\n\n# a comment\n 2,b.example. # another\nhttp://c.example/\nmünchen.example'
     writeFileSync(path('list'), text)
@@ -72,7 +72,7 @@ suite('the list', { concurrency: 2 }, () => {
     assert.deepEqual(namesOf(await all(nameListFromArguments(['A.example', 'b']).entries)), ['a.example', null])
   })
 
-  test('a list that cannot be read, or is cut off, is told', async (t) => {
+  test('is reported if it is unreadable or truncated', async (t) => {
     const { path } = folderOf(t)
     assert.throws(() => openNameList(path('none'), never), /none cannot be read: no such file/)
     assert.throws(() => openNameList(path('.'), never), /it is a folder/)
@@ -80,7 +80,7 @@ suite('the list', { concurrency: 2 }, () => {
     await assert.rejects(all(openNameList(path('cut.gz'), never).entries), /cut off; read up to line/)
   })
 
-  test('a list that is asked to end while it waits ends', async (t) => {
+  test('ends at a stop while it waits', async (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('list'), 'a.example\n')
     const controller = new AbortController()
@@ -90,8 +90,8 @@ suite('the list', { concurrency: 2 }, () => {
   })
 })
 
-suite('the place in a list', { concurrency: 2 }, () => {
-  test('is kept beside it, the lines that are open included, and is gone when all is done', async (t) => {
+suite('the position in a list', { concurrency: 2 }, () => {
+  test('is stored next to it, with the open lines, and removed at the end', async (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('list'), 'a.example\nb.example\n?\nc.example\nd.example\n')
     const open = () => openListProgress(openNameList(path('list'), never), 'here')
@@ -110,7 +110,7 @@ suite('the place in a list', { concurrency: 2 }, () => {
     assert.ok(!existsSync(path('list.progress')), 'nothing was begun')
   })
 
-  test('a list that changed before it is refused, and so is another destination', async (t) => {
+  test('is rejected if the list before it or the destination has changed', async (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('list'), 'a.example\nb.example\nc.example\n')
     const open = (to = 'here') => openListProgress(openNameList(path('list'), never), to)
@@ -136,7 +136,7 @@ suite('the place in a list', { concurrency: 2 }, () => {
   })
 })
 
-test('standard input has no place, also where it is a file', async (t) => {
+test('does not exist for standard input, even if that is a file', async (t) => {
   const { path } = folderOf(t)
   writeFileSync(path('list'), 'a.example\nb.example\n')
   const list = { ...openNameList(path('list'), never), path: '-' }
@@ -146,7 +146,7 @@ test('standard input has no place, also where it is a file', async (t) => {
   assert.ok(!existsSync('-.progress'))
 })
 
-/** Crawls names into nothing. */
+/** Crawls names without a destination. */
 function crawlNames(names: readonly string[], given: Partial<ListCrawl> & Pick<ListCrawl, 'probe'>): Promise<boolean> {
   const list = nameListFromArguments(names)
   return crawlList({
@@ -165,8 +165,8 @@ function crawlNames(names: readonly string[], given: Partial<ListCrawl> & Pick<L
 
 const NXDOMAIN = { at: 1, dns: { A: { outcome: 'nxdomain' } }, web: null } as const
 
-suite('visits in flight', { concurrency: 2 }, () => {
-  test('are as many as allowed and no more, and every name is visited once', async () => {
+suite('probes in flight', { concurrency: 2 }, () => {
+  test('are at most as many as allowed, and every name is probed once', async () => {
     let inFlight = 0
     let most = 0
     const visited: string[] = []
@@ -182,7 +182,7 @@ suite('visits in flight', { concurrency: 2 }, () => {
     assert.deepEqual([most, visited.toSorted()], [8, texts.toSorted()])
   })
 
-  test('asked to end, no other name is begun; what a visit throws is thrown when all are back', async () => {
+  test('after a stop, no further name starts, and the error of a probe is thrown after all have ended', async () => {
     const controller = new AbortController()
     const begun: string[] = []
     const stopping = async (domain: DomainName) => {
@@ -231,7 +231,7 @@ suite('visits in flight', { concurrency: 2 }, () => {
     assert.deepEqual(written, ['a.b', 'b.b'])
   })
 
-  test('are of the names in the order of the list, also if the targets of an earlier name are known later', async () => {
+  test('are in the order of the list, even if the targets of an earlier name are known later', async () => {
     const texts = Array.from({ length: 30 }, (_, index) => `n${index}.example`)
     const visited: string[] = []
     const probe = async (domain: DomainName) => {
@@ -251,11 +251,11 @@ suite('visits in flight', { concurrency: 2 }, () => {
   })
 })
 
-suite('the file of observations', { concurrency: 2 }, () => {
+suite('the observation file', { concurrency: 2 }, () => {
   const line = '{"domain":"a.example","observed_at":"2026-11-20T03:04:05Z","dns":{"status":"nxdomain"}}'
   const observation = parseObservation(line) as Observation
 
-  test('is appended to; the half of a line is taken away, a whole one is ended', async (t) => {
+  test('is appended to; a partial line is removed, and a complete one is ended', async (t) => {
     const { path } = folderOf(t)
     const file = path('out.jsonl')
     const write = async () => {
@@ -274,7 +274,7 @@ suite('the file of observations', { concurrency: 2 }, () => {
     assert.equal(await write(), `${line}\n`)
   })
 
-  test('another kind of file, the list itself and a folder are refused and stay as they are', (t) => {
+  test('another kind of file, the list itself and a folder are rejected and unchanged', (t) => {
     const { path } = folderOf(t)
     writeFileSync(path('notes'), 'a note')
     assert.throws(() => openObservationFile(path('notes'), null), /the last line of .* is not an observation/)
@@ -297,13 +297,13 @@ suite('the file of observations', { concurrency: 2 }, () => {
   `
   const writer = () => spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: ROOT })
 
-  test('reaches a reader of standard output that is slower, to the last line', async () => {
+  test('reaches a slow reader of standard output up to the last line', async () => {
     const child = writer()
     const read = await text(child.stdout)
     assert.equal(read.length, 20_000 * (line.length + 1))
   })
 
-  test('whose reader ends is told in one line', async () => {
+  test('is reported in one line if its reader ends', async () => {
     const child = writer()
     child.stdout.once('data', () => child.stdout.destroy())
     assert.match(await text(child.stderr), /CommandFault: standard output was closed/)

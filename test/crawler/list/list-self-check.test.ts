@@ -1,6 +1,6 @@
 /**
- * The self-check of a crawl of a list: what a lying, silent or changed world shows is not written, and the crawl goes
- * on by itself.
+ * The self-check of a list crawl: results from a lying, silent or changed world are not written, and the crawl resumes
+ * by itself.
  */
 
 import assert from 'node:assert/strict'
@@ -30,7 +30,7 @@ import type { OutcomeCount } from '../../../src/store/port/schedule.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import { named } from '../../probe/internet.ts'
 
-/** All servers are the operator's own. */
+/** All servers are in the operator's own ranges. */
 const OWN = {
   politeness: makePolitenessLimiter({ nowMs: () => 0 }),
   optOut: { hasName: () => false },
@@ -41,7 +41,7 @@ const TABLE: DnsTable = {
   ...Object.fromEntries(NAMES.map((name) => [name, { MX: [{ priority: 10, mail_server: 'mx.example' }] }])),
   'zone.example': { NS: ['ns.example'] },
 }
-/** A clock on which every wait is over at once, but for those that are for ever. */
+/** A clock on which every wait ends at once, except endless ones. */
 const HASTY: CrawlClock = {
   monotonicMs: () => performance.now(),
   wait: () => new Promise((done) => setImmediate(done)),
@@ -53,7 +53,7 @@ function folderOf(t: TestContext): string {
   return folder
 }
 
-/** Two resolvers of the lab, and the eyes of a crawl that asks them. */
+/** Two resolvers of the lab, and the probe system of a crawl that queries them. */
 async function lookingAt(t: TestContext) {
   const servers = [await startDnsServer(TABLE), await startDnsServer(TABLE)]
   const probeSystem = await openProbeSystem({
@@ -95,7 +95,7 @@ function crawl(names: readonly string[], given: Given) {
 }
 
 for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
-  test(`resolvers that answer every question by ${lie}: nothing is written, and the list goes on when they are well`, async (t) => {
+  test(`if resolvers answer every query with ${lie}, nothing is written, and the list continues when they recover`, async (t) => {
     const { servers, probeSystem } = await lookingAt(t)
     const path = join(folderOf(t), 'seen.jsonl')
     const destination = openObservationFile(path, null)
@@ -131,7 +131,7 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
   })
 }
 
-/** A week in which one website in a hundred was gone. */
+/** A week in which one website in a hundred was missing. */
 function weekBefore(now: number): OutcomeCount[] {
   return Array.from({ length: 100 }, (_, hours) => ({
     ...{ hour: now - (now % 3600) - (hours + 6) * 3600, kind: 'website' },
@@ -139,7 +139,7 @@ function weekBefore(now: number): OutcomeCount[] {
   }))
 }
 
-test('names that had a website and fail beyond the bands of the store are not written; the list goes on when the world is well', async (t) => {
+test("names with websites that fail beyond the store's baseline are not written, and the list continues when the alarm is over", async (t) => {
   const store = await openStore(`sqlite:${join(folderOf(t), 'store.db')}`, {
     access: 'write',
     ledger: 'own',
@@ -191,7 +191,7 @@ test('names that had a website and fail beyond the bands of the store are not wr
   )
 })
 
-test('a crawl that is stopped while it pauses ends, and what it threw away stays undone', async () => {
+test('a crawl that is stopped during a pause ends, and its discarded results stay open', async () => {
   const stop = new AbortController()
   const list = nameListFromArguments(NAMES)
   const tally = createListCrawlTally('file')
