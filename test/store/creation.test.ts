@@ -1,7 +1,11 @@
-/** The creation of a store is killed at each of its steps: it leaves no store or a complete one, never a part. */
+/**
+ * The creation of a store is killed at steps of every stage: it leaves no store or a complete one, never a part. Each run
+ * starts at another step, so that all of them are tried in time.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -48,25 +52,23 @@ async function expectNoPart(place: Place, all: number[], step: number): Promise<
   await assert.rejects(openStore(place.location, { ...OPTIONS, demo: false }), /generated data of a demo/)
 }
 
-/** Kills a creation at each of its steps, four at a time. `all`: the number of migrations of each part. */
-async function killAtEachStep(open: () => Promise<Place>, engine: string): Promise<void> {
+/** Kills a creation at every `stride`-th of its steps, two at a time. The number of migrations follows from the schema. */
+async function killAtSteps(open: () => Promise<Place>, engine: string, stride: number): Promise<void> {
   const schema = join(import.meta.dirname, '../../src/store', engine, 'schema')
   const all = await Promise.all(PARTS.map(async (part) => (await readdir(join(schema, part))).length))
-  let steps = 0
-  for (let isKilled = true; isKilled; steps += 4) {
-    const outcomes = [1, 2, 3, 4].map(async (index) => {
-      const place = await open()
-      try {
-        const outcome = await killOpener(place, steps + index)
-        await expectNoPart(place, all, steps + index)
-        return outcome
-      } finally {
-        await place.remove()
-      }
-    })
-    isKilled = (await Promise.all(outcomes)).every(Boolean)
+  const killAt = async (step: number): Promise<boolean> => {
+    const place = await open()
+    try {
+      const isKilled = await killOpener(place, step)
+      await expectNoPart(place, all, step)
+      return isKilled
+    } finally {
+      await place.remove()
+    }
   }
-  assert.ok(steps > all[0]! + all[1]!, `a creation has only ${steps} steps`)
+  let step = randomInt(1, stride + 1)
+  while ((await Promise.all([killAt(step), killAt(step + stride)])).every(Boolean)) step += 2 * stride
+  assert.ok(step + stride > all[0]! + all[1]!, `a creation has at most ${step + stride} steps`)
 }
 
 async function sqlitePlace(): Promise<Place> {
@@ -114,8 +116,8 @@ async function migrationsInSchema(url: string): Promise<number[]> {
   }
 }
 
-test('a killed creation leaves no store or a complete one: SQLite', () => killAtEachStep(sqlitePlace, 'sqlite'))
+test('a killed creation leaves no store or a complete one: SQLite', () => killAtSteps(sqlitePlace, 'sqlite', 5))
 
 test('a killed creation leaves no store or a complete one: PostgreSQL', { skip: noPostgres }, () =>
-  killAtEachStep(postgresPlace, 'postgres'),
+  killAtSteps(postgresPlace, 'postgres', 10),
 )
