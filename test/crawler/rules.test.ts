@@ -195,6 +195,13 @@ test('no probe starts at an address that entered backoff while its name waited',
   assert.deepEqual([left, room.size], [['e.example'], 0], 'it goes back where that is long')
 })
 
+test('a name whose targets are already acquired starts at once, and acquires none', () => {
+  const { room, taken, left } = roomOf({ far: MAX_DELAY_MS + 1 })
+  room.add(candidate('granted.example', 'new', { nameServers: 'far' }), true)
+  assert.equal(room.next(0)?.name, 'granted.example')
+  assert.deepEqual([taken, left, room.size], [[], [], 0])
+})
+
 test('a name that is removed while it waits is not returned', () => {
   const { room } = roomOf({ soon: 5_000 })
   const gone = candidate('gone.example', 'due', { nameServers: 'soon' })

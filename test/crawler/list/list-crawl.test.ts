@@ -182,7 +182,7 @@ suite('probes in flight', { concurrency: 2 }, () => {
     assert.deepEqual([most, visited.toSorted()], [8, texts.toSorted()])
   })
 
-  test('after a stop, no further name starts, and the error of a probe is thrown after all have ended', async () => {
+  test('after a stop, no further name starts, and the error of the destination is thrown after all have ended', async () => {
     const controller = new AbortController()
     const begun: string[] = []
     const stopping = async (domain: DomainName) => {
@@ -210,7 +210,19 @@ suite('probes in flight', { concurrency: 2 }, () => {
     assert.equal(inFlight, 0)
   })
 
-  test('of a list that breaks off are saved before the error is thrown', async () => {
+  test('are of both lines if a list has a name twice', async () => {
+    let visits = 0
+    const probe = async (domain: DomainName) => {
+      visits++
+      await new Promise((resolve) => setImmediate(resolve))
+      return { domain, ...NXDOMAIN }
+    }
+    const tally = createListCrawlTally('file')
+    assert.equal(await crawlNames(['a.b', 'a.b', 'A.b'], { parallel: 2, probe, tally }), true)
+    assert.deepEqual([visits, tally.of('nxdomain')], [3, 3])
+  })
+
+  test('if a list breaks off, its results are saved before the error is thrown', async () => {
     const written: string[] = []
     const destination = {
       targetsOf: async () => UNKNOWN_NAME,
