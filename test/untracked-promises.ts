@@ -1,7 +1,7 @@
 /**
  * Loaded before every test file (`--import`): node:test then tracks its tests, but not every promise and callback that
- * they create. Tracking these takes a fifth of the processor time of the suite. Without it, an error that is thrown in a
- * timer or by a promise that nobody awaits fails the file instead of the test.
+ * they create. Tracking these takes a fifth of the processor time of the suite. Without it, an error that is thrown in
+ * a timer or by a promise that nobody awaits fails the file instead of the test.
  */
 
 import asyncHooks, { type HookCallbacks } from 'node:async_hooks'

@@ -40,7 +40,8 @@ export function openRegistrations(root: string): Registrations {
 }
 
 /**
- * Yields the names that any source registered. It sorts them again, because there may be more lists than files can be open at once.
+ * Yields the names that any source registered. It sorts them again, because there may be more lists than files can be
+ * open at once.
  */
 async function* registeredNames(root: string, day: Day): RegisteredNames {
   const names = createExternalSorter(REGISTRATION_SORT_BYTES)

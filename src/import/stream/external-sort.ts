@@ -20,8 +20,8 @@ const NEWLINE_BYTE = 10
 export type ExternalSorter = ReturnType<typeof createExternalSorter>
 
 /**
- * Sorts texts by their UTF-16 units. No text may contain a line end. `memory`: the bytes of texts that are written as
- * a run. `folder`: where the file is; null for the temporary folder. Throws StorageError if the disk is full.
+ * Sorts texts by their UTF-16 units. No text may contain a line end. `memory`: the bytes of texts that are written as a
+ * run. `folder`: where the file is; null for the temporary folder. Throws StorageError if the disk is full.
  */
 export function createExternalSorter(memory = MAX_MEMORY_BYTES, folder: string | null = null) {
   const runs: SortedRun[] = []

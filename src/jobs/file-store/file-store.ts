@@ -58,10 +58,8 @@ export type OpenedFile = {
 export interface FileStore {
   /**
    * Writes and syncs the content, then atomically replaces the previous file of that name. Open readers keep the
-   * previous
-   * file. The store counts revisions; `generated` of a newer one is at least one second later. If the source,
-   * `describe`
-   * or the disk throws, the previous file stays.
+   * previous file. The store counts revisions; `generated` of a newer one is at least one second later. If the source,
+   * `describe` or the disk throws, the previous file stays.
    */
   publish(
     name: FileName,

@@ -87,10 +87,9 @@ export interface Ledger {
 
   /**
    * Takes units: a lease of up to `requested` units while more than 1,000 are left, otherwise one unit, spent
-   * immediately. A holder is silent if it has not called takeQuota, settleQuota, payForFile or heartbeat for 2
-   * seconds. Leases of
-   * silent holders count as spent. If all holders are silent, the ledger was unavailable, and their silence is counted
-   * from this call on.
+   * immediately. A holder is silent if it has not called takeQuota, settleQuota, payForFile or heartbeat for 2 seconds.
+   * Leases of silent holders count as spent. If all holders are silent, the ledger was unavailable, and their silence
+   * is counted from this call on.
    */
   takeQuota(request: QuotaRequest): Promise<QuotaGrant>
   /**

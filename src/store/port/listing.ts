@@ -34,7 +34,10 @@ export interface NameListing {
   estimatedNames: number | null
   /** Lines with the name only. */
   names(): AsyncIterable<ListingPage>
-  /** Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS of `shared/csv-row.ts`, as the contract's chapter "Files" defines them. */
+  /**
+   * Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS of `shared/csv-row.ts`, as the contract's chapter "Files"
+   * defines them.
+   */
   rows(): AsyncIterable<ListingPage>
   /** Deletes its temporary data. */
   close(): Promise<void>

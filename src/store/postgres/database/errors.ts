@@ -97,8 +97,8 @@ export function isFollowUpError(error: unknown): boolean {
 }
 
 /**
- * Whether a statement failed because an earlier statement, which was to prepare it, failed. If several statements are sent
- * again after that, pg may prepare the same name twice.
+ * Whether a statement failed because an earlier statement, which was to prepare it, failed. If several statements are
+ * sent again after that, pg may prepare the same name twice.
  */
 export function isUnprepared(error: unknown): boolean {
   return [INVALID_SQL_STATEMENT_NAME, DUPLICATE_PREPARED_STATEMENT].includes(errorCode(error))
