@@ -5,7 +5,7 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Server } from '../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../src/probe/dns/server.ts'
 import { startNsd } from './dns/nsd.ts'
 import type { QueryResult, QueryTask } from './dns/query-client.ts'
 import { type BenchOptions, readOptions } from './measure/options.ts'
@@ -22,7 +22,7 @@ const TRIAL_SECONDS = 2
 const DNSPERF_CLIENTS = 16
 const QUERY_CLIENT = fileURLToPath(new URL('dns/query-client.ts', import.meta.url))
 
-type QueryTarget = { server: Server; questions: string; names: number }
+type QueryTarget = { server: DnsServer; questions: string; names: number }
 type Contender = QueryTask['client'] | 'dnsperf'
 
 for (const [program, debianPackage] of [

@@ -7,7 +7,8 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { openResolver, type Server } from '../src/probe/dns/resolver.ts'
+import { openResolver } from '../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../src/probe/dns/server.ts'
 import type { IpAddress } from '../src/values/ip-address.ts'
 import { findFreePort } from './measure/port.ts'
 import {
@@ -66,7 +67,7 @@ try {
 async function measure(name: string, upstream: number, raw: Record<string, unknown>): Promise<Metric[]> {
   const resolverFolder = join(folder, name.replaceAll(' ', '-'))
   mkdirSync(resolverFolder, { recursive: true })
-  const server: Server = { address: '127.0.0.1' as IpAddress, port: await findFreePort() }
+  const server: DnsServer = { address: '127.0.0.1' as IpAddress, port: await findFreePort() }
   const running = startProcess(RESOLVERS[name]!.command(resolverFolder, server.port, upstream), {
     outputFile: join(resolverFolder, 'output'),
   })
@@ -116,7 +117,7 @@ async function probeNames(name: string, task: ResolverTask): Promise<ResolverRes
   return result
 }
 
-async function waitForAnswer(server: Server, output: () => string): Promise<void> {
+async function waitForAnswer(server: DnsServer, output: () => string): Promise<void> {
   const resolver = await openResolver({ servers: [server], timeoutMs: RETRY_MILLISECONDS, attempts: 1 })
   try {
     for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {

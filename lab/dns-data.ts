@@ -1,7 +1,8 @@
-/** Encodes the lab's records (RFC 1035, chapter 3.3), and checks that a table can be encoded. */
+/** Encodes the lab's records (RFC 1035, section 3.3), and checks that a table can be encoded. */
 
 import { encodeHost } from '../src/probe/dns/message/wire-name.ts'
-import { parseHost, RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
+import { parseHostName } from '../src/values/host-name.ts'
 import { addressFamily, packAddress, parseAddress } from '../src/values/ip-address.ts'
 import type { DnsRecord, DnsTable, DnsTypeAnswer } from './dns-table.ts'
 
@@ -32,7 +33,7 @@ export function recordData<T extends RecordType>(type: T, record: DnsRecord[T]):
 /** Throws if a host is not canonical or has escapes, or if a record cannot be encoded. */
 export function checkTable(table: DnsTable): void {
   for (const [host, row] of Object.entries(table)) {
-    if (parseHost(host) !== host || host.includes('\\')) throw new Error(`not a host of the lab: ${host}`)
+    if (parseHostName(host) !== host || host.includes('\\')) throw new Error(`not a host of the lab: ${host}`)
     if (typeof row !== 'string') for (const type of RECORD_TYPES) checkAnswer(type, row[type] as TypeAnswer)
   }
 }

@@ -132,7 +132,7 @@ async function listen(answer: Answerer): Promise<{ port: number; close(): Promis
   return { port: (server.address() as AddressInfo).port, close }
 }
 
-/** Each message follows its length (RFC 1035, chapter 4.2.2). */
+/** Each message follows its length (RFC 1035, section 4.2.2). */
 function serveStream(socket: Socket, answer: Answerer): void {
   let buffered: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {

@@ -3,7 +3,7 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type Body, dripFeed, forever, HTML, html, type Reply, reply } from './site.ts'
 
-/** The content codings of RFC 9110, chapter 8.4.1, and RFC 8878. */
+/** The content codings of RFC 9110, section 8.4.1, and RFC 8878. */
 const PACKERS = {
   gzip: (body: Uint8Array) => gzipSync(body),
   deflate: (body: Uint8Array) => deflateSync(body),

@@ -2,7 +2,9 @@
 
 import { isIPv4 } from 'node:net'
 import type { ObservedRecord } from '../src/probe/probe-result.ts'
-import { adminEmail, RECORD_TYPES, type RecordType, textPart } from '../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
+import { adminEmail } from '../src/values/host-name.ts'
+import { encodeTxtPart } from '../src/values/txt-part.ts'
 import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
 import type { Site } from './site.ts'
 
@@ -157,7 +159,7 @@ function recordsOf(apex: DnsRow): Partial<Record<RecordType, readonly ObservedRe
 }
 
 function observedRecord(type: RecordType, record: DnsRecord[RecordType]): ObservedRecord {
-  if (type === 'TXT') return (record as DnsRecord['TXT']).map((part) => textPart(Buffer.from(part as string)))
+  if (type === 'TXT') return (record as DnsRecord['TXT']).map((part) => encodeTxtPart(Buffer.from(part as string)))
   if (type !== 'SOA') return record as ObservedRecord
   const { mailbox, ...rest } = record as DnsRecord['SOA']
   return { ...rest, admin_email: adminEmail(mailbox) }

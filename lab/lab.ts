@@ -1,6 +1,6 @@
 /** The lab: a small internet on loopback with its own names, name servers, web servers and certificates. */
 
-import type { Server } from '../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../src/probe/dns/server.ts'
 import type { PortMapping } from '../src/probe/guard.ts'
 import type { SelfCheckPlan } from '../src/probe/self-check/plan.ts'
 import { type DomainName, parseName } from '../src/values/domain-name.ts'
@@ -14,7 +14,7 @@ import { startWeb } from './web.ts'
 
 export type Lab = {
   /** Answers for every name of the lab, and NXDOMAIN for any other. */
-  resolver: Server
+  resolver: DnsServer
   /** That resolver and another with the same answers. Each can be made faulty (answer-overrides.ts). */
   resolvers: readonly [LabDnsServer, LabDnsServer]
   /** Control questions that the lab answers correctly, with its web servers as control addresses. */

@@ -5,7 +5,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { makeAuthority } from '../../lab/authority.ts'
-import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
+import { openResolver } from '../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
 import { findFreePort } from '../measure/port.ts'
@@ -21,7 +22,7 @@ export const SITE_KINDS = ['page', 'secure', 'plain'] as const
 export type SiteKind = (typeof SITE_KINDS)[number]
 
 /** The addresses of the servers, passed to the measured process as JSON. */
-export type ServerAddresses = { server: Server; portMappings: PortMapping[]; root: string }
+export type ServerAddresses = { server: DnsServer; portMappings: PortMapping[]; root: string }
 export type Servers = ServerAddresses & { close(): Promise<void> }
 
 const ZONE = 'bench.example'
@@ -53,7 +54,7 @@ export async function startServers(folder: string, names: number, core: number):
       { address, port: https, publicPort: 443 },
     ]),
   )
-  const server: Server = { address: '127.0.0.1' as IpAddress, port: dns }
+  const server: DnsServer = { address: '127.0.0.1' as IpAddress, port: dns }
   await waitUntilReady(processes, server, portMappings[0]!, siteNameAt('plain', names - 1))
   return {
     server,
@@ -75,7 +76,7 @@ function checkInstalled(): void {
 /** Waits until both servers answer. Throws with their output if one ends, or if one does not answer within a minute. */
 async function waitUntilReady(
   processes: readonly RunningProcess[],
-  server: Server,
+  server: DnsServer,
   site: PortMapping,
   name: string,
 ): Promise<void> {

@@ -5,7 +5,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
+import { openResolver } from '../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
 import { findFreePort } from '../measure/port.ts'
 import { startProcess, stopProcess } from '../measure/process.ts'
@@ -39,8 +40,8 @@ export async function startNsd(
   folder: string,
   names: number,
   core: number,
-): Promise<{ server: Server; questions: string; close(): Promise<void> }> {
-  const server: Server = { address: '127.0.0.1' as IpAddress, port: await findFreePort() }
+): Promise<{ server: DnsServer; questions: string; close(): Promise<void> }> {
+  const server: DnsServer = { address: '127.0.0.1' as IpAddress, port: await findFreePort() }
   const questions = join(folder, 'questions')
   writeFileSync(
     questions,

@@ -1,7 +1,8 @@
 /** A process that keeps a number of A queries in flight, through our resolver or node:dns, and prints the result. */
 
 import { promises } from 'node:dns'
-import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
+import { openResolver } from '../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
 import { addressAt, dnsNameAt } from './nsd.ts'
 
 /** The task: the first argument, as JSON. */
@@ -10,7 +11,7 @@ export type QueryTask = {
   concurrency: number
   seconds: number
   names: number
-  server: Server
+  server: DnsServer
 }
 
 /**
@@ -53,7 +54,7 @@ async function sendQueries({ client, concurrency, seconds, names, server }: Quer
 /** Returns the only address of a name, or null. */
 type Lookup = (name: string) => Promise<string | null>
 
-async function ourLookup(server: Server): Promise<Lookup> {
+async function ourLookup(server: DnsServer): Promise<Lookup> {
   const resolver = await openResolver({ servers: [server], timeoutMs: TIMEOUT_MILLISECONDS, attempts: ATTEMPTS })
   return async (name) => {
     const answer = await resolver.resolve(name, 'A')
@@ -61,7 +62,7 @@ async function ourLookup(server: Server): Promise<Lookup> {
   }
 }
 
-function nodeLookup({ address, port }: Server): Lookup {
+function nodeLookup({ address, port }: DnsServer): Lookup {
   const resolver = new promises.Resolver({ timeout: TIMEOUT_MILLISECONDS, tries: ATTEMPTS })
   resolver.setServers([`${address}:${port}`])
   return (name) =>

@@ -6,7 +6,7 @@
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Server } from '../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import { isOpen } from '../crawl/servers.ts'
 import type { RandomSource } from '../world/random.ts'
@@ -18,7 +18,7 @@ const RETRANSMISSION_MILLISECONDS = 200
 const SOCKET_OPTIONS = { type: 'udp4', recvBufferSize: 4 << 20 } as const
 
 export type Relays = {
-  relayServer(to: Server): Promise<Server>
+  relayServer(to: DnsServer): Promise<DnsServer>
   relayPort(to: PortMapping): Promise<PortMapping>
   /** The number of packets lost so far. */
   dropped(): number

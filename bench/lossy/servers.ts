@@ -7,13 +7,13 @@ import { makeAuthority } from '../../lab/authority.ts'
 import { startDnsServer } from '../../lab/dns.ts'
 import { hostsByKind, internetOf } from '../../lab/scenarios.ts'
 import { startWeb } from '../../lab/web.ts'
-import type { Server } from '../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
 import { allRows } from './world.ts'
 
 /** The addresses of the servers. */
-export type LossyAddresses = { servers: Server[]; portMappings: PortMapping[]; root: string }
+export type LossyAddresses = { servers: DnsServer[]; portMappings: PortMapping[]; root: string }
 
 const RESOLVERS = 2
 const WEB_PORTS = [80, 443]

@@ -1,15 +1,10 @@
 /** dig as a reference tool: the seven record types of a name, in the form of observations. */
 
-import type { Server } from '../../src/probe/dns/resolver.ts'
-import {
-  adminEmail,
-  parseHost,
-  RECORD_TYPES,
-  type RecordType,
-  textPart,
-  usableRecords,
-} from '../../src/values/dns-record.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
+import { RECORD_TYPES, type RecordType, usableRecords } from '../../src/values/dns-record.ts'
+import { adminEmail, parseHostName } from '../../src/values/host-name.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
+import { encodeTxtPart } from '../../src/values/txt-part.ts'
 import { runTool } from './run-tool.ts'
 
 /** One reply: the status of its header in lower case, and its records. */
@@ -24,7 +19,7 @@ export type DigResult = { status: 'ok' | 'nxdomain' | 'servfail'; records: Parti
 const TIMEOUT_MILLISECONDS = 40_000
 const MAX_ALIASES = 16
 
-export async function queryWithDig(server: Server, name: string): Promise<DigResult> {
+export async function queryWithDig(server: DnsServer, name: string): Promise<DigResult> {
   const replies = await digAll(server, name, RECORD_TYPES)
   const records: DigResult['records'] = {}
   for (const [type, reply] of replies) {
@@ -42,7 +37,7 @@ function statusOf(replies: ReadonlyMap<RecordType, Reply>, records: DigResult['r
 }
 
 /** Queries all types in one run of dig. */
-async function digAll(server: Server, name: string, types: readonly RecordType[]): Promise<Map<RecordType, Reply>> {
+async function digAll(server: DnsServer, name: string, types: readonly RecordType[]): Promise<Map<RecordType, Reply>> {
   const options = ['+noall', '+comments', '+question', '+answer', '+tries=2', '+timeout=2', '+nosearch']
   const serverArgs = [`@${server.address}`, '-p', String(server.port)]
   const questions = types.flatMap((type) => [name, type, ...options])
@@ -58,7 +53,7 @@ async function digAll(server: Server, name: string, types: readonly RecordType[]
 
 function linesOf(block: string): AnswerLine[] {
   return [...block.matchAll(/^([^;\s]\S*)\s+\d+\s+IN\s+(\w+)\s+(.*)$/gm)].map(([, owner, type, data]) => ({
-    owner: parseHost(owner!) ?? owner!,
+    owner: parseHostName(owner!) ?? owner!,
     type: type!,
     data: data!,
   }))
@@ -68,7 +63,7 @@ function linesOf(block: string): AnswerLine[] {
  * Returns the records of a type in the form of an observation file, or null if there was no answer. Follows aliases
  * itself.
  */
-async function recordsOf(server: Server, name: string, type: RecordType, reply: Reply): Promise<unknown[] | null> {
+async function recordsOf(server: DnsServer, name: string, type: RecordType, reply: Reply): Promise<unknown[] | null> {
   let { status, lines } = reply
   const isAddress = type === 'A' || type === 'AAAA'
   for (let links = 0; isAddress && links < MAX_ALIASES; links++) {
@@ -80,7 +75,7 @@ async function recordsOf(server: Server, name: string, type: RecordType, reply: 
     if (!lines.some((line) => line.type === 'CNAME')) break
   }
   if (status !== 'noerror' && status !== 'nxdomain') return null
-  const own = lines.filter((line) => line.type === type && (isAddress || line.owner === parseHost(name)))
+  const own = lines.filter((line) => line.type === type && (isAddress || line.owner === parseHostName(name)))
   return own.map(({ data }) => PARSERS[type](data))
 }
 
@@ -93,7 +88,7 @@ const PARSERS: Record<RecordType, (data: string) => unknown> = {
     const [priority, mail_server] = data.split(' ')
     return { priority: Number(priority), mail_server }
   },
-  TXT: (data) => [...data.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, part]) => textPart(unescapeText(part!))),
+  TXT: (data) => [...data.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map(([, part]) => encodeTxtPart(unescapeText(part!))),
   SOA: (data) => {
     const [primary_nameserver, mailbox = '', serial, refresh, retry, expire, minimum] = data.split(' ')
     return {

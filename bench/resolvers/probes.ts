@@ -5,7 +5,8 @@
 
 import { observe } from '../../src/observe/observe.ts'
 import { DnsConcurrencyLimiter } from '../../src/probe/dns/concurrency-limiter.ts'
-import { openResolver, type Server } from '../../src/probe/dns/resolver.ts'
+import { openResolver } from '../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../src/probe/dns/server.ts'
 import { DnsServerPaths } from '../../src/probe/dns/server-path.ts'
 import { createProber } from '../../src/probe/probe.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
@@ -14,7 +15,7 @@ import { behaviourOfName, resolverNameAt } from './names.ts'
 
 /** The task: the first argument, as JSON. `fixed`: the number of queries in flight, or null if the limiter decides. */
 export type ResolverTask = {
-  server: Server
+  server: DnsServer
   run: number
   names: number
   parallel: number

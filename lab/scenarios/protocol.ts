@@ -111,12 +111,12 @@ const ROBOTS: readonly LabRow[] = [
   ),
   withRobots(
     'robots-fails.example',
-    'A robots.txt that fails disallows everything (RFC 9309, chapter 2.3.1.4).',
+    'A robots.txt that fails disallows everything (RFC 9309, section 2.3.1.4).',
     reply(503),
   ),
   withRobots(
     'robots-denied.example',
-    'A forbidden robots.txt allows everything (RFC 9309, chapter 2.3.1.3).',
+    'A forbidden robots.txt allows everything (RFC 9309, section 2.3.1.3).',
     reply(403),
     text,
   ),

@@ -31,9 +31,9 @@ export type Account = {
 
 export type NewAccount = Omit<Account, 'id' | 'created' | 'suspended'>
 
-const LOCAL_PART = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/ // RFC 5322, chapter 3.2.3: dot-atom
-const MAX_LOCAL_PART_LENGTH = 64 // RFC 5321, chapter 4.5.3.1.1
-const MAX_EMAIL_LENGTH = 254 // RFC 5321, chapter 4.5.3.1.3: a path of 256 with its angle brackets
+const LOCAL_PART = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/ // RFC 5322, section 3.2.3: dot-atom
+const MAX_LOCAL_PART_LENGTH = 64 // RFC 5321, section 4.5.3.1.1
+const MAX_EMAIL_LENGTH = 254 // RFC 5321, section 4.5.3.1.3: a path of 256 with its angle brackets
 
 /** The stored form of a mail address: lower case, the domain as A-labels. Null if the text is not a mail address. */
 export function parseEmail(text: string): string | null {

@@ -1,6 +1,6 @@
 /** Rules for token leases: how the processes of an installation share the daily budget of an account. */
 
-/** If the ledger has not heard from a process for so many seconds, its lease expires and counts as spent. */
+/** If the ledger has not heard from a process for this many seconds, its lease expires and counts as spent. */
 export const LEASE_TIMEOUT_SECONDS = 2
 
 /** If at most this many units remain, the ledger grants single units. */
@@ -11,7 +11,7 @@ export const MAX_LEASE_UNITS = 64
 
 /**
  * Returns the number of units in a token lease. `remaining` units (1 or more) are neither spent nor leased, and
- * `liveProcesses` processes, this one included, may need some. A single unit is spent at once.
+ * `liveProcesses` processes, this one included, may need some. A single unit is spent immediately.
  */
 export function leaseSize(remaining: number, requested: number, liveProcesses: number): number {
   return remaining <= SINGLE_UNIT_THRESHOLD

@@ -18,7 +18,7 @@ export type Token = {
 export type NewToken = { name: string; hint: string; hash: Uint8Array; expires: Instant | null }
 
 /** The text of a token with a correct checksum. */
-export type TokenString = string & { readonly __brand: 'TokenText' }
+export type TokenString = string & { readonly __brand: 'TokenString' }
 
 /** The number of random bytes in a token: 160 bits. */
 export const TOKEN_BYTES = 20

@@ -1,6 +1,7 @@
 /** The page /crawler: explains to owners of sites what the crawler does, and how to keep it away. */
 
 import { createHash } from 'node:crypto'
+import { SECONDS_PER_DAY } from '../values/time.ts'
 import type { ApiResponse } from './http/response.ts'
 
 /** The settings that the page shows. */
@@ -140,7 +141,7 @@ function durationText(seconds: number): string {
 }
 
 const DURATION_UNITS = [
-  ['day', 86_400],
+  ['day', SECONDS_PER_DAY],
   ['hour', 3_600],
   ['minute', 60],
 ] as const

@@ -52,7 +52,7 @@ export function unknownCrawlState(name: DomainName): CrawlState {
 }
 
 /**
- * The newest state of one record type. `records` is the stored text (`values/record-text.ts`). `count` is the number of
+ * The newest state of one record type. `records` is the stored text (`values/stored-records.ts`). `count` is the number of
  * states, 1,001 at most.
  */
 export type DnsState = {

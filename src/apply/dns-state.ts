@@ -7,11 +7,11 @@ import type { SupersededState } from './change.ts'
 import type { DnsState } from './crawl-state.ts'
 
 /** Counting stops here, so that totals can say "more than 1,000". */
-export const MAX_COUNTED_STATES_STORED = 1001
+export const MAX_COUNTED_STATES = 1001
 
 /** Returns the number of states after another one follows `state`. */
 export function countAfterState(state: DnsState | undefined): number {
-  return Math.min((state?.count ?? 0) + 1, MAX_COUNTED_STATES_STORED)
+  return Math.min((state?.count ?? 0) + 1, MAX_COUNTED_STATES)
 }
 
 /** Returns the state as it is stored after another one follows. `confirmed` is the time of its last observation. */

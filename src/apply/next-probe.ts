@@ -1,13 +1,11 @@
 /** Decides when a name is probed next, from the outcome of its last probe. Pure. */
 
-import { type DomainName, slotOf } from '../values/domain-name.ts'
-import type { Instant } from '../values/time.ts'
+import { type DomainName, SLOT_COUNT, slotOf } from '../values/domain-name.ts'
+import { type Instant, SECONDS_PER_DAY } from '../values/time.ts'
 import type { CrawlState } from './crawl-state.ts'
 
 /** Seconds between two probes of a name: the shortest, the first and the longest interval. */
 export type ProbeIntervals = { min: number; first: number; max: number }
-
-const SECONDS_PER_DAY = 86_400
 
 export const DEFAULT_PROBE_INTERVALS: ProbeIntervals = {
   min: SECONDS_PER_DAY,
@@ -29,7 +27,6 @@ const MAX_FAILURES = 31
  * stays within the maximum. The other half depends on the name, so that names observed together spread out.
  */
 const MAX_JITTER_SHARE = 0.1
-const SLOT_COUNT = 65_536
 
 /**
  * Returns the plan after an observation. `before` is the previous newest clock, or 0 if there was none. A failing name

@@ -11,7 +11,7 @@ import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 /**
  * `dns` and `web` are texts that parsePreparedDns and parsePreparedWeb read, or null without the part. Strings are
  * cheaper than objects to pass between threads and to hold during a batch.
- * `asked` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS. A fingerprint is an integer
+ * `queriedTypes` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS. A fingerprint is an integer
  * from 1 to 2^48 - 1, or 0 without the part.
  */
 export type PreparedObservation = {
@@ -44,7 +44,7 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
   }
 }
 
-/** Returns the record types whose bits are set in `asked`. */
+/** Returns the record types whose bits are set (`PreparedObservation.queriedTypes`). */
 export function queriedRecordTypes(bits: number): RecordType[] {
   return RECORD_TYPES.filter((type) => (bits & (1 << RECORD_TYPE_NUMBERS[type])) !== 0)
 }

@@ -10,7 +10,7 @@ export type RegistrableDomainOf = (host: DomainName) => DomainName
 
 /**
  * Returns the change that brings a stored target in line with `registrableOf`, or null if it is in line. Rows of older
- * releases have no redirect host, so the target itself is used. The name becomes due at once: only a probe can provide
+ * releases have no redirect host, so the target itself is used. The name becomes due immediately, because only a probe can provide
  * the website, accounts and text that follow from the new target.
  */
 export function retargetChange(

@@ -7,7 +7,7 @@
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import { OBSERVED_PARTS, type ObservedPart } from './crawl-state.ts'
 
-/** `dns_state.type`, and the bit of a type in `PreparedObservation.asked`. */
+/** `dns_state.type`, and the bit of a type in `PreparedObservation.queriedTypes`. */
 export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   A: 0,
   AAAA: 1,

@@ -8,8 +8,8 @@ import type { WebFacts } from './crawl-state.ts'
 /** Returns whether two web facts differ at most in the redirect host and the text digest. */
 export function isSameWebsite(before: WebFacts | null, after: WebFacts | null): boolean {
   if (before === after) return true
-  const settled = { redirect_host: null, digest: null }
-  return JSON.stringify({ ...before, ...settled }) === JSON.stringify({ ...after, ...settled })
+  const ignored = { redirect_host: null, digest: null }
+  return JSON.stringify({ ...before, ...ignored }) === JSON.stringify({ ...after, ...ignored })
 }
 
 /** Returns the web facts of an observed web part. */

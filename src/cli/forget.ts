@@ -5,7 +5,7 @@ import { CommandFault, UsageFault } from '../config/command-fault.ts'
 import type { OptOutList } from '../probe/policy/opt-out.ts'
 import { openConfiguredOptOut } from '../server/crawl/crawl-access.ts'
 import type { Store } from '../store/port/store.ts'
-import { type DomainName, nameProblem, parseName, slotOf } from '../values/domain-name.ts'
+import { type DomainName, nameProblem, parseName, SLOT_COUNT, slotOf } from '../values/domain-name.ts'
 import { loadExistingStoreSettings, withExistingStore } from './program/existing-store.ts'
 import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'
@@ -21,7 +21,6 @@ name.`
 
 /** Names read at once. */
 const FORGET_BATCH_NAMES = 5_000
-const SLOT_COUNT = 65_536
 
 export function defineForget(command: Command): void {
   command

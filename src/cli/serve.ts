@@ -2,11 +2,11 @@
 
 import { type Command, Option } from 'commander'
 import { loadSettings } from '../config/settings.ts'
-import type { Server } from '../probe/dns/resolver.ts'
+import type { DnsServer } from '../probe/dns/server.ts'
 import { startServer } from '../server/primary.ts'
 import { collectServer, parseParallel } from './crawl/options.ts'
 
-type ServeCommandOptions = { crawl?: true; resolver: Server[]; parallel: number }
+type ServeCommandOptions = { crawl?: true; resolver: DnsServer[]; parallel: number }
 
 const SERVE_HELP = `
 Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the

@@ -2,6 +2,7 @@
 
 import { isValidStoreUrl } from '../store/engines.ts'
 import { addressFamily, type IpAddress, parseAddress } from '../values/ip-address.ts'
+import { SECONDS_PER_DAY } from '../values/time.ts'
 
 /** One setting. `parse` returns undefined if the text is not allowed. */
 export type Setting<Value> = {
@@ -18,8 +19,8 @@ export type Setting<Value> = {
 /** The address on which a server listens. */
 export type ListenAddress = { host: string; port: number }
 
-const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400 }
-const MAX_DURATION_SECONDS = 3_650 * 86_400
+const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: SECONDS_PER_DAY }
+const MAX_DURATION_SECONDS = 3_650 * SECONDS_PER_DAY
 const MAX_RATE = 100_000
 
 export function parseStoreUrl(text: string): string | undefined {
@@ -74,7 +75,7 @@ export function parseRate(text: string): number | undefined {
 
 /**
  * Whether a text is a contact: printable ASCII without the characters that end a comment in a User-Agent (RFC 9110,
- * chapter 5.6.5), and without a password, because everybody can read it.
+ * section 5.6.5), and without a password, because everybody can read it.
  */
 export function isContact(text: string): boolean {
   if (!/^[!-~]{3,200}$/.test(text) || /[()\\]/.test(text)) return false

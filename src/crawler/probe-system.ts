@@ -1,7 +1,8 @@
 /** The probe system of a crawl: resolver, prober, politeness and self-check. */
 
 import { makeFamilyGuard } from '../probe/address-families.ts'
-import { openResolver, type Resolver, type Server } from '../probe/dns/resolver.ts'
+import { openResolver, type Resolver } from '../probe/dns/resolver.ts'
+import type { DnsServer } from '../probe/dns/server.ts'
 import { DnsServerPaths } from '../probe/dns/server-path.ts'
 import type { Guard } from '../probe/guard.ts'
 import type { WebLimits } from '../probe/http/limits.ts'
@@ -17,7 +18,7 @@ import type { Instant } from '../values/time.ts'
 import type { SelfCheckOutcome } from './session.ts'
 
 /** The resolvers that a crawl queries, the addresses that it may connect to, and its User-Agent. */
-export type CrawlAccess = { servers: readonly Server[]; guard: Guard; userAgent: string }
+export type CrawlAccess = { servers: readonly DnsServer[]; guard: Guard; userAgent: string }
 
 export type ProbeSystem = {
   probe: Prober['probe']
@@ -107,7 +108,7 @@ async function isAnyResolverUp(resolver: Resolver): Promise<boolean> {
 /** Logs changes of the exclusions, and of the resolvers that queries with EDNS do not reach. */
 function createExclusionLogger(log: ((message: string) => void) | undefined) {
   let [lastLogged, withoutEdns] = ['', '']
-  return (result: SelfCheckResult & { passed: true }, servers: readonly Server[]): void => {
+  return (result: SelfCheckResult & { passed: true }, servers: readonly DnsServer[]): void => {
     const description = describeExclusions(result)
     if (description !== lastLogged)
       log?.(description === '' ? 'all resolvers and address families are in use again' : `excluded: ${description}`)

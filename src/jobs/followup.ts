@@ -5,7 +5,7 @@ import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { ObservationStore } from '../store/port/store.ts'
 import { formatCsvRow, LISTING_COLUMNS, listingFields } from '../store/shared/csv-row.ts'
 import type { DomainName } from '../values/domain-name.ts'
-import type { Day, Instant } from '../values/time.ts'
+import { type Day, type Instant, SECONDS_PER_DAY } from '../values/time.ts'
 import { ContentSummary, type FileRows } from './content-summary.ts'
 import { BuildFault } from './file-store/build-fault.ts'
 import {
@@ -31,7 +31,7 @@ export type FollowupBuild = {
 
 const FOLLOWUP_HEADER = `${formatCsvRow([...LISTING_COLUMNS, 'social_networks', 'social_accounts'])}\n`
 /** Age in seconds from which facts count as old. */
-const STALE_FACTS_SECONDS = 86_400
+const STALE_FACTS_SECONDS = SECONDS_PER_DAY
 /** Disk space per name of the daily file, in bytes. Most files need less. */
 const FOLLOWUP_ROW_BYTES = 100
 /** Names per read of facts. */

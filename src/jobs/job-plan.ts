@@ -1,7 +1,7 @@
 /** Plans the jobs: which step to run now, by the time, the existing files and the earlier runs. Pure. */
 
 import { type Job, type JobRun, PROCESS_DIED_MESSAGE } from '../store/port/jobs.ts'
-import { addDays, type Day, dayOf, type Instant, startOfDay } from '../values/time.ts'
+import { addDays, type Day, dayOf, type Instant, SECONDS_PER_DAY, startOfDay } from '../values/time.ts'
 import type { FileKind, FileManifest } from './file-store/file-store.ts'
 import { FOLLOWUPS, type FollowupDays } from './followup.ts'
 
@@ -43,7 +43,6 @@ const CRAWL_CHECK_SECONDS = 60
 const MAX_CHECK_SECONDS = 600
 /** Maximum difference in seconds between the clock of the sources and the clock of the store. */
 const SOURCE_CLOCK_SKEW_SECONDS = 300
-const SECONDS_PER_DAY = 86_400
 
 /** Returns the next step: the inbox first, then days, oldest first, then follow-ups, then the snapshot. */
 export function planJobs(inputs: PlanInputs): JobPlan {

@@ -4,15 +4,22 @@ import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType }
 import { type DomainName, parseName } from '../values/domain-name.ts'
 import { parseInstant } from '../values/time.ts'
 import { domainProblem, isObject, parseJsonObject } from './json.ts'
-import type { DnsPart, DnsStatus, Observation, SocialAccount, Ssl, WebPart } from './observation.ts'
+import {
+  type DnsPart,
+  type DnsStatus,
+  MAX_SOCIAL_ACCOUNTS,
+  MAX_WEB_TEXT_BYTES,
+  type Observation,
+  type SocialAccount,
+  type Ssl,
+  type WebPart,
+} from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 
 const STATUSES: readonly DnsStatus[] = ['ok', 'nxdomain', 'servfail']
 const VERDICTS: readonly Ssl[] = ['valid', 'nocert', 'invalid']
 const BOOLEAN_KEYS = ['has_website', 'redirect_to_https', 'redirect_to_www', 'only_with_www'] as const
 const ACCOUNT_KEYS = ['network', 'type', 'username', 'url'] as const
-const MAX_ACCOUNTS = 100
-const MAX_TEXT_BYTES = 65_536
 
 /**
  * Returns the observation in one line of a file, canonical in every part, or why it is rejected. The reason names the
@@ -60,7 +67,7 @@ function parseWebPart(value: unknown, domain: DomainName): WebPart | string {
   if (typeof social_accounts === 'string') return `.social_accounts${social_accounts}`
   const text = isAbsent(value.text) ? '' : value.text
   if (typeof text !== 'string') return '.text: must be a text'
-  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) return `.text: must have at most ${MAX_TEXT_BYTES} bytes`
+  if (Buffer.byteLength(text) > MAX_WEB_TEXT_BYTES) return `.text: must have at most ${MAX_WEB_TEXT_BYTES} bytes`
   const has_website = value.has_website === true && target.redirects_to === null
   return {
     has_website,
@@ -84,7 +91,7 @@ function parseRedirectTarget(value: unknown, domain: DomainName): RedirectTarget
 /** Returns the accounts in the given order, each URL once. A returned reason continues after `social_accounts`. */
 function parseAccounts(value: unknown): SocialAccount[] | string {
   if (!Array.isArray(value)) return ': must be a list'
-  if (value.length > MAX_ACCOUNTS) return `: must hold at most ${MAX_ACCOUNTS} accounts`
+  if (value.length > MAX_SOCIAL_ACCOUNTS) return `: must hold at most ${MAX_SOCIAL_ACCOUNTS} accounts`
   const accounts = new Map<string, SocialAccount>()
   for (const [index, each] of value.entries()) {
     if (!isObject(each)) return `[${index}]: must be an object`

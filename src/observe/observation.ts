@@ -4,6 +4,10 @@ import type { RecordsByType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 
+/** The maximum number of bytes of `web.text`, in UTF-8. */
+export const MAX_WEB_TEXT_BYTES = 65_536
+export const MAX_SOCIAL_ACCOUNTS = 100
+
 /** The status of the name. `servfail`: both A and AAAA failed. */
 export type DnsStatus = 'ok' | 'nxdomain' | 'servfail'
 
@@ -19,7 +23,7 @@ export type SocialAccount = { network: string; type: string; username: string; u
 /** The result of the DNS queries. A type without a key in `records` was not queried. `[]` means queried and absent. */
 export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType> }
 
-/** What is stored of the HTTP requests as it was observed. */
+/** The part of the web facts that the store keeps exactly as it was observed. */
 export type WebVerdict = {
   has_website: boolean
   redirect_to_https: boolean

@@ -2,14 +2,11 @@
 
 import type { RedirectChain, StartPage, WebProbeResult } from '../probe/probe-result.ts'
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
-import type { WebPart } from './observation.ts'
+import type { WebVerdict } from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 
 /** `page`: the start page, if there is a website and its page was read. */
-export type WebsiteVerdict = Pick<
-  WebPart,
-  'has_website' | 'redirect_to_https' | 'redirect_to_www' | 'only_with_www' | 'redirects_to' | 'redirect_host'
-> & { page: StartPage | null }
+export type WebsiteVerdict = Omit<WebVerdict, 'ssl'> & { page: StartPage | null }
 
 /** Statuses other than 2xx that also show a website: it restricts access. */
 const RESTRICTED_STATUSES = [401, 403, 429]

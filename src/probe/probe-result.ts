@@ -33,7 +33,7 @@ export type DnsAnswer =
   | { outcome: 'nxdomain' }
   | { outcome: 'failed'; why: DnsFailure }
 
-/** A record in the observation format: names in presentation form, TXT parts by textPart. */
+/** A record in the observation format: names in presentation form, TXT parts by encodeTxtPart. */
 export type ObservedRecord = string | readonly string[] | { readonly [key: string]: string | number }
 
 /** The result of the web part. */

@@ -5,7 +5,7 @@ import { addDays, type Day, dayOf, type Instant, parseDay } from '../values/time
 
 const DAY_IN_NAME = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?!\d)/g
 /**
- * Serials from here on are days with a counter (RFC 1912, chapter 2.2). Lower ones are seconds since 1970, from 2001
+ * Serials from here on are days with a counter (RFC 1912, section 2.2). Lower ones are seconds since 1970, from 2001
  * on.
  */
 const FIRST_DATED_SERIAL = 1_990_010_100

@@ -1,8 +1,7 @@
 /** The job that applies a newer public suffix list to the redirect targets of a store, in resumable slices. */
 
 import { type RegistrableDomainOf, retargetChange } from '../apply/retarget.ts'
-import type { DomainName } from '../values/domain-name.ts'
-import { registrableDomain, slotOf } from '../values/domain-name.ts'
+import { type DomainName, registrableDomain, SLOT_COUNT, slotOf } from '../values/domain-name.ts'
 import type { Store } from './port/store.ts'
 
 /** Names checked and targets changed since the job started, over all its runs. */
@@ -21,7 +20,6 @@ type StoredRetargetProgress = RetargetProgress & { list: string; after: DomainNa
 
 /** Names per slice: about 50 milliseconds, so that other writers are not blocked. */
 const RETARGET_BATCH_NAMES = 1000
-const SLOT_COUNT = 65_536
 const RETARGET_JOB = 'retarget'
 
 /**

@@ -1,4 +1,4 @@
-// Compares texts by their UTF-8 bytes. JavaScript itself compares UTF-16 units, which gives another order.
+/** Compares texts by their UTF-8 bytes. JavaScript itself compares UTF-16 units, which gives another order. */
 
 /** A compare function for Array.sort: the order of the UTF-8 bytes. */
 export function compareBytewise(a: string, b: string): number {

@@ -1,4 +1,4 @@
-// Follows the chain of aliases (CNAME records) in one DNS answer.
+/** Follows the chain of aliases (CNAME records) in one DNS answer. */
 
 /** The maximum number of links that are followed. */
 export const MAX_CNAME_LINKS = 16

@@ -1,12 +1,9 @@
-// DNS records in the form of the API, and the canonical set of records of one type.
+/** DNS records in the form of the API, and the canonical set of records of one type. */
 
 import { compareBytewise } from './bytewise-order.ts'
 import { parseHostName } from './host-name.ts'
 import { addressFamily, compareAddresses, type IpAddress, parseAddress } from './ip-address.ts'
 import { canonicalTxtPart } from './txt-part.ts'
-
-export { adminEmail, parseHostName as parseHost } from './host-name.ts'
-export { encodeTxtPart as textPart } from './txt-part.ts'
 
 /** The seven types in the order of the specification. */
 export const RECORD_TYPES = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'SOA', 'CNAME'] as const
@@ -55,7 +52,7 @@ const RECORD_RULES: { [T in RecordType]: RecordRule<RecordByType[T]> } = {
   CNAME: { max: 500, read: parseCNAME, compare: (a, b) => compareBytewise(a.target, b.target) },
 }
 const MAX_SET_BYTES = 65_536
-/** A set of so many records, other than TXT, is always within MAX_SET_BYTES, because the names are bounded. */
+/** A set of this many records, other than TXT, is always within MAX_SET_BYTES, because the names are bounded. */
 const ALWAYS_FITTING_RECORDS = 20
 const MAX_EMAIL_UNITS = 320
 const MAX_UINT32 = 4_294_967_295

@@ -1,13 +1,13 @@
-// The value type of a domain name in canonical form: lower-case A-labels without a trailing dot.
+/** The value type of a domain name in canonical form: lower-case A-labels without a trailing dot. */
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
 import { refang } from './defanged.ts'
 
-export type DomainName = string & { readonly __brand: 'Name' }
+export type DomainName = string & { readonly __brand: 'DomainName' }
 
-const MAX_NAME_BYTES = 253 // RFC 1035, chapter 2.3.4: 255 bytes on the wire
-const MAX_LABEL_BYTES = 63 // the same chapter
+const MAX_NAME_BYTES = 253 // RFC 1035, section 2.3.4: 255 bytes on the wire
+const MAX_LABEL_BYTES = 63 // the same section
 const MAX_UNICODE_UNITS = 1024 // larger than MAX_NAME_BYTES because UTS 46 drops some characters
 const NAME_TOO_LONG = `the name is longer than ${MAX_NAME_BYTES} bytes`
 const PUBLIC_SUFFIX_OPTIONS = {
@@ -134,8 +134,8 @@ export function slotOf(name: DomainName): number {
 
 /** The number of slot ranges. Crawlers lease slots by range: all slots with the same upper byte. */
 export const SLOT_RANGES = 256
-/** The number of slots in a range. */
-export const RANGE_SLOTS = 256
+export const SLOTS_PER_RANGE = 256
+export const SLOT_COUNT = SLOT_RANGES * SLOTS_PER_RANGE
 
 /** The range of a name's slot, 0 to 255. */
 export function slotRangeOf(name: DomainName): number {

@@ -1,4 +1,4 @@
-// The escapes of DNS presentation form (RFC 1035, chapter 5.1) in host names and TXT records.
+/** The escapes of DNS presentation form (RFC 1035, section 5.1) in host names and TXT records. */
 
 export const BACKSLASH_CODE = 92
 

@@ -1,8 +1,8 @@
-// The value type of a host name in a record: any labels that DNS allows, in canonical presentation form.
+/** The value type of a host name in a record: any labels that DNS allows, in canonical presentation form. */
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
-const MAX_LABEL_BYTES = 63 // RFC 1035, chapter 2.3.4
-const MAX_WIRE_NAME_BYTES = 255 // the same chapter: labels, their length bytes and the root's
+const MAX_LABEL_BYTES = 63 // RFC 1035, section 2.3.4
+const MAX_WIRE_NAME_BYTES = 255 // the same section: labels, their length bytes and the root's
 const DOT_CODE = 46
 const LABEL_SEPARATOR = -1
 
@@ -75,7 +75,7 @@ function formatLabelByte(byte: number): string {
 }
 
 /**
- * Returns the administrator's mail address from the RNAME of an SOA record in presentation form (RFC 1035, chapter 8).
+ * Returns the administrator's mail address from the RNAME of an SOA record in presentation form (RFC 1035, section 8).
  * The first unescaped dot becomes the at-sign. Escaped dots before it are dots of the mailbox. An RNAME of one label
  * gives no at-sign.
  */

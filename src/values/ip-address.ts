@@ -1,8 +1,8 @@
-// The value type of an IP address in canonical form, and the bytes that sort addresses in the contract's order.
+/** The value type of an IP address in canonical form, and the bytes that sort addresses in the contract's order. */
 import { isIP } from 'node:net'
 
-/** IPv4 is a dotted quad. IPv6 follows RFC 5952, with mixed notation (chapter 5) for `::ffff:0:0/96` only. */
-export type IpAddress = string & { readonly __brand: 'Address' }
+/** IPv4 is a dotted quad. IPv6 follows RFC 5952, with mixed notation (section 5) for `::ffff:0:0/96` only. */
+export type IpAddress = string & { readonly __brand: 'IpAddress' }
 
 const COLON_CODE = 58
 const DOT_CODE = 46
@@ -111,7 +111,7 @@ function parseIpv6Groups(text: string): number[] {
   return gap < 0 ? groups : groups.copyWithin(8 - count + gap, gap, count).fill(0, gap, 8 - count + gap)
 }
 
-/** RFC 5952, chapters 4 and 5: the longest run of two or more zero groups, the first if equal, becomes `::`. */
+/** RFC 5952, sections 4 and 5: the longest run of two or more zero groups, the first if equal, becomes `::`. */
 function formatIpv6Groups(groups: number[]): IpAddress {
   const [start, end] = longestZeroRun(groups)
   if (start === 0 && end === 5 && groups[5] === 0xffff) {

@@ -1,4 +1,4 @@
-// The value types of time: instants in whole Unix seconds and calendar days, both in UTC, and their texts.
+/** The value types of time: instants in whole Unix seconds and calendar days, both in UTC, and their texts. */
 
 /** Whole Unix seconds, UTC, from 1970-01-01T00:00:00 to 9999-12-31T23:59:59. */
 export type Instant = number
@@ -6,7 +6,7 @@ export type Instant = number
 /** A valid day of the proleptic Gregorian calendar: `YYYY-MM-DD`. */
 export type Day = string & { readonly __brand: 'Day' }
 
-const SECONDS_PER_DAY = 86_400
+export const SECONDS_PER_DAY = 86_400
 const MAX_INSTANT_EXCLUSIVE = 253_402_300_800 // 10000-01-01T00:00:00
 const FIRST_DAY = -719_528 // 0000-01-01
 const LAST_DAY = MAX_INSTANT_EXCLUSIVE / SECONDS_PER_DAY - 1

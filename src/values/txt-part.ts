@@ -1,8 +1,8 @@
-// Encodes and decodes one character string of a TXT record: up to 255 bytes.
+/** Encodes and decodes one character string of a TXT record: up to 255 bytes. */
 import { isUtf8 } from 'node:buffer'
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
-const MAX_PART_BYTES = 255 // RFC 1035, chapter 3.3
+const MAX_PART_BYTES = 255 // RFC 1035, section 3.3
 
 /**
  * Returns the text of a character string. It decodes the bytes as UTF-8 and writes invalid bytes, bytes below 0x20 and

@@ -3,7 +3,8 @@
  */
 
 import fc from 'fast-check'
-import { RECORD_TYPES, type RecordType, textPart } from '../../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
+import { encodeTxtPart } from '../../src/values/txt-part.ts'
 
 type Mail = { priority: number; mail_server: string }
 /** TXT records are lists of parts in bytes. Hosts are lists of labels in bytes. */
@@ -88,7 +89,7 @@ export function observationLine({ name, at, status, sets }: Visit): string {
       status,
       ...addresses,
       MX: MX?.map(({ priority, host }): Mail => ({ priority, mail_server: plain(host) })),
-      TXT: TXT?.map((parts) => parts.map(textPart)),
+      TXT: TXT?.map((parts) => parts.map(encodeTxtPart)),
       NS: NS?.map(plain),
       CNAME: CNAME?.map(plain),
       SOA: SOA?.map(({ primary, numbers }) => ({

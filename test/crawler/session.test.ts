@@ -22,7 +22,7 @@ import { CrawlSession } from '../../src/crawler/session.ts'
 import { CrawlStats } from '../../src/crawler/status/stats.ts'
 import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter.ts'
 import type { Store } from '../../src/store/port/store.ts'
-import { RANGE_SLOTS } from '../../src/values/domain-name.ts'
+import { SLOTS_PER_RANGE } from '../../src/values/domain-name.ts'
 import { named } from '../probe/internet.ts'
 import { BEGIN, DAY, makeWorld, visited } from './world.ts'
 
@@ -85,7 +85,7 @@ test('the range of a name that returns to its slot is swept again at once', asyn
   const span = spanOf(store)
   const [range] = await span.lease(1)
   startSweep(range!, 0)
-  range!.sweep!.slotsRead = RANGE_SLOTS
+  range!.sweep!.slotsRead = SLOTS_PER_RANGE
   const candidate = candidateOf(range!)
   span.admit(candidate)
   span.takeBack(candidate, false)

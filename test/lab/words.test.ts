@@ -51,8 +51,8 @@ test('every site is at a host that DNS knows', () => {
 })
 
 test('no name of the lab can ever exist', () => {
-  const reserved = /\.(example|test|invalid)$/ // RFC 2606, chapter 2
-  const impossible = /(^|\.)[^.]*_[^.]*\.(co\.uk|github\.io)$/ // no registry accepts an underscore (RFC 1123, chapter 2.1)
+  const reserved = /\.(example|test|invalid)$/ // RFC 2606, section 2
+  const impossible = /(^|\.)[^.]*_[^.]*\.(co\.uk|github\.io)$/ // no registry accepts an underscore (RFC 1123, section 2.1)
   for (const state of [0, 1]) {
     const hosts = Object.keys(internetOf(ROWS, state).dns)
     assert.deepEqual(

@@ -104,7 +104,7 @@ for (const range of [
   'lines=0-9',
   'bytes 0-9',
 ]) {
-  test(`Range: ${range}, several ranges or an invalid one, returns the whole file (RFC 9110, chapter 14.2)`, async () => {
+  test(`Range: ${range}, several ranges or an invalid one, returns the whole file (RFC 9110, section 14.2)`, async () => {
     assertWhole(await ask({ Range: range }), content, `attachment; filename="${FILE}"`)
   })
 }

@@ -1,8 +1,9 @@
 // Tests host names in records and the administrator address of an SOA record.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { adminEmail, parseHost } from '../../src/values/dns-record.ts'
+import { adminEmail, parseHostName } from '../../src/values/host-name.ts'
 
 /** The presentation form of labels in bytes, with every byte escaped. */
 const spell = (labels: Uint8Array[]) =>
@@ -24,7 +25,7 @@ test('a host name is stored in lower case without its trailing dot, and the root
     ['a\\032b\\000\\255.example', 'a\\032b\\000\\255.example'],
     ['bücher.example', 'b\\195\\188cher.example'],
   ]
-  for (const [text, host] of pairs) assert.equal(parseHost(text!), host, text)
+  for (const [text, host] of pairs) assert.equal(parseHostName(text!), host, text)
 })
 
 test('a text that is not a host name is rejected', () => {
@@ -45,16 +46,16 @@ test('a text that is not a host name is rejected', () => {
     'ü..b',
     'ü\tb',
   ])
-    assert.equal(parseHost(text), null, text)
+    assert.equal(parseHostName(text), null, text)
 })
 
 test('a label has at most 63 bytes and a name 255 in wire form, however they are spelled', () => {
   const label = (length: number) => new Uint8Array(length).fill(97)
   for (const write of [spell, (labels: Uint8Array[]) => labels.map((bytes) => 'a'.repeat(bytes.length)).join('.')]) {
-    assert.equal(parseHost(write([label(63)])), 'a'.repeat(63))
-    assert.equal(parseHost(write([label(64)])), null)
-    assert.equal(parseHost(write([label(63), label(63), label(63), label(61)]))?.length, 253)
-    assert.equal(parseHost(write([label(63), label(63), label(63), label(62)])), null)
+    assert.equal(parseHostName(write([label(63)])), 'a'.repeat(63))
+    assert.equal(parseHostName(write([label(64)])), null)
+    assert.equal(parseHostName(write([label(63), label(63), label(63), label(61)]))?.length, 253)
+    assert.equal(parseHostName(write([label(63), label(63), label(63), label(62)])), null)
   }
 })
 
@@ -64,11 +65,11 @@ test('two names have the same text exactly if their bytes are equal, apart from 
     JSON.stringify(name.map((label) => Array.from(label, (byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte))))
   fc.assert(
     fc.property(labels, labels, (a, b) => {
-      const host = parseHost(spell(a))!
-      assert.equal(parseHost(host), host)
-      assert.equal(parseHost(`${host}.`), host)
+      const host = parseHostName(spell(a))!
+      assert.equal(parseHostName(host), host)
+      assert.equal(parseHostName(`${host}.`), host)
       assert.match(host, /^[!-~]+$/)
-      assert.equal(host === parseHost(spell(b)), folded(a) === folded(b))
+      assert.equal(host === parseHostName(spell(b)), folded(a) === folded(b))
     }),
     { numRuns: 1000 },
   )

@@ -1,7 +1,7 @@
 /** The paging cursor: the position after the last row of a page, signed by this installation. */
 
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { Instant } from '../../values/time.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 
 /** The content of a cursor. `type` is the record type in the DNS history, otherwise ''. */
 export type Cursor = { endpoint: string; query: string; type: string; position: string; issued: Instant }
@@ -10,11 +10,11 @@ export type Cursor = { endpoint: string; query: string; type: string; position: 
 export type CursorKeys = ReadonlyMap<string, KeyObject>
 
 /** Seconds for which a cursor is valid. */
-const CURSOR_LIFETIME_SECONDS = 86_400
+const CURSOR_LIFETIME_SECONDS = SECONDS_PER_DAY
 /** Seconds by which the clock of another machine may be ahead. */
 const MAX_CLOCK_SKEW_SECONDS = 60
 const CURSOR_KEY_BYTES = 32
-/** The purpose of the derived key (RFC 5869, chapter 3.2). The number is the version of the cursor format. */
+/** The purpose of the derived key (RFC 5869, section 3.2). The number is the version of the cursor format. */
 const CURSOR_KEY_PURPOSE = 'domaindex cursor 1'
 
 /** Derives the cursor keys of an installation from its secrets (newest first) by HKDF-SHA-256. */

@@ -55,7 +55,7 @@ export const similar: Endpoint = {
   },
 }
 
-/** A row, always with four decimals, as the contract requires. JSON allows trailing zeros (RFC 8259, chapter 6). */
+/** A row, always with four decimals, as the contract requires. JSON allows trailing zeros (RFC 8259, section 6). */
 function similarRowJson({ target, similarity }: SimilarRow): string {
   return `{"target":"${target}","similarity":${similarity.toFixed(4)}}`
 }

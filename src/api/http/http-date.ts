@@ -1,4 +1,4 @@
-/** Formats and parses dates in headers (RFC 9110, chapter 5.6.7). */
+/** Formats and parses dates in headers (RFC 9110, section 5.6.7). */
 
 import type { Instant } from '../../values/time.ts'
 

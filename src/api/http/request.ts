@@ -54,7 +54,7 @@ export function readParameters(request: FastifyRequest): Parameters {
   return body as Parameters
 }
 
-/** The token of a request outside /v1.0/ (RFC 6750, chapter 2.1). Throws `token_missing` if there is none. */
+/** The token of a request outside /v1.0/ (RFC 6750, section 2.1). Throws `token_missing` if there is none. */
 export function readBearerToken({ headers }: FastifyRequest): string {
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
@@ -75,7 +75,7 @@ export function normalizedPath(url: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }
 
-/** Whether an Accept-Encoding accepts gzip (RFC 9110, chapter 12.5.3): by name or by `*`, with a weight above 0. */
+/** Whether an Accept-Encoding accepts gzip (RFC 9110, section 12.5.3): by name or by `*`, with a weight above 0. */
 export function acceptsGzip(header: string | undefined): boolean {
   let star = false
   for (const item of (header ?? '').toLowerCase().split(',')) {

@@ -78,7 +78,7 @@ export function createHttpServer(
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void
 
 function addErrorHandlers(app: FastifyInstance, context: ApiContext, reject: RejectHandler): void {
-  // ignore an unknown Expect (RFC 9110, chapter 10.1.1) instead of a 417 without a body
+  // ignore an unknown Expect (RFC 9110, section 10.1.1) instead of a 417 without a body
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setNotFoundHandler(reject)
   app.setErrorHandler((error, request, reply) => {

@@ -1,13 +1,13 @@
 /** The options of `crawl`, and their parsers. */
 
 import { InvalidArgumentError } from 'commander'
-import { parseServer, type Server } from '../../probe/dns/resolver.ts'
+import { type DnsServer, parseDnsServer } from '../../probe/dns/server.ts'
 import { type AddressRange, parseAddressRange } from '../../probe/guard.ts'
 
 /** The command-line options. */
 export type CrawlOptions = {
   file?: string
-  resolver: Server[]
+  resolver: DnsServer[]
   allow: AddressRange[]
   out?: string
   parallel: number
@@ -18,8 +18,8 @@ export type CrawlOptions = {
 
 const MAX_PARALLEL = 10_000
 
-export function collectServer(text: string, previous: Server[]): Server[] {
-  const server = parseServer(text)
+export function collectServer(text: string, previous: DnsServer[]): DnsServer[] {
+  const server = parseDnsServer(text)
   if (server === null) throw new InvalidArgumentError('It must be ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT.')
   return [...previous, server]
 }

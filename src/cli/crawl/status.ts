@@ -5,11 +5,11 @@ import { LAG_BOUNDS_SECONDS } from '../../crawler/status/stats.ts'
 import { type CrawlStatus, readCrawlStatus } from '../../crawler/status/status.ts'
 import { AGE_DAYS } from '../../store/port/schedule.ts'
 import { SLOT_RANGES } from '../../values/domain-name.ts'
+import { SECONDS_PER_DAY } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 
-const SECONDS_PER_DAY = 86_400
 const DURATION_UNITS = [
-  [86_400, 'd'],
+  [SECONDS_PER_DAY, 'd'],
   [3_600, 'h'],
   [60, 'min'],
 ] as const

@@ -3,7 +3,7 @@
 import type { CrawlState } from '../../apply/crawl-state.ts'
 import type { CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { Lease, RangeSweep, SlotCount } from '../../store/port/schedule.ts'
-import { type DomainName, RANGE_SLOTS } from '../../values/domain-name.ts'
+import { type DomainName, SLOTS_PER_RANGE } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { Candidate } from '../request-source.ts'
 import { EMPTY_SWEEP_COUNT } from '../status/sweep-count.ts'
@@ -57,21 +57,21 @@ export function startSweep(heldRange: HeldRange, first: number): void {
 
 /** The next slots to read, inclusive, at most `maxSlots` of them. Returns null if all were read. */
 export function nextSlots({ lease, sweep }: HeldRange, maxSlots: number): { from: number; to: number } | null {
-  if (sweep === null || sweep.slotsRead >= RANGE_SLOTS) return null
-  const place = (sweep.first + sweep.slotsRead) % RANGE_SLOTS
-  const length = Math.min(maxSlots, RANGE_SLOTS - sweep.slotsRead, RANGE_SLOTS - place)
-  const from = lease.range * RANGE_SLOTS + place
+  if (sweep === null || sweep.slotsRead >= SLOTS_PER_RANGE) return null
+  const place = (sweep.first + sweep.slotsRead) % SLOTS_PER_RANGE
+  const length = Math.min(maxSlots, SLOTS_PER_RANGE - sweep.slotsRead, SLOTS_PER_RANGE - place)
+  const from = lease.range * SLOTS_PER_RANGE + place
   return { from, to: from + length - 1 }
 }
 
 /** Whether the sweep is complete and no candidate is left. */
 export function isRangeDone({ openCandidates: open, sweep }: HeldRange): boolean {
-  return open.size === 0 && (sweep === null || sweep.slotsRead >= RANGE_SLOTS)
+  return open.size === 0 && (sweep === null || sweep.slotsRead >= SLOTS_PER_RANGE)
 }
 
 /** The result of the sweep for the release of the range. Returns null if the sweep is incomplete. */
 export function finishedSweep({ sweep }: HeldRange, now: Instant, { min, max }: SweepInterval): RangeSweep | null {
-  if (sweep === null || sweep.slotsRead < RANGE_SLOTS) return null
+  if (sweep === null || sweep.slotsRead < SLOTS_PER_RANGE) return null
   const { count, tookMs, hasReturned } = sweep
   if (hasReturned) return { nextSweep: now, count }
   const intervalSeconds = Math.max(min, Math.ceil((SWEEP_TIME_SHARE * tookMs) / 1000))

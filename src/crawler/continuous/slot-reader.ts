@@ -1,6 +1,6 @@
 /** Reads the slots of leased ranges in chunks, and admits the due names. */
 
-import { RANGE_SLOTS } from '../../values/domain-name.ts'
+import { SLOTS_PER_RANGE } from '../../values/domain-name.ts'
 import type { ProbeKind } from '../queue/kind-selector.ts'
 import { REFILL_BELOW } from '../queue/ready-queue.ts'
 import { addSweepCounts } from '../status/sweep-count.ts'
@@ -37,7 +37,7 @@ export async function readSlots(ranges: LeasedRanges): Promise<void> {
     } else {
       const chunk = await readChunk(ranges, reading, maxSlots)
       maxSlots = nextChunkLength(maxSlots, chunk)
-      if (reading.sweep!.slotsRead >= RANGE_SLOTS) {
+      if (reading.sweep!.slotsRead >= SLOTS_PER_RANGE) {
         reading.isReading = false
         reading = null
         await ranges.release()
@@ -58,7 +58,7 @@ async function nextSweepRange(ranges: LeasedRanges, leased: HeldRange[]): Promis
   if (leased.length === 0) leased.push(...(await ranges.lease(RANGES_PER_LEASE)))
   const next = leased.shift() ?? null
   if (next === null || !ranges.isHeld(next)) return null
-  startSweep(next, Math.floor(ranges.crawl.random() * RANGE_SLOTS))
+  startSweep(next, Math.floor(ranges.crawl.random() * SLOTS_PER_RANGE))
   return next
 }
 
@@ -87,7 +87,7 @@ async function readChunk(ranges: LeasedRanges, range: HeldRange, maxSlots: numbe
 export function nextChunkLength(currentLength: number, { slots, tookMs, due }: SlotChunk): number {
   if (tookMs > 2 * TARGET_CHUNK_MS || due > 2 * TARGET_CHUNK_NAMES) return Math.max(1, Math.floor(slots / 2))
   const isShort = tookMs < TARGET_CHUNK_MS / 2 && due < TARGET_CHUNK_NAMES / 2
-  return isShort ? Math.min(2 * currentLength, RANGE_SLOTS) : currentLength
+  return isShort ? Math.min(2 * currentLength, SLOTS_PER_RANGE) : currentLength
 }
 
 /** Whether due names were found but could not be probed. Reading then pauses even if names are needed. */

@@ -3,6 +3,7 @@
 import { CRAWL_REQUEST_KINDS, type CrawlRequestKind } from '../../store/port/crawl-requests.ts'
 import type { CrawlerHeartbeat, OutcomeCount, RangeState, SlotCount } from '../../store/port/schedule.ts'
 import type { Store } from '../../store/port/store.ts'
+import { SECONDS_PER_DAY } from '../../values/time.ts'
 import { type Quantiles, quantiles } from './quantiles.ts'
 import { type CrawlerReport, LAG_BOUNDS_SECONDS } from './stats.ts'
 import { addSweepCounts, ageQuantiles, EMPTY_SWEEP_COUNT } from './sweep-count.ts'
@@ -25,8 +26,6 @@ export type CrawlStatus = {
   age: Quantiles | null
   crawlers: LiveCrawler[]
 }
-
-const SECONDS_PER_DAY = 86_400
 
 export async function readCrawlStatus({
   schedule,

@@ -2,10 +2,8 @@
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
 import { AGE_DAYS, type SlotCount } from '../../store/port/schedule.ts'
-import type { Instant } from '../../values/time.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 import { type Quantiles, quantiles } from './quantiles.ts'
-
-const SECONDS_PER_DAY = 86_400
 
 export const EMPTY_SWEEP_COUNT: SlotCount = {
   names: 0,

@@ -2,8 +2,9 @@
 
 import { domainProblem } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
-import { parseHost, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
+import { parseHostName } from '../../values/host-name.ts'
 import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
 import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
@@ -81,7 +82,7 @@ function newSimpleEntry(
 }
 
 function belongsToEntry(entry: SimpleTextEntry, { owner }: PrintedRecord, line: string): boolean {
-  return entry.type !== null || (parseHost(owner) === entry.end && !entry.lines.has(line))
+  return entry.type !== null || (parseHostName(owner) === entry.end && !entry.lines.has(line))
 }
 
 function addRecord(entry: SimpleTextEntry, record: PrintedRecord, line: string): string | null {
@@ -89,7 +90,8 @@ function addRecord(entry: SimpleTextEntry, record: PrintedRecord, line: string):
   entry.answers.push(record)
   if (entry.type !== null) return null
   entry.lines.add(line)
-  if (record.type === 'CNAME' && typeof record.record === 'string') entry.end = parseHost(record.record) ?? entry.end
+  if (record.type === 'CNAME' && typeof record.record === 'string')
+    entry.end = parseHostName(record.record) ?? entry.end
   return null
 }
 

@@ -1,6 +1,7 @@
-/** Converts records in presentation form (RFC 1035, chapter 5) to the form of observation files. */
+/** Converts records in presentation form (RFC 1035, section 5) to the form of observation files. */
 
-import { adminEmail, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { adminEmail } from '../../values/host-name.ts'
 import type { PrintedRecord } from './printed-message.ts'
 
 const MAX_TXT_PART_BYTES = 255

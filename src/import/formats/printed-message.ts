@@ -2,7 +2,8 @@
 
 import type { DnsAnswer, DnsFailure, ObservedRecord } from '../../probe/probe-result.ts'
 import { followCnames, MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
-import { canonicalRecordSet, parseHost, type RecordType } from '../../values/dns-record.ts'
+import { canonicalRecordSet, type RecordType } from '../../values/dns-record.ts'
+import { parseHostName } from '../../values/host-name.ts'
 
 /** One record of the answer section. `owner` as printed, `record` in the form of observation files. */
 export type PrintedRecord = { owner: string; type: string; record: unknown }
@@ -54,11 +55,11 @@ export function answerFromMessage(host: string, type: RecordType, message: Print
   const found: { owner: string; record: unknown }[] = []
   const targets = new Map<string, string>()
   for (const each of message.answers) {
-    const owner = parseHost(each.owner)
+    const owner = parseHostName(each.owner)
     if (owner === null) continue
     if (each.type === type) found.push({ owner, record: each.record })
     else if (each.type === 'CNAME' && !targets.has(owner)) {
-      const target = typeof each.record === 'string' ? parseHost(each.record) : null
+      const target = typeof each.record === 'string' ? parseHostName(each.record) : null
       if (target !== null) targets.set(owner, target)
     }
   }
@@ -81,7 +82,7 @@ export function answerWithRecords(
 }
 
 /**
- * Interprets an answer without records (RFC 2308, chapter 2). An alias whose target does not exist has none. An alias
+ * Interprets an answer without records (RFC 2308, section 2). An alias whose target does not exist has none. An alias
  * at which the server stopped says nothing about its target. Name servers alone, or an empty answer without authority,
  * are a referral.
  */

@@ -10,7 +10,7 @@ type ValidRecord = { record: ObservedRecord; from: Instant; until: Instant }
 /** A complete record set, and a time at which it was valid. */
 export type RecordSnapshot = { type: RecordType; at: Instant; records: readonly AnyRecord[] }
 
-/** A name has at most one record of these types at a time (RFC 1034, chapter 3.6.2; RFC 1035, chapter 3.3.13). */
+/** A name has at most one record of these types at a time (RFC 1034, section 3.6.2; RFC 1035, section 3.3.13). */
 const SINGLETON_TYPES: readonly RecordType[] = ['CNAME', 'SOA']
 /** Maximum number of records that are valid at once. Beyond it, those that end first are dropped. */
 const MAX_VALID_RECORDS = 1000

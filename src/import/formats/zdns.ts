@@ -2,8 +2,9 @@
 
 import { domainProblem, isObject, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
-import { adminEmail, RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
+import { adminEmail } from '../../values/host-name.ts'
 import { type Instant, parseInstant } from '../../values/time.ts'
 import { unescapeOptional } from './presentation.ts'
 import { answerByStatus, answerFromMessage, answerWithRecords, type PrintedRecord } from './printed-message.ts'

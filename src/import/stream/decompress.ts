@@ -18,7 +18,7 @@ const COMPRESSION_FORMATS: CompressionFormat[] = [
   {
     name: 'zstd',
     ending: '.zst',
-    magic: /^(28b52ffd|5.2a4d18)/, // a frame or a skippable frame (RFC 8878, chapter 3.1)
+    magic: /^(28b52ffd|5.2a4d18)/, // a frame or a skippable frame (RFC 8878, section 3.1)
     open: () =>
       createZstdDecompress({
         chunkSize: CHUNK_BYTES,

@@ -6,9 +6,10 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { SECONDS_PER_DAY } from '../../values/time.ts'
 
 /** Milliseconds without a change after which a writer on another host counts as dead. */
-const ABANDONED_AFTER_MS = 86_400_000
+const ABANDONED_AFTER_MS = SECONDS_PER_DAY * 1000
 
 const HOST_LABEL = hostname()
   .toLowerCase()

@@ -31,7 +31,7 @@ const REDIRECTORS = new Map([
 
 const MAX_URL_UNITS = 2048
 
-/** Subdomains of a network that are not a language but short links. Only the network knows their targets. */
+/** Hosts of short links below a network. They match HOST_PREFIX, but only the network knows their targets. */
 const SHORTENERS = new Set(['on.soundcloud.com', 'vm.tiktok.com', 'vt.tiktok.com'])
 
 /** Relative path segments, which are never a username. */
@@ -123,9 +123,9 @@ function accountByRules(network: SocialNetwork, path: string, url: URL): SocialA
 }
 
 function accountByRule(network: SocialNetwork, rule: AccountRule, path: string, url: URL): SocialAccount | null {
-  const networkAtHost = rule.path.exec(path)
-  if (networkAtHost === null) return null
-  const text = rule.parameter === undefined ? networkAtHost[1] : url.searchParams.get(rule.parameter)
+  const match = rule.path.exec(path)
+  if (match === null) return null
+  const text = rule.parameter === undefined ? match[1] : url.searchParams.get(rule.parameter)
   const username = rule.phone ? text?.replace(/\D/g, '') : text
   if (!username || DOTS_ONLY.test(username) || !(rule.username ?? network.username).test(username)) return null
   if (network.reserved.has(username.toLowerCase())) return null

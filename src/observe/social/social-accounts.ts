@@ -2,14 +2,12 @@
 
 import type { StartPage } from '../../probe/probe-result.ts'
 import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
-import type { SocialAccount } from '../observation.ts'
+import { MAX_SOCIAL_ACCOUNTS, type SocialAccount } from '../observation.ts'
 import { socialAccountAt } from './account-at-url.ts'
 import { isBoilerplateAccount } from './site-builders.ts'
 
-const MAX_SOCIAL_ACCOUNTS = 100
-
 /**
- * Returns the accounts in page order, each URL once, at most 100. Leaves out links written by readers (`rel=ugc`), paid
+ * Returns the accounts in page order, each URL once, at most MAX_SOCIAL_ACCOUNTS. Leaves out links written by readers (`rel=ugc`), paid
  * links (`rel=sponsored`) and accounts of site builders.
  */
 export function socialAccounts(page: StartPage, domain: DomainName): SocialAccount[] {

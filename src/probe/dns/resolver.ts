@@ -8,8 +8,6 @@ import type { DnsServer } from './server.ts'
 import { DnsServerPaths } from './server-path.ts'
 import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
 
-export { type DnsServer as Server, parseDnsServer as parseServer, systemDnsServers as systemServers } from './server.ts'
-
 export type Resolver = {
   /**
    * Queries one type of a host in presentation form. It may wait, because each server has a concurrency limit. Never

@@ -1,7 +1,8 @@
 /** The self-check of the network: whether the crawler can trust its resolvers, IPv4 and IPv6. */
 
 import type { AddressFamilies, FamilyGuard } from '../address-families.ts'
-import type { MultiServerResolver, Server } from '../dns/resolver.ts'
+import type { MultiServerResolver } from '../dns/resolver.ts'
+import type { DnsServer } from '../dns/server.ts'
 import { DnsServerPaths } from '../dns/server-path.ts'
 import type { SelfCheckPlan } from './plan.ts'
 import { ReachabilityCheck } from './reachability-check.ts'
@@ -28,7 +29,7 @@ export type NetworkSelfCheck = {
 }
 
 export type SelfCheckOptions = {
-  servers: readonly Server[]
+  servers: readonly DnsServer[]
   plan: SelfCheckPlan
   /** Receives the resolvers to exclude, and the usable families. */
   resolver: Pick<MultiServerResolver, 'exclude'>

@@ -14,8 +14,8 @@ const DOT_BYTE = 46
 const ZERO_DIGIT_BYTE = 48
 /** Stands for a dot within a label. No usable name contains it. */
 const INNER_DOT = 0
-const MAX_OWNER_LABEL_BYTES = 63 // RFC 1035, chapter 2.3.4
-const MAX_OWNER_NAME_BYTES = 253 // the same chapter: 255 with the length of the first label and the root
+const MAX_OWNER_LABEL_BYTES = 63 // RFC 1035, section 2.3.4
+const MAX_OWNER_NAME_BYTES = 253 // the same section: 255 with the length of the first label and the root
 /** The maximum length of a written name: four bytes for each byte. */
 const MAX_WRITTEN_NAME_BYTES = 4 * (MAX_OWNER_NAME_BYTES + 1)
 

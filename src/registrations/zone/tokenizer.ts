@@ -1,5 +1,5 @@
 /**
- * Splits the bytes of a master file (RFC 1035, chapter 5.1) into entries without comments, parentheses and line ends.
+ * Splits the bytes of a master file (RFC 1035, section 5.1) into entries without comments, parentheses and line ends.
  */
 
 import { InputError } from '../../import/stream/input-error.ts'

@@ -1,4 +1,4 @@
-/** Reads the names of a zone (a master file, RFC 1035, chapter 5): the owners of NS records directly below its apex. */
+/** Reads the names of a zone (a master file, RFC 1035, section 5): the owners of NS records directly below its apex. */
 
 import { APEX, CHILD, ZoneOwner } from './owner.ts'
 import { SPACE_BYTE, ZoneTokenizer, zoneFault } from './tokenizer.ts'

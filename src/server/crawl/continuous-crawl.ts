@@ -9,7 +9,7 @@ import { crawlContinuously } from '../../crawler/continuous/continuous-crawl.ts'
 import { CRAWL_TIMINGS, type CrawlerDependencies } from '../../crawler/continuous/crawler-dependencies.ts'
 import { openProbeSystem } from '../../crawler/probe-system.ts'
 import { CrawlStats } from '../../crawler/status/stats.ts'
-import type { Server } from '../../probe/dns/resolver.ts'
+import type { DnsServer } from '../../probe/dns/server.ts'
 import type { AddressRange } from '../../probe/guard.ts'
 import { openStore } from '../../store/open.ts'
 import { diskSpaceOf } from '../disk-space.ts'
@@ -20,7 +20,11 @@ import { crawlAccessOf, openConfiguredOptOut, resolverWarning, selfCheckPlanOf }
 import { crawlMetrics } from './metrics.ts'
 
 /** The command-line options. */
-export type ContinuousCrawlOptions = { resolver: readonly Server[]; allow: readonly AddressRange[]; parallel: number }
+export type ContinuousCrawlOptions = {
+  resolver: readonly DnsServer[]
+  allow: readonly AddressRange[]
+  parallel: number
+}
 
 /** Throws CommandFault if a continuous crawl could not start with these settings. */
 export function checkCrawlSettings(settings: Settings, { resolver, allow }: ContinuousCrawlOptions): void {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { CommandFault } from '../../config/command-fault.ts'
 import { type Listener, SETTINGS, type Settings } from '../../config/settings.ts'
 import type { CrawlAccess } from '../../crawler/probe-system.ts'
-import { type Server, systemServers } from '../../probe/dns/resolver.ts'
+import { type DnsServer, systemDnsServers } from '../../probe/dns/server.ts'
 import { type AddressRange, classifyRange, makeGuard } from '../../probe/guard.ts'
 import { type OptOutList, OptOutListError, openOptOutList } from '../../probe/policy/opt-out.ts'
 import { DEFAULT_SELF_CHECK_PLAN, type SelfCheckPlan } from '../../probe/self-check/plan.ts'
@@ -26,14 +26,14 @@ const CONTACT_REQUIRED =
  */
 export function crawlAccessOf(
   settings: Settings,
-  named: readonly Server[],
+  named: readonly DnsServer[],
   allowed: readonly AddressRange[],
   isOptedOut: (address: IpAddress) => boolean = () => false,
 ): CrawlAccess {
   const { crawlContact: contact, host, port, admin, crawlAdmin } = settings
   if (contact === null && allowed.length === 0) throw new CommandFault(CONTACT_REQUIRED)
   for (const range of allowed) requireUsableRange(range, contact)
-  const servers = named.length > 0 ? named : systemServers()
+  const servers = named.length > 0 ? named : systemDnsServers()
   if (servers.length === 0) throw new CommandFault('this machine has no resolver configured: set one with --resolver')
   const own = [{ host, port }, admin, crawlAdmin].filter((place) => place !== null).map(blockedEndpoint)
   return {
@@ -59,7 +59,7 @@ export function selfCheckPlanOf({ crawlContact, crawlSelfCheck: plan }: Settings
 }
 
 /** The warning for a single resolver. Returns null if there are more. */
-export function resolverWarning(servers: readonly Server[]): string | null {
+export function resolverWarning(servers: readonly DnsServer[]): string | null {
   return servers.length > 1 ? null : SINGLE_RESOLVER_WARNING
 }
 

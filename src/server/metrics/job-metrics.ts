@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Gauge, type Registry } from 'prom-client'
 import type { FileStore } from '../../jobs/file-store/file-store.ts'
 import type { Store } from '../../store/port/store.ts'
-import { addDays, startOfDay } from '../../values/time.ts'
+import { addDays, SECONDS_PER_DAY, startOfDay } from '../../values/time.ts'
 import { cachedRead } from './cached-read.ts'
 
 /** Milliseconds for which the figures are cached. */
@@ -12,7 +12,7 @@ const JOB_METRICS_CACHE_MS = 60_000
 /** Milliseconds that a request for metrics waits for the figures. */
 const JOB_METRICS_TIMEOUT_MS = 700
 /** The age, in seconds, up to which runs are read. */
-const JOB_METRICS_RUN_SECONDS = 40 * 86_400
+const JOB_METRICS_RUN_SECONDS = 40 * SECONDS_PER_DAY
 
 type JobMetrics = { successes: Record<string, number>; held: number; ended: number | null; now: number }
 

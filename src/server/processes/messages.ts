@@ -2,7 +2,7 @@
 
 import type { PlanLimitTable } from '../../accounts/plan.ts'
 import type { Settings } from '../../config/settings.ts'
-import type { Server } from '../../probe/dns/resolver.ts'
+import type { DnsServer } from '../../probe/dns/server.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** The settings with which a worker starts. */
@@ -27,7 +27,7 @@ export type WorkerCommand =
 export type WorkerMetricsJson = object[]
 
 /** The settings with which the crawler starts. */
-export type CrawlOrder = { settings: Settings; resolver: readonly Server[]; parallel: number }
+export type CrawlOrder = { settings: Settings; resolver: readonly DnsServer[]; parallel: number }
 
 /** Commands of the primary. `stop`: finish the probes in flight, save them, and exit. */
 export type CrawlCommand = { to: 'crawler'; do: 'run'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }

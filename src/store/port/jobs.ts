@@ -1,11 +1,11 @@
 /** The jobs' part of the port: named locks and the runs of jobs. */
 
-import type { Day, Instant } from '../../values/time.ts'
+import { type Day, type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 
 /** Seconds until a lock expires unless it is renewed. */
 export const LOCK_SECONDS = 60
 /** Seconds for which runs are stored. */
-export const RUN_RETENTION_SECONDS = 400 * 86_400
+export const RUN_RETENTION_SECONDS = 400 * SECONDS_PER_DAY
 
 /**
  * Locks, each held by at most one process. `scheduler` starts the other jobs; `index` maintains the index of /similar.

@@ -35,7 +35,7 @@ export interface NameListing {
   /** Lines with the name only. */
   names(): AsyncIterable<ListingPage>
   /**
-   * Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS of `shared/csv-row.ts`, as the contract's chapter "Files"
+   * Lines of CSV (RFC 4180) with the columns LISTING_COLUMNS of `shared/csv-row.ts`, as the contract's section "Files"
    * defines them.
    */
   rows(): AsyncIterable<ListingPage>

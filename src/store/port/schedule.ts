@@ -3,13 +3,13 @@
 import type { CrawlState } from '../../apply/crawl-state.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
-import type { Instant } from '../../values/time.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 
 /** Seconds until a lease expires unless it is renewed, and until a silent crawler counts as ended. */
 export const LEASE_SECONDS = 60
 
 /** Seconds for which the outcomes of an hour are stored. */
-export const OUTCOME_SECONDS = 8 * 86_400
+export const OUTCOME_SECONDS = 8 * SECONDS_PER_DAY
 
 /** A crawler's lease of a slot range (values/domain-name.ts). Each lease of a range has a higher fencing token. */
 export type Lease = { range: number; fence: number }

@@ -19,7 +19,7 @@ type CsvColumns = {
 
 /**
  * The columns after the domain. Fields that were never observed are empty, but yes/no fields are "no" and `ssl` is
- * "nocert", as in /lookup. A null MX, whose server is the root, means that there is no mail (RFC 7505, chapter 3).
+ * "nocert", as in /lookup. A null MX, whose server is the root, means that there is no mail (RFC 7505, section 3).
  */
 const FACTS_COLUMNS: readonly CsvColumns[] = [
   {
@@ -67,7 +67,7 @@ export function formatCsvRow(fields: readonly string[]): string {
   return fields.map(quoteCsvField).join()
 }
 
-/** Quotes a field that has a comma, a quote or a line break, and doubles its quotes (RFC 4180, chapter 2). */
+/** Quotes a field that has a comma, a quote or a line break, and doubles its quotes (RFC 4180, section 2). */
 function quoteCsvField(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
 }

@@ -1,13 +1,14 @@
 /** The installation's secrets: parses those of the operator and generates new ones. */
 
 import { createHash, randomBytes } from 'node:crypto'
+import { SECONDS_PER_DAY } from '../../values/time.ts'
 import { StoreFault } from '../port/fault.ts'
 import type { Secret } from '../port/ledger.ts'
 
 /** Seconds for which a replaced secret still signs, so that every process knows the new one before its first use. */
 export const SIGNING_DELAY_SECONDS = 10
 /** Seconds for which a replaced secret is still accepted. */
-export const FORMER_SECRET_SECONDS = 86_400
+export const FORMER_SECRET_SECONDS = SECONDS_PER_DAY
 
 const SECRET_BYTES = 32
 const MIN_SECRET_CHARACTERS = 32

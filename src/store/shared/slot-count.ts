@@ -1,9 +1,7 @@
 /** The counts of a sweep over rows of `crawl_state`, in SQL for both engines. */
 
-import type { Instant } from '../../values/time.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 import { AGE_DAYS, type SlotCount } from '../port/schedule.ts'
-
-const SECONDS_PER_DAY = 86_400
 
 /**
  * The columns of the count. `at`: the engine's parameter of the time. Ages are cumulative, which takes half the time.

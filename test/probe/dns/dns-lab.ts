@@ -6,12 +6,8 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type DnsHeard, type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
-import {
-  type MultiServerResolver,
-  openResolver,
-  type ResolverOptions,
-  type Server,
-} from '../../../src/probe/dns/resolver.ts'
+import { type MultiServerResolver, openResolver, type ResolverOptions } from '../../../src/probe/dns/resolver.ts'
+import type { DnsServer } from '../../../src/probe/dns/server.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 
 export const LOOPBACK = '127.0.0.1' as IpAddress
@@ -21,7 +17,7 @@ const PATIENCE = 20_000
 
 export async function resolverOf(
   t: TestContext,
-  servers: readonly Server[],
+  servers: readonly DnsServer[],
   options: Partial<ResolverOptions> = {},
 ): Promise<MultiServerResolver> {
   const resolver = await openResolver({
@@ -53,7 +49,7 @@ export async function rawUdp(
   t: TestContext,
   hear: (question: Buffer, from: RemoteInfo, socket: Datagrams) => void,
   port = 0,
-): Promise<Server & { socket: Datagrams }> {
+): Promise<DnsServer & { socket: Datagrams }> {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 })
   socket.on('message', (question, from) => hear(question, from, socket))
   await once(socket.bind(port, LOOPBACK), 'listening')
@@ -62,7 +58,7 @@ export async function rawUdp(
 }
 
 /** A server that truncates every UDP answer and serves each TCP connection as the test says. */
-export async function rawTcp(t: TestContext, serve: (socket: Socket, count: number) => void): Promise<Server> {
+export async function rawTcp(t: TestContext, serve: (socket: Socket, count: number) => void): Promise<DnsServer> {
   const sockets = new Set<Socket>()
   let count = 0
   const server = createServer((socket) => {

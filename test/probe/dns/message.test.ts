@@ -9,11 +9,13 @@ import type { DnsRow } from '../../../lab/dns-table.ts'
 import { type DnsQuery, encodeQuery, isAnswerTo, setQueryId } from '../../../src/probe/dns/message/query.ts'
 import { parseReply } from '../../../src/probe/dns/message/reply.ts'
 import { DnsMessageReader, encodeHost } from '../../../src/probe/dns/message/wire-name.ts'
-import { adminEmail, parseHost, RECORD_TYPES, type RecordType, textPart } from '../../../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
+import { adminEmail, parseHostName } from '../../../src/values/host-name.ts'
 import { unpackAddress } from '../../../src/values/ip-address.ts'
+import { encodeTxtPart } from '../../../src/values/txt-part.ts'
 
 const label = fc.uint8Array({ minLength: 1, maxLength: 63 })
-/** Hosts of arbitrary bytes, in the form of parseHost. */
+/** Hosts of arbitrary bytes, in the form of parseHostName. */
 const host = fc
   .array(
     fc.oneof({ weight: 3, arbitrary: fc.stringMatching(/^[a-z0-9_-]{1,12}$/).map((text) => Buffer.from(text)) }, label),
@@ -59,27 +61,27 @@ function queryOf(name: string, type: RecordType): DnsQuery {
 
 /** The lab's record in the format of an observation. */
 function given(type: RecordType, record: unknown): unknown {
-  if (type === 'TXT') return (record as Uint8Array[]).map(textPart)
+  if (type === 'TXT') return (record as Uint8Array[]).map(encodeTxtPart)
   if (type !== 'SOA') return record
   const { mailbox, ...rest } = record as { mailbox: string }
   return { ...rest, admin_email: adminEmail(mailbox) }
 }
 
-test('a host that is encoded and decoded is unchanged, in the form of parseHost', () => {
+test('a host that is encoded and decoded is unchanged, in the form of parseHostName', () => {
   fc.assert(
     fc.property(host, (name) => {
       const bytes = Buffer.alloc(300, 7)
       const length = encodeHost(name, bytes, 5)
       assert.equal(new DnsMessageReader(bytes.subarray(0, 5 + length), 5).host(), name)
-      assert.equal(parseHost(name), name)
+      assert.equal(parseHostName(name), name)
     }),
   )
 })
 
-test('encodeHost accepts what parseHost accepts, and rejects everything else', () => {
+test('encodeHost accepts what parseHostName accepts, and rejects everything else', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[a\\.0-9]{0,300}$/)), (text) => {
-      const name = parseHost(text)
+      const name = parseHostName(text)
       const length = encodeHost(name ?? text, Buffer.alloc(512), 0)
       if (name !== null) assert.ok(length > 0 && length <= 255)
       else assert.ok(length <= 255)

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
-import { openResolver, parseServer, systemServers } from '../../../src/probe/dns/resolver.ts'
+import { openResolver } from '../../../src/probe/dns/resolver.ts'
+import { parseDnsServer, systemDnsServers } from '../../../src/probe/dns/server.ts'
 import type { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import { answerTo, askLab, LOOPBACK, rawUdp, resolverOf, withoutEdns } from './dns-lab.ts'
 
@@ -256,12 +257,12 @@ test('rotating answers restart with another table', async (t) => {
 })
 
 test('a resolver is an address with or without a port', () => {
-  assert.deepEqual(parseServer('192.0.2.1'), { address: '192.0.2.1', port: 53 })
-  assert.deepEqual(parseServer('192.0.2.1:5353'), { address: '192.0.2.1', port: 5353 })
-  assert.deepEqual(parseServer('2001:DB8::1'), { address: '2001:db8::1', port: 53 })
-  assert.deepEqual(parseServer('[::1]:53'), { address: '::1', port: 53 })
+  assert.deepEqual(parseDnsServer('192.0.2.1'), { address: '192.0.2.1', port: 53 })
+  assert.deepEqual(parseDnsServer('192.0.2.1:5353'), { address: '192.0.2.1', port: 5353 })
+  assert.deepEqual(parseDnsServer('2001:DB8::1'), { address: '2001:db8::1', port: 53 })
+  assert.deepEqual(parseDnsServer('[::1]:53'), { address: '::1', port: 53 })
   for (const text of ['', 'localhost', '192.0.2.1:0', '192.0.2.1:65536', '192.0.2.1:x', '[::1', '1.2.3.4:', '::1%lo']) {
-    assert.equal(parseServer(text), null, text)
+    assert.equal(parseDnsServer(text), null, text)
   }
-  assert.ok(Array.isArray(systemServers()))
+  assert.ok(Array.isArray(systemDnsServers()))
 })

@@ -100,7 +100,7 @@ test('a head above the limit of HTTP/1.1 is no response', async (t) => {
   assert.deepEqual(seen?.bare, { hops: [], end: 'no_response', page: null })
 })
 
-/** HTTP/2 frames (RFC 9113, chapter 4.1). */
+/** HTTP/2 frames (RFC 9113, section 4.1). */
 function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)

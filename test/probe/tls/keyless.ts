@@ -17,7 +17,7 @@ export function showing(chain: readonly X509Certificate[], end: (socket: Socket)
   }
 }
 
-/** ServerHello and Certificate (RFC 5246, chapter 7.4), one record each. */
+/** ServerHello and Certificate (RFC 5246, section 7.4), one record each. */
 function firstFlight(chain: readonly X509Certificate[]): Buffer {
   const isCurve = chain[0]?.publicKey.asymmetricKeyType === 'ec'
   const suite = [0xc0, isCurve ? 0x2b : 0x2f] // ECDHE with ECDSA or RSA, AES 128 GCM

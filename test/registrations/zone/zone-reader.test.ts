@@ -1,4 +1,4 @@
-/** Reading zones: what RFC 1035, chapter 5.1 allows in a master file, what is rejected, and hostile input. */
+/** Reading zones: what RFC 1035, section 5.1 allows in a master file, what is rejected, and hostile input. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -7,7 +7,7 @@ import { type CrawlState, NO_CLOCKS, OBSERVED_PARTS, unknownCrawlState } from '.
 import { ingest } from '../../../src/store/ingest.ts'
 import { AGE_DAYS, LEASE_SECONDS, type OutcomeCount, type SlotCount } from '../../../src/store/port/schedule.ts'
 import type { Store } from '../../../src/store/port/store.ts'
-import { type DomainName, RANGE_SLOTS, slotOf, slotRangeOf } from '../../../src/values/domain-name.ts'
+import { type DomainName, SLOTS_PER_RANGE, slotOf, slotRangeOf } from '../../../src/values/domain-name.ts'
 import type { Instant } from '../../../src/values/time.ts'
 import type { Engine } from './engine.ts'
 import { address, dns, NOW, name, seen, testWithStore } from './world.ts'
@@ -51,7 +51,7 @@ export function schedule(engine: Engine): void {
   testWithStore(engine, 'due names and their count agree with a plain model', async (store) => {
     const model = new Map<DomainName, CrawlState>()
     const slots = fc
-      .tuple(fc.nat(RANGE_SLOTS - 1), fc.nat(RANGE_SLOTS - 1))
+      .tuple(fc.nat(SLOTS_PER_RANGE - 1), fc.nat(SLOTS_PER_RANGE - 1))
       .map((bounds) => bounds.sort((a, b) => a - b))
     const at = fc.constantFrom(NOW, NOW - DAY, NOW + 3 * DAY)
     const property = fc.asyncProperty(
@@ -60,7 +60,7 @@ export function schedule(engine: Engine): void {
       at,
       async (operations, bounds, at) => {
         for (const each of operations) await write(store, model, each)
-        const [from, to] = bounds.map((slot) => RANGE * RANGE_SLOTS + slot) as [number, number]
+        const [from, to] = bounds.map((slot) => RANGE * SLOTS_PER_RANGE + slot) as [number, number]
         const there = [...model.values()]
           .filter(({ name }) => slotOf(name) >= from && slotOf(name) <= to)
           .sort((a, b) => inOrder(a.name, b.name))

@@ -97,7 +97,7 @@ function fileEtag({ sha256 }: FileManifest): string {
   return `"${sha256.slice(0, 32)}"`
 }
 
-/** RFC 9530, chapter 3: the digest of the whole file, even if a range is sent. */
+/** RFC 9530, section 3: the digest of the whole file, even if a range is sent. */
 function reprDigest({ sha256 }: FileManifest): string {
   return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
 }

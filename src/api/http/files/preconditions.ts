@@ -1,4 +1,4 @@
-/** Evaluates the conditions and the range of a request for a file (RFC 9110, chapters 13 and 14). */
+/** Evaluates the conditions and the range of a request for a file (RFC 9110, sections 13 and 14). */
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Instant } from '../../../values/time.ts'
@@ -10,7 +10,7 @@ export type Validators = { etag: string; modified: Instant }
 /** 304: the client already has the file. 412: it is not the file that the client expects. */
 export type PreconditionResult = 'send' | 304 | 412
 
-/** Evaluates the conditions in the order of chapter 13.2.2. */
+/** Evaluates the conditions in the order of section 13.2.2. */
 export function evaluatePreconditions(
   headers: IncomingHttpHeaders,
   { etag, modified }: Validators,

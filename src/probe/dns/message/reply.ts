@@ -1,8 +1,10 @@
 /** Parses the reply to a query from its bytes. dns-packet loses dots inside labels, odd bytes and RFC 5952. */
 
 import { followCnames } from '../../../values/cname-chain.ts'
-import { adminEmail, type RecordType, textPart } from '../../../values/dns-record.ts'
+import type { RecordType } from '../../../values/dns-record.ts'
+import { adminEmail } from '../../../values/host-name.ts'
 import { unpackAddress } from '../../../values/ip-address.ts'
+import { encodeTxtPart } from '../../../values/txt-part.ts'
 import type { DnsFailure, ObservedRecord } from '../../probe-result.ts'
 import { CLASS_IN, DNS_TYPE_CODES, type DnsQuery, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE } from './query.ts'
 import { DnsMessageReader, MalformedMessage } from './wire-name.ts'
@@ -193,7 +195,7 @@ function readAddress(reader: DnsMessageReader, length: number, expected: 4 | 16)
 function readText(reader: DnsMessageReader, length: number): ObservedRecord {
   const end = reader.offset + length
   const parts: string[] = []
-  while (reader.offset < end) parts.push(textPart(reader.take(reader.byte())))
+  while (reader.offset < end) parts.push(encodeTxtPart(reader.take(reader.byte())))
   if (parts.length === 0) throw new MalformedMessage('TXT record without a string')
   return parts
 }

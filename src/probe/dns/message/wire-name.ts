@@ -15,7 +15,7 @@ const scratch = Buffer.alloc(4 * MAX_NAME_BYTES)
 export class MalformedMessage extends Error {}
 
 /**
- * Writes a host in the form of parseHost, with its escapes decoded. Returns the number of bytes, at most 255, or -1 if
+ * Writes a host in the form of parseHostName, with its escapes decoded. Returns the number of bytes, at most 255, or -1 if
  * the text is not a host name. (dns-packet knows no escapes and writes labels of any length.)
  */
 export function encodeHost(host: string, into: Uint8Array, from: number): number {
@@ -86,7 +86,7 @@ export class DnsMessageReader {
     return bytes
   }
 
-  /** Reads a host in the form of parseHost. A pointer must lead to an earlier offset, so every name ends. */
+  /** Reads a host in the form of parseHostName. A pointer must lead to an earlier offset, so every name ends. */
   host(): string {
     let wire = 1
     let written = 0

@@ -1,7 +1,7 @@
 /** Checks a name's facts and the rows that are derived from them. */
 
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
-import { addressesOfRecords, MAX_COUNTED_STATES_STORED } from '../../../apply/dns-state.ts'
+import { addressesOfRecords, MAX_COUNTED_STATES } from '../../../apply/dns-state.ts'
 import { dnsFingerprintOf } from '../../../apply/prepare.ts'
 import { ipStatusOf, isOnlyDns } from '../../../apply/resolution.ts'
 import { CLOCK_INDEX, PART_NUMBERS, RECORD_TYPE_NUMBERS, recordTypeOfNumber } from '../../../apply/stored-numbers.ts'
@@ -116,7 +116,7 @@ function checkSuperseded(rows: readonly CheckedState[], states: CurrentFacts['st
   for (const type of RECORD_TYPES) {
     const superseded = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
     const counted = states[type]?.count ?? 0
-    if (Math.min(superseded.length + (states[type] ? 1 : 0), MAX_COUNTED_STATES_STORED) !== counted)
+    if (Math.min(superseded.length + (states[type] ? 1 : 0), MAX_COUNTED_STATES) !== counted)
       report(`counts ${counted} states of ${type}, has ${superseded.length} superseded`)
     const bases = new Set(superseded.filter(({ isFull }) => isFull === 1).map(({ first_seen }) => first_seen))
     if (superseded.some(({ isFull, serial, base }) => isFull === 0 && (serial === null || !bases.has(base!))))
