@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import module, { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isatty } from 'node:tty'
@@ -99,10 +99,20 @@ function fail(reason) {
   process.exit(1)
 }
 
+/**
+ * Keeps compiled code for the next start, also that of child processes. The folder belongs to this package, because in
+ * a folder for temporary files other users could replace the code. Without the right to write there, nothing is kept.
+ */
+function keepCompiledCode() {
+  process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
+  module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
+}
+
 async function launch() {
   const program = findProgram()
   if (program === null) return fail('neither src/main.ts nor dist/src/main.js exists; reinstall the package')
   if (isStartedByNpx() || process.argv0 === LAUNCHED) followParent()
+  keepCompiledCode()
   if (major(process.versions.node) >= NEEDED) return import(program.href)
   const binary = findOwnNode()
   if (binary !== null) return runUnder(binary)

@@ -3,18 +3,20 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 
 const PROGRAM = `
 import { createReadStream } from 'node:fs'
+import { getCompileCacheDir } from 'node:module'
 const [what = '', value = ''] = process.argv.slice(2)
 const deeds = {
   show: () => console.log(JSON.stringify([process.versions.node.split('.')[0], ...process.argv.slice(3)])),
   exit: () => process.exit(Number(value)),
   die: () => process.kill(process.pid, value),
+  cache: () => console.log(JSON.stringify([process.env.NODE_COMPILE_CACHE, getCompileCacheDir()])),
   echo: () => process.stdin.pipe(process.stdout),
   listen: () => {
     process.on(value, () => console.log('heard'))
@@ -81,6 +83,21 @@ for (const [what, options] of [
   test(`under ${what} the program gets the arguments as typed`, () => {
     const { stdout, stderr } = run(options, checkout, 'show', '--port', '1', 'two words', '')
     assert.deepEqual([JSON.parse(stdout), stderr], [[own, '--port', '1', 'two words', ''], ''])
+  })
+
+  test(`under ${what} compiled code is kept in the package, or where NODE_COMPILE_CACHE says`, () => {
+    const { NODE_COMPILE_CACHE: _, ...plain } = process.env
+    const folder = join(root, 'checkout/node_modules/.cache/compiled')
+    for (const [env, expected] of [
+      [plain, folder],
+      [{ ...plain, NODE_COMPILE_CACHE: join(root, 'cache') }, join(root, 'cache')],
+    ] as const) {
+      const { stdout } = spawnSync(process.execPath, [...options, checkout, 'cache'], { encoding: 'utf8', env })
+      const [inherited, used] = JSON.parse(stdout)
+      assert.equal(inherited, expected)
+      assert.ok(used.startsWith(expected), used)
+      assert.ok(readdirSync(expected).length > 0)
+    }
   })
 
   test(`under ${what} the program reads standard input`, () => {
