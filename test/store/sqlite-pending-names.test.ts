@@ -44,3 +44,35 @@ test('a listing that was delayed loses no new name and lists no forgotten name',
   assert.deepEqual([listed('new.example'), listed(name('z-forgotten.example'))], [true, false])
   assert.equal((other.prepare('select count(*) as names from sorted_name').get() as { names: number }).names, MANY + 1)
 })
+
+test('a walk whose first names another one has merged starts again with the others, and lists none that was forgotten', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-arrivals-'))
+  const path = join(folder, 'store.db')
+  const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
+  const other = new DatabaseSync(path)
+  t.after(async () => {
+    other.close()
+    await store.close()
+    await rm(folder, { recursive: true })
+  })
+  await ingest(store, [seen('a-forgotten.example', 1, null)])
+  await store.observations.forget(name('a-forgotten.example'))
+  other.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MANY})
+    insert into pending_name (name) select format('n%05d.example', i) from n`)
+  let steps = 0
+  const held = {
+    throwIfAborted() {
+      if (++steps === 2)
+        other.exec(`insert into sorted_name select name from pending_name where position between 2 and 1000;
+          delete from pending_removal where position <= 1000; delete from pending_name where position <= 1000`)
+    },
+  } as AbortSignal
+  await (await store.listing.start({ signal: held })).close()
+  assert.ok(steps >= 2)
+  const names = other
+    .prepare('select name from sorted_name')
+    .all()
+    .map((row) => row.name)
+  assert.deepEqual([names.length, names[0]], [MANY, 'n00001.example'])
+  assert.equal(other.prepare('select 1 from pending_name').get(), undefined)
+})

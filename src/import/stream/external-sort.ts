@@ -12,9 +12,9 @@ const MAX_MEMORY_BYTES = 67_108_864
 const TEXT_OVERHEAD_BYTES = 64 // memory of a text beyond its characters
 const TEXTS_PER_WRITE = 10_000
 /** All runs are read at once, each through its own buffer. */
-const READ_BUFFER_BYTES = 33_554_432
+const READ_BUFFER_BYTES = 16_777_216
 const MIN_RUN_BUFFER_BYTES = 4_096
-const MAX_RUN_BUFFER_BYTES = 262_144
+const MAX_RUN_BUFFER_BYTES = 65_536
 const NEWLINE_BYTE = 10
 
 export type ExternalSorter = ReturnType<typeof createExternalSorter>
@@ -43,6 +43,13 @@ export function createExternalSorter(memory = MAX_MEMORY_BYTES, folder: string |
       buffered.push(text)
       bytes += text.length + TEXT_OVERHEAD_BYTES
       if (bytes >= memory) spill()
+    },
+    /** Adds texts that are sorted already, each with its line end. */
+    addSorted(lines: Uint8Array): void {
+      if (lines.length === 0) return
+      file ??= openRunFile(folder)
+      const from = file.append(lines)
+      runs.push({ from, to: from + lines.length })
     },
     /** Yields all added texts in order, once. The file is removed at the end. */
     *sorted(): Generator<string> {
@@ -82,20 +89,24 @@ function writeRun(file: UnnamedFile, texts: readonly string[]): SortedRun {
   return run
 }
 
+/** Yields the lines of a run. It reads through one buffer, which grows if a line is longer. */
 function* linesOfRun(file: UnnamedFile, { from, to }: SortedRun, size: number): Generator<string> {
-  const buffer = Buffer.allocUnsafe(size)
-  let rest: Buffer = Buffer.alloc(0)
+  let buffer = Buffer.allocUnsafe(size)
+  let rest = 0
   for (let at = from; at < to; ) {
-    const piece = buffer.subarray(0, Math.min(size, to - at))
-    file.read(piece, at)
-    at += piece.length
-    const bytes = Buffer.concat([rest, piece])
+    if (rest === buffer.length) buffer = Buffer.concat([buffer], 2 * rest)
+    const end = rest + Math.min(buffer.length - rest, to - at)
+    file.read(buffer.subarray(rest, end), at)
+    at += end - rest
     let start = 0
-    for (let end = bytes.indexOf(NEWLINE_BYTE); end >= 0; end = bytes.indexOf(NEWLINE_BYTE, start)) {
-      yield bytes.toString('utf8', start, end)
-      start = end + 1
+    for (;;) {
+      const newline = buffer.indexOf(NEWLINE_BYTE, start)
+      if (newline < 0 || newline >= end) break
+      yield buffer.toString('utf8', start, newline)
+      start = newline + 1
     }
-    rest = bytes.subarray(start)
+    buffer.copyWithin(0, start, end)
+    rest = end - start
   }
 }
 

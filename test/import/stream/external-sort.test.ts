@@ -18,11 +18,19 @@ test('texts are returned in order, whatever fits into memory, and nothing is lef
   mkdirSync(path('temporary'))
   inTemporary(path('temporary'), () =>
     fc.assert(
-      fc.property(texts, fc.integer({ min: 1, max: 5000 }), (given, memory) => {
+      fc.property(texts, texts, fc.integer({ min: 1, max: 5000 }), (given, run, memory) => {
         const sorted = createExternalSorter(memory)
         for (const text of given) sorted.add(text)
+        sorted.addSorted(
+          Buffer.from(
+            run
+              .toSorted()
+              .map((text) => `${text}\n`)
+              .join(''),
+          ),
+        )
         assert.deepEqual(readdirSync(path('temporary')), [])
-        assert.deepEqual([...sorted.sorted()], given.toSorted())
+        assert.deepEqual([...sorted.sorted()], [...given, ...run].sort())
       }),
     ),
   )

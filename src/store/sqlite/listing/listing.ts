@@ -39,7 +39,7 @@ export function sqliteListing(path: string, now: () => Instant): Listing {
       try {
         database.exec(`pragma cache_size = -${LISTING_CACHE_KIBIBYTES}`)
         const startedAt = now()
-        await mergePendingNames(database, writeAheadLogOf(database, path), options)
+        await mergePendingNames(database, path, writeAheadLogOf(database, path), options)
         return nameListingOf(database, path, startedAt, options)
       } catch (error) {
         database.close()

@@ -3,83 +3,109 @@
  * and in short transactions.
  */
 
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { createExternalSorter, type ExternalSorter } from '../../../import/stream/external-sort.ts'
 import type { ListingOptions } from '../../port/listing.ts'
 import { writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 
-/** Names that are sorted at once, in memory. */
-const NAMES_PER_SORT = 250_000
+/** Positions whose names SQLite sorts at once, in memory. */
+const POSITIONS_PER_RUN = 250_000
 /** Positions whose rows are deleted in one transaction. */
 const REMOVED_PER_TRANSACTION = 50_000
 /** Target duration of a transaction in milliseconds, and the number of names of the first one. */
 const TRANSACTION_TARGET_MS = 30
 const FIRST_TRANSACTION_NAMES = 1000
-const MAX_TRANSACTION_NAMES = 100_000
+const MAX_TRANSACTION_NAMES = 25_000
+
+/** The positions of the pending names to merge, both included. */
+type Positions = { first: number; last: number }
+type NameRun = { names: number; lines: Uint8Array | null }
+type SortedNames = { sorter: ExternalSorter; names: number }
 
 /** Merges the names that are pending when it is called, and no later ones. `database` is a connection of its own. */
 export async function mergePendingNames(
   database: DatabaseSync,
+  path: string,
   log: WriteAheadLog,
   options: ListingOptions,
 ): Promise<void> {
-  const { signal, onStage } = options
-  const { mark: maxPosition } = database.prepare('select max(position) as mark from pending_name').get() as {
-    mark: number | null
-  }
-  if (maxPosition === null) return
-  const { first } = database.prepare('select min(position) as first from pending_name').get() as { first: number }
-  database.exec('create temp table sorted_batch (number integer primary key, name text not null)')
-  const sort = database.prepare(
-    'insert into sorted_batch (name) select name from pending_name where position > ? and position <= ? order by name',
-  )
-  try {
-    for (let position = first - 1; position < maxPosition; position += NAMES_PER_SORT) {
-      const end = Math.min(position + NAMES_PER_SORT, maxPosition)
-      const rows = Number(sort.run(position, end).changes)
-      await insertSortedNames(database, log, { rows, position, end }, signal)
-      await removePendingNames(database, log, position, end)
-      database.exec('delete from sorted_batch')
-      onStage?.('names', end - first + 1, maxPosition - first + 1)
+  const readBounds = database.prepare('select min(position) as first, max(position) as last from pending_name')
+  const { last } = readBounds.get() as { last: number | null }
+  for (;;) {
+    const { first } = readBounds.get() as { first: number | null }
+    if (last === null || first === null || first > last) return
+    const sorter = createExternalSorter(undefined, dirname(path))
+    try {
+      const names = await sortPendingNames(database, { first, last }, sorter, options.signal)
+      const isComplete = await insertSortedNames(database, log, first, { sorter, names }, options)
+      if (isComplete) await removePendingNames(database, log, { first, last })
+    } finally {
+      sorter.close()
     }
-  } finally {
-    database.exec('drop table sorted_batch')
   }
 }
 
-/** A batch of `rows` sorted names, from the positions after `position` up to `end`. */
-type SortedBatch = { rows: number; position: number; end: number }
+/** Returns the number of names. */
+async function sortPendingNames(
+  database: DatabaseSync,
+  { first, last }: Positions,
+  sorter: ExternalSorter,
+  signal: AbortSignal,
+): Promise<number> {
+  const readRun = database.prepare(
+    `select count(*) as names, cast(string_agg(name, x'0a') || x'0a' as blob) as lines
+     from (select name from pending_name where position between ? and ? order by name)`,
+  )
+  let count = 0
+  for (let position = first; position <= last; position += POSITIONS_PER_RUN) {
+    signal.throwIfAborted()
+    const { names, lines } = readRun.get(position, Math.min(position + POSITIONS_PER_RUN - 1, last)) as NameRun
+    if (lines !== null) sorter.addSorted(lines)
+    count += names
+    await yieldToEventLoop()
+  }
+  return count
+}
 
 /**
- * Inserts the sorted names in transactions of some milliseconds, with pauses for other writers. If those positions are
- * deleted, another listing has merged them. Then nothing records which of these names are forgotten, so none is
- * inserted.
+ * Inserts the sorted names in transactions of some milliseconds, with pauses for other writers. Returns false if the
+ * position `first` is deleted: another listing has merged it, and nothing records which names are forgotten.
  */
 async function insertSortedNames(
   database: DatabaseSync,
   log: WriteAheadLog,
-  { rows, position, end }: SortedBatch,
-  signal: AbortSignal,
-): Promise<void> {
+  first: number,
+  { sorter, names }: SortedNames,
+  { signal, onStage }: ListingOptions,
+): Promise<boolean> {
+  const readFirst = database.prepare('select 1 from pending_name where position = ?')
   const insert = database.prepare(
-    `insert or ignore into sorted_name (name) select name from sorted_batch c where number between ? and ?
-       and exists (select 1 from pending_name where position > ? and position <= ?)
-       and not exists (select 1 from pending_removal d where d.name = c.name)`,
+    `insert or ignore into sorted_name (name) select value from json_each(?) n
+       where not exists (select 1 from pending_removal d where d.name = n.value)`,
   )
-  const count = sortedNameCounter(database)
+  const addToCount = sortedNameCounter(database)
+  const lines = sorter.sorted()
   let size = FIRST_TRANSACTION_NAMES
-  for (let done = 0; done < rows; ) {
+  for (let done = 0; done < names; ) {
     signal.throwIfAborted()
-    const from = done
-    const durationMs = await timedTransaction(log, database, () =>
-      count(Number(insert.run(from + 1, from + size, position, end).changes)),
-    )
-    done += size
+    const batch: string[] = []
+    for (let line = lines.next(); !line.done; line = lines.next()) if (batch.push(line.value) >= size) break
+    let isCurrent = true
+    const durationMs = await timedTransaction(log, database, () => {
+      isCurrent = readFirst.get(first) !== undefined
+      if (isCurrent) addToCount(Number(insert.run(JSON.stringify(batch)).changes))
+    })
+    if (!isCurrent) return false
+    done += batch.length
+    onStage?.('names', done, names)
     size = Math.round(
       Math.min(MAX_TRANSACTION_NAMES, size * Math.min(2, Math.max(0.2, TRANSACTION_TARGET_MS / durationMs))) + 1,
     )
   }
+  return true
 }
 
 /** Maintains the number of names in `sorted_name`, so that no query has to count them. */
@@ -94,11 +120,15 @@ function sortedNameCounter(database: DatabaseSync): (difference: number) => void
 }
 
 /** A removal stays until no earlier pending name is left. */
-async function removePendingNames(database: DatabaseSync, log: WriteAheadLog, from: number, to: number): Promise<void> {
+async function removePendingNames(
+  database: DatabaseSync,
+  log: WriteAheadLog,
+  { first, last }: Positions,
+): Promise<void> {
   const deletePendingNames = database.prepare('delete from pending_name where position <= ?')
   const deletePendingRemovals = database.prepare('delete from pending_removal where position <= ?')
-  for (let position = from; position < to; ) {
-    position = Math.min(position + REMOVED_PER_TRANSACTION, to)
+  for (let position = first - 1; position < last; ) {
+    position = Math.min(position + REMOVED_PER_TRANSACTION, last)
     const upTo = position
     await timedTransaction(log, database, () => {
       deletePendingNames.run(upTo)
