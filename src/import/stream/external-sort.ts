@@ -46,17 +46,13 @@ export function createExternalSorter(memory = MAX_MEMORY_BYTES, folder: string |
     },
     /** Adds texts that are sorted already, each with its line end. */
     addSorted(lines: Uint8Array): void {
-      if (lines.length === 0) return
       file ??= openRunFile(folder)
       const from = file.append(lines)
       runs.push({ from, to: from + lines.length })
     },
     /** Yields all added texts in order, once. The file is removed at the end. */
     *sorted(): Generator<string> {
-      const size = Math.min(
-        Math.max(Math.floor(READ_BUFFER_BYTES / (runs.length || 1)), MIN_RUN_BUFFER_BYTES),
-        MAX_RUN_BUFFER_BYTES,
-      )
+      const size = runBufferBytes(runs.length)
       try {
         yield* mergeSorted([...runs.map((run) => linesOfRun(file!, run, size)), buffered.sort().values()])
       } finally {
@@ -66,6 +62,10 @@ export function createExternalSorter(memory = MAX_MEMORY_BYTES, folder: string |
     /** Removes the file before the end. */
     close,
   }
+}
+
+function runBufferBytes(runs: number): number {
+  return Math.min(Math.max(Math.floor(READ_BUFFER_BYTES / (runs || 1)), MIN_RUN_BUFFER_BYTES), MAX_RUN_BUFFER_BYTES)
 }
 
 function openRunFile(folder: string | null): UnnamedFile {
