@@ -142,26 +142,26 @@ test('if npx started it, the program stops once the shell between them is gone',
   const env = { ...process.env, npm_lifecycle_event: 'npx', npm_lifecycle_script: "'domaindex'" }
   const command = `"${process.execPath}" "${checkout}" wait SIGTERM; :`
   const shell = spawn(command, { shell: true, env, stdio: ['ignore', 'pipe', 'ignore'] })
-  let said = ''
+  let output = ''
   shell.stdout.on('data', (chunk) => {
-    said += chunk
-    if (said === 'ready\n') shell.kill('SIGKILL')
+    output += chunk
+    if (output === 'ready\n') shell.kill('SIGKILL')
   })
   await once(shell, 'close')
-  assert.equal(said, 'ready\nheard\n')
+  assert.equal(output, 'ready\nheard\n')
 })
 
 test('under an old Node the program stops if the launcher is killed', async () => {
   const launched = spawn(process.execPath, [...asOldNode, checkout, 'wait', 'SIGTERM'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  let said = ''
+  let output = ''
   launched.stdout.on('data', (chunk) => {
-    said += chunk
-    if (said === 'ready\n') launched.kill('SIGKILL')
+    output += chunk
+    if (output === 'ready\n') launched.kill('SIGKILL')
   })
   await once(launched, 'close')
-  assert.equal(said, 'ready\nheard\n')
+  assert.equal(output, 'ready\nheard\n')
 })
 
 test('a published package runs its compiled code on a Node that npm installed beside it', () => {

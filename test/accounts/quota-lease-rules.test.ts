@@ -23,13 +23,13 @@ const silences: fc.Arbitrary<HolderSilence[]> = fc
 
 test('each other process is alive, dead or spared, and none is dead if there was no heartbeat at all', () => {
   const property = fc.property(silences, (all) => {
-    const { liveCount: live, expired: gone, renewed: spared } = classifyHolders(all, OURS)
+    const { liveCount: live, expired: removed, renewed: spared } = classifyHolders(all, OURS)
     const others = all.filter(({ holder }) => !OURS.includes(holder))
     const silent = others.filter(({ seconds }) => seconds > LEASE_TIMEOUT_SECONDS).map(({ holder }) => holder)
-    assert.equal(live + gone.length, others.length)
-    assert.deepEqual([...gone, ...spared], silent)
-    assert.ok(gone.length === 0 || spared.length === 0)
-    assert.equal(gone.length > 0, silent.length > 0 && all.some(({ seconds }) => seconds <= LEASE_TIMEOUT_SECONDS))
+    assert.equal(live + removed.length, others.length)
+    assert.deepEqual([...removed, ...spared], silent)
+    assert.ok(removed.length === 0 || spared.length === 0)
+    assert.equal(removed.length > 0, silent.length > 0 && all.some(({ seconds }) => seconds <= LEASE_TIMEOUT_SECONDS))
   })
   fc.assert(property, { numRuns: 1_000 })
 })

@@ -29,10 +29,10 @@ test('units of a round that starts when the last one ends are counted', async ()
   const first = limiter.settle()
   await new Promise(setImmediate)
   await call()
-  const told = limiter.used(caller)
+  const reported = limiter.used(caller)
   const second = limiter.settle()
   gates[0]!.resolve()
-  assert.equal(await told, 2)
+  assert.equal(await reported, 2)
   await first
   gates[1]!.resolve()
   await second

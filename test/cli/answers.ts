@@ -26,7 +26,7 @@ async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknow
 /** Returns the faults that `check` finds in a whole store. */
 export async function faultsOf({ maintenance: archive }: Store): Promise<unknown[]> {
   const found: unknown[] = []
-  for (let resume: string | null = null, begun = false; resume !== null || !begun; begun = true) {
+  for (let resume: string | null = null, started = false; resume !== null || !started; started = true) {
     const { faults, next } = await archive.check(resume)
     found.push(...faults)
     resume = next

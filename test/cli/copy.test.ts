@@ -21,7 +21,7 @@ const NAMES = 60
 const [ONE, TWO, THREE] = ['p1.example', 'p2.example', 'p3.example']
 
 /** The text of a start page on a day of January. */
-function saidBy(domain: string, day: number, text: string): Observation {
+function observationOf(domain: string, day: number, text: string): Observation {
   return { ...saying(domain, 1, text), observed_at: Date.UTC(2026, 0, day) / 1000 }
 }
 
@@ -39,12 +39,15 @@ async function fill(): Promise<string> {
   await folder.withStore(async (store) => {
     const { crawlRequests, schedule, now } = store
     const hold = await holdOf(store)
-    for (const pages of [[saidBy(ONE, 1, 'the same'), saidBy(TWO, 1, 'the same')], [saidBy(THREE, 1, 'the last')]]) {
+    for (const pages of [
+      [observationOf(ONE, 1, 'the same'), observationOf(TWO, 1, 'the same')],
+      [observationOf(THREE, 1, 'the last')],
+    ]) {
       await ingest(store, pages)
       await fileAll(store, hold)
     }
     await store.jobs.releaseLock(hold)
-    await ingest(store, [saidBy(TWO, 2, 'another')])
+    await ingest(store, [observationOf(TWO, 2, 'another')])
     await store.observations.forget(parseName(THREE)!)
     await crawlRequests.requestFromLookup({
       account: 1,
@@ -99,7 +102,7 @@ async function highestOf(url: string): Promise<number> {
 /** Returns the number of the next new document of a store. */
 async function nextOf(url: string): Promise<number> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
-  await ingest(store, [saidBy(ONE, 3, 'what nobody said before')])
+  await ingest(store, [observationOf(ONE, 3, 'what nobody said before')])
   await fileAll(store, await holdOf(store))
   const wording = (await documentOf(store, 'what nobody said before'))!
   await store.close()
@@ -115,7 +118,7 @@ async function answersOf(url: string): Promise<unknown> {
     visits: await store.observations.crawlStates([name, parseName(nameOf(1))!]),
     accounts: await store.ledger.accounts(null, 10),
     secrets: (await store.ledger.secrets(2_000_000_000)).map(({ number }) => number),
-    wanted: await store.crawlRequests.inRange('lookup', slotRangeOf(name), 10),
+    requested: await store.crawlRequests.inRange('lookup', slotRangeOf(name), 10),
     ranges: await store.schedule.ranges(),
     outcomes: await store.schedule.outcomes(0),
     pages: await Promise.all([ONE, TWO].map((page) => pageOf(store, page))),

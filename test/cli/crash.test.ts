@@ -12,7 +12,7 @@ import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 3000
 /** About the number of bytes that a whole import writes: store and log. */
-const MOST_WRITTEN = 8_000_000
+const MAX_WRITTEN = 8_000_000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
 const FULL =
@@ -27,7 +27,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     for (let kill = 0; kill < 5; kill++) {
       const child = start(['import', 'a.jsonl'])
       const outcome = outcomeOf(child)
-      await killAfter(child, path('.'), Math.random() * MOST_WRITTEN)
+      await killAfter(child, path('.'), Math.random() * MAX_WRITTEN)
       await outcome
       assert.deepEqual(await withStore(faultsOf), [])
     }

@@ -230,14 +230,14 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const { options } = await resolverOf(t, { 'site.example': { A: [site.address] } })
     const { run } = folderOf(t)
     const visit = async (...given: Parameters<typeof run>) => {
-      site.heard.length = 0
+      site.received.length = 0
       const { stdout } = await run(['crawl', ...options, 'site.example', '--out', '-', ...given[0]], given[1])
       return JSON.parse(stdout).web?.has_website
     }
     assert.equal(await visit(['--allow', '127.91.0.0/16'], { env: CONTACT }), true)
-    assert.match(site.heard.at(-1)!['user-agent']!, /^domaindex\/\d+\.\d+\.\d+ \(\+crawler@example\.com\)$/)
+    assert.match(site.received.at(-1)!['user-agent']!, /^domaindex\/\d+\.\d+\.\d+ \(\+crawler@example\.com\)$/)
     assert.equal(await visit(['--allow', '127.91.0.0/16']), true, 'without a contact what is opened is looked at')
-    assert.match(site.heard.at(-1)!['user-agent']!, /^domaindex\/\d+\.\d+\.\d+$/)
+    assert.match(site.received.at(-1)!['user-agent']!, /^domaindex\/\d+\.\d+\.\d+$/)
     for (const [args, env] of [
       [[], CONTACT],
       [['--allow', '127.92.0.0/16'], CONTACT],
@@ -245,7 +245,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
       [['--allow', '127.0.0.0/8'], { ...CONTACT, DOMAINDEX_ADMIN: '0.0.0.0:80' }],
     ] as [string[], Record<string, string>][]) {
       assert.equal(await visit(args, { env }), undefined)
-      assert.deepEqual(site.heard, [])
+      assert.deepEqual(site.received, [])
     }
   })
 })
@@ -255,9 +255,9 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
  * permitted.
  */
 async function siteOf(t: TestContext, address: string) {
-  const heard: IncomingHttpHeaders[] = []
+  const received: IncomingHttpHeaders[] = []
   const server = createServer((request, response) => {
-    heard.push(request.headers)
+    received.push(request.headers)
     response.setHeader('Content-Type', 'text/html').end('<p>Hello.')
   })
   const listens = await new Promise<boolean>((resolve) => {
@@ -265,7 +265,7 @@ async function siteOf(t: TestContext, address: string) {
   })
   if (!listens) return null
   t.after(() => server.close())
-  return { address, heard }
+  return { address, received }
 }
 
 test('in opened ranges, resolvers, the own listeners and link-local addresses stay closed', () => {

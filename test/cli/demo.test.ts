@@ -11,7 +11,7 @@ import { folderOf, outcomeOf } from './run.ts'
 type Result = object[] | { has_website?: string; A?: object[] }
 
 /** Waits until the output of a stream matches the pattern. */
-async function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
+async function outputMatching(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   let text = ''
   for await (const piece of stream.setEncoding('utf8')) {
     text += piece
@@ -25,10 +25,10 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     const { start, run, path } = folderOf(t)
     const child = start(['demo', '--port', '0'])
     t.after(() => child.kill('SIGKILL'))
-    const said = await heard(child.stdout, /enriched.*\n/)
-    const [, address] = /(http:\/\/127\.0\.0\.1:\d+)\/v1\.0\//.exec(said)!
-    for (const plan of ['free', 'basic', 'premium']) assert.match(said, new RegExp(`^ {2}${plan} +\\S{20,}$`, 'm'))
-    const lines = [...said.matchAll(/^ {2}curl -sw '\\n' (\S+) -d '(.*)'$/gm)].map(([, url, body]) => ({
+    const output = await outputMatching(child.stdout, /enriched.*\n/)
+    const [, address] = /(http:\/\/127\.0\.0\.1:\d+)\/v1\.0\//.exec(output)!
+    for (const plan of ['free', 'basic', 'premium']) assert.match(output, new RegExp(`^ {2}${plan} +\\S{20,}$`, 'm'))
+    const lines = [...output.matchAll(/^ {2}curl -sw '\\n' (\S+) -d '(.*)'$/gm)].map(([, url, body]) => ({
       url: url!,
       body: body!,
     }))
@@ -45,7 +45,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
       if (Array.isArray(result)) assert.ok(result.length > 1, url)
       else assert.ok(result.has_website === 'yes' || result.A!.length === 2, url)
     }
-    const downloads = [...said.matchAll(/^ {2}curl -s (\S+) -d '(.*)' \| gunzip \| head -3$/gm)]
+    const downloads = [...output.matchAll(/^ {2}curl -s (\S+) -d '(.*)' \| gunzip \| head -3$/gm)]
     const first: (string | undefined)[] = []
     for (const [, url, body] of downloads) {
       const response = await fetch(url!, { method: 'POST', body: body! })
@@ -60,7 +60,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     assert.deepEqual(first.slice(1, 3), ['domain,has_website', 'domain,has_website'])
     assert.match(first[3]!, /\.example$/)
     assert.equal(first[4], 'domain,has_website')
-    assert.match(said, /probed (\d{3}), .*, applied \1, .*\n.*probed \1, .*, unchanged [1-9]/)
+    assert.match(output, /probed (\d{3}), .*, applied \1, .*\n.*probed \1, .*, unchanged [1-9]/)
     const store = `sqlite:${path('.demo/demo-0.db')}`
     const served = await run(['serve'], { env: { DOMAINDEX_STORE: store } })
     assert.deepEqual(
@@ -79,7 +79,7 @@ suite('domaindex demo', { concurrency: 2 }, () => {
     await new Promise((resolve) => probe.close(resolve))
     const child = start(['demo', '--port', String(port)])
     t.after(() => child.kill('SIGKILL'))
-    await heard(child.stdout, /Starting a small internet/)
+    await outputMatching(child.stdout, /Starting a small internet/)
     const response = await fetch(`http://127.0.0.1:${port}/`)
     assert.deepEqual(
       [response.status, await response.text()],

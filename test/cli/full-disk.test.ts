@@ -16,7 +16,7 @@ const NAMES = 9000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 150 }, (_, index) => nameOf(index * 150))]
 
 /** Waits until the output of a stream matches the pattern. */
-function heard(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
+function outputMatching(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   let text = ''
   return new Promise((resolve, reject) => {
     stream.on('data', (piece) => {
@@ -40,7 +40,7 @@ suite('disks without room', { concurrency: 2 }, () => {
       const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: free }
       const child = start(['import', 'a.jsonl'], env)
       const outcome = outcomeOf(child)
-      await heard(child.stderr, /paused: .*DOMAINDEX_MIN_DISK_FREE|paused: no space is left/)
+      await outputMatching(child.stderr, /paused: .*DOMAINDEX_MIN_DISK_FREE|paused: no space is left/)
       assert.equal(child.exitCode, null, 'it waits')
       disk.grow()
       const { code, stdout, stderr } = await outcome
@@ -60,7 +60,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: '70%' }
     const child = start(['import', 'a.jsonl'], env)
     const outcome = outcomeOf(child)
-    await heard(child.stderr, /paused: /)
+    await outputMatching(child.stderr, /paused: /)
     child.kill('SIGINT')
     const { signal, stderr } = await outcome
     assert.equal(signal, 'SIGINT')
@@ -76,7 +76,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     const env = { DOMAINDEX_FILES: join(disk.path, 'files'), DOMAINDEX_MIN_DISK_FREE: '100M' }
     const child = start(['build', 'snapshot'], env)
     const outcome = outcomeOf(child)
-    await heard(child.stderr, /paused: the disk of \S+files has less than 100 MiB free/)
+    await outputMatching(child.stderr, /paused: the disk of \S+files has less than 100 MiB free/)
     disk.clear()
     const { code, stderr } = await outcome
     assert.deepEqual([code, /resumed: disk space available/.test(stderr)], [0, true], stderr)
@@ -110,9 +110,9 @@ suite('disks without room', { concurrency: 2 }, () => {
     reader.exec('begin; select * from account') // prevents the reuse of the log
     rmSync(`${store}-ledger.db-reserve`)
     disk.fill()
-    const said = heard(child.stderr, /no space is left on the disk of \S+-ledger\.db/)
+    const output = outputMatching(child.stderr, /no space is left on the disk of \S+-ledger\.db/)
     while ((await ready()) !== 503) await ask()
-    await said
+    await output
     reader.close()
     disk.clear()
     while ((await ready()) !== 200);
@@ -167,7 +167,7 @@ async function serving(t: TestContext, disk: SmallDisk) {
     DOMAINDEX_LOG_LEVEL: 'warn',
   })
   t.after(() => started.kill('SIGKILL'))
-  const [, address] = /(http:\S+)/.exec(await heard(started.stdout, /http:\S+\s/))!
+  const [, address] = /(http:\S+)/.exec(await outputMatching(started.stdout, /http:\S+\s/))!
   const statusOf = async (url: string): Promise<number> => {
     const response = await fetch(url)
     await response.arrayBuffer()

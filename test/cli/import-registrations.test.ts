@@ -12,7 +12,7 @@ import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 8_000
 /** About the number of bytes that an import of the first zone writes: store, log and lists. */
-const MOST_WRITTEN = 1_100_000
+const MAX_WRITTEN = 1_100_000
 const names = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, number) => `name-${(number + from) * 7919}`)
 const FIRST = gzipSync(zoneOf(names(0, NAMES)))
@@ -58,7 +58,7 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     const killed = async (day: string): Promise<void> => {
       const child = start(['import', '--format', 'zone', `test-2026-11-${day}.zone.gz`])
       const outcome = outcomeOf(child)
-      await killAfter(child, path('.'), Math.random() * MOST_WRITTEN)
+      await killAfter(child, path('.'), Math.random() * MAX_WRITTEN)
       await outcome
     }
     for (let kill = 0; kill < 3; kill++) await killed('18')

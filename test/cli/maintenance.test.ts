@@ -188,9 +188,9 @@ suite('upkeep', { concurrency: 2 }, () => {
   test('docs/operating.md and --help name the same commands with the same words', async (t) => {
     const { stdout } = await folderOf(t).run(['--help'])
     const text = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8')
-    const said = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[command\])? {2,}(.*)$/gm)].map((row) => row.slice(1))
+    const output = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[command\])? {2,}(.*)$/gm)].map((row) => row.slice(1))
     const documented = [...text.matchAll(/^\| `domaindex ([a-z]+)` \| (.*) \|$/gm)].map((row) => row.slice(1))
-    assert.deepEqual(documented, said)
-    assert.ok(said.length > 5)
+    assert.deepEqual(documented, output)
+    assert.ok(output.length > 5)
   })
 })

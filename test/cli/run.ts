@@ -58,9 +58,9 @@ function bytesIn(folder: string): number {
 
 /** Kills a process once it has written `bytes` more into its folder, unless it ends before. */
 export async function killAfter(child: ChildProcess, folder: string, bytes: number): Promise<void> {
-  const wanted = bytesIn(folder) + bytes
+  const target = bytesIn(folder) + bytes
   const isOver = () => child.exitCode !== null || child.signalCode !== null
-  await until(() => isOver() || bytesIn(folder) >= wanted)
+  await until(() => isOver() || bytesIn(folder) >= target)
   child.kill('SIGKILL')
 }
 

@@ -175,20 +175,20 @@ for (const [name, text] of [
 ] as const) {
   test(`${name}=${text} is rejected with the name and the accepted values`, () => {
     const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
-    const told = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
-    const words = name === 'DOMAINDEX_SECRET' ? 'its current value is not' : `it is "${told}"`
+    const reported = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
+    const words = name === 'DOMAINDEX_SECRET' ? 'its current value is not' : `it is "${reported}"`
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
   })
 }
 
 test('a contact, which every site can read, must not contain a user or password, and the message does not print it', () => {
-  for (const [text, told] of [
+  for (const [text, reported] of [
     ['https://me:hush@example.com/crawler', 'https://…@example.com/crawler'],
     ['https://hush@example.com', 'https://…@example.com'],
     ['crawler@example.com) evil', 'crawler@example.com) evil'],
   ]) {
     const { name, allowed: may } = SETTINGS.crawlContact
-    assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; it is "${told}"` })
+    assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; it is "${reported}"` })
   }
   const mastodon = 'https://social.example/@crawler'
   assert.equal(readSettings({ DOMAINDEX_CRAWL_CONTACT: mastodon }).crawlContact, mastodon)

@@ -56,7 +56,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
   })
   const figures = new CrawlStats()
   const stop = new AbortController()
-  const said: string[] = []
+  const output: string[] = []
   const faults: unknown[] = []
   const operations: (() => void)[] = []
   const visit: typeof probeSystem.probe = async (...given) => {
@@ -79,7 +79,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
     runSelfCheck: probeSystem.runSelfCheck,
     politeness: probeSystem.politeness,
     onFault: (error: unknown) => void faults.push(error),
-    log: (news: string) => void said.push(news),
+    log: (news: string) => void output.push(news),
   }
   await know(store, NAMES, (await store.now()) - 60)
   const crawling = crawlContinuously(crawl, stop.signal)
@@ -102,7 +102,7 @@ async function crawlLab(t: TestContext, lab: Lab) {
         resolve()
       })
     })
-  return { store, figures, said, faults, end, afterVisit }
+  return { store, figures, output, faults, end, afterVisit }
 }
 
 /** Everything that the API returns about the names, except the times of observations. */
@@ -117,7 +117,7 @@ async function factsOf({ facts }: Store) {
 
 test('if a resolver dies, lies and recovers, and IPv6 fails, the crawl pauses with the reason, resumes, and no fact changes', async (t) => {
   const lab = await startLab()
-  const { store, figures, said, faults, end, afterVisit } = await crawlLab(t, lab)
+  const { store, figures, output, faults, end, afterVisit } = await crawlLab(t, lab)
   const rounds = async (count: number): Promise<void> => {
     const { saved } = figures.batches
     await until(() => figures.batches.saved >= saved + count)
@@ -145,9 +145,9 @@ test('if a resolver dies, lies and recovers, and IPv6 fails, the crawl pauses wi
     await blindOnce('nxdomain')
   assert.ok(figures.batches.discarded > 0)
   if (lab.portMappings.some(({ address }) => address === '::1')) {
-    const { length } = said
+    const { length } = output
     await lab.disconnectFamily(6)
-    await until(() => said.slice(length).some((news) => news.includes('IPv6')))
+    await until(() => output.slice(length).some((news) => news.includes('IPv6')))
     await until(() => figures.notReadyReason === null)
     await rounds(4)
     assert.deepEqual(await factsOf(store), before, 'IPv6')

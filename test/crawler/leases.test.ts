@@ -68,10 +68,10 @@ test('leases are renewed while probes are in flight, even after an outage of the
   assert.equal(one.stats.pause?.reason, 'store')
   const two = world.start('two')
   await world.minutes(4)
-  const begun = world.visits.filter(({ crawler }) => crawler === 'two').map(({ at }) => at)
+  const started = world.visits.filter(({ crawler }) => crawler === 'two').map(({ at }) => at)
   assert.ok(
-    begun.every((at) => at >= ends[0]!),
-    `begun at ${begun}, while a visit lasted until ${ends}`,
+    started.every((at) => at >= ends[0]!),
+    `begun at ${started}, while a visit lasted until ${ends}`,
   )
   world.bury('one', one)
   world.bury('two', two)

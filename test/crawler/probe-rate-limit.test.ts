@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { createProbeRateLimit } from '../../src/crawler/queue/probe-rate-limit.ts'
 
 /** How many probes start within this time if each starts as soon as it may. */
-function begun(rate: ReturnType<typeof createProbeRateLimit>, from: number, milliseconds: number): number {
+function started(rate: ReturnType<typeof createProbeRateLimit>, from: number, milliseconds: number): number {
   let count = 0
   for (let now = from; now < from + milliseconds; now++) {
     for (; rate.wait(now) <= 0; count++) rate.acquire(now)
@@ -16,14 +16,14 @@ function begun(rate: ReturnType<typeof createProbeRateLimit>, from: number, mill
 test('as many probes start in a second as the rate allows', () => {
   for (const perSecond of [0.5, 3, 20, 400]) {
     const rate = createProbeRateLimit(perSecond)
-    begun(rate, 0, 5_000)
-    assert.ok(Math.abs(begun(rate, 5_000, 20_000) - 20 * perSecond) <= 1)
+    started(rate, 0, 5_000)
+    assert.ok(Math.abs(started(rate, 5_000, 20_000) - 20 * perSecond) <= 1)
   }
 })
 
 test('after a time without probes, at most those of one second are caught up', () => {
   const rate = createProbeRateLimit(20)
-  begun(rate, 0, 1_000)
+  started(rate, 0, 1_000)
   let caught = 0
   for (; rate.wait(900_000) <= 0; caught++) rate.acquire(900_000)
   assert.ok(caught >= 19 && caught <= 21, `${caught}`)
@@ -31,9 +31,9 @@ test('after a time without probes, at most those of one second are caught up', (
 
 test('a changed rate applies from the next probe on, and null means no limit', () => {
   const rate = createProbeRateLimit(10)
-  begun(rate, 0, 2_000)
+  started(rate, 0, 2_000)
   rate.setRate(2)
-  assert.ok(Math.abs(begun(rate, 2_000, 10_000) - 20) <= 1)
+  assert.ok(Math.abs(started(rate, 2_000, 10_000) - 20) <= 1)
   rate.setRate(null)
   rate.acquire(12_000)
   assert.equal(rate.wait(13_000), 0)

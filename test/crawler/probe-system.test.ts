@@ -10,7 +10,7 @@ import { rawUdp, withoutEdns } from '../probe/dns/dns-lab.ts'
 
 test('an excluded resolver is reported, even if it failed from the start, and so is its recovery', async () => {
   const dns = [await startDnsServer({ 'zone.example': { NS: ['ns.example'] } }), await startDnsServer({})]
-  const said: string[] = []
+  const output: string[] = []
   const probeSystem = await openProbeSystem({
     servers: dns.map(({ address, port }) => ({ address, port })),
     guard: makeGuard(),
@@ -18,17 +18,17 @@ test('an excluded resolver is reported, even if it failed from the start, and so
     plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
     optOut: { hasName: () => false },
     now: () => 0,
-    log: (news) => void said.push(news),
+    log: (news) => void output.push(news),
   })
   dns[1]!.override(answerAlways({ A: ['192.0.2.1'] }))
   for (let looks = 0; looks < 2; looks++) assert.equal((await probeSystem.runSelfCheck()).passed, true)
-  const [news] = said
+  const [news] = output
   assert.match(news!, new RegExp(`^excluded: resolver 127\\.0\\.0\\.1 port ${dns[1]!.port} `))
-  assert.deepEqual([said.length, probeSystem.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
+  assert.deepEqual([output.length, probeSystem.exclusions()], [1, { resolvers: 1, ipv4: 0, ipv6: 0 }])
   dns[1]!.override(null)
   await probeSystem.runSelfCheck()
   assert.deepEqual(
-    [said.slice(1), probeSystem.exclusions().resolvers],
+    [output.slice(1), probeSystem.exclusions().resolvers],
     [['all resolvers and address families are in use again'], 0],
   )
   await probeSystem.close()
@@ -43,7 +43,7 @@ test('a path that drops EDNS is reported once, with what to do, and no server is
     message[3] = 0x83
     socket.send(message, from.port, from.address)
   })
-  const said: string[] = []
+  const output: string[] = []
   const probeSystem = await openProbeSystem({
     servers: [{ address: server.address, port: server.port }],
     guard: makeGuard(),
@@ -52,13 +52,13 @@ test('a path that drops EDNS is reported once, with what to do, and no server is
     optOut: { hasName: () => false },
     now: () => 0,
     selfCheckTimeoutMs: 100,
-    log: (news) => void said.push(news),
+    log: (news) => void output.push(news),
   })
   t.after(() => probeSystem.close())
   for (let looks = 0; looks < 2; looks++) assert.equal((await probeSystem.runSelfCheck()).passed, true)
-  assert.equal(said.length, 1)
+  assert.equal(output.length, 1)
   assert.match(
-    said[0]!,
+    output[0]!,
     new RegExp(`^queries with EDNS get no answer from resolver 127\\.0\\.0\\.1 port ${server.port}: `),
   )
 })

@@ -28,7 +28,7 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
     lapse(path('store.db'))
     const second = start('crawl', '--loop')
     await until(() => new Set(asked).size >= 40)
-    const port = second.said().find(({ admin }) => admin !== undefined)!.admin
+    const port = second.output().find(({ admin }) => admin !== undefined)!.admin
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
     assert.deepEqual([ready.status, await ready.text()], [200, 'ready\n'])
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
@@ -59,7 +59,7 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
   test('serve --crawl answers for a requested name, restarts its crawler after a crash, and ends both in order', async (t) => {
     const { asked, start, withStore } = await processWorld(t)
     const token = await withStore(async (store) => (await makeAccount(store, 'basic')).token)
-    const { child, outcome, said } = start('serve', '--crawl')
+    const { child, outcome, output } = start('serve', '--crawl')
     const [, address] = await new Promise<RegExpExecArray>((resolve) =>
       child.stdout.on('data', (text) => {
         const listens = /listens on (\S+)\n/.exec(String(text))
@@ -70,12 +70,12 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
     assert.equal((await look()).status, 404)
     await until(() => asked.includes(ASKED))
     await until(async () => (await look()).status === 200)
-    const crawlers = () => said().filter(({ msg }) => msg === 'crawl started')
+    const crawlers = () => output().filter(({ msg }) => msg === 'crawl started')
     process.kill(crawlers()[0]!.pid, 'SIGKILL')
     await until(() => crawlers().length === 2)
     child.kill('SIGTERM')
     assert.equal((await outcome).code, 0)
-    assert.equal(said().filter(({ msg }) => msg === 'crawl stopped').length, 1)
+    assert.equal(output().filter(({ msg }) => msg === 'crawl stopped').length, 1)
   })
 
   test('serve --crawl refuses to start if the admin listener of its crawler cannot listen', async (t) => {
@@ -103,11 +103,11 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
 
   test('a crawler whose server was killed ends by itself', async (t) => {
     const { asked, start, withStore } = await processWorld(t)
-    const { child, outcome, said } = start('serve', '--crawl')
+    const { child, outcome, output } = start('serve', '--crawl')
     await until(() => asked.length > 10)
     child.kill('SIGKILL')
     await outcome // its crawler holds the same pipe, which closes when both have ended
-    assert.equal(said().at(-1)!.msg, 'crawl stopped')
+    assert.equal(output().at(-1)!.msg, 'crawl stopped')
     await withStore(async ({ schedule }) => assert.deepEqual(await schedule.crawlers(), []))
   })
 

@@ -57,13 +57,13 @@ export async function processWorld(t: TestContext, store?: string) {
     t.after(() => child.kill('SIGKILL'))
     const outcome = outcomeOf(child)
     running.push(outcome)
-    return { child, outcome, said: saidBy(child) }
+    return { child, outcome, output: outputBy(child) }
   }
   return { ...folder, withStore, asked, start }
 }
 
 /** The log lines of a process so far. */
-function saidBy({ stderr }: ChildProcessWithoutNullStreams) {
+function outputBy({ stderr }: ChildProcessWithoutNullStreams) {
   let text = ''
   stderr.on('data', (chunk) => (text += chunk))
   return () =>

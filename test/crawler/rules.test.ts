@@ -182,9 +182,9 @@ test('no probe starts at an address that entered backoff while its name waited',
   assert.equal(room.next(now), null)
   pace.backOff(address, 3_500)
   for (now = 1_000; now < 3_500; now += 500) assert.equal(room.next(now), null, `the address rests at ${now}`)
-  const begun: number[] = []
-  for (; now < 9_000; now += 500) if (room.next(now) !== null) begun.push(now)
-  assert.deepEqual([begun.length, left], [2, []], `at ${begun}`)
+  const started: number[] = []
+  for (; now < 9_000; now += 500) if (room.next(now) !== null) started.push(now)
+  assert.deepEqual([started.length, left], [2, []], `at ${started}`)
   room.add(candidate('d.example', 'due', { addresses: [address] }))
   room.add(candidate('e.example', 'due', { addresses: [address] }))
   assert.equal(room.next(now)?.name, 'd.example')
@@ -204,10 +204,10 @@ test('a name whose targets are already acquired starts at once, and acquires non
 
 test('a name that is removed while it waits is not returned', () => {
   const { room } = roomOf({ soon: 5_000 })
-  const gone = candidate('gone.example', 'due', { nameServers: 'soon' })
-  room.add(gone)
+  const removed = candidate('gone.example', 'due', { nameServers: 'soon' })
+  room.add(removed)
   assert.equal(room.next(0), null)
-  room.remove(gone)
+  room.remove(removed)
   assert.equal(room.next(5_000), null)
   assert.equal(room.waitingCount('due'), 0)
 })

@@ -305,8 +305,8 @@ test('crawlers that start together share the rate after two seconds', async (t) 
   )
   const crawlers = ['one', 'two', 'three'].map((holder) => [holder, world.start(holder, { rate: 9 })] as const)
   await world.clock.run(12_000)
-  const begun = world.visits.filter(({ at }) => at >= 4).length
-  assert.ok(begun > 40 && begun <= 8 * 9 + 3, `${begun} in 8 seconds`)
+  const started = world.visits.filter(({ at }) => at >= 4).length
+  assert.ok(started > 40 && started <= 8 * 9 + 3, `${started} in 8 seconds`)
   for (const [holder, crawler] of crawlers) world.bury(holder, crawler)
 })
 
@@ -363,10 +363,10 @@ test('two crawlers share the rate of the installation', async (t) => {
   )
   const crawlers = ['one', 'two'].map((holder) => world.start(holder, { rate: 4 }))
   await world.clock.run(20_000)
-  const begun = (): number => world.visits.length
-  const before = begun()
+  const started = (): number => world.visits.length
+  const before = started()
   await world.clock.run(60_000)
-  assert.ok(Math.abs(begun() - before - 160) <= 4, `${begun() - before} in 40 seconds`)
+  assert.ok(Math.abs(started() - before - 160) <= 4, `${started() - before} in 40 seconds`)
   for (const crawler of crawlers) crawler.stop()
   await world.clock.run(Number.POSITIVE_INFINITY)
   assert.deepEqual(world.together, [])

@@ -40,7 +40,7 @@ export async function czdsServer(t: TestContext, zones: Record<string, Zone>) {
     server.closeAllConnections()
     server.close()
   })
-  return { base, state, seen, mostAtOnce: () => most, lines: () => seen.map(({ line }) => line) }
+  return { base, state, seen, maxAtOnce: () => most, lines: () => seen.map(({ line }) => line) }
 }
 
 function linksOf({ zones }: State, base: string): string[] {

@@ -94,10 +94,10 @@ export async function runJobs(works: JobDependencies, given: Given = {}): Promis
     if (planJobs(known).step === null) ended.abort()
     return known
   }
-  const tell: JobScheduler['events'] = {
+  const report: JobScheduler['events'] = {
     done: (step, outcome) => void done.push([words(step), outcome.message ?? []].flat().join(': ')),
     failed: (step, error) => void done.push(`${step && words(step)} failed: ${(error as Error).message}`),
   }
-  await runJobScheduler({ ...night, readInputs: look, events: tell }, ended.signal)
+  await runJobScheduler({ ...night, readInputs: look, events: report }, ended.signal)
   return done
 }

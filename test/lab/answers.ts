@@ -56,20 +56,20 @@ export function answersOf(world: World, token: string, model: Model) {
 }
 
 function characteristics(model: Model, name: DomainName): Record<string, unknown> {
-  const { dns: _, web: __, ip, ...said } = model.lookup(name)!
+  const { dns: _, web: __, ip, ...expected } = model.lookup(name)!
   return {
-    has_website: yes(said.has_website),
-    redirect_to_https: yes(said.redirect_to_https),
-    redirect_to_www: yes(said.redirect_to_www),
-    redirect_to_domain: yes(said.redirect_to_domain),
-    only_with_www: yes(said.only_with_www),
-    only_dns_no_web: yes(said.only_dns_no_web),
-    ssl: said.ssl,
+    has_website: yes(expected.has_website),
+    redirect_to_https: yes(expected.redirect_to_https),
+    redirect_to_www: yes(expected.redirect_to_www),
+    redirect_to_domain: yes(expected.redirect_to_domain),
+    only_with_www: yes(expected.only_with_www),
+    only_dns_no_web: yes(expected.only_dns_no_web),
+    ssl: expected.ssl,
     ...(ip !== null && { ip }),
-    redirect_count: String(said.redirect_count),
-    reverse_ip_count: String(said.reverse_ip_count),
-    social_networks: JSON.parse(said.social_networks),
-    social_accounts: JSON.parse(said.social_accounts),
+    redirect_count: String(expected.redirect_count),
+    reverse_ip_count: String(expected.reverse_ip_count),
+    social_networks: JSON.parse(expected.social_networks),
+    social_accounts: JSON.parse(expected.social_accounts),
   }
 }
 

@@ -60,6 +60,6 @@ export const MEANING: Readonly<Record<string, readonly string[]>> = {
   'robots.txt that refuses': ['robots-refuses.example', 'robots-refuses-us.example', 'robots-fails.example'],
   'moved address': ['moved-address.example'],
   'new redirect': ['new-redirect.example'],
-  gone: ['gone.example'],
+  removed: ['gone.example'],
   'back again': ['back-again.example'],
 }

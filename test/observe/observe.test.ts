@@ -38,9 +38,9 @@ test('a probe of a website gives an observation of all its parts', () => {
 
 test('accounts and text come from the page of a domain with a website, otherwise there are none', () => {
   const away = { ...chain('answered', 'http://example.com/ 301', 'https://other.org/ 200'), page: START }
-  const gone = { ...chain('answered', 'http://example.com/ 404'), page: START }
+  const removed = { ...chain('answered', 'http://example.com/ 404'), page: START }
   const unread = chain('answered', 'http://example.com/ 200')
-  for (const bare of [away, gone, unread, SILENT]) {
+  for (const bare of [away, removed, unread, SILENT]) {
     const part: WebPart | null = observe(visit({ web: web(bare, null, SHOWN) })).web
     assert.deepEqual([part?.social_accounts, part?.text], [[], null])
   }

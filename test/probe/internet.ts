@@ -152,13 +152,13 @@ export class Internet {
   }
 
   #converse(socket: Socket, answer: Answerer): void {
-    let heard = ''
+    let received = ''
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
-      heard += chunk.toString('latin1')
-      for (let end = heard.indexOf('\r\n\r\n'); end >= 0; end = heard.indexOf('\r\n\r\n')) {
-        const request = heard.slice(0, end)
-        heard = heard.slice(end + 4)
+      received += chunk.toString('latin1')
+      for (let end = received.indexOf('\r\n\r\n'); end >= 0; end = received.indexOf('\r\n\r\n')) {
+        const request = received.slice(0, end)
+        received = received.slice(end + 4)
         answer(request, socket)
       }
     })

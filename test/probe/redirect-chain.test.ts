@@ -195,16 +195,16 @@ test('loops are too many redirects: to itself, over two URLs, over two domains, 
 })
 
 test('a page of another registrable domain is never read, and its robots.txt is not requested', async (t) => {
-  const heard: string[] = []
+  const received: string[] = []
   const {
     hops,
     end,
     page: read,
   } = await walk(t, to('http://other.com/'), {}, (request, socket) => {
-    heard.push(request.split(' ')[1] ?? '')
+    received.push(request.split(' ')[1] ?? '')
     socket.write(refresh('0; url=http://example.com/'))
   })
-  assert.deepEqual([hops.length, end, read, heard], [2, 'answered', null, ['/']])
+  assert.deepEqual([hops.length, end, read, received], [2, 'answered', null, ['/']])
 })
 
 test('a page is read on any host of the registrable domain, if it is 2xx and HTML or without a type', async (t) => {

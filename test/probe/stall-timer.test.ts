@@ -16,7 +16,7 @@ test('data that arrived while the process stalled is read before the timeout', a
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  const heard = await new Promise((resolve) => {
+  const received = await new Promise((resolve) => {
     const stop = setStallTolerantTimeout(SOON, () => resolve('nothing'))
     socket.once('connect', () => {
       stop()
@@ -26,7 +26,7 @@ test('data that arrived while the process stalled is read before the timeout', a
   })
   socket.destroy()
   server.close()
-  assert.equal(heard, 'the connection')
+  assert.equal(received, 'the connection')
 })
 
 test('if nothing arrives, the timeout occurs', async () => {

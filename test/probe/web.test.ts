@@ -137,13 +137,13 @@ test('the timeout of the probe ends everything in progress', async (t) => {
 test('close ends all connections, and a probe in progress has no result', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   let asked = () => {}
-  const heard = new Promise<void>((resolve) => {
+  const received = new Promise<void>((resolve) => {
     asked = resolve
   })
   await internet.plain(() => asked())
   const web = internet.web({})
   const looking = web.probe('example.com' as never, { addresses: [HOME] })
-  await heard
+  await received
   await web.close()
   assert.equal(await looking, null)
   assert.equal(await web.probe('example.com' as never, { addresses: [HOME] }), null)
@@ -162,10 +162,10 @@ test('no connection outlives its probe', async (t) => {
 })
 
 test('every request has the User-Agent, and none has a cookie, credentials or a referrer', async (t) => {
-  const heard: string[] = []
+  const received: string[] = []
   const internet = new Internet(t).name('example.com', HOME)
   await internet.plain((request, socket) => {
-    heard.push(request)
+    received.push(request)
     const cookie = { 'set-cookie': 'a=b; path=/' }
     socket.write(
       request.startsWith('GET / ') ? answer(302, { location: 'http://u:p@example.com/x', ...cookie }) : page(),
@@ -173,8 +173,8 @@ test('every request has the User-Agent, and none has a cookie, credentials or a 
   })
   await internet.refuse(443)
   await internet.look('example.com')
-  assert.equal(heard.length, 3)
-  for (const request of heard) {
+  assert.equal(received.length, 3)
+  for (const request of received) {
     assert.ok(request.includes(`user-agent: ${AGENT}`))
     assert.doesNotMatch(request, /^(cookie|authorization|referer):/im)
   }

@@ -78,9 +78,9 @@ test('zones and lists are imported once, the oldest day first, and archived in `
   put('2026-11-11.names.zst', zstdCompressSync(Buffer.from('x.example\nb?d\n')))
   put('ours-2026-11-11.names', 'y.example\n')
   put('notes.txt', 'mine')
-  const told: string[] = []
-  const reports = await take(LATER, ({ file }) => told.push(file))
-  assert.deepEqual(told, [
+  const reported: string[] = []
+  const reports = await take(LATER, ({ file }) => reported.push(file))
+  assert.deepEqual(reported, [
     'test-2026-11-10.zone',
     '2026-11-11.names.zst',
     'ours-2026-11-11.names',
@@ -91,7 +91,7 @@ test('zones and lists are imported once, the oldest day first, and archived in `
     ['done', 'done', 'done', 'done'],
   )
   assert.deepEqual(await registered('2026-11-11'), ['b.test', 'x.example', 'y.example'])
-  assert.deepEqual(lies('done'), told.flatMap((file) => [file, `${file}.report.json`]).sort())
+  assert.deepEqual(lies('done'), reported.flatMap((file) => [file, `${file}.report.json`]).sort())
   assert.deepEqual(report('done/2026-11-11.names.zst'), reports[1])
   assert.deepEqual(
     reports[1]!.rejects.map(({ line, text }) => [line, text]),
@@ -174,10 +174,10 @@ test('the time is that of the file system, and the file that measured it is remo
   const { inbox, put } = await inboxOf(t)
   put('2026-11-10.names', '')
   writeFileSync(join(inbox, 'before'), '')
-  const told = await openInbox(inbox).now()
+  const reported = await openInbox(inbox).now()
   writeFileSync(join(inbox, 'after'), '')
   const [before, after] = ['before', 'after'].map((file) => statSync(join(inbox, file)).mtimeMs)
-  assert.ok(before! <= told && told <= after!, `${before} ${told} ${after}`)
+  assert.ok(before! <= reported && reported <= after!, `${before} ${reported} ${after}`)
   assert.deepEqual(readdirSync(join(inbox, 'taking')), [])
 })
 

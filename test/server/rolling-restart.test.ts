@@ -38,8 +38,8 @@ function loadOn(address: string, path: string) {
     counts,
     /** Resolves after `more` further calls were answered. */
     async answers(more: number): Promise<void> {
-      const wanted = (counts['200'] ?? 0) + more
-      await until(() => (counts['200'] ?? 0) >= wanted, `${more} more answers`)
+      const requested = (counts['200'] ?? 0) + more
+      await until(() => (counts['200'] ?? 0) >= requested, `${more} more answers`)
     },
     async end(): Promise<void> {
       isOver = true

@@ -18,12 +18,12 @@ const LOSE_ONE = `select pg_terminate_backend(pid) from pg_stat_activity
   where usename = $1 and query like 'select 1 from crawl_state,%' or usename = $1 and query like '%clock_timestamp%' limit 1`
 
 /** Returns whether a line of the log contains the words. */
-function said({ log }: Served, words: string): boolean {
+function output({ log }: Served, words: string): boolean {
   return log().some(({ msg }) => msg === words)
 }
 
 async function metricsOf(server: Served): Promise<() => Promise<string>> {
-  await until(() => said(server, 'admin listener started'))
+  await until(() => output(server, 'admin listener started'))
   const { port } = server.log().find(({ msg }) => msg === 'admin listener started')!
   return async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
 }
@@ -68,11 +68,11 @@ suite('workers', { concurrency: 3 }, () => {
     assert.match(stopped, /^domaindex_workers_ready 1$/m)
     assert.match(stopped, /^domaindex_store_bytes\{file="facts"\} \d+$/m)
     assert.equal(Number(counted.exec(stopped)![1]), before, 'what it has counted stands')
-    await until(() => said(server, 'worker heartbeat timed out, killing it'))
+    await until(() => output(server, 'worker heartbeat timed out, killing it'))
     const { childPid: pid, seconds } = server.log().find(({ msg }) => msg === 'worker heartbeat timed out, killing it')!
     assert.deepEqual([pid, seconds], [victim, 10])
     await until(async () => /^domaindex_workers_ready 2$/m.test(await metrics()))
-    assert.ok(said(server, 'worker died, replacing it'))
+    assert.ok(output(server, 'worker died, replacing it'))
     await until(async () => (await statusOf(server, '/readyz')) === 200)
     server.process.kill('SIGTERM')
     assert.equal((await server.outcome).code, 0)
@@ -87,7 +87,7 @@ suite('workers', { concurrency: 3 }, () => {
     await role.client.query(`alter role ${role.name} connection limit 4`)
     const env = { DOMAINDEX_STORE: role.url, DOMAINDEX_POOL: '2', DOMAINDEX_WORKERS: '3' }
     const server = await serve(env)
-    await until(() => said(server, 'worker cannot start, retrying'))
+    await until(() => output(server, 'worker cannot start, retrying'))
     const { reason, worker } = server.log().find(({ msg }) => msg === 'worker cannot start, retrying')!
     assert.match(reason as string, /the server has no free connections/)
     assert.ok(worker === 2 || worker === 3)

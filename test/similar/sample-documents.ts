@@ -6,10 +6,10 @@ import { DocumentFrequencyHistogram, IdfTable } from '../../src/similar/query/id
 export const FACTOR = 40_503_019
 
 export function idfTableOf(all: number, pages: Iterable<readonly [word: number, pages: number]>): IdfTable {
-  const said = [...pages]
+  const output = [...pages]
   const histogram = new DocumentFrequencyHistogram()
-  for (const [, count] of said) histogram.add(count)
+  for (const [, count] of output) histogram.add(count)
   const idfTable = new IdfTable(all, histogram, FACTOR)
-  for (const [word, count] of said) idfTable.add(word, count)
+  for (const [word, count] of output) idfTable.add(word, count)
   return idfTable
 }

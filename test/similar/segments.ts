@@ -34,12 +34,12 @@ export async function flushed(wordings: readonly StoredDocument[], known: IdfTab
   return made
 }
 
-export async function merged(parts: readonly Made[], gone: Tombstones): Promise<Made> {
+export async function merged(parts: readonly Made[], removed: Tombstones): Promise<Made> {
   const { made, writer } = writing()
   for await (const _ of mergeSegments(
     sourceOf(parts),
     parts.map((_, at) => at),
-    gone,
+    removed,
     writer,
   )) {
     // Other work may run here.

@@ -85,11 +85,11 @@ export class World {
 
   /** Brings the index up to date, and later queries use it. */
   async index(store: Store = this.store): Promise<void> {
-    const tell = { progress: () => {}, failed: assert.ifError }
+    const report = { progress: () => {}, failed: assert.ifError }
     this.retrieval = null
     try {
       assert.ok(
-        await indexOnce({ store, holder: 'a test', clock: STILL, reporter: tell }, new AbortController().signal),
+        await indexOnce({ store, holder: 'a test', clock: STILL, reporter: report }, new AbortController().signal),
       )
     } finally {
       await this.noteTexts()
@@ -132,8 +132,8 @@ export class World {
       for (const { postings } of await indexing.rows(segment, null, 100_000))
         for (const { documents: wordings } of unpackPostingRow(postings))
           for (const wording of wordings) held.add(wording)
-    const said = segments.reduce((sum, { documents: wordings }) => sum + wordings, 0)
-    assert.equal(said, held.size, 'segments say how many wordings they hold')
+    const output = segments.reduce((sum, { documents: wordings }) => sum + wordings, 0)
+    assert.equal(output, held.size, 'segments say how many wordings they hold')
     return [...held].map((wording) => this.texts.get(wording)!)
   }
 

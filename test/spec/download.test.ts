@@ -50,8 +50,8 @@ test('HEAD answers as GET does, without the file, and ignores ranges', async () 
     const head = await ask(asked, 'HEAD')
     assert.equal(head.status, 200)
     assert.equal(head.bytes.length, 0)
-    const told = (headers: Headers) => [...headers].filter(([name]) => !OWN.includes(name))
-    assert.deepEqual(told(head.headers), told(whole.headers))
+    const reported = (headers: Headers) => [...headers].filter(([name]) => !OWN.includes(name))
+    assert.deepEqual(reported(head.headers), reported(whole.headers))
   }
 })
 

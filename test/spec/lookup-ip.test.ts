@@ -55,7 +55,7 @@ test('only_dns_no_web ends with the first address', async () => {
   await assertFound(domain, { ip: 'v4only' })
 })
 
-for (const [word, gone] of [
+for (const [word, removed] of [
   ['nxdomain', NXDOMAIN],
   ['servfail', SERVFAIL],
 ] as const) {
@@ -65,7 +65,7 @@ for (const [word, gone] of [
     const web = site({ redirect_to_https: true, ssl: 'valid', redirects_to: target })
     await world.ingest(look(domain, { dns: ok({ A: [address] }), web }), hosted(neighbour, [address]))
     await assertFound(neighbour, { ip: 'v4only', reverse_ip_count: '1' })
-    await world.ingest(look(domain, { dns: gone }, '2026-11-20T00:00:00Z'))
+    await world.ingest(look(domain, { dns: removed }, '2026-11-20T00:00:00Z'))
     await assertFound(domain, { redirect_to_https: 'yes', redirect_to_domain: 'yes', ssl: 'valid', ip: word })
     await assertFound(neighbour, { ip: 'v4only', reverse_ip_count: '0' })
     assert.deepEqual(await rowsOf(world, 'reverseip', { token, query: neighbour }), [])

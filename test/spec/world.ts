@@ -110,11 +110,11 @@ export class World {
 
   /** Brings the index of /similar up to date, as `domaindex index` does. */
   async index(): Promise<void> {
-    const tell = {
+    const report = {
       progress() {},
     }
     const { signal } = new AbortController()
-    const done = await indexOnce({ store: this.store, holder: 'test', clock: SYSTEM_CLOCK, reporter: tell }, signal)
+    const done = await indexOnce({ store: this.store, holder: 'test', clock: SYSTEM_CLOCK, reporter: report }, signal)
     assert.equal(done?.hasPending, false)
     this.#retrieval = openSimilarityService(this.store)
   }

@@ -51,8 +51,8 @@ async function filled(t: TestContext): Promise<string> {
           ),
         ),
       )
-    const tell = { progress: () => {} }
-    await indexOnce({ store, holder: 'a test', clock: SYSTEM_CLOCK, reporter: tell }, new AbortController().signal)
+    const report = { progress: () => {} }
+    await indexOnce({ store, holder: 'a test', clock: SYSTEM_CLOCK, reporter: report }, new AbortController().signal)
   })
   return path
 }

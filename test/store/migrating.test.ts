@@ -48,16 +48,19 @@ test('a migration behind a long reader releases its lock, reports it, lets other
   await client.query('begin; select * from thing')
   const other = new pg.Client({ connectionString: url })
   await other.connect()
-  const told: string[] = []
+  const reported: string[] = []
   const wait = async (): Promise<void> => {
     await other.query('select * from thing') // waits for no lock
-    if (told.length === 2) await client.query('commit')
+    if (reported.length === 2) await client.query('commit')
   }
-  const tell = (words: string): void => void told.push(words)
+  const tell = (words: string): void => void reported.push(words)
   const done = await migratePostgres(database, 'facts', folderOf(t, FIRST, SECOND), { report: tell, wait })
   await other.end()
-  assert.deepEqual([done.length, told.length], [1, 2])
-  assert.match(told[0]!, /^facts\/0002-step\.sql waits for other processes that use its tables, retrying \(1 of 150\)$/)
+  assert.deepEqual([done.length, reported.length], [1, 2])
+  assert.match(
+    reported[0]!,
+    /^facts\/0002-step\.sql waits for other processes that use its tables, retrying \(1 of 150\)$/,
+  )
   await client.query('select note from thing')
 })
 

@@ -90,9 +90,9 @@ test('a migration may run for long, and nothing else may', { skip: noPostgres },
   const url = await schemaOf(t)
   await (await openStore(url, OPTIONS)).close()
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
-  const most = { name: 'most', text: `select current_setting('statement_timeout') as most` }
-  assert.deepEqual(await database.transactionOnce((session) => session.rows(most)), [{ most: '0' }])
-  assert.deepEqual(await database.transaction((session) => session.rows(most)), [{ most: '1min' }])
+  const max = { name: 'most', text: `select current_setting('statement_timeout') as most` }
+  assert.deepEqual(await database.transactionOnce((session) => session.rows(max)), [{ max: '0' }])
+  assert.deepEqual(await database.transaction((session) => session.rows(max)), [{ max: '1min' }])
   await database.close()
 })
 

@@ -85,11 +85,11 @@ suite('filing concurrently with writers on PostgreSQL', { skip: noPostgres, conc
     assert.deepEqual(await faults(keeper), [])
   })
 
-  const gone = {
+  const removed = {
     'a name that is forgotten': (store: Store) => store.observations.forget(ONE),
     'a page whose text goes': (store: Store) => ingest(store, [saying(ONE, 2, null)]),
   }
-  for (const [what, write] of Object.entries(gone))
+  for (const [what, write] of Object.entries(removed))
     test(`${what} while it is filed is in no response`, async (t) => {
       const world = await worldOf(t)
       const { keeper, other, hold } = world
@@ -144,11 +144,11 @@ suite('filing concurrently with writers on PostgreSQL', { skip: noPostgres, conc
     assert.deepEqual(await faults(keeper), [])
     for (const each of names.slice(0, 10)) assert.equal(await keeper.similar.page(name(each)), null)
     const wordings = await keeper.similarIndex.documents(0, 100)
-    const said = await keeper.similar.names(
+    const output = await keeper.similar.names(
       wordings.map(({ document: wording }) => wording),
       100,
     )
     const expected = names.slice(10).filter((_, at) => /word/.test(text(10 + at, 13) ?? ''))
-    assert.deepEqual(said.flat().sort(), expected.sort())
+    assert.deepEqual(output.flat().sort(), expected.sort())
   })
 })

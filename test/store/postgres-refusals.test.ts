@@ -13,7 +13,7 @@ import { noPostgres, postgresServer } from './postgres-server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null, pool: 2 } as const
 
-const isTold = (words: RegExp) => (fault: unknown) => {
+const isReported = (words: RegExp) => (fault: unknown) => {
   assert.ok(fault instanceof StoreFault, String(fault))
   assert.match(fault.message, words)
   return true
@@ -31,7 +31,7 @@ test('URL parameters that do not fit the server or this machine are reported in 
   ] as const) {
     const place = new URL(url)
     place.searchParams.set(key, value)
-    await assert.rejects(openStore(place.href, OPTIONS), isTold(words))
+    await assert.rejects(openStore(place.href, OPTIONS), isReported(words))
   }
 })
 
@@ -52,7 +52,7 @@ test('a database with tables of another program is rejected', { skip: noPostgres
   await client.end()
   await assert.rejects(
     openStore(url, OPTIONS),
-    isTold(/it contains tables of another program: use a separate database/),
+    isReported(/it contains tables of another program: use a separate database/),
   )
 })
 
@@ -77,23 +77,23 @@ test('a server that requires a password missing from the URL is reported without
   await once(server, 'listening')
   const closed = once(server, 'connection').then(([socket]) => once(socket, 'end'))
   const url = `postgres://me@127.0.0.1:${(server.address() as AddressInfo).port}/data`
-  await assert.rejects(openStore(url, OPTIONS), isTold(/the server requires a password, but the URL has none$/))
+  await assert.rejects(openStore(url, OPTIONS), isReported(/the server requires a password, but the URL has none$/))
   await closed
 })
 
 test('an untrusted certificate is reported with what to do', () => {
-  const told = (message: string, code: string) =>
+  const reported = (message: string, code: string) =>
     (toStoreFault(Object.assign(new Error(message), { code }), 'postgres://u:secret@h/d') as Error).message
   assert.match(
-    told('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
+    reported('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'),
     /set sslrootcert=PATH to the certificate of its authority/,
   )
   assert.match(
-    told('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
+    reported('unable to verify the first certificate', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'),
     /sslrootcert=PATH to the certificate of its authority$/,
   )
   assert.match(
-    told("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'),
+    reported("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID'),
     /another host name/,
   )
 })

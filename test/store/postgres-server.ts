@@ -102,13 +102,13 @@ async function watched(folder: string, command: string[]): Promise<ChildProcess>
     cwd: folder,
     stdio: ['pipe', 'ignore', 'pipe'],
   })
-  let said = ''
+  let output = ''
   const isReady = new Promise<void>((resolve, reject) => {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-10_000)
-      if (/ready to accept connections/.test(said)) resolve()
+      output = (output + text).slice(-10_000)
+      if (/ready to accept connections/.test(output)) resolve()
     })
-    child.on('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)))
+    child.on('exit', () => reject(new Error(`PostgreSQL ended: ${output}`)))
   })
   await isReady
   child.unref()

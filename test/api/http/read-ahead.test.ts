@@ -150,8 +150,8 @@ test('pipelined requests are answered in order, even if the client ends its side
   const { port } = new URL(world.address)
   const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
   socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\n\r\n`).join(''))
-  const heard = await text(socket)
-  const statuses = [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
+  const received = await text(socket)
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status))
   assert.deepEqual(statuses, [200, 404, 200, 401, 200])
 })
 
@@ -171,17 +171,17 @@ async function clientOf({ app, address }: Awaited<ReturnType<typeof apiOf>>, sen
   const accepted = once(app.server, 'connection') as Promise<[Socket]>
   const client = connect(Number(new URL(address).port), '127.0.0.1')
   client.write(sent)
-  return { client, heard: text(client), socket: (await accepted)[0] }
+  return { client, received: text(client), socket: (await accepted)[0] }
 }
 
 test('a request that arrives only in part is given up in time, and its connection closed', async (t) => {
   const api = await apiOf(t)
   for (const part of [HALF, HALF.replace('/v1.0/lookup', '/nowhere'), 'GET /v1.0/look']) {
-    const { heard, socket } = await clientOf(api, part)
+    const { received, socket } = await clientOf(api, part)
     while (socket.bytesRead < part.length) await turn()
     for (let turns = 0; turns < 10; turns++) await turn()
     api.app.server.emit('clientError', LATE, socket)
-    assert.equal(await heard, '')
+    assert.equal(await received, '')
   }
   while (api.connections.openConnections > 0) await turn()
   assert.equal(api.connections.pendingRequests, 0)
@@ -190,11 +190,11 @@ test('a request that arrives only in part is given up in time, and its connectio
 test('complete requests before an incomplete one are answered, then the connection is closed', async (t) => {
   const api = await apiOf(t)
   const whole = `GET /v1.0/lookup?token=${token}&query=a.example HTTP/1.1\r\n\r\n`
-  const { heard, socket } = await clientOf(api, whole + HALF)
+  const { received, socket } = await clientOf(api, whole + HALF)
   while (api.connections.pendingRequests < 2) await turn()
   api.app.server.emit('clientError', LATE, socket)
   api.go()
-  assert.deepEqual((await heard).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 404'])
+  assert.deepEqual((await received).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 404'])
   while (api.connections.openConnections > 0) await turn()
   assert.equal(api.connections.pendingRequests, 0)
 })

@@ -98,27 +98,27 @@ function inFlight(source: 'leased' | 'charged') {
   const lease = new TokenLease(1, '2026-11-20' as Day, LIMIT)
   lease.applyGrant({ granted: 64, used: 0, retryLater: false })
   for (let call = 0; call < 3; call++) lease.takeIdleUnit()
-  const said: string[] = []
-  const notes = { add: (_: unknown, endpoint: string) => said.push(`noted ${endpoint}`) } as never
-  const giveBack = async (): Promise<void> => void said.push('given back')
-  return { lease, said, unit: new UnitReservation(lease, {} as never, source, { usage: notes, refund: giveBack }) }
+  const output: string[] = []
+  const notes = { add: (_: unknown, endpoint: string) => output.push(`noted ${endpoint}`) } as never
+  const giveBack = async (): Promise<void> => void output.push('given back')
+  return { lease, output, unit: new UnitReservation(lease, {} as never, source, { usage: notes, refund: giveBack }) }
 }
 
 test('a unit is charged once, however often charge is called, and cannot be returned then', async () => {
   for (const source of ['leased', 'charged'] as const) {
-    const { lease, said, unit } = inFlight(source)
+    const { lease, output, unit } = inFlight(source)
     for (const endpoint of ['lookup', 'redirect']) unit.charge(endpoint)
     await unit.release()
-    assert.deepEqual([said, lease.unsettled], [['noted lookup'], source === 'leased' ? 1 : 0])
+    assert.deepEqual([output, lease.unsettled], [['noted lookup'], source === 'leased' ? 1 : 0])
   }
 })
 
 test('a unit is released once, however often release is called, and cannot be charged then', async () => {
   for (const source of ['leased', 'charged'] as const) {
-    const { lease, said, unit } = inFlight(source)
+    const { lease, output, unit } = inFlight(source)
     for (let time = 0; time < 2; time++) await unit.release()
     unit.charge('lookup')
-    assert.deepEqual([said, lease.unsettled], [source === 'leased' ? [] : ['given back'], 0])
+    assert.deepEqual([output, lease.unsettled], [source === 'leased' ? [] : ['given back'], 0])
     assert.equal(lease.remaining, source === 'leased' ? LIMIT - 2 : LIMIT - 3)
   }
 })

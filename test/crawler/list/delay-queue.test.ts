@@ -71,7 +71,7 @@ function crawlOf(
   const place = openListProgress(list, '')
   const tally = createListCrawlTally('store')
   const finished: string[] = []
-  const said: string[] = []
+  const output: string[] = []
   const manners = {
     politeness: pace,
     optOut: { hasName: more.optOut ?? (() => false) },
@@ -94,12 +94,12 @@ function crawlOf(
     signal: more.signal ?? new AbortController().signal,
     onEntry() {},
     onProbe() {},
-    log: (news) => void said.push(news),
+    log: (news) => void output.push(news),
     onFault(_, error) {
       throw error
     },
   })
-  return { work, tally, finished, said }
+  return { work, tally, finished, output }
 }
 
 const SPREAD = (name: DomainName): IpAddress => at(`198.18.${/\d+/.exec(name)![0]}.1`)
@@ -154,17 +154,17 @@ test('names that cannot be probed are retried at the end, three times in all, an
   const some = crawlWith((name) => /[02468]\./.test(name), 600)
   await world.pass(some.work, 60_000)
   assert.equal(await some.work, true)
-  assert.deepEqual([some.tally.of('not_probed'), some.finished.length, some.said], [300, 300, []])
+  assert.deepEqual([some.tally.of('not_probed'), some.finished.length, some.output], [300, 300, []])
   assert.deepEqual(new Set(some.asked.values()), new Set([1, 3]))
   let isDark = true
   const all = crawlWith(() => isDark, 1_200)
   await world.pass(all.work, 1_000)
-  assert.match(all.said.join('; '), /^crawl paused: 1000 names in a row could not be probed/)
+  assert.match(all.output.join('; '), /^crawl paused: 1000 names in a row could not be probed/)
   isDark = false
   await world.pass(all.work, 120_000)
   assert.equal(await all.work, true)
   assert.deepEqual([all.tally.of('not_probed'), all.tally.of('ok'), all.finished.length], [0, 1_200, 1_200])
-  assert.equal(all.said.at(-1), 'crawl resumed')
+  assert.equal(all.output.at(-1), 'crawl resumed')
 })
 
 test('a stopped crawl does not wait for deferred names', async (t) => {
@@ -217,10 +217,10 @@ test('every waiting name starts, those of one target in order of arrival, and ne
         nowMs: () => clock.now,
         onRejected: (held) => left.push(held),
       })
-      const gone: { line: number; addresses: readonly IpAddress[]; at: number }[] = []
+      const removed: { line: number; addresses: readonly IpAddress[]; at: number }[] = []
       const go = (): void => {
         for (let held = beside.take(); held !== null; held = beside.take()) {
-          gone.push({ line: held.line, addresses: held.targets.addresses!, at: clock.now })
+          removed.push({ line: held.line, addresses: held.targets.addresses!, at: clock.now })
         }
       }
       for (const [line, [addresses, pause]] of all.entries()) {
@@ -232,9 +232,9 @@ test('every waiting name starts, those of one target in order of arrival, and ne
         clock.now += beside.nextReadyIn()
         go()
       }
-      assert.deepEqual([beside.size, gone.length, left.length], [0, all.length, 0])
+      assert.deepEqual([beside.size, removed.length, left.length], [0, all.length, 0])
       for (const one of ['192.0.2.1', '192.0.2.2', '198.51.100.1', '2001:db8::1'].map(at)) {
-        const turns = gone.filter(({ addresses }) => addresses.includes(one))
+        const turns = removed.filter(({ addresses }) => addresses.includes(one))
         for (const [index, turn] of turns.entries())
           assert.ok(index === 0 || turn.at - turns[index - 1]!.at >= 999.99, `${turn.at}`)
         const lines = turns.map(({ line }) => line)

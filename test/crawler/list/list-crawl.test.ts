@@ -184,14 +184,14 @@ suite('probes in flight', { concurrency: 2 }, () => {
 
   test('after a stop, no further name starts, and the error of the destination is thrown after all have ended', async () => {
     const controller = new AbortController()
-    const begun: string[] = []
+    const started: string[] = []
     const stopping = async (domain: DomainName) => {
-      begun.push(domain)
+      started.push(domain)
       controller.abort()
       return { domain, ...NXDOMAIN }
     }
     assert.equal(await crawlNames(['a.b', 'b.b', 'c.b'], { signal: controller.signal, probe: stopping }), false)
-    assert.deepEqual(begun, ['a.b'])
+    assert.deepEqual(started, ['a.b'])
     let inFlight = 0
     const probe = async (domain: DomainName) => {
       inFlight++

@@ -99,7 +99,7 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
     const { servers, probeSystem } = await lookingAt(t)
     const path = join(folderOf(t), 'seen.jsonl')
     const destination = openObservationFile(path, null)
-    const said: string[] = []
+    const output: string[] = []
     let visits = 0
     const visit = (name: DomainName): Promise<ProbeResult> => {
       if (++visits === 6)
@@ -108,7 +108,7 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
       return probeSystem.probe(name)
     }
     const say = (news: string): void => {
-      said.push(news)
+      output.push(news)
       for (const server of servers) server.override(null)
     }
     const { work, tally } = crawl(NAMES, {
@@ -119,8 +119,8 @@ for (const lie of ['nxdomain', 'servfail', 'silent', 'refused'] as const) {
     })
     assert.equal(await work, true)
     await destination.close()
-    assert.match(said[0]!, /^crawl paused: resolver /)
-    assert.equal(said.at(-1), 'crawl resumed')
+    assert.match(output[0]!, /^crawl paused: resolver /)
+    assert.equal(output.at(-1), 'crawl resumed')
     const seen = readFileSync(path, 'utf8')
       .trimEnd()
       .split('\n')
@@ -159,7 +159,7 @@ test("names with websites that fail beyond the store's baseline are not written,
     history: { ...history, now: async () => at + Math.floor(clock.monotonicMs() / 1000) },
   }
   const clock = new VirtualClock()
-  const said: string[] = []
+  const output: string[] = []
   let isWell = false
   const visit = async (domain: DomainName): Promise<ProbeResult> => {
     const answer = isWell
@@ -170,17 +170,17 @@ test("names with websites that fail beyond the store's baseline are not written,
   const look = async (): Promise<SelfCheckOutcome> => ({ passed: true })
   const names = Array.from({ length: 600 }, (_, index) => `site-${index}.example`)
   const say = (news: string): void => {
-    said.push(news)
+    output.push(news)
     if (news.startsWith('crawl paused')) isWell = true
   }
   const { work } = crawl(names, { probe: visit, runSelfCheck: look, destination, clock, log: say })
   await clock.run(3_600_000, () => written.length === names.length)
   await clock.hold(work)
   assert.match(
-    said[0]!,
+    output[0]!,
     /^anomaly alarm, results are discarded: nxdomain is 100\.0 % of the last \d+ probes \(website\); the maximum of the last week is /,
   )
-  assert.match(said[1]!, /^crawl paused: nxdomain is /)
+  assert.match(output[1]!, /^crawl paused: nxdomain is /)
   assert.ok(written.every(({ dns }) => dns?.status === 'ok'))
   assert.deepEqual(written.map(({ domain }) => domain).toSorted(), names.map(named).toSorted())
   const outcomes = await store.schedule.outcomes(at - 3_600)

@@ -85,13 +85,13 @@ export function fileStoreConformance(engine: FileStoreEngine): void {
 
   on('a file is published with a manifest that describes it', async ({ fileStore, another }) => {
     const content = bytes(300_000)
-    const told: object[] = []
+    const reported: object[] = []
     const manifest = await fileStore.publish(NAME, pieces(content.subarray(0, 7), content.subarray(7)), (written) => {
-      told.push(written)
+      reported.push(written)
       return { ...description(), ratio: 1.5, listed_before: 2 }
     })
     const written = { bytes: 300_000, sha256: sha256(content) }
-    assert.deepEqual(told, [written])
+    assert.deepEqual(reported, [written])
     const expected = { ...description(), ratio: 1.5, listed_before: 2, ...written }
     assert.deepEqual(manifest, { ...expected, name: NAME, kind: 'daily', date: '2026-11-19', revision: 1 })
     assert.deepEqual(await another().manifest(NAME), manifest)

@@ -37,11 +37,11 @@ export async function askLab(
   t: TestContext,
   table: DnsTable,
   options: Partial<ResolverOptions> = {},
-): Promise<{ resolver: MultiServerResolver; heard: DnsHeard[]; server: LabDnsServer }> {
-  const heard: DnsHeard[] = []
-  const server = await startDnsServer(table, (question) => heard.push(question))
+): Promise<{ resolver: MultiServerResolver; received: DnsHeard[]; server: LabDnsServer }> {
+  const received: DnsHeard[] = []
+  const server = await startDnsServer(table, (question) => received.push(question))
   t.after(() => server.close())
-  return { resolver: await resolverOf(t, [server], options), heard, server }
+  return { resolver: await resolverOf(t, [server], options), received, server }
 }
 
 /** A UDP server that replies to each query as the test says. */

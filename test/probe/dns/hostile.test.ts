@@ -50,10 +50,10 @@ test('an answer from another port or address is ignored', async (t) => {
     t.after(() => liar.close())
   }
   const server = await rawUdp(t, (question, { port, address }, socket) => {
-    const tell = () => socket.send(answerTo(question, '192.0.2.1'), port, address)
+    const report = () => socket.send(answerTo(question, '192.0.2.1'), port, address)
     const [near, far] = liars
     near!.send(answerTo(question, '192.0.2.66'), port, address, () => {
-      far!.send(answerTo(question, '192.0.2.67'), port, address, tell)
+      far!.send(answerTo(question, '192.0.2.67'), port, address, report)
     })
   })
   const resolver = await resolverOf(t, [server])

@@ -169,8 +169,9 @@ test('no bytes make the reader throw, and its result is bounded by the message',
     fc.property(message, fc.constantFrom(...RECORD_TYPES), (bytes, type) => {
       const query = queryOf('lab.test', type)
       isAnswerTo(bytes, query)
-      const said = parseReply(bytes, query)
-      if (said.outcome === 'records') assert.ok(said.records.length <= bytes.length / 11 && said.aliases.length <= 8)
+      const output = parseReply(bytes, query)
+      if (output.outcome === 'records')
+        assert.ok(output.records.length <= bytes.length / 11 && output.aliases.length <= 8)
     }),
     { numRuns: 1500 },
   )
@@ -196,7 +197,7 @@ test('an empty answer with an SOA means no record, and one with only name server
   const soa: Answer = { type: 'SOA', name: 'test', data: { mname: 'ns.test', rname: 'root.test', serial: 1 } }
   const absent = { outcome: 'records', records: [], aliases: [], isWhole: true }
   const lame = { outcome: 'failed', why: 'lame' }
-  for (const [flags, authorities, said] of [
+  for (const [flags, authorities, output] of [
     [RECURSION_AVAILABLE, [], absent],
     [AUTHORITATIVE_ANSWER, [], absent],
     [AUTHORITATIVE_ANSWER, [ns], absent],
@@ -212,7 +213,7 @@ test('an empty answer with an SOA means no record, and one with only name server
       questions: [{ type: 'A', name: 'a.test' }],
       authorities: [...authorities],
     })
-    assert.deepEqual(parseReply(message, query), said, `${flags} ${authorities.map(({ type }) => type)}`)
+    assert.deepEqual(parseReply(message, query), output, `${flags} ${authorities.map(({ type }) => type)}`)
   }
 })
 
@@ -221,8 +222,8 @@ test('each response code keeps its meaning', () => {
   const codes = { 1: 'unknown', 2: 'servfail', 4: 'unknown', 5: 'refused', 6: 'servfail', 9: 'lame', 11: 'servfail' }
   for (const [code, meaning] of Object.entries(codes)) {
     const message = encode({ type: 'response', flags: Number(code), questions: [{ type: 'A', name: 'a.test' }] })
-    const said = meaning === 'unknown' ? { outcome: meaning } : { outcome: 'failed', why: meaning }
-    assert.deepEqual(parseReply(message, query), said, code)
+    const output = meaning === 'unknown' ? { outcome: meaning } : { outcome: 'failed', why: meaning }
+    assert.deepEqual(parseReply(message, query), output, code)
   }
   const option = { type: 'OPT', name: '.', extendedRcode: 1, options: [] } as unknown as Answer
   const questions = [{ type: 'A', name: 'a.test' } as const]

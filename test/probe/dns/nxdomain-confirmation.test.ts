@@ -23,12 +23,12 @@ const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }
 
 /** Starts this many servers with one table, a resolver that queries them all, and a record of the queries. */
 async function several(t: TestContext, count: number, table = TABLE) {
-  const heard: (DnsHeard & { by: number })[] = []
-  const start = (_: unknown, by: number) => startDnsServer(table, (question) => heard.push({ ...question, by }))
+  const received: (DnsHeard & { by: number })[] = []
+  const start = (_: unknown, by: number) => startDnsServer(table, (question) => received.push({ ...question, by }))
   const servers = await Promise.all(Array.from({ length: count }, start))
   t.after(() => Promise.allSettled(servers.map((server) => server.close())))
   const resolver = await resolverOf(t, servers, { timeoutMs: 300, attempts: 3 })
-  return { resolver, servers: servers as [LabDnsServer, LabDnsServer, LabDnsServer], heard }
+  return { resolver, servers: servers as [LabDnsServer, LabDnsServer, LabDnsServer], received }
 }
 
 async function visit(resolver: Resolver, name: string) {
@@ -38,10 +38,10 @@ async function visit(resolver: Resolver, name: string) {
 }
 
 test('a name that two resolvers deny is nxdomain, which costs a probe one additional query', async (t) => {
-  const { resolver, heard } = await several(t, 2)
+  const { resolver, received } = await several(t, 2)
   assert.deepEqual(await visit(resolver, 'nobody.test'), { status: 'nxdomain', records: {} })
-  assert.equal(heard.length, 8)
-  assert.deepEqual(new Set(heard.map(({ by }) => by)), new Set([0, 1]))
+  assert.equal(received.length, 8)
+  assert.deepEqual(new Set(received.map(({ by }) => by)), new Set([0, 1]))
   assert.equal(resolver.disagreements(), 0)
 })
 
@@ -100,11 +100,11 @@ test('if the other resolver is dead or excluded, a resolver alone denies nothing
 })
 
 test('an excluded server gets no queries, and gets them again when it is included', async (t) => {
-  const { resolver, servers, heard } = await several(t, 2)
+  const { resolver, servers, received } = await several(t, 2)
   resolver.exclude([servers[0]])
   for (const _ of servers) assert.deepEqual(await resolver.resolve('here.test', 'A'), found)
   assert.equal(await resolver.resolve('nobody.test', 'A'), null)
-  assert.deepEqual(new Set(heard.map(({ by }) => by)), new Set([1]))
+  assert.deepEqual(new Set(received.map(({ by }) => by)), new Set([1]))
   resolver.exclude(servers)
   assert.equal(await resolver.resolve('here.test', 'A'), null)
   resolver.exclude([])
@@ -112,27 +112,27 @@ test('an excluded server gets no queries, and gets them again when it is include
 })
 
 test('a single resolver is queried again, however often it is configured', async (t) => {
-  const { servers, heard } = await several(t, 1)
+  const { servers, received } = await several(t, 1)
   const resolver = await resolverOf(t, [servers[0], { address: servers[0].address, port: servers[0].port }])
   assert.deepEqual(await resolver.resolve('nobody.test', 'A'), NXDOMAIN)
   assert.deepEqual(await resolver.resolve('broken.test', 'A'), SERVFAIL)
-  assert.equal(heard.length, 5, 'twice for what is missing, three times for what fails')
+  assert.equal(received.length, 5, 'twice for what is missing, three times for what fails')
 })
 
 test('a single resolver that denies a name and then does not is not believed either way', async (t) => {
-  const { resolver, servers, heard } = await several(t, 1)
-  servers[0].override(() => (heard.length % 3 === 1 ? 'nxdomain' : undefined))
+  const { resolver, servers, received } = await several(t, 1)
+  servers[0].override(() => (received.length % 3 === 1 ? 'nxdomain' : undefined))
   assert.equal(await resolver.resolve('here.test', 'A'), null)
-  assert.ok(heard.length >= 2)
+  assert.ok(received.length >= 2)
 })
 
 test('silence counts as the result of one resolver, however often it is queried', async (t) => {
-  const { resolver, servers, heard } = await several(t, 2, { ...TABLE, 'mute.test': 'silent' })
+  const { resolver, servers, received } = await several(t, 2, { ...TABLE, 'mute.test': 'silent' })
   assert.deepEqual(await resolver.resolve('mute.test', 'A'), { outcome: 'failed', why: 'timeout' })
   resolver.exclude([servers[0]])
-  heard.length = 0
+  received.length = 0
   assert.equal(await resolver.resolve('mute.test', 'A'), null)
-  assert.equal(heard.filter(({ host }) => host === 'mute.test').length, 3)
+  assert.equal(received.filter(({ host }) => host === 'mute.test').length, 3)
 })
 
 test('whatever a lying resolver denies or fails next to an honest one, no probe reports it', async (t) => {
@@ -140,10 +140,10 @@ test('whatever a lying resolver denies or fails next to an honest one, no probe 
   const { resolver, servers } = await several(t, 2, Object.fromEntries(hosts.map((host) => [host, HERE])))
   const lies = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.constantFrom('nxdomain', 'servfail', 'refused'))
   await fc.assert(
-    fc.asyncProperty(lies, fc.constantFrom(0, 1), fc.constantFrom(...hosts), async ([share, said], liar, host) => {
+    fc.asyncProperty(lies, fc.constantFrom(0, 1), fc.constantFrom(...hosts), async ([share, output], liar, host) => {
       servers[0].override(null)
       servers[1].override(null)
-      servers[liar]!.override(answerShare(share, said as DnsHost))
+      servers[liar]!.override(answerShare(share, output as DnsHost))
       const dns = await visit(resolver, host)
       assert.ok(dns === null || (dns.status === 'ok' && dns.records.A?.length !== 0 && dns.records.MX?.length !== 0))
     }),

@@ -75,20 +75,20 @@ test('SERVFAIL, REFUSED, a referral, silence and a malformed answer are distingu
   const silent = await askLab(t, { e: 'silent' }, { timeoutMs: 200, attempts: 3 })
   assert.deepEqual(await silent.resolver.resolve('e', 'A'), { outcome: 'failed', why: 'timeout' })
   assert.deepEqual(
-    silent.heard.map(({ host }) => host),
+    silent.received.map(({ host }) => host),
     ['e', 'e', 'e', '.'],
     'it is asked for the root, to learn whether it answers at all',
   )
 })
 
 test('the silence of a resolver that answers nothing at all says nothing about a name', async (t) => {
-  const { resolver, heard } = await askLab(
+  const { resolver, received } = await askLab(
     t,
     { a: 'silent', b: 'silent', '.': 'silent' },
     { timeoutMs: 20, attempts: 2 },
   )
   assert.deepEqual(await Promise.all([resolver.resolve('a', 'A'), resolver.resolve('b', 'A')]), [null, null])
-  assert.ok(heard.some(({ host }) => host === '.'))
+  assert.ok(received.some(({ host }) => host === '.'))
 })
 
 test('aliases are followed to the records at their end, and returned in order', async (t) => {
@@ -105,7 +105,7 @@ test('aliases are followed to the records at their end, and returned in order', 
 })
 
 test('if the server stops at an alias, addresses are queried at its target', async (t) => {
-  const { resolver, heard } = await askLab(t, {
+  const { resolver, received } = await askLab(t, {
     'a.test': { CNAME: ['b.test'], omitsTarget: true },
     'b.test': { CNAME: ['c.test'], omitsTarget: true },
     'c.test': { A: ['192.0.2.3'] },
@@ -114,12 +114,12 @@ test('if the server stops at an alias, addresses are queried at its target', asy
     'fails.test': 'servfail',
   })
   assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.3'], ['b.test', 'c.test']))
-  assert.equal(heard.length, 3)
+  assert.equal(received.length, 3)
   assert.deepEqual(await resolver.resolve('dangling.test', 'A'), recordsOf([], ['nobody.test']))
   assert.deepEqual(await resolver.resolve('broken.test', 'A'), { outcome: 'failed', why: 'servfail' })
-  heard.length = 0
+  received.length = 0
   assert.deepEqual(await resolver.resolve('broken.test', 'MX'), recordsOf([], ['fails.test']))
-  assert.equal(heard.length, 1)
+  assert.equal(received.length, 1)
 })
 
 test('a chain of sixteen aliases is followed, a longer one gives no result, and a loop fails', async (t) => {
@@ -129,7 +129,7 @@ test('a chain of sixteen aliases is followed, a longer one gives no result, and 
     table['pool.test'] = { CNAME: ['loop.test'] }
     table['self.test'] = { CNAME: ['self.test'] }
     const rows = Object.entries(table).map(([host, row]) => [host, stops ? { ...row, omitsTarget: true } : row])
-    const { resolver, heard } = await askLab(t, Object.fromEntries(rows))
+    const { resolver, received } = await askLab(t, Object.fromEntries(rows))
     const answer = await resolver.resolve('n0.test', 'A')
     const chain = Array.from({ length: 16 }, (_, link) => `n${link + 1}.test`)
     assert.deepEqual(answer, recordsOf(['192.0.2.8'], chain))
@@ -137,22 +137,22 @@ test('a chain of sixteen aliases is followed, a longer one gives no result, and 
       for (const type of ['A', 'AAAA'] as const) assert.equal(await resolver.resolve(host, type), null)
     }
     assert.deepEqual(await resolver.resolve('n-1.test', 'CNAME'), recordsOf(['n0.test']))
-    heard.length = 0
+    received.length = 0
     const why = stops ? 'malformed' : 'servfail'
     assert.deepEqual(await resolver.resolve('loop.test', 'A'), { outcome: 'failed', why })
     assert.deepEqual(await resolver.resolve('self.test', 'A'), { outcome: 'failed', why })
-    assert.ok(heard.length <= 7)
+    assert.ok(received.length <= 7)
   }
 })
 
 test('a truncated answer is queried again over TCP', async (t) => {
-  const { resolver, heard } = await askLab(t, {
+  const { resolver, received } = await askLab(t, {
     'cut.test': { A: ['192.0.2.1'], truncated: true },
     'many.test': { A: Array.from({ length: 900 }, (_, index) => `192.0.${index >> 8}.${index & 255}`) },
   })
   assert.deepEqual(await resolver.resolve('cut.test', 'A'), recordsOf(['192.0.2.1']))
   assert.deepEqual(
-    heard.map(({ over }) => over),
+    received.map(({ over }) => over),
     ['udp', 'tcp'],
   )
   const many = await resolver.resolve('many.test', 'A')
@@ -181,16 +181,16 @@ test('a server that does not know EDNS is queried without it', async (t) => {
 })
 
 test('if the path drops queries with EDNS, later queries go without it at once', async (t) => {
-  const heard: boolean[] = []
+  const received: boolean[] = []
   const server = await rawUdp(t, (question, from, socket) => {
-    heard.push(question[11] === 1)
+    received.push(question[11] === 1)
     if (question[11] === 0) socket.send(answerTo(question, '192.0.2.1'), from.port, from.address)
   })
   const resolver = await resolverOf(t, [server], { timeoutMs: 100 })
   assert.deepEqual(resolver.withoutEdns(), [])
   assert.deepEqual(await resolver.resolve('a.test', 'A'), recordsOf(['192.0.2.1']))
   assert.deepEqual(await resolver.resolve('b.test', 'A'), recordsOf(['192.0.2.1']))
-  assert.deepEqual(heard, [true, false, false])
+  assert.deepEqual(received, [true, false, false])
   assert.deepEqual(
     resolver.withoutEdns().map(({ port }) => port),
     [server.port],
@@ -198,9 +198,9 @@ test('if the path drops queries with EDNS, later queries go without it at once',
 })
 
 test('if EDNS passes, the last attempt still goes without it, which alone changes nothing', async (t) => {
-  const heard: boolean[] = []
+  const received: boolean[] = []
   const server = await rawUdp(t, (question, from, socket) => {
-    heard.push(question[11] === 1)
+    received.push(question[11] === 1)
     const isDropped = question[13] === 98 && question[11] === 1 // b.test
     if (!isDropped) socket.send(answerTo(question, '192.0.2.1'), from.port, from.address)
   })
@@ -208,14 +208,14 @@ test('if EDNS passes, the last attempt still goes without it, which alone change
   for (const host of ['a.test', 'b.test', 'c.test']) {
     assert.deepEqual(await resolver.resolve(host, 'A'), recordsOf(['192.0.2.1']))
   }
-  assert.deepEqual(heard, [true, true, true, false, true])
+  assert.deepEqual(received, [true, true, true, false, true])
   assert.deepEqual(resolver.withoutEdns(), [])
 })
 
 test('without a listener, with an invalid host or after close, the result is null', async (t) => {
-  const gone = await startDnsServer({})
-  await gone.close()
-  const alone = await resolverOf(t, [gone])
+  const removed = await startDnsServer({})
+  await removed.close()
+  const alone = await resolverOf(t, [removed])
   assert.equal(await alone.resolve('a.test', 'A'), null)
   const answers = await Promise.all(Array.from({ length: 50 }, () => alone.resolve('a.test', 'AAAA')))
   assert.deepEqual(new Set(answers), new Set([null]))

@@ -57,13 +57,13 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
 const silent = { hops: [], end: 'no_response', page: null }
 
 test('the request names the host, the agent and the supported encodings, and nothing else', async (t) => {
-  let heard = ''
+  let received = ''
   await look(t, (request, socket) => {
-    heard ||= request
+    received ||= request
     socket.end(answer(404))
   })
   assert.deepEqual(
-    heard
+    received
       .split('\r\n')
       .map((line) => line.toLowerCase())
       .sort(),

@@ -17,10 +17,10 @@ function listOf(t: TestContext, text: string) {
   const { path } = folderOf(t)
   const file = path('opt-out')
   const clock = { now: 0 }
-  const said: string[] = []
-  const open = () => openOptOutList(file, { nowMs: () => clock.now, log: (words) => said.push(words) })
+  const output: string[] = []
+  const open = () => openOptOutList(file, { nowMs: () => clock.now, log: (words) => output.push(words) })
   writeFileSync(file, text)
-  return { file, clock, said, open, write: (changed: string) => writeFileSync(file, changed) }
+  return { file, clock, output, open, write: (changed: string) => writeFileSync(file, changed) }
 }
 
 const namesOn = (list: { hasName(name: DomainName): boolean }, ...texts: string[]): string[] =>
@@ -109,7 +109,7 @@ test('a file that is written in parts never frees a name that stays on it', (t) 
 })
 
 test('while the file is unusable, the list stays as it was, and this is reported once', (t) => {
-  const { open, write, clock, said, file } = listOf(t, 'a.example\n')
+  const { open, write, clock, output, file } = listOf(t, 'a.example\n')
   const list = open()
   const later = (): string[] => {
     clock.now += 1000
@@ -117,21 +117,21 @@ test('while the file is unusable, the list stays as it was, and this is reported
   }
   write('b.example\nnonsense\n')
   assert.deepEqual([later(), later(), later()], [['a.example'], ['a.example'], ['a.example']])
-  assert.equal(said.length, 1)
-  assert.match(said[0]!, /not reloaded: .*opt-out, line 2: "nonsense" is not a name/)
+  assert.equal(output.length, 1)
+  assert.match(output[0]!, /not reloaded: .*opt-out, line 2: "nonsense" is not a name/)
   rmSync(file)
   assert.deepEqual([later(), later()], [['a.example'], ['a.example']])
-  assert.match(said[1]!, /the file does not exist/)
+  assert.match(output[1]!, /the file does not exist/)
   writeFileSync(`${file}.new`, 'b.example\n')
   renameSync(`${file}.new`, file)
   assert.deepEqual([later(), later()], [['a.example', 'b.example'], ['b.example']])
-  assert.equal(said.length, 2)
+  assert.equal(output.length, 2)
 })
 
 const MANY = Array.from({ length: 12_000 }, (_, index) => `name-${index}.example\n`).join('')
 
 test('a long list is read in parts between which other work runs, and the old list stays until it is read', async (t) => {
-  const { open, write, clock, said } = listOf(t, 'a.example\n')
+  const { open, write, clock, output } = listOf(t, 'a.example\n')
   const list = open()
   write(`${MANY}b.example\n`)
   clock.now += 1000
@@ -144,11 +144,11 @@ test('a long list is read in parts between which other work runs, and the old li
   assert.equal(turns, 2, 'of 12,001 lines 5,000 at once')
   assert.deepEqual(namesOn(list, 'a.example', 'name-0.example'), ['name-0.example'])
   write(`${MANY}nonsense\n`)
-  for (clock.now += 1000; said.length === 0; ) {
+  for (clock.now += 1000; output.length === 0; ) {
     assert.deepEqual(namesOn(list, 'b.example'), ['b.example'])
     await turn()
   }
-  assert.match(said[0]!, /not reloaded: .*line 12001: "nonsense" is not a name/)
+  assert.match(output[0]!, /not reloaded: .*line 12001: "nonsense" is not a name/)
 })
 
 test('after close, nothing more is read', async (t) => {
@@ -159,7 +159,7 @@ test('after close, nothing more is read', async (t) => {
   assert.deepEqual(namesOn(half, 'a.example'), ['a.example'])
   half.close()
   for (let turns = 0; turns < 9; turns++) await turn()
-  assert.deepEqual([namesOn(half, 'a.example'), long.said], [['a.example'], []])
+  assert.deepEqual([namesOn(half, 'a.example'), long.output], [['a.example'], []])
 
   const { open, write, clock } = listOf(t, 'a.example\n')
   const list = open()

@@ -266,8 +266,8 @@ test('the maximum backoff grows with the number of consecutive probes that were 
   const rests: number[] = []
   const opened = createBackoffTracker({ backOff: (_, milliseconds) => rests.push(milliseconds) }, () => 0)
   const visit = (...statuses: number[]): void => {
-    const { recordResponse: heard, end } = opened.beginProbe()
-    for (const status of statuses) heard(at('192.0.2.1'), { status, header: () => '604800' })
+    const { recordResponse: received, end } = opened.beginProbe()
+    for (const status of statuses) received(at('192.0.2.1'), { status, header: () => '604800' })
     end()
   }
   visit(429)

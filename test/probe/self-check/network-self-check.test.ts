@@ -39,9 +39,9 @@ const PLAN: SelfCheckPlan = { zones: ZONES, missingUnder: 'com', ipv4only: 'ipv4
 
 /** Two resolvers, the self-check of both, and what it excludes and opens. */
 async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 2, timeoutMs = LONG) {
-  const heard: DnsHeard[] = []
+  const received: DnsHeard[] = []
   const servers = await Promise.all(
-    Array.from({ length: count }, () => startDnsServer(TABLE, (question) => heard.push(question))),
+    Array.from({ length: count }, () => startDnsServer(TABLE, (question) => received.push(question))),
   )
   const left: { servers: readonly unknown[]; families: AddressFamilies | null } = { servers: [], families: null }
   const controls = openNetworkSelfCheck({
@@ -63,7 +63,7 @@ async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 
     await controls.close()
     await Promise.allSettled(servers.map((server) => server.close()))
   })
-  return { servers: servers as [LabDnsServer, LabDnsServer], controls, left, heard }
+  return { servers: servers as [LabDnsServer, LabDnsServer], controls, left, received }
 }
 
 const shown = ({ address, port }: LabDnsServer): string => `${address} port ${port}`
@@ -74,11 +74,11 @@ async function whyNot(controls: NetworkSelfCheck): Promise<string> {
 }
 
 test('resolvers that return every SOA, deny made-up names and invent nothing are trusted', async (t) => {
-  const { controls, left, heard } = await world(t)
+  const { controls, left, received } = await world(t)
   assert.deepEqual(await controls.check(), { passed: true, families: { 4: true, 6: true }, excluded: [] })
   assert.deepEqual(left, { servers: [], families: { 4: true, 6: true } })
-  assert.equal(heard.length, 10, 'five questions each')
-  const made = heard.map(({ host }) => host).filter((host) => /^[\da-f]{20}\.com$/.test(host))
+  assert.equal(received.length, 10, 'five questions each')
+  const made = received.map(({ host }) => host).filter((host) => /^[\da-f]{20}\.com$/.test(host))
   assert.equal(new Set(made).size, 2)
 })
 
@@ -152,9 +152,9 @@ test('a resolver that denies a fifth of all names, but none of the zones, is not
 test('without a resolver, or without one that listens, the check fails', async (t) => {
   const { controls } = await world(t, {}, 0)
   assert.equal(await whyNot(controls), 'no resolver is configured')
-  const gone = await world(t, {}, 1)
-  await gone.servers[0].close()
-  assert.equal(await whyNot(gone.controls), `resolver ${shown(gone.servers[0])} does not answer`)
+  const removed = await world(t, {}, 1)
+  await removed.servers[0].close()
+  assert.equal(await whyNot(removed.controls), `resolver ${shown(removed.servers[0])} does not answer`)
 })
 
 /** A listener that accepts connections until it is told to refuse them. */
@@ -274,16 +274,16 @@ test('while a resolver of the lab dies, denies or fails, no probe denies or fail
   const names = ['ipv4-only.example', 'does-not-exist.example', 'servfail.example', 'www-only.example']
   const truth = await Promise.all(names.map(visit))
   assert.equal((await controls.check()).passed, true)
-  for (const said of ['silent', 'nxdomain', 'servfail'] as const) {
-    lab.resolvers[0].override(answerAlways(said))
+  for (const output of ['silent', 'nxdomain', 'servfail'] as const) {
+    lab.resolvers[0].override(answerAlways(output))
     const seen = [...(await Promise.all(names.map(visit)))]
     assert.equal((await controls.check()).passed, false)
     assert.equal((await controls.check()).passed, true)
     seen.push(...(await Promise.all(names.map(visit))))
     for (const { domain, dns, web } of seen) {
       const { dns: right, web: shownThen } = truth.find((each) => each.domain === domain)!
-      if (dns !== null) assert.deepEqual(dns.status, right!.status, `${said}: ${domain}`)
-      if (web !== null) assert.deepEqual(web, shownThen, `${said}: ${domain}`)
+      if (dns !== null) assert.deepEqual(dns.status, right!.status, `${output}: ${domain}`)
+      if (web !== null) assert.deepEqual(web, shownThen, `${output}: ${domain}`)
     }
     lab.resolvers[0].override(null)
     assert.equal((await controls.check()).passed, true)

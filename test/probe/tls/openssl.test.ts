@@ -51,8 +51,8 @@ async function shownAt(at: number, which: 'all' | 'current', env: NodeJS.Process
 }
 
 function agree(all: readonly Shown[], when: string): void {
-  const said = (whose: 'ours' | 'theirs') => all.map((row) => `${when} ${row.file} ${row.host}: ${row[whose]}`)
-  assert.deepEqual(said('ours'), said('theirs'))
+  const output = (whose: 'ours' | 'theirs') => all.map((row) => `${when} ${row.file} ${row.host}: ${row[whose]}`)
+  assert.deepEqual(output('ours'), output('theirs'))
   assert.ok(
     all.every(({ ours }) => ours !== undefined),
     'each was shown',

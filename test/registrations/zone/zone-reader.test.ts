@@ -203,8 +203,8 @@ test('hostile input is read or rejected with a line, in the same way for all chu
   }
   const texts = fc.array(word, { maxLength: 60 }).map((words) => words.join(''))
   fc.assert(
-    fc.property(texts, fc.boolean(), fc.integer({ min: 1, max: 40 }), (text, isBegun, size) => {
-      const whole = (isBegun ? SOA : '') + text
+    fc.property(texts, fc.boolean(), fc.integer({ min: 1, max: 40 }), (text, isStarted, size) => {
+      const whole = (isStarted ? SOA : '') + text
       assert.deepEqual(outcome(whole, size), outcome(whole, 100_000))
     }),
     { numRuns: 2_000 },

@@ -100,8 +100,8 @@ test('connections beyond the limit get 500 and Retry-After in the name of the en
     assert.match(head, /^HTTP\/1.1 500 /, path)
     assert.match(head, /^Retry-After: 1\r$/m)
     assert.match(head, /^Request-Id: \S+\r$/m)
-    const said = JSON.parse(body)
-    assert.equal((isNested ? said.result : said).error, 'internal_error', path)
+    const output = JSON.parse(body)
+    assert.equal((isNested ? output.result : output).error, 'internal_error', path)
   }
   assert.equal(acceptor.rejected.connections, 5)
   acceptor.connectionsClosed(taker, [number])

@@ -129,8 +129,8 @@ test('a process that dies is replaced in its slot: at once after a stable time, 
 })
 
 test('a process without a heartbeat is killed and replaced, and its silence can be read', async (t) => {
-  const heard: boolean[] = []
-  const world = worldOf(t, 2, { onHeartbeat: (_, isReady) => void heard.push(isReady) })
+  const received: boolean[] = []
+  const world = worldOf(t, 2, { onHeartbeat: (_, isReady) => void received.push(isReady) })
   await world.supervisor.start({ isFirstRequired: true })
   const [first, second] = world.forked as [FakeProcess, FakeProcess]
   await world.pass(9, [second])
@@ -150,7 +150,7 @@ test('a process without a heartbeat is killed and replaced, and its silence can 
   await world.pass(1)
   assert.deepEqual(childrenOf(world), [first, world.forked[2]])
   first.sendHeartbeat(false)
-  assert.deepEqual([heard.includes(true), heard.at(-1)], [true, false])
+  assert.deepEqual([received.includes(true), received.at(-1)], [true, false])
 })
 
 test('a stop tells every process, waits for its end, and kills it at the deadline; nothing is replaced', async (t) => {

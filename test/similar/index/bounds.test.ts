@@ -11,7 +11,7 @@ import { World } from '../world.ts'
 /** The reads of a query from the store. */
 type Work = {
   calls: string[]
-  wanted: PostingsRead[]
+  requested: PostingsRead[]
   rows: number
   vectors: number
   documents: number
@@ -19,7 +19,7 @@ type Work = {
 }
 
 function counted(similar: SimilarReader): { similar: SimilarReader; work: Work } {
-  const work: Work = { calls: [], wanted: [], rows: 0, vectors: 0, documents: 0, limits: [] }
+  const work: Work = { calls: [], requested: [], rows: 0, vectors: 0, documents: 0, limits: [] }
   const noted = <Key extends keyof SimilarReader>(key: Key, note: (...args: Parameters<SimilarReader[Key]>) => void) =>
     (async (...args: Parameters<SimilarReader[Key]>) => {
       work.calls.push(key)
@@ -41,10 +41,10 @@ function counted(similar: SimilarReader): { similar: SimilarReader; work: Work }
         work.documents += documents.length
         work.limits.push(limit)
       }),
-      async postings(wanted) {
+      async postings(requested) {
         work.calls.push('postings')
-        work.wanted.push(...wanted)
-        const read = await similar.postings(wanted)
+        work.requested.push(...requested)
+        const read = await similar.postings(requested)
         work.rows += read.reduce((sum, bytes) => sum + rowsIn(bytes), 0)
         return read
       },
@@ -84,7 +84,7 @@ async function check(limit: number): Promise<void> {
   const { similar, work } = counted(world.store.similar)
   const retrieval = openSimilarityService({ similar }, () => 0)
   await retrieval.similar(name(domainOf(1)), limit) // builds the IDF table
-  Object.assign(work, { calls: [], wanted: [], rows: 0, vectors: 0, documents: 0, limits: [] })
+  Object.assign(work, { calls: [], requested: [], rows: 0, vectors: 0, documents: 0, limits: [] })
   const rows = await retrieval.similar(name(domainOf(0)), limit)
   assert.equal(rows?.length, limit)
   const times = Object.groupBy(work.calls, (call) => call)
@@ -94,12 +94,12 @@ async function check(limit: number): Promise<void> {
   assert.equal(times.findDocument, undefined)
   assert.equal(times.frequencies, undefined)
   assert.ok((times.vectors?.length ?? 0) <= 4 && (times.names?.length ?? 0) <= 3, work.calls.join(' '))
-  assert.ok(work.wanted.length <= QUERY_LIMITS.terms)
-  assert.ok(work.wanted.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
+  assert.ok(work.requested.length <= QUERY_LIMITS.terms)
+  assert.ok(work.requested.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
   assert.ok(work.rows <= QUERY_LIMITS.rows + segments * QUERY_LIMITS.terms, `${work.rows} rows`)
   assert.ok(work.rows > 500, 'these words are frequent')
   assert.ok(work.vectors <= QUERY_LIMITS.cosines)
-  assert.ok(work.documents <= 1 + QUERY_LIMITS.cosines && work.limits.every((most) => most <= limit + 1))
+  assert.ok(work.documents <= 1 + QUERY_LIMITS.cosines && work.limits.every((max) => max <= limit + 1))
 }
 
 test('a query reads at most so many terms, rows, vectors and names, whether among a thousand pages or more', async () => {

@@ -19,8 +19,8 @@ test('no data of a failed query is among the candidates of the next one', () =>
     const read: number[] = []
     let isDamaged = false
     const similar: SimilarReader = Object.assign(Object.create(world.store.similar), {
-      async postings(wanted) {
-        const rows = await world.store.similar.postings(wanted)
+      async postings(requested) {
+        const rows = await world.store.similar.postings(requested)
         return isDamaged ? [...rows.slice(0, -1), rows.at(-1)!.fill(0)] : rows
       },
       async vectors(documents) {

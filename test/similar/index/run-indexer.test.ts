@@ -58,13 +58,13 @@ test('if the indexer is killed before any of its writes, the next one gives the 
 
 test('tombstones of documents that no segment contains any more, left by a killed indexer, have no effect', async () => {
   await inWorld(async (world) => {
-    const said = (prefix: string) =>
+    const output = (prefix: string) =>
       Object.fromEntries(
         Array.from({ length: 20 }, (_, at) => [`page${at}.example`, `subject${at % 5} ${prefix}${at}`]),
       )
-    await world.say(said('old'))
+    await world.say(output('old'))
     await world.index()
-    await world.say(said('new'))
+    await world.say(output('new'))
     const store = watched(world.store, (_, write) => {
       if (write === 'removeTombstones') throw new Killed()
     })
@@ -142,8 +142,8 @@ test('an error of the store is reported, and indexing continues after a while', 
       if (place === 1) throw new Killed('away')
     })
     await world.say(pagesFrom(0, 3))
-    const tell = { progress: () => {}, failed: (error: unknown) => failed.push(error) }
-    const kept = runIndexer({ store, holder: 'keeper', clock, reporter: tell }, stop.signal)
+    const report = { progress: () => {}, failed: (error: unknown) => failed.push(error) }
+    const kept = runIndexer({ store, holder: 'keeper', clock, reporter: report }, stop.signal)
     await clock.waits(10_000)
     assert.deepEqual(failed.map(String), ['Error: away'])
     clock.pass(10_000)

@@ -107,10 +107,10 @@ class World {
     if (parts.length === 0) return
     const held = new Set(parts.flatMap(({ holds }) => [...holds]))
     const kept = new Set([...held].filter((wording) => this.live.has(wording)))
-    const gone = new Tombstones()
-    for (const wording of this.pages.keys()) if (!this.live.has(wording)) gone.add([wording])
-    const made = await merged(parts, gone)
-    assert.equal(gone.found, held.size - kept.size, 'only those that segments held are met')
+    const removed = new Tombstones()
+    for (const wording of this.pages.keys()) if (!this.live.has(wording)) removed.add([wording])
+    const made = await merged(parts, removed)
+    assert.equal(removed.found, held.size - kept.size, 'only those that segments held are met')
     this.parts = [...this.parts.slice(0, -parts.length), { ...made, holds: kept }]
   }
 

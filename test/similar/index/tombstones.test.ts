@@ -13,30 +13,30 @@ const ascending = (most: number) =>
 test('deleted documents are left out, and each counts as found once', () => {
   fc.assert(
     fc.property(ascending(100), fc.integer({ min: 1, max: 9 }), fc.array(ascending(60)), (all, page, groups) => {
-      const [gone, set, met] = [new Tombstones(), new Set(all), new Set<number>()]
-      for (let from = 0; from < all.length; from += page) gone.add(all.slice(from, from + page))
+      const [removed, set, met] = [new Tombstones(), new Set(all), new Set<number>()]
+      for (let from = 0; from < all.length; from += page) removed.add(all.slice(from, from + page))
       for (const group of groups) {
         assert.deepEqual(
-          [...gone.filter(Float64Array.from(group))],
+          [...removed.filter(Float64Array.from(group))],
           group.filter((document) => !set.has(document)),
         )
         for (const document of group) if (set.has(document)) met.add(document)
       }
-      assert.equal(gone.found, met.size)
-      assert.deepEqual([...gone.batches(page)].flat(), all)
-      assert.ok([...gone.batches(page)].every((some) => some.length > 0 && some.length <= page))
+      assert.equal(removed.found, met.size)
+      assert.deepEqual([...removed.batches(page)].flat(), all)
+      assert.ok([...removed.batches(page)].every((some) => some.length > 0 && some.length <= page))
     }),
   )
 })
 
 test('the same with very many documents', () => {
-  const gone = new Tombstones()
-  for (let from = 0; from < 20_000; from += 5000) gone.add(Array.from({ length: 5000 }, (_, at) => 2 * (from + at)))
+  const removed = new Tombstones()
+  for (let from = 0; from < 20_000; from += 5000) removed.add(Array.from({ length: 5000 }, (_, at) => 2 * (from + at)))
   const group = Float64Array.from({ length: 40_002 }, (_, at) => at)
   for (const _ of [1, 2])
     assert.deepEqual(
-      gone.filter(group),
+      removed.filter(group),
       group.filter((document) => document % 2 === 1 || document === 40_000),
     )
-  assert.equal(gone.found, 20_000)
+  assert.equal(removed.found, 20_000)
 })

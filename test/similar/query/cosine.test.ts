@@ -16,7 +16,7 @@ const idfTable = idfTableOf(
 )
 const weightOf = new Map(SOME.map((word, at) => [word, Math.log((TOTAL + 1) / (1 + at ** 2))]))
 
-const said = fc
+const output = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...SOME), fc.integer({ min: 1, max: 400 })), { selector: ([word]) => word })
   .map((pairs) => new Map(pairs))
 
@@ -37,7 +37,7 @@ const close = (a: number, b: number) => Math.abs(a - b) <= 1e-6 * Math.max(1, Ma
 
 test('dot products and lengths are those of maps of terms', () => {
   fc.assert(
-    fc.property(said, said, (one, other) => {
+    fc.property(output, output, (one, other) => {
       const [page, candidate] = [weightDocument(vectorOf(one), idfTable), vectorOf(other)]
       const [ones, others] = [weighed(one), weighed(other)]
       assert.ok(
@@ -55,7 +55,7 @@ test('dot products and lengths are those of maps of terms', () => {
 
 test('the dot product with itself is the square of the length', () => {
   fc.assert(
-    fc.property(said, (one) => {
+    fc.property(output, (one) => {
       const page = weightDocument(vectorOf(one), idfTable)
       assert.ok(close(dotProduct(page, vectorOf(one)), page.length ** 2))
     }),

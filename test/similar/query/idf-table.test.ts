@@ -24,9 +24,9 @@ test('in a table with free slots, each term has its own count: exact up to 2,048
       const idfTable = idfTableOf(total, pages)
       assert.equal(idfTable.documents, total)
       for (const [word, count] of pages) {
-        const told = idfTable.documentFrequencyOf(word)
-        assert.ok(count <= 2048 ? told === count : near(told, count, 0.003), `${told} for ${count}`)
-        assert.ok(near(idfTable.idfOf(word), idf(total, told), 1e-6))
+        const reported = idfTable.documentFrequencyOf(word)
+        assert.ok(count <= 2048 ? reported === count : near(reported, count, 0.003), `${reported} for ${count}`)
+        assert.ok(near(idfTable.idfOf(word), idf(total, reported), 1e-6))
       }
     }),
     { numRuns: 50 },
@@ -56,9 +56,9 @@ test('a full table keeps the most frequent terms, and the others have their aver
   for (let at = 0; at < all; at++) idfTable.add(at * 13, countOf(at))
   const mean = (once + 2 * twice) / (once + twice)
   for (let at = 0; at < all; at += 10_007) {
-    const told = at < once + twice ? mean : 7
-    assert.ok(near(idfTable.documentFrequencyOf(at * 13), told, 1e-9), `${countOf(at)}`)
-    assert.ok(near(idfTable.idfOf(at * 13), idf(1_000_000, told), 1e-6))
+    const reported = at < once + twice ? mean : 7
+    assert.ok(near(idfTable.documentFrequencyOf(at * 13), reported, 1e-9), `${countOf(at)}`)
+    assert.ok(near(idfTable.idfOf(at * 13), idf(1_000_000, reported), 1e-6))
   }
   assert.equal(idfTable.documentFrequencyOf(all * 13), mean, 'and so does one that was never seen')
 })

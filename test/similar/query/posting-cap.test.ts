@@ -8,8 +8,13 @@ import { inWorld } from '../internals.ts'
 
 test('a page with one more occurrence of one word in a thousand has similarity 0.9999, and ranks behind a twin', () =>
   inWorld(async (world) => {
-    const said = (breads: number): string => 'bread '.repeat(breads) + 'cake '.repeat(500)
-    await world.say({ 'b.example': said(500), 'a.example': said(501), 'c.example': said(500), 'd.example': 'sea' })
+    const output = (breads: number): string => 'bread '.repeat(breads) + 'cake '.repeat(500)
+    await world.say({
+      'b.example': output(500),
+      'a.example': output(501),
+      'c.example': output(500),
+      'd.example': 'sea',
+    })
     await world.index()
     assert.deepEqual(await openSimilarityService(world.store).similar(name('b.example'), 5), [
       { target: 'c.example', similarity: 1 },

@@ -14,18 +14,18 @@ const TOTAL = 10_000_000
 type Said = { pages: number; count: number }
 
 /** A page whose n-th term has this count and this document frequency. */
-function pageOf(said: readonly Said[]): { vector: TermVector; idfTable: IdfTable } {
-  const pages = said.map(({ pages }, at) => [wordAt(at), pages] as const).filter(([, pages]) => pages > 0)
-  const words = Uint32Array.from(said, (_, at) => wordAt(at))
+function pageOf(output: readonly Said[]): { vector: TermVector; idfTable: IdfTable } {
+  const pages = output.map(({ pages }, at) => [wordAt(at), pages] as const).filter(([, pages]) => pages > 0)
+  const words = Uint32Array.from(output, (_, at) => wordAt(at))
   return {
-    vector: { size: said.length, terms: words, counts: Uint32Array.from(said, ({ count }) => count) },
+    vector: { size: output.length, terms: words, counts: Uint32Array.from(output, ({ count }) => count) },
     idfTable: idfTableOf(TOTAL, pages),
   }
 }
 
 const wordAt = (at: number) => 7 + at * 9_001
 
-const said = fc.array(
+const output = fc.array(
   fc.record({
     pages: fc.oneof(fc.nat(3), fc.nat(5000), fc.nat(TOTAL)),
     count: fc.integer({ min: 1, max: 30 }),
@@ -35,7 +35,7 @@ const said = fc.array(
 
 test('a query reads a bounded number of terms, rows per term and rows, each once, the heaviest terms first', () => {
   fc.assert(
-    fc.property(said, (all) => {
+    fc.property(output, (all) => {
       const { vector, idfTable } = pageOf(all)
       const page = weightDocument(vector, idfTable)
       const chosen = chooseQueryTerms(page, idfTable, true)

@@ -90,12 +90,12 @@ test('two hashes with the same number count as one term', () => {
 test('texts with the same words and counts, in any order, give the same bytes, and others do not', () => {
   const words = fc.array(fc.constantFrom('one', 'two', 'Drei', 'четыре', '五', 'six'), { maxLength: 30 })
   fc.assert(
-    fc.property(words, words, fc.infiniteStream(fc.nat(1000)), (said, other, dice) => {
-      const shuffled = said.map((word) => [dice.next().value as number, word.toUpperCase()] as const)
+    fc.property(words, words, fc.infiniteStream(fc.nat(1000)), (output, other, dice) => {
+      const shuffled = output.map((word) => [dice.next().value as number, word.toUpperCase()] as const)
       shuffled.sort(([a], [b]) => a - b)
-      assert.deepEqual(bytesOf(said.join(' ')), bytesOf(shuffled.map(([, word]) => word).join(', ')))
-      const same = said.toSorted().join(' ') === other.toSorted().join(' ')
-      assert.equal(Buffer.compare(bytesOf(said.join(' ')), bytesOf(other.join(' '))) === 0, same)
+      assert.deepEqual(bytesOf(output.join(' ')), bytesOf(shuffled.map(([, word]) => word).join(', ')))
+      const same = output.toSorted().join(' ') === other.toSorted().join(' ')
+      assert.equal(Buffer.compare(bytesOf(output.join(' ')), bytesOf(other.join(' '))) === 0, same)
     }),
   )
 })

@@ -23,13 +23,13 @@ export function dropping(engine: Engine): void {
     const hold = await holdOf(store)
     await ingest(store, [saying('one.example', 1, 'one'), saying('two.example', 1, 'two')])
     await fileAll(store, hold)
-    const gone = (await documentOf(store, 'one'))!
+    const removed = (await documentOf(store, 'one'))!
     await ingest(store, [saying('one.example', 2, null), saying('three.example', 1, 'three')])
     await ingest(store, [saying('three.example', 2, null)])
     assert.deepEqual([await store.similar.page(ONE), await store.similar.page(name('three.example'))], [null, null])
     await fileAll(store, hold)
     assert.equal(await store.similar.page(ONE), null)
-    assert.deepEqual(await store.similar.names([gone], 5), [[]])
+    assert.deepEqual(await store.similar.names([removed], 5), [[]])
     assert.deepEqual([await documentOf(store, 'one'), await documentOf(store, 'three')], [null, null])
     await ingest(store, [saying('one.example', 3, 'one')])
     await fileAll(store, hold)

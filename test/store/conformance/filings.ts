@@ -50,7 +50,7 @@ class Keeper {
   readonly #store: Store
   readonly #hold: LockHold
   /** The current texts of names, those pending, and the filed ones. */
-  readonly #said = new Map<DomainName, string | null>()
+  readonly #output = new Map<DomainName, string | null>()
   readonly #filed = new Map<DomainName, string>()
   readonly #waiting = new Set<DomainName>()
   readonly #forgotten = new Set<DomainName>()
@@ -88,42 +88,42 @@ class Keeper {
       names,
       [...living.values()].map((vector) => this.#namesOf(vector)),
     )
-    const gone = [...this.#known.keys()].filter((wording) => !living.has(wording))
-    assert.deepEqual(await indexing.tombstones(0, HIGHEST, 100), gone)
+    const removed = [...this.#known.keys()].filter((wording) => !living.has(wording))
+    assert.deepEqual(await indexing.tombstones(0, HIGHEST, 100), removed)
     this.#highest = Math.max(this.#highest, ...living.keys())
     const segment = (await indexing.beginSegment(this.#hold, 1, this.#highest))!
     await indexing.publishSegment(this.#hold, segment, living.size)
-    await indexing.removeTombstones(this.#hold, gone)
+    await indexing.removeTombstones(this.#hold, removed)
     this.#known = living
   }
 
   async #say({ name, text }: Saying): Promise<void> {
     const observation = seen(name, 0, null, web({ has_website: true, text }))
     await ingest(this.#store, [{ ...observation, observed_at: minute(1) + this.#minutes++ }])
-    if (this.#forgotten.has(name) || (this.#said.get(name) ?? null) === text) return
-    this.#said.set(name, text)
+    if (this.#forgotten.has(name) || (this.#output.get(name) ?? null) === text) return
+    this.#output.set(name, text)
     this.#waiting.add(name)
   }
 
   async #forget(name: DomainName): Promise<void> {
     await this.#store.observations.forget(name)
     this.#forgotten.add(name)
-    this.#said.delete(name)
+    this.#output.delete(name)
     this.#filed.delete(name)
   }
 
   async #file(limit: number, late: Saying | null): Promise<void> {
     const pages = await this.#store.similarIndex.pending(limit)
     assert.ok(pages.length <= limit)
-    const before = new Map(this.#said)
+    const before = new Map(this.#output)
     if (late) await this.#say(late)
     assert.equal(await this.#store.similarIndex.filePages(this.#hold, pages.map(filingOf)), true)
-    for (const { name } of pages) if (before.get(name) === this.#said.get(name)) this.#note(name)
+    for (const { name } of pages) if (before.get(name) === this.#output.get(name)) this.#note(name)
   }
 
   /** Records that the text of a name is filed. */
   #note(name: DomainName): void {
-    const text = this.#said.get(name) ?? null
+    const text = this.#output.get(name) ?? null
     this.#waiting.delete(name)
     if (text === null) this.#filed.delete(name)
     else this.#filed.set(name, text)
@@ -134,7 +134,7 @@ class Keeper {
   }
 
   #expected(name: DomainName): unknown {
-    const text = this.#said.get(name) ?? null
+    const text = this.#output.get(name) ?? null
     if (text === null) return null
     return this.#waiting.has(name) ? { terms: termsOf(text).counts } : { vector: hexOf(vectorOf(text)) }
   }

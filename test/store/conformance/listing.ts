@@ -51,7 +51,7 @@ async function walked(store: Store): Promise<{ names: string[]; rows: string[] }
 }
 
 /** The row of the current facts of a name, which a follow-up file begins with. */
-async function toldOf({ observations: frontier }: Store, of: DomainName): Promise<string> {
+async function reportedOf({ observations: frontier }: Store, of: DomainName): Promise<string> {
   const [current = NO_FACTS] = await frontier.currentFacts([of])
   return formatCsvRow(listingFields(of, current))
 }
@@ -106,7 +106,7 @@ export function listing(engine: Engine): void {
     await ingest(store, WORLD)
     const { rows } = await walked(store)
     const names = WORLD.map(({ domain }) => domain).sort()
-    assert.deepEqual(rows, await Promise.all(names.map((each) => toldOf(store, each))))
+    assert.deepEqual(rows, await Promise.all(names.map((each) => reportedOf(store, each))))
     assert.ok(rows.includes('b-a.example,no,yes,b.example,no,,nocert,noip'))
     assert.ok(rows.includes('mail.example,no,no,,yes,mx10.example mx20.example,nocert,'))
     assert.ok(rows.includes('odd.example,no,no,,yes,"a,""b"".example",nocert,'))
@@ -123,7 +123,7 @@ export function listing(engine: Engine): void {
       )
       known.push(...observations.map(({ domain }) => domain))
       await ingest(store, observations)
-      const expected = await Promise.all(known.toSorted().map((each) => toldOf(store, name(each))))
+      const expected = await Promise.all(known.toSorted().map((each) => reportedOf(store, name(each))))
       assert.deepEqual((await walked(store)).rows, expected)
     })
     await fc.assert(property, { numRuns: RUNS })
@@ -194,13 +194,13 @@ export function listing(engine: Engine): void {
       for (let round = 0; round < 5; round++) {
         const before = [...writer.done]
         const walk = await begin(store)
-        const begun = new Set(writer.begun)
+        const started = new Set(writer.started)
         const lines = await linesOf(walk.names())
         await walk.close()
         assert.deepEqual(lines, [...new Set(lines)].sort())
         const listed = new Set(lines)
         for (const each of before) assert.ok(listed.has(each) || writer.forgotten.has(each), `${each} is missing`)
-        for (const each of lines) assert.ok(begun.has(each) || each.startsWith('n'), `${each} came later`)
+        for (const each of lines) assert.ok(started.has(each) || each.startsWith('n'), `${each} came later`)
       }
       await writing
     },
@@ -240,7 +240,7 @@ function property(engine: Engine): void {
           await happen(after)
           const there = [...expected].filter((each) => !forgotten.has(each)).sort()
           assert.deepEqual(await linesOf(walk.names()), there)
-          const rows = await Promise.all(there.map((each) => toldOf(opened.store, each)))
+          const rows = await Promise.all(there.map((each) => reportedOf(opened.store, each)))
           assert.deepEqual(await linesOf(walk.rows()), rows)
           await walk.close()
           assert.deepEqual(await faults(opened.store), [])

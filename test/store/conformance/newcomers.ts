@@ -7,7 +7,7 @@ import { name, seen } from './world.ts'
 
 export class Writer {
   /** Names being written or already written, names already written, and names being forgotten. */
-  readonly begun = new Set<string>()
+  readonly started = new Set<string>()
   readonly done = new Set<string>()
   readonly forgotten = new Set<string>()
   readonly #store: Store
@@ -19,7 +19,7 @@ export class Writer {
   async write(): Promise<void> {
     for (let batch = 0; batch < 40; batch++) {
       const names = Array.from({ length: 25 }, (_, n) => name(`w${n}-${batch}.example`))
-      for (const each of names) this.begun.add(each)
+      for (const each of names) this.started.add(each)
       await ingest(
         this.#store,
         names.map((each) => seen(each, 1, null)),

@@ -79,8 +79,8 @@ export function schedule(engine: Engine): void {
     const other = await opened.another()
     const all = Array.from({ length: 600 }, (_, n) => name(`walk${n}.example`))
     await store.observations.save(all.map(asNew))
-    const gone = all.filter((_, n) => n % 50 === 0)
-    for (const each of gone.slice(0, 6)) await store.observations.forget(each)
+    const removed = all.filter((_, n) => n % 50 === 0)
+    for (const each of removed.slice(0, 6)) await store.observations.forget(each)
     const walked: DomainName[] = []
     for (let after: DomainName | null = null, page = 0; ; page++) {
       const names: DomainName[] = await store.schedule.names(after, 37)
@@ -88,16 +88,16 @@ export function schedule(engine: Engine): void {
       if (names.length < 37) break
       after = names.at(-1)!
       await other.observations.save([0, 1, 2].map((n) => asNew(name(`new${page}-${n}.example`))))
-      const late = gone.slice(6)[page]
+      const late = removed.slice(6)[page]
       if (late) await other.observations.forget(late)
     }
     assert.deepEqual(walked, [...new Set(walked)].sort(inOrder))
-    const stayed = all.filter((each) => !gone.includes(each))
+    const stayed = all.filter((each) => !removed.includes(each))
     assert.deepEqual(
       stayed.filter((each) => !walked.includes(each)),
       [],
     )
-    assert.ok(gone.slice(0, 6).every((each) => !walked.includes(each)))
+    assert.ok(removed.slice(0, 6).every((each) => !walked.includes(each)))
   })
 
   testWithStore(engine, 'a forgotten name is never due again', async (store) => {

@@ -66,8 +66,8 @@ async function add(store: Store, hold: LockHold, { first, last, wordings, rows }
   return { segment, first, last, documents: wordings }
 }
 
-async function bytesOf({ similar }: Store, wanted: readonly PostingsRead[]): Promise<Buffer[]> {
-  return (await similar.postings(wanted)).map((bytes) => Buffer.from(bytes))
+async function bytesOf({ similar }: Store, requested: readonly PostingsRead[]): Promise<Buffer[]> {
+  return (await similar.postings(requested)).map((bytes) => Buffer.from(bytes))
 }
 
 function joined(rows: readonly PostingRow[]): Buffer {
@@ -101,14 +101,14 @@ export const SEGMENT_PROPERTY = {
   on(store: Store, hold: LockHold) {
     const world = fc.record({
       parts: fc.array(part, { minLength: 1, maxLength: 4 }),
-      wanted: fc.array(read, { maxLength: 5 }),
+      requested: fc.array(read, { maxLength: 5 }),
     })
-    return fc.asyncProperty(world, async ({ parts, wanted }) => {
+    return fc.asyncProperty(world, async ({ parts, requested }) => {
       const written = writtenOf(parts)
       for (const each of written.toReversed()) await add(store, hold, each)
       assert.deepEqual(
-        await bytesOf(store, wanted),
-        wanted.map((one) => joined(expected(written, one))),
+        await bytesOf(store, requested),
+        requested.map((one) => joined(expected(written, one))),
       )
       await add(store, hold, { first: 0, last: 10_000, wordings: 0, rows: [] })
       await sweepAll(store, hold)
@@ -129,9 +129,9 @@ export function segments(engine: Engine): void {
     )
     assert.equal(await store.similarIndex.publishSegment(hold, segment, 17), true)
     assert.deepEqual(await other.similar.segments(), [{ segment, first: 1, last: 20, documents: 17 }])
-    const wanted = [0, 3, 4, 5].map((place) => ({ key: PART + place, rows: 9 }))
+    const requested = [0, 3, 4, 5].map((place) => ({ key: PART + place, rows: 9 }))
     const all = [row(3, 1), row(3, 2), row(4, 1)]
-    assert.deepEqual(await bytesOf(other, wanted), [all, all, all.slice(2), []].map(joined))
+    assert.deepEqual(await bytesOf(other, requested), [all, all, all.slice(2), []].map(joined))
   })
 
   testWithStore(
@@ -232,9 +232,9 @@ export function segments(engine: Engine): void {
       const hold = await holdOf(store)
       const rows = Array.from({ length: 3000 }, (_, n) => ({ ...row(n, n), postings: Buffer.alloc(400, n & 255) }))
       await add(store, hold, { first: 0, last: 3000, wordings: 3000, rows })
-      const wanted = [2999, 1000, 0].map((place) => ({ key: PART + place, rows: 1500 }))
+      const requested = [2999, 1000, 0].map((place) => ({ key: PART + place, rows: 1500 }))
       assert.deepEqual(
-        await bytesOf(store, wanted),
+        await bytesOf(store, requested),
         [2999, 1000, 0].map((place) => joined(rows.slice(place, place + 1500))),
       )
     },

@@ -55,10 +55,10 @@ export function similar(engine: Engine): void {
         ['three', null, 'one two', 'three'].map((text) => text && vectorOf(text)),
       )
       const both = [vectorOf('one two'), vectorOf('three')]
-      const [least, most] = shared < other ? both : both.toReversed()
-      assert.deepEqual(await pageOf(store.similarIndex, 0, 10), [least, most])
+      const [least, max] = shared < other ? both : both.toReversed()
+      assert.deepEqual(await pageOf(store.similarIndex, 0, 10), [least, max])
       assert.deepEqual(await pageOf(store.similarIndex, 0, 1), [least])
-      assert.deepEqual(await pageOf(store.similarIndex, Math.min(shared, other), 10), [most])
+      assert.deepEqual(await pageOf(store.similarIndex, Math.min(shared, other), 10), [max])
       assert.deepEqual([await store.similar.names([], 5), await store.similar.vectors([])], [[], []])
     },
   )

@@ -71,11 +71,11 @@ export function crawlRequests(engine: LedgerEngine): void {
 
   on(engine, 'requested names are listed by range in byte order, until they are fulfilled', async ({ ledger }) => {
     const some = fc.uniqueArray(fc.domain(), { maxLength: 30 })
-    const property = fc.asyncProperty(some, some, fc.integer({ min: 1, max: 3 }), async (wanted, done, limit) => {
-      await ledger.add('followup', [...wanted, ...wanted.slice(0, 3)] as DomainName[])
-      await ledger.add('followup', wanted.slice(0, 2) as DomainName[])
-      await ledger.complete('followup', [...done, ...wanted.slice(0, 1)] as DomainName[])
-      const left = (wanted.slice(1) as DomainName[]).filter((name) => !done.includes(name)).sort()
+    const property = fc.asyncProperty(some, some, fc.integer({ min: 1, max: 3 }), async (requested, done, limit) => {
+      await ledger.add('followup', [...requested, ...requested.slice(0, 3)] as DomainName[])
+      await ledger.add('followup', requested.slice(0, 2) as DomainName[])
+      await ledger.complete('followup', [...done, ...requested.slice(0, 1)] as DomainName[])
+      const left = (requested.slice(1) as DomainName[]).filter((name) => !done.includes(name)).sort()
       const ranges = [...new Set(left.map(slotRangeOf))].sort((a, b) => a - b)
       assert.deepEqual(await ledger.ranges('followup'), ranges)
       assert.equal(await ledger.count('followup'), left.length)

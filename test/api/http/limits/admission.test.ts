@@ -10,20 +10,20 @@ const arrivalOf = () => ({ connection: { socket: { destroyed: false } } }) as Pe
 
 test('in a permanent overload, pipelined requests start now and then', async (t) => {
   const [other, ahead] = [arrivalOf(), arrivalOf()]
-  const begun: (PendingRequest | UnparsedConnection)[] = []
+  const started: (PendingRequest | UnparsedConnection)[] = []
   let ticks = 0
   const admission = new Admission({
     monotonicMs: () => ticks,
     start(arrival) {
-      begun.push(arrival)
+      started.push(arrival)
       ticks++ // each takes a millisecond, and there is always another one
-      if (begun.length < 1_000) admission.enqueue(arrival, arrival === ahead)
+      if (started.length < 1_000) admission.enqueue(arrival, arrival === ahead)
     },
   })
   t.after(() => admission.close())
   for (const arrival of [other, other]) admission.enqueue(arrival, false)
   for (let count = 0; count < 3; count++) admission.enqueue(ahead, true)
-  while (begun.length < 1_000) await turn()
-  const behind = begun.filter((each) => each === ahead).length
-  assert.ok(behind >= 50 && behind <= 150, `${behind} of ${begun.length}`)
+  while (started.length < 1_000) await turn()
+  const behind = started.filter((each) => each === ahead).length
+  assert.ok(behind >= 50 && behind <= 150, `${behind} of ${started.length}`)
 })
