@@ -34,6 +34,7 @@ async function apiOf(t: TestContext) {
     fileStore: world.fileStore,
     settings: { cors: [], trustedProxies: [] },
     now: () => world.clock.now,
+    monotonicMs: () => world.clock.ticks, // stands, so that no request waits too long on a busy machine
     log: pino({ level: 'silent' }),
     metrics: new ApiMetrics(),
   })
