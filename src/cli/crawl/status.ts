@@ -28,7 +28,7 @@ export function formatCrawlStatus(status: CrawlStatus): string[] {
     `requests   ${formatCount(requests.lookup)} from lookups, ${formatCount(requests.followup)} for follow-up files`,
     `rate       ${rate.toFixed(1)} probes per second in the last minute`,
     `lag        ${formatQuantiles(lag, LAG_BOUNDS_SECONDS.at(-1)!)}`,
-    `facts' age ${formatQuantiles(age, AGE_DAYS.at(-1)! * SECONDS_PER_DAY)}`,
+    `fact age   ${formatQuantiles(age, AGE_DAYS.at(-1)! * SECONDS_PER_DAY)}`,
   ]
   for (const { kind, probes, servfail, nxdomain, noWebsite } of lastDay) {
     const of = (part: number): string => `${((100 * part) / Math.max(probes, 1)).toFixed(1)} %`
