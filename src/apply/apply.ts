@@ -149,10 +149,10 @@ export function changeOf(draft: ObservationDraft): Change | null {
 /** Returns true if any part of the dns part was newer than its clock. */
 function applyDns(
   draft: ObservationDraft,
-  { queriedTypes: bits, observed_at, dns, dnsFingerprint }: PreparedObservation,
+  { queriedTypes, observed_at, dns, dnsFingerprint }: PreparedObservation,
 ): boolean {
   if (dns === null) return false
-  const queried = queriedRecordTypes(bits)
+  const queried = queriedRecordTypes(queriedTypes)
   const types = queried.filter((type) => observed_at > draft.clocks[CLOCK_INDEX[type]]!)
   const newer = observed_at > draft.clocks[CLOCK_INDEX.status]!
   if (!newer && types.length === 0) return false

@@ -2,7 +2,7 @@
 
 import { makeFamilyGuard } from '../probe/address-families.ts'
 import { openResolver, type Resolver } from '../probe/dns/resolver.ts'
-import type { DnsServer } from '../probe/dns/server.ts'
+import { type DnsServer, formatDnsServer } from '../probe/dns/server.ts'
 import { DnsServerPaths } from '../probe/dns/server-path.ts'
 import type { Guard } from '../probe/guard.ts'
 import type { WebLimits } from '../probe/http/limits.ts'
@@ -11,7 +11,6 @@ import { makePolitenessLimiter, type PolitenessLimiter } from '../probe/policy/p
 import { createProber, type Prober } from '../probe/probe.ts'
 import { openNetworkSelfCheck, type SelfCheckResult } from '../probe/self-check/network-self-check.ts'
 import type { SelfCheckPlan } from '../probe/self-check/plan.ts'
-import { formatServer } from '../probe/self-check/resolver-check.ts'
 import { createWebProber } from '../probe/web.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { Instant } from '../values/time.ts'
@@ -113,7 +112,7 @@ function createExclusionLogger(log: ((message: string) => void) | undefined) {
     if (description !== lastLogged)
       log?.(description === '' ? 'all resolvers and address families are in use again' : `excluded: ${description}`)
     lastLogged = description
-    const dropped = servers.map(formatServer).join(' and ')
+    const dropped = servers.map(formatDnsServer).join(' and ')
     if (dropped !== '' && dropped !== withoutEdns) log?.(`${EDNS_DROPPED} resolver ${dropped}: ${EDNS_ADVICE}`)
     withoutEdns = dropped
   }

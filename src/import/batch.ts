@@ -24,7 +24,7 @@ export type RejectedLine = { line: number; reason: string; length: number; text:
 
 /**
  * One batch. `line`: number of the last line that was read. `read`: number of lines that were not empty. `bytes`: how
- * much of the file on disk was read so far. `passedOver`: entries of another crawl without usable data.
+ * much of the file on disk was read so far. `skipped`: entries of another crawl without usable data.
  * `end` is null if more follows, else why it ended: `done`, `refused` (strict: the batch holds only the reject),
  * `unusable` (nothing more can be applied), or what is wrong with the file from this line on.
  */

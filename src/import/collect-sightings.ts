@@ -41,12 +41,12 @@ const END_OF_FILE_LINE: InputLine = { bytes: Buffer.alloc(0), length: 0 }
 type PendingBatch = Omit<ImportBatch, 'observations' | 'end'> & { size: number }
 
 /** `memory`: bytes of sightings that are held before they go to a temporary file. */
-export function collectSightings(reader: LineParser, memory?: number): BatchCollector {
+export function collectSightings(parser: LineParser, memory?: number): BatchCollector {
   const sightings = createExternalSorter(memory)
   const observations = createColumnBuffer(MAX_BATCH_OBSERVATIONS)
   const pending: PendingBatch = { line: 0, ...EMPTY_COUNTS, rejects: [] }
   return {
-    ...lineIntake(reader, pending, sightings),
+    ...lineIntake(parser, pending, sightings),
     *finish() {
       for (const observation of observationsOf(sightingsFromTexts(sightings.sorted()))) {
         if (observation === null) pending.skipped++
@@ -58,15 +58,15 @@ export function collectSightings(reader: LineParser, memory?: number): BatchColl
     isFull: () => pending.size >= MAX_BATCH_OBSERVATIONS || pending.bytes >= MAX_BATCH_BYTES,
     dropObservations: () => {},
     takeBatch() {
-      const { line, read, skipped: passedOver, rejects } = pending
+      const { line, read, skipped, rejects } = pending
       Object.assign(pending, EMPTY_COUNTS, { rejects: [] })
-      return { observations: observations.takeColumns(), line, read, skipped: passedOver, rejects }
+      return { observations: observations.takeColumns(), line, read, skipped, rejects }
     },
   }
 }
 
 function lineIntake(
-  reader: LineParser,
+  parser: LineParser,
   pending: PendingBatch,
   sightings: ExternalSorter,
 ): Pick<BatchCollector, 'add' | 'addLast'> {
@@ -95,9 +95,9 @@ function lineIntake(
       const text = lineText(line, pending.line)
       return text === null
         ? refuse(lineTextProblem(line), line)
-        : keep(reader.parseLine(text.replace(/\r$/, '')), line, latest)
+        : keep(parser.parseLine(text.replace(/\r$/, '')), line, latest)
     },
-    addLast: (latest) => keep(reader.end(), END_OF_FILE_LINE, latest),
+    addLast: (latest) => keep(parser.end(), END_OF_FILE_LINE, latest),
   }
 }
 

@@ -17,27 +17,27 @@ export type ImportTally = {
 
 export function addBatchToTally(
   tally: ImportTally,
-  { rejects, line, read, skipped: passedOver }: ImportBatch,
+  { rejects, line, read, skipped }: ImportBatch,
   outcomes: readonly IngestOutcome[],
 ): void {
   tally.read += read
-  tally.skipped += passedOver
+  tally.skipped += skipped
   tally.line = line
   tally.refused += rejects.length
   for (const outcome of outcomes) tally[outcome === 'ahead' || outcome === 'lost' ? 'refused' : outcome]++
 }
 
 export function formatImportSummary(tally: ImportTally, seconds: number, format: ImportFormatName | null): string {
-  const { read, applied, unchanged, stale, refused, skipped: passedOver } = tally
+  const { read, applied, unchanged, stale, refused, skipped } = tally
   const counts = `read ${read}, applied ${applied}, unchanged ${unchanged}, stale ${stale}, refused ${refused}`
   const rate = Math.round(read / Math.max(seconds, 0.001))
-  return `${counts}${format === null ? '' : `, passed over ${passedOver}`} (${seconds.toFixed(1)} s, ${rate} lines/s)`
+  return `${counts}${format === null ? '' : `, passed over ${skipped}`} (${seconds.toFixed(1)} s, ${rate} lines/s)`
 }
 
 /** The format of `--json`. `passed_over` is null for observation files, whose lines are never skipped. */
 export function importSummaryJson(tally: ImportTally, seconds: number, format: ImportFormatName | null): object {
-  const { read, applied, unchanged, stale, refused, skipped: passedOver } = tally
-  return { read, applied, unchanged, stale, refused, passed_over: format === null ? null : passedOver, seconds }
+  const { read, applied, unchanged, stale, refused, skipped } = tally
+  return { read, applied, unchanged, stale, refused, passed_over: format === null ? null : skipped, seconds }
 }
 
 /** Describes how far the import got. The lines of another crawl are not applied in their own order. */

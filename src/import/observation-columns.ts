@@ -3,7 +3,7 @@
 import type { PreparedObservation } from '../apply/prepare.ts'
 import type { DomainName } from '../values/domain-name.ts'
 
-/** `numbers` has observed_at, asked, dnsFingerprint and webFingerprint of each observation in turn. */
+/** `numbers` has observed_at, queriedTypes, dnsFingerprint and webFingerprint of each observation in turn. */
 export type ObservationColumns = {
   names: DomainName[]
   dns: (string | null)[]

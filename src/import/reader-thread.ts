@@ -45,23 +45,23 @@ async function collectLines(
   batch: BatchCollector,
   sender: BatchSender,
 ): Promise<BatchEnd> {
-  const cutter = createLineSplitter()
+  const splitter = createLineSplitter()
   let ending: BatchEnd = 'done'
   try {
     for await (const chunk of decompress(fileChunks(fd, sender.count), path)) {
-      for (const line of cutter.split(chunk)) if (await isLast(line)) return 'refused'
+      for (const line of splitter.split(chunk)) if (await isLast(line)) return 'refused'
     }
-    const rest = cutter.rest()
+    const rest = splitter.rest()
     if (rest !== null && (await isLast(rest))) return 'refused'
   } catch (error) {
     if (error instanceof InputError) throw error
     ending = { problem: (error as Error).message }
   }
-  const { latest } = sender.order() ?? (await sender.nextRequest())
+  const { latest } = sender.currentRequest() ?? (await sender.nextRequest())
   return !batch.addLast(latest) && strict ? 'refused' : ending
   /** Adds a line. Returns true if it is rejected and the import is strict. */
   async function isLast(line: InputLine): Promise<boolean> {
-    const { latest } = sender.order() ?? (await sender.nextRequest())
+    const { latest } = sender.currentRequest() ?? (await sender.nextRequest())
     const isAccepted = batch.add(line, latest)
     if (strict && !isAccepted) batch.dropObservations()
     else if (batch.isFull()) sender.send()
@@ -72,7 +72,7 @@ async function collectLines(
 /** Sends what was held back for the end of the file, after all of it was read. */
 async function sendRemaining(batch: BatchCollector, sender: BatchSender): Promise<void> {
   for (const _ of batch.finish()) {
-    if (sender.order() === null) await sender.nextRequest()
+    if (sender.currentRequest() === null) await sender.nextRequest()
     if (batch.isFull()) sender.send()
   }
 }
@@ -95,7 +95,7 @@ function createBatchSender(port: MessagePort, batch: BatchCollector) {
     count(more: number): void {
       bytes += more
     },
-    order: (): BatchRequest | null => request,
+    currentRequest: (): BatchRequest | null => request,
     nextRequest: async (): Promise<BatchRequest> => (await once(port, 'message'))[0] as BatchRequest,
     send: () => post(null),
     end(ending: BatchEnd): void {

@@ -33,7 +33,7 @@ const EARLIER_FILE_DAYS = 28
  * A day out of bounds is held: its file exists, but is not available for download. `held` gives the reason.
  */
 export async function buildDaily(day: Day, build: DailyBuild, context: BuildContext): Promise<BuildResult> {
-  const { fileStore, qualityBounds: bounds, release, now } = build
+  const { fileStore, qualityBounds, release, now } = build
   const files = (await fileStore.list('daily')).filter(({ held }) => held === null)
   await requireDiskSpace(
     fileStore,
@@ -53,7 +53,7 @@ export async function buildDaily(day: Day, build: DailyBuild, context: BuildCont
   })
   const describe = (): FileDescription => {
     const counts = tally.counts()
-    const { ratio, held } = checkQuality(day, counts.rows, files, release ? null : bounds)
+    const { ratio, held } = checkQuality(day, counts.rows, files, release ? null : qualityBounds)
     return { generated: now, ...counts, ratio, listed_before, held }
   }
   try {

@@ -60,11 +60,11 @@ export function planJobs(inputs: PlanInputs): JobPlan {
 
 /** Yields the missing steps in order. Skips steps that must wait, and adds their times to `wakeTimes`. */
 function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]): Generator<JobStep> {
-  const { now, times, inboxRecheckAt: recheckAt } = inputs
-  const isRecheckDue = recheckAt !== null && recheckAt <= now
-  if (history.lastSuccessSince('inbox', null, isRecheckDue ? recheckAt : history.round) === null)
+  const { now, times, inboxRecheckAt } = inputs
+  const isRecheckDue = inboxRecheckAt !== null && inboxRecheckAt <= now
+  if (history.lastSuccessSince('inbox', null, isRecheckDue ? inboxRecheckAt : history.round) === null)
     yield { job: 'inbox', date: null }
-  if (recheckAt !== null && !isRecheckDue) wakeTimes.push(recheckAt)
+  if (inboxRecheckAt !== null && !isRecheckDue) wakeTimes.push(inboxRecheckAt)
   for (const { day, changed } of outdatedDays(inputs, history)) {
     if (changed < now) yield { job: 'daily', date: day }
     else wakeTimes.push(changed + 1) // a file of the same second may be older than the change
@@ -153,15 +153,15 @@ class RunHistory {
 
   /** The newest successful run that began at or after a time; null if there is none. */
   lastSuccessSince(job: Job, date: Day | null, from: Instant): JobRun | null {
-    const went = ({ startedAt: began, endedAt: ended, error }: JobRun): boolean =>
-      began >= from && ended !== null && error === null
+    const went = ({ startedAt, endedAt: ended, error }: JobRun): boolean =>
+      startedAt >= from && ended !== null && error === null
     return this.#runsOf({ job, date }).findLast(went) ?? null
   }
 
   /** When the step may be tried next; null if it has failed too often in this round. */
   retryAt(step: JobStep): Instant | null {
     const failures = this.#runsOf(step).filter(
-      ({ startedAt: began, error }) => began >= this.round && error !== null && error !== STOPPED_MESSAGE,
+      ({ startedAt, error }) => startedAt >= this.round && error !== null && error !== STOPPED_MESSAGE,
     )
     if (failures.length >= MAX_TRIES_PER_ROUND) return null
     const last = failures.at(-1)

@@ -83,10 +83,10 @@ async function millisecondsUntil({ store }: JobScheduler, instant: number): Prom
 
 /** Runs a step and reports its outcome. Returns false if another process holds its lock. */
 async function runStepIfFree(scheduler: JobScheduler, step: JobStep, signal: AbortSignal): Promise<boolean> {
-  const { events, run: make } = scheduler
+  const { events, run } = scheduler
   try {
     const done = await withJobLock(LOCK_OF_JOB[step.job], lockDependencies(scheduler), signal, (lock) =>
-      lock.record(step, () => make(step, lock)),
+      lock.record(step, () => run(step, lock)),
     )
     if (done !== null) events.done(step, done.result)
     return done !== null

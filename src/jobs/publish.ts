@@ -85,11 +85,11 @@ async function* withLockCheck(
 
 /** Throws BuildFault if the disk of the file store has less free space than `bytes` and a reserve. */
 export async function requireDiskSpace(
-  { freeBytes: diskSpace }: Pick<FileStore, 'freeBytes'>,
+  { freeBytes }: Pick<FileStore, 'freeBytes'>,
   what: string,
   bytes: number,
 ): Promise<void> {
-  const [free, needed] = [await diskSpace(), bytes + SPARE_BYTES]
+  const [free, needed] = [await freeBytes(), bytes + SPARE_BYTES]
   if (free >= needed) return
   const words = `${what} needs ${Math.ceil(needed / MEBIBYTE)} MiB, and the disk of DOMAINDEX_FILES has ${Math.floor(free / MEBIBYTE)} MiB free`
   throw new BuildFault(`${words}: free disk space, or name a folder on another disk`)

@@ -39,13 +39,13 @@ type StepOptions = Pick<BuildContext, 'onRows'> & { release?: boolean }
 export async function readPlanInputs({
   store,
   fileStore,
-  registrations: sources,
-  inboxRecheckAt: inboxAgain,
+  registrations,
+  inboxRecheckAt,
 }: Pick<JobDependencies, 'store' | 'fileStore' | 'registrations' | 'inboxRecheckAt'>): Promise<
   Omit<PlanInputs, 'times' | 'followupWait'>
 > {
   const now = await store.now()
-  const days = await sources.days()
+  const days = await registrations.days()
   const crawlers = await store.schedule.crawlers()
   const requested = crawlers.length === 0 ? 0 : await store.crawlRequests.count('followup')
   const files = {} as Record<FileKind, FileManifest[]>
@@ -56,7 +56,7 @@ export async function readPlanInputs({
     files,
     runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
     crawl: { isRunning: crawlers.length > 0, requested: requested },
-    inboxRecheckAt: inboxAgain(),
+    inboxRecheckAt: inboxRecheckAt(),
   }
 }
 
@@ -94,12 +94,12 @@ export async function runStep(
 }
 
 async function runDailyStep(
-  { store, fileStore, registrations: sources, qualityBounds }: JobDependencies,
+  { store, fileStore, registrations, qualityBounds }: JobDependencies,
   day: Day,
   run: BuildContext,
   release: boolean,
 ): Promise<StepOutcome> {
-  const names = sources.registered(day)
+  const names = registrations.registered(day)
   const build = {
     fileStore: fileStore,
     observations: store.observations,

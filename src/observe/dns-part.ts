@@ -9,7 +9,7 @@ import type { DnsPart, DnsStatus } from './observation.ts'
  * queries all types, so a missing answer was lost. Another crawl may not have queried the type, which counts as no
  * record.
  */
-export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not asked' = 'lost'): DnsPart | null {
+export function toDnsPart(result: DnsProbeResult, missingMeans: 'lost' | 'not queried' = 'lost'): DnsPart | null {
   const status = dnsStatusOf(result)
   if (status === null) return null
   return { status, records: status === 'ok' ? canonicalRecordsOf(result, missingMeans === 'lost') : {} }

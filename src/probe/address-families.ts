@@ -1,6 +1,6 @@
 /**
- * The usable address families. The guard rejects addresses of a closed family, so that a probe says nothing about hosts
- * without another family.
+ * The usable address families. The guard rejects the addresses of a closed family. A host that has no other address
+ * then counts as not probed.
  */
 
 import { addressFamily } from '../values/ip-address.ts'

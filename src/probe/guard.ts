@@ -24,7 +24,7 @@ type GuardOptions = {
   allowed?: readonly AddressRange[]
   /** Allows only those ranges and the port mappings. */
   onlyAllowed?: boolean
-  /** Never allowed, whatever `allowed` contains. 0.0.0.0 and :: mapping for every allowed address. */
+  /** Never allowed, whatever `allowed` contains. 0.0.0.0 and :: stand for every allowed address. */
   blocked?: readonly { address: IpAddress; port: number }[]
   /** Whether the owner of an address opted out. Called each time. */
   isOptedOut?: (address: IpAddress) => boolean
@@ -185,7 +185,7 @@ function embeddedIpv4(address: IpAddress): IpAddress[] {
   if (addressFamily(address) === 4 || address === LOOPBACK) return []
   const bytes = packAddress(address).subarray(1)
   const offsets = EMBEDDED_IPV4_FORMATS.filter(({ range }) => contains(range, address)).flatMap(
-    (wrapping) => wrapping.offsets,
+    ({ offsets }) => offsets,
   )
   if (ISATAP_PREFIXES.has(Buffer.from(bytes.subarray(8, 12)).toString('hex'))) offsets.push({ at: 12, mask: 0 })
   return offsets.map(({ at, mask }) =>
@@ -193,8 +193,8 @@ function embeddedIpv4(address: IpAddress): IpAddress[] {
   )
 }
 
-function mappedEndpoint(address: IpAddress, { port, connectTo: at }: PortMapping): VettedEndpoint {
-  return at === undefined ? { address, port, isOwn: true } : { address, port, isOwn: true, connectTo: at }
+function mappedEndpoint(address: IpAddress, { port, connectTo }: PortMapping): VettedEndpoint {
+  return connectTo === undefined ? { address, port, isOwn: true } : { address, port, isOwn: true, connectTo }
 }
 
 function publicPortOf({ publicPort }: PortMapping): number {

@@ -8,7 +8,7 @@ import type { HostEndpoints } from './http/connect.ts'
 import type { OptOutList } from './policy/opt-out.ts'
 import type { DnsAnswer, VettedEndpoint } from './probe-result.ts'
 
-/** `isIncomplete`: a family is isIncomplete for a local reason. */
+/** `isIncomplete`: the addresses of a family are unknown for a local reason. */
 type HostAddressSet = { ipv4: readonly IpAddress[]; ipv6: readonly IpAddress[]; isIncomplete: boolean }
 
 const OPTED_OUT_ADDRESSES: HostAddressSet = { ipv4: [], ipv6: [], isIncomplete: true }
@@ -29,7 +29,7 @@ export class HostAddresses {
     this.#options = options
   }
 
-  /** Sets the known addresses of a host, so that it is not resolved. `isIncomplete`: a family is isIncomplete. */
+  /** Sets the known addresses of a host, so that it is not resolved. `isIncomplete`: those of a family are unknown. */
   set(host: DomainName, addresses: readonly IpAddress[], isIncomplete: boolean): void {
     this.#byHost.set(host, Promise.resolve({ ...splitByFamily(addresses), isIncomplete }))
   }

@@ -23,10 +23,10 @@ export type DnsProbeResult = Partial<Record<RecordType, DnsAnswer>>
 export type DnsFailure = 'servfail' | 'refused' | 'lame' | 'timeout' | 'malformed'
 
 /**
- * What the resolver said to one question. `records` are those at the end of the alias chain, in the form of observation
- * files (docs/data-sources.md), as they came: not sorted, repeats included; none: the type is absent.
- * `aliases` are the targets of the CNAME records that were followed, in their order. `nxdomain` is the name itself; an
- * alias whose target does not exist is an answer without records.
+ * The resolver's answer to one query. `records`: those at the end of the alias chain, in the form of observation files
+ * (docs/data-sources.md), neither sorted nor without repeats. An empty list means that the type is absent.
+ * `aliases`: the targets of the followed CNAME records, in their order. `nxdomain` concerns the name itself. An alias
+ * whose target does not exist gives an answer without records.
  */
 export type DnsAnswer =
   | { outcome: 'records'; records: readonly ObservedRecord[]; aliases: readonly string[] }

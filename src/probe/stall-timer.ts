@@ -5,7 +5,7 @@ const TICK_MS = 10
 /** Timers are this late even on an idle machine. */
 const USUAL_LATENESS_MS = 3
 /** The largest factor by which a timeout is extended. */
-const MAX_PROLONGATION = 5
+const MAX_EXTENSION_FACTOR = 5
 
 /** Milliseconds by which the ticks of this process were late, up to the last tick. */
 let missedMs = 0
@@ -53,7 +53,7 @@ export function setStallTolerantTimeout(milliseconds: number, onTimeout: () => v
   let isOver = false
   startTicking()
   let countedMs = stalledMs()
-  let prolongationLeft = (MAX_PROLONGATION - 1) * milliseconds
+  let extensionLeft = (MAX_EXTENSION_FACTOR - 1) * milliseconds
   const stop = (): void => {
     if (!isOver) stopTicking()
     isOver = true
@@ -61,7 +61,7 @@ export function setStallTolerantTimeout(milliseconds: number, onTimeout: () => v
     clearImmediate(immediate)
   }
   const check = (): void => {
-    const missedMore = Math.min(stalledMs() - countedMs, prolongationLeft)
+    const missedMore = Math.min(stalledMs() - countedMs, extensionLeft)
     if (missedMore < 1) {
       immediate = setImmediate(() => {
         stop()
@@ -70,7 +70,7 @@ export function setStallTolerantTimeout(milliseconds: number, onTimeout: () => v
       return
     }
     countedMs += missedMore
-    prolongationLeft -= missedMore
+    extensionLeft -= missedMore
     timer = setTimeout(check, missedMore)
   }
   let timer = setTimeout(check, milliseconds)

@@ -136,10 +136,10 @@ async function probeChains(
     limits,
   }
   const bare = await followFromHost(domain, context)
-  const other = parseName(`www.${domain}`)
-  const alone = bare.hops.length === 0 && other !== null && (await addresses.has(other))
-  const www = alone ? await followFromHost(other, context) : null
-  const served = www === null || www.hops.length === 0 ? domain : other!
+  const wwwHost = parseName(`www.${domain}`)
+  const needsWww = bare.hops.length === 0 && wwwHost !== null && (await addresses.has(wwwHost))
+  const www = needsWww ? await followFromHost(wwwHost, context) : null
+  const served = www === null || www.hops.length === 0 ? domain : wwwHost!
   if (served === domain && bare.hops.length === 0 && [bare, www].some((chain) => chain?.end === 'not_allowed'))
     return null
   return { bare, www, certificate: await http.certificate(served) }

@@ -57,11 +57,11 @@ const TAKING_FOLDER = 'taking'
  * inbox and throws.
  */
 export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
-  const { folder, signal, onReport, seenFiles: glimpses } = inbox
+  const { folder, signal, onReport, seenFiles } = inbox
   await returnAbandonedFiles(folder)
   const reports: InboxReport[] = []
   const lying = await labelledFiles(folder)
-  for (const file of glimpses.keys()) if (!lying.some((labelled) => labelled.file === file)) glimpses.delete(file)
+  for (const file of seenFiles.keys()) if (!lying.some((labelled) => labelled.file === file)) seenFiles.delete(file)
   for (const labelled of lying) {
     if (signal.aborted) break
     const report = await importInboxFile(inbox, labelled)
@@ -106,19 +106,19 @@ export function openInbox(folder: string): Pick<Inbox, 'folder' | 'now' | 'monot
 
 /** Returns why a file must wait, or null if it has not changed for long enough. */
 async function reasonToLeave(
-  { now, monotonicMs: ticks, seenFiles: glimpses }: Inbox,
+  { now, monotonicMs, seenFiles }: Inbox,
   file: string,
   found: Stats,
 ): Promise<string | null> {
   if (!found.isFile()) return 'it is no file'
-  const before = glimpses.get(file)
+  const before = seenFiles.get(file)
   const isSeen = before !== undefined && isSameFile(before, found)
   const age = (await now()) - found.mtimeMs
-  if (age >= UNCHANGED_MS || (isSeen && ticks() - before.seenAt >= UNCHANGED_MS)) {
-    glimpses.delete(file)
+  if (age >= UNCHANGED_MS || (isSeen && monotonicMs() - before.seenAt >= UNCHANGED_MS)) {
+    seenFiles.delete(file)
     return null
   }
-  if (!isSeen) glimpses.set(file, { size: found.size, mtimeMs: found.mtimeMs, seenAt: ticks() })
+  if (!isSeen) seenFiles.set(file, { size: found.size, mtimeMs: found.mtimeMs, seenAt: monotonicMs() })
   return age < 0 ? 'its time lies ahead' : 'it is being written'
 }
 

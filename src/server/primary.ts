@@ -75,7 +75,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
 /** Starts the admin listener; null if the settings turn it off. */
 async function startAdmin(
   { admin, files }: Settings,
-  { store, workerPool, acceptor, logOutput: output }: ServerParts,
+  { store, workerPool, acceptor, logOutput }: ServerParts,
 ): Promise<Server | null> {
   if (admin === null) return null
   try {
@@ -83,7 +83,7 @@ async function startAdmin(
       admin,
       serverMetrics(store, openFolderFileStore(files), workerPool, acceptor),
     )
-    output.log.info({ host: admin.host, port }, 'admin listener started')
+    logOutput.log.info({ host: admin.host, port }, 'admin listener started')
     return server
   } catch (error) {
     throw listenFault(error as NodeJS.ErrnoException, admin, ADMIN_SETTING_NAMES)
@@ -118,10 +118,10 @@ function stopRequested(): Promise<void> {
   })
 }
 
-async function stopServer({ workerPool, children, admin, store, logOutput: output }: ServerParts): Promise<void> {
+async function stopServer({ workerPool, children, admin, store, logOutput }: ServerParts): Promise<void> {
   await Promise.all([workerPool.stop(), ...children.map((each) => each.stop())])
   admin?.closeAllConnections()
   admin?.close()
   await store.close()
-  output.flush()
+  logOutput.flush()
 }

@@ -4,7 +4,7 @@
  */
 
 import {
-  type ApplyOutcome as Applied,
+  type ApplyOutcome,
   applyObservation,
   changeOf,
   differs,
@@ -23,7 +23,7 @@ import type { Store } from './port/store.ts'
  * What became of an observation. `ahead`: rejected, because its time is more than 5 minutes ahead of the store's clock.
  * `lost`: not written, because another crawler has leased its name.
  */
-export type IngestOutcome = Applied | 'ahead' | 'lost'
+export type IngestOutcome = ApplyOutcome | 'ahead' | 'lost'
 
 /** `leases`: those of the crawler that saves the batch. Names outside of them are lost. */
 export type IngestOptions = { intervals?: ProbeIntervals; leases?: readonly Lease[] }

@@ -57,26 +57,22 @@ type LockLoss = { signal: AbortSignal; lose: () => StoreFault }
 async function renewUntilAborted(
   jobs: Jobs,
   hold: LockHold,
-  { clock, signal, lose: markLost }: LockLoss & { clock: WaitClock },
+  { clock, signal, lose }: LockLoss & { clock: WaitClock },
 ): Promise<void> {
   for (;;) {
     await clock.wait(RENEW_MS, signal)
     if (signal.aborted) return
-    if (!(await jobs.renewLock(hold).catch(() => true))) markLost() // an unavailable store does not end the lock
+    if (!(await jobs.renewLock(hold).catch(() => true))) lose() // an unavailable store does not end the lock
   }
 }
 
-function heldLockOf(
-  jobs: Jobs,
-  hold: LockHold,
-  { signal, lost, lose: markLost }: LockLoss & { lost: AbortSignal },
-): HeldLock {
+function heldLockOf(jobs: Jobs, hold: LockHold, { signal, lost, lose }: LockLoss & { lost: AbortSignal }): HeldLock {
   return {
     hold,
     signal: AbortSignal.any([signal, lost]),
-    markLost,
+    markLost: lose,
     async requireHeld() {
-      if (!(await jobs.renewLock(hold))) throw markLost()
+      if (!(await jobs.renewLock(hold))) throw lose()
     },
   }
 }

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
-const MAX_PART_BYTES = 255 // RFC 1035, section 3.3
+export const MAX_TXT_PART_BYTES = 255 // RFC 1035, section 3.3
 
 /**
  * Returns the text of a character string. It decodes the bytes as UTF-8 and writes invalid bytes, bytes below 0x20 and
@@ -37,9 +37,9 @@ function unescapedLength(bytes: Buffer, at: number): number {
  * bytes.
  */
 export function canonicalTxtPart(text: string): string | null {
-  if (isPlainAscii(text)) return text.length > MAX_PART_BYTES ? null : text
+  if (isPlainAscii(text)) return text.length > MAX_TXT_PART_BYTES ? null : text
   const bytes = decodeTxtPart(text)
-  return bytes.length > MAX_PART_BYTES ? null : encodeTxtPart(bytes)
+  return bytes.length > MAX_TXT_PART_BYTES ? null : encodeTxtPart(bytes)
 }
 
 function isPlainAscii(text: string): boolean {

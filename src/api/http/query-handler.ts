@@ -42,10 +42,10 @@ export async function handleQuery(
     reservation = await quotaLimiter.reserve(caller)
     endpoint.authorize?.(caller, parameters)
     const call = { parameters, caller, facts, similarSearch, fileStore, keys: keyring.keys, onUnknownName }
-    const { body, lastObserved: observed } = await endpoint.handle!(call)
+    const { body, lastObserved } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)
-    if (observed !== null) addObservedAt(headers, observed)
+    if (lastObserved !== null) addObservedAt(headers, lastObserved)
     await sendResponse(responses, request, reply, { status: 200, body, headers })
   } catch (error) {
     const apiError = toApiError(context, request.id, error)

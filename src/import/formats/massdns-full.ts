@@ -5,7 +5,7 @@ import { RECORD_TYPES } from '../../values/dns-record.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
-import { answerFromMessage, type PrintedMessage, type PrintedRecord } from './printed-message.ts'
+import { answerFromMessage, MAX_ENTRY_RECORDS, type PrintedMessage, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'
 
 /** A message as far as it was read. `question`: null before it was read. `section`: the section of the next records. */
@@ -28,7 +28,6 @@ const FLAGS_LINE = /^;; flags: ([a-z ]*);/
 const SECTION_LINE = /^;; ([A-Z]+) SECTION:$/
 const QUESTION_LINE = /^(\S+) (\S+) (\S+)$/
 const RECORD_LINE = /^(\S+) (\d+) (\S+) (\S+) (.*)$/
-const MAX_ENTRY_RECORDS = 2000
 
 /** An entry ends with two empty lines or at the start of the next one. The rest of a rejected entry is skipped. */
 export function massdnsFullText(observedAt: Instant | null): LineParser {

@@ -7,7 +7,7 @@ import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { parseHostName } from '../../values/host-name.ts'
 import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
-import { answerFromMessage, type PrintedRecord } from './printed-message.ts'
+import { answerFromMessage, MAX_ENTRY_RECORDS, type PrintedRecord } from './printed-message.ts'
 import { type LineParser, NO_TIME_PROBLEM, type ParsedLine, type Sighting } from './sighting.ts'
 
 /**
@@ -30,7 +30,6 @@ const QUERY_META_LINE = /^\S+ (\d{1,11}) ([A-Z0-9]{1,20}) (\S+) (?:[A-Z0-9]{1,20
 const QUERY_LINE = /^(\S+) (?:IN|CH|HS|ANY)? ?([A-Z0-9]{1,20})$/
 /** With flag t, a record has its class and TTL. */
 const SIMPLE_RECORD_LINE = /^\t?(\S+) (?:(\S+) \d+ )?([A-Z][A-Z0-9]*) (.*)$/
-const MAX_ENTRY_RECORDS = 2000
 
 /**
  * Without questions, an answer ends with an empty line or with a record that does not belong to it. Such a record has

@@ -68,7 +68,7 @@ function* addQuery(gathering: NameGathering, { type, at, answer }: QuerySighting
 }
 
 function toObservation(domain: DomainName, { at, answers }: ObservedQueries): Observation | null {
-  const dns = toDnsPart(answers, 'not asked')
+  const dns = toDnsPart(answers, 'not queried')
   return dns === null ? null : { domain, observed_at: at, dns, web: null }
 }
 

@@ -2,9 +2,9 @@
 
 import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import { adminEmail } from '../../values/host-name.ts'
+import { MAX_TXT_PART_BYTES } from '../../values/txt-part.ts'
 import type { PrintedRecord } from './printed-message.ts'
 
-const MAX_TXT_PART_BYTES = 255
 const BACKSLASH = '\\'
 
 /**

@@ -5,6 +5,9 @@ import { followCnames, MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
 import { canonicalRecordSet, type RecordType } from '../../values/dns-record.ts'
 import { parseHostName } from '../../values/host-name.ts'
 
+/** A message with more records is rejected. */
+export const MAX_ENTRY_RECORDS = 2000
+
 /** One record of the answer section. `owner` as printed, `record` in the form of observation files. */
 export type PrintedRecord = { owner: string; type: string; record: unknown }
 

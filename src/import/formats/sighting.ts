@@ -9,8 +9,8 @@ import type { Instant } from '../../values/time.ts'
 export type Sighting = { name: DomainName; at: Instant } & SightingBody
 
 /**
- * `asked`: the type was queried, and this was the answer. `held`: the records were seen from `at` until `until`, both
- * included, perhaps among others. Records are validated and in the form of observation files.
+ * `queried`: the type was queried, and this was the answer. `observed`: the records were seen from `at` until `until`,
+ * both included, perhaps among others. Records are validated and in the form of observation files.
  */
 export type SightingBody =
   | { kind: 'queried'; type: RecordType; answer: DnsAnswer }

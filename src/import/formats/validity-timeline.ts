@@ -25,36 +25,36 @@ export type ValidityTimeline = ReturnType<typeof createValidityTimeline>
 export function createValidityTimeline(type: RecordType) {
   const valid = new Map<string, ValidRecord>()
   let start: Instant = 0
-  const snapshotsOfStretch = (last: Instant): RecordSnapshot[] => {
+  const snapshotsOfPeriod = (last: Instant): RecordSnapshot[] => {
     const records = validRecordSet(type, [...valid.values()])
     const first = { type, at: start, records }
     return last > start ? [first, { type, at: last, records }] : [first]
   }
   /** Returns the snapshots of periods that ended before a time. */
   const advanceTo = (time: Instant): RecordSnapshot[] => {
-    const moments: RecordSnapshot[] = []
+    const snapshots: RecordSnapshot[] = []
     while (valid.size > 0) {
       const next = Math.min(...[...valid.values()].map(({ until }) => until))
       if (next >= time) break
-      moments.push(...snapshotsOfStretch(next))
+      snapshots.push(...snapshotsOfPeriod(next))
       for (const [key, { until }] of valid) if (until === next) valid.delete(key)
       start = next + 1
     }
-    return moments
+    return snapshots
   }
   return {
     add(at: Instant, records: readonly ObservedRecord[], until: Instant): RecordSnapshot[] {
-      const moments = advanceTo(at)
+      const snapshots = advanceTo(at)
       const keyed = records.map((record): [string, ObservedRecord] => [JSON.stringify(record), record])
       const isOther = keyed.some(([key]) => !valid.has(key))
-      if (valid.size > 0 && start < at && isOther) moments.push(...snapshotsOfStretch(at - 1))
+      if (valid.size > 0 && start < at && isOther) snapshots.push(...snapshotsOfPeriod(at - 1))
       if (valid.size === 0 || isOther) start = at
       for (const [key, record] of keyed) {
         const known = valid.get(key)
         valid.set(key, { record, from: known?.from ?? at, until: Math.max(until, known?.until ?? 0) })
       }
       dropEarliestEnding(valid)
-      return moments
+      return snapshots
     },
     /** Returns the remaining snapshots. */
     end: (): RecordSnapshot[] => advanceTo(Number.POSITIVE_INFINITY),

@@ -66,8 +66,8 @@ export class DnsConcurrencyLimiter {
   /** How often the limit was halved. */
   overloads = 0
 
-  /** `ticks`: milliseconds of a monotonic clock. `fixed`: a constant limit, for benchmarks. */
-  constructor({ ticks: nowMs = () => performance.now(), fixed }: { ticks?: () => number; fixed?: number } = {}) {
+  /** `nowMs`: milliseconds of a monotonic clock. `fixed`: a constant limit, for benchmarks. */
+  constructor({ nowMs = () => performance.now(), fixed }: { nowMs?: () => number; fixed?: number } = {}) {
     this.#nowMs = nowMs
     this.#windowStartedAt = nowMs()
     this.#isFixed = fixed !== undefined

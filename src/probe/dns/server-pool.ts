@@ -33,7 +33,7 @@ type DnsQuestion = {
 export type DnsServerPoolOptions = {
   /** Milliseconds after which an attempt times out, counted from when it is sent. */
   timeoutMs: number
-  /** Attempts per query, at least two. Up to three more if overload may explain the failures. */
+  /** Attempts per query, at least two. Up to EXTRA_ATTEMPTS more if overload may explain the failures. */
   attempts: number
   /** UDP sockets per server. */
   sockets: number

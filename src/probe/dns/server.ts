@@ -24,3 +24,8 @@ export function parseDnsServer(text: string): DnsServer | null {
   const port = digits === undefined ? DNS_PORT : Number(digits)
   return address === null || port > 65_535 ? null : { address, port }
 }
+
+/** Formats a server for messages. */
+export function formatDnsServer({ address, port }: DnsServer): string {
+  return port === DNS_PORT ? address : `${address} port ${port}`
+}

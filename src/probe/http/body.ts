@@ -143,8 +143,8 @@ class CompressedDecoder implements BodyDecoder {
     const { decodedBytes, ratio, ratioFrom } = this.#limits
     const maxBytes = Math.min(decodedBytes, Math.max(ratioFrom, ratio * packed.length))
     try {
-      const { decodeSync: decode, options } = decoderFor(this.#encoding, packed[0]!)
-      this.#sink(decode(packed, { ...options, maxOutputLength: maxBytes }))
+      const { decodeSync, options } = decoderFor(this.#encoding, packed[0]!)
+      this.#sink(decodeSync(packed, { ...options, maxOutputLength: maxBytes }))
       return true
     } catch {
       return false
@@ -152,8 +152,8 @@ class CompressedDecoder implements BodyDecoder {
   }
 
   #stream(): ZlibDecoder {
-    const { createStream: stream, options } = decoderFor(this.#encoding, this.#buffered[0]![0]!)
-    const decoder = stream(options)
+    const { createStream, options } = decoderFor(this.#encoding, this.#buffered[0]![0]!)
+    const decoder = createStream(options)
     this.#decoder = decoder
     decoder.on('data', (chunk: Buffer) => {
       const bytesLeft = this.#limits.decodedBytes - this.#decodedBytes

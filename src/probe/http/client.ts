@@ -149,8 +149,8 @@ class OriginConnection {
       bodyTimeout: 0,
       connect: (_, callback) => {
         this.#exchange?.detach()
-        connect(this.#tlsProfile).then(({ socket: connected, endpoint: door }) => {
-          this.endpoint = door
+        connect(this.#tlsProfile).then(({ socket: connected, endpoint }) => {
+          this.endpoint = endpoint
           const socket =
             typeof connected === 'object' && this.#tlsProfile === 'http2' ? requireHttp2(connected) : connected
           if (typeof socket === 'object') {

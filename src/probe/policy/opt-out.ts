@@ -8,7 +8,7 @@ import { type AddressRange, parseAddressRange, rangeMatcher } from '../guard.ts'
 export type OptOutList = {
   hasName(name: DomainName): boolean
   /**
-   * Does not look inside IPv6 addresses. The guard (src/probe/guard.ts) asks for an embedded IPv4 address separately.
+   * Does not look inside IPv6 addresses. The guard (src/probe/guard.ts) checks an embedded IPv4 address separately.
    */
   hasAddress(address: IpAddress): boolean
   /** Stops reloading the file. */

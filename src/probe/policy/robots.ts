@@ -77,9 +77,7 @@ function relevantAgent(value: string, product: string): string {
   return token === product || token === '*' ? token : 'another'
 }
 
-/**
- * Returns null also after its time limit. It then sends no more requests, because the connections serve the page again.
- */
+/** Returns null also after its time limit. Then it sends no more requests, because the page needs the connections. */
 async function fetchRobotsInTime(start: URL, get: HttpGet, limits: WebLimits): Promise<string | null> {
   let cancelTimeout = () => {}
   let hasTimedOut = false

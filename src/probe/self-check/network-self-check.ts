@@ -39,7 +39,7 @@ export type SelfCheckOptions = {
    * if no address can be reached.
    */
   timeoutMs?: number
-  /** Those of the resolver, so that questions of both are counted together. */
+  /** The paths of the resolver, so that its concurrency limits also count control questions. */
   paths?: DnsServerPaths
 }
 
@@ -65,7 +65,7 @@ export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfChec
 
   const runCheck = async (): Promise<SelfCheckResult> => {
     const [faults, ipv4Reachable, ipv6Reachable] = await Promise.all([
-      Promise.all(resolverChecks.map((examiner) => examiner.findFault())),
+      Promise.all(resolverChecks.map((check) => check.findFault())),
       reachabilityChecks[4].isReachable(),
       reachabilityChecks[6].isReachable(),
     ])
@@ -90,28 +90,28 @@ export function openNetworkSelfCheck(options: SelfCheckOptions): NetworkSelfChec
 }
 
 function evaluateFindings(findings: CheckFindings, previous: CheckFindings | null): SelfCheckResult {
-  const { faults, reachable: reached } = findings
-  const without = faults.filter((fault) => fault !== null)
-  if (without.length === faults.length)
-    return { passed: false, reason: without.join('; ') || 'no resolver is configured' }
-  if (!reached[4] && !reached[6] && (reached[4] ?? reached[6]) !== null)
+  const { faults, reachable } = findings
+  const excluded = faults.filter((fault) => fault !== null)
+  if (excluded.length === faults.length)
+    return { passed: false, reason: excluded.join('; ') || 'no resolver is configured' }
+  if (!reachable[4] && !reachable[6] && (reachable[4] ?? reachable[6]) !== null)
     return { passed: false, reason: NO_FAMILY_REACHABLE }
   const lost = previous === null ? [] : newLosses(findings, previous)
   return lost.length > 0
     ? { passed: false, reason: lost.join('; ') }
-    : { passed: true, families: usableFamilies(findings), excluded: without }
+    : { passed: true, families: usableFamilies(findings), excluded }
 }
 
 /** What worked in the previous check and fails now. */
-function newLosses({ faults, reachable: reached }: CheckFindings, previous: CheckFindings): string[] {
+function newLosses({ faults, reachable }: CheckFindings, previous: CheckFindings): string[] {
   const resolvers = faults.filter((fault, index) => fault !== null && previous.faults[index] === null)
   const families = ([4, 6] as const)
-    .filter((family) => previous.reachable[family] === true && reached[family] === false)
+    .filter((family) => previous.reachable[family] === true && reachable[family] === false)
     .map((family) => `control addresses over IPv${family} are no longer reachable`)
   return [...resolvers.filter((fault) => fault !== null), ...families]
 }
 
 /** A family without control addresses counts as usable. */
-function usableFamilies({ reachable: reached }: CheckFindings): AddressFamilies {
-  return { 4: reached[4] !== false, 6: reached[6] !== false }
+function usableFamilies({ reachable }: CheckFindings): AddressFamilies {
+  return { 4: reachable[4] !== false, 6: reachable[6] !== false }
 }

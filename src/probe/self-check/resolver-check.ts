@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { RecordType } from '../../values/dns-record.ts'
-import type { DnsServer } from '../dns/server.ts'
+import { type DnsServer, formatDnsServer } from '../dns/server.ts'
 import type { DnsServerPaths } from '../dns/server-path.ts'
 import { DnsServerPool } from '../dns/server-pool.ts'
 import type { SelfCheckPlan } from './plan.ts'
@@ -10,9 +10,8 @@ import type { SelfCheckPlan } from './plan.ts'
 /** The outcome of a control question. `silent`: no readable answer, or no server there. */
 type ControlQueryOutcome = 'records' | 'empty' | 'nxdomain' | 'failed' | 'silent'
 
-/** A last query follows them that shows whether the resolver answers at all. */
+/** After these attempts, one last query shows whether the resolver answers at all. */
 const CONTROL_QUERY_ATTEMPTS = 3
-const DNS_PORT = 53
 
 export class ResolverCheck {
   readonly server: DnsServer
@@ -38,22 +37,23 @@ export class ResolverCheck {
    * questions at once. Never rejects.
    */
   async findFault(): Promise<string | null> {
-    const { zones, missingUnder: missing, ipv4only } = this.#plan
-    const [soas, madeUpName, ipv6Only] = await Promise.all([
+    const { zones, missingUnder, ipv4only } = this.#plan
+    const [soas, madeUpName, synthesized] = await Promise.all([
       Promise.all(zones.map((zone) => this.#query(zone, 'SOA'))),
-      missing === null ? null : this.#query(randomNameUnder(missing), 'A'),
+      missingUnder === null ? null : this.#query(randomNameUnder(missingUnder), 'A'),
       ipv4only === null ? null : this.#query(ipv4only, 'AAAA'),
     ])
-    const subject = `resolver ${formatServer(this.server)}`
-    const outcomes = [...soas, madeUpName, ipv6Only].filter((outcome) => outcome !== null)
+    const subject = `resolver ${formatDnsServer(this.server)}`
+    const outcomes = [...soas, madeUpName, synthesized].filter((outcome) => outcome !== null)
     if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'silent')) return `${subject} does not answer`
-    const without = zones.find((_, index) => soas[index] !== 'records')
-    if (without !== undefined) return `${subject} returns no SOA for ${without === '.' ? 'the root' : without}`
+    const zoneWithoutSoa = zones.find((_, index) => soas[index] !== 'records')
+    if (zoneWithoutSoa !== undefined)
+      return `${subject} returns no SOA for ${zoneWithoutSoa === '.' ? 'the root' : zoneWithoutSoa}`
     if (madeUpName === 'records' || madeUpName === 'empty')
-      return `${subject} reports that a made-up name under ${missing} exists`
+      return `${subject} reports that a made-up name under ${missingUnder} exists`
     if (madeUpName !== null && madeUpName !== 'nxdomain')
-      return `${subject} does not report a made-up name under ${missing} as missing`
-    if (ipv6Only === 'records') return `${subject} synthesizes AAAA records (DNS64): use another resolver`
+      return `${subject} does not report a made-up name under ${missingUnder} as missing`
+    if (synthesized === 'records') return `${subject} synthesizes AAAA records (DNS64): use another resolver`
     return null
   }
 
@@ -64,15 +64,10 @@ export class ResolverCheck {
   async #query(host: string, type: RecordType): Promise<ControlQueryOutcome> {
     const response = await this.#servers.query(host, type, { deadline: this.#servers.deadline() })
     if (response === null) return 'silent'
-    const { reply: outcomes } = response
-    if (outcomes.outcome === 'failed') return outcomes.why === 'timeout' ? 'silent' : 'failed'
-    return outcomes.outcome === 'nxdomain' ? 'nxdomain' : outcomes.records.length > 0 ? 'records' : 'empty'
+    const { reply } = response
+    if (reply.outcome === 'failed') return reply.why === 'timeout' ? 'silent' : 'failed'
+    return reply.outcome === 'nxdomain' ? 'nxdomain' : reply.records.length > 0 ? 'records' : 'empty'
   }
-}
-
-/** Formats a server for messages. */
-export function formatServer({ address, port }: DnsServer): string {
-  return port === DNS_PORT ? address : `${address} port ${port}`
 }
 
 /** A host that is almost certainly not registered: 80 random bits. */

@@ -153,11 +153,11 @@ async function isPruned(root: string, zone: string, day: Day): Promise<boolean> 
 /** Stores the names, then publishes the day, the later day and the set, in this order. */
 async function publishZone(
   options: RegistrationImportOptions,
-  { read, set, earlier, later, ownDifference: mine, laterDifference: theirs }: ComparedZone,
+  { read, set, earlier, later, ownDifference, laterDifference }: ComparedZone,
   source: string,
 ): Promise<Pick<RegistrationImportResult, 'registered' | 'dropped' | 'newNames'>> {
   const { root } = options
-  const counts = await withDraftLists(root, { day: read.day, source }, mine, async (drafts) => {
+  const counts = await withDraftLists(root, { day: read.day, source }, ownDifference, async (drafts) => {
     requireNoLoss(options, drafts, earlier)
     const newNames = await addZoneNames(options, { set, earlier, drafts })
     const first = isFirst(read.day, earlier)
@@ -168,7 +168,7 @@ async function publishZone(
     }
   })
   if (later !== null)
-    await withDraftLists(root, { day: later.day, source }, theirs, async (drafts) => {
+    await withDraftLists(root, { day: later.day, source }, laterDifference, async (drafts) => {
       const imported = await options.store.now()
       await publishDay(root, drafts, { basis: sourceBasis(later, set), imported, first: isFirst(later.day, set) })
     })

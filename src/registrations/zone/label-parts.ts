@@ -37,14 +37,14 @@ export class LabelParts {
   add(bytes: Uint8Array, length: number): void {
     const part = this.#parts[partOfHash(labelHash(bytes, 0, length, this.#suffix))]!
     if (part.length + MAX_LABEL_BYTES > part.buffer.length) this.#growOrSpill(part)
-    const { buffer: bytesOfPart } = part
-    bytesOfPart[part.length++] = length
-    for (let at = 0; at < length; at++) bytesOfPart[part.length++] = bytes[at]!
+    const { buffer } = part
+    buffer[part.length++] = length
+    for (let at = 0; at < length; at++) buffer[part.length++] = bytes[at]!
   }
 
   /** Returns all labels of a part in the order in which they were added. */
   read(number: number): Uint8Array {
-    const { buffer: bytesOfPart, length, pieces, written } = this.#parts[number]!
+    const { buffer, length, pieces, written } = this.#parts[number]!
     if (written + length > MAX_PART_BYTES) throw new InputError('the zone has more names than can be compared')
     const bytes = new Uint8Array(written + length)
     let to = 0
@@ -52,7 +52,7 @@ export class LabelParts {
       this.#file!.read(bytes.subarray(to, to + size), at)
       to += size
     }
-    bytes.set(bytesOfPart.subarray(0, length), to)
+    bytes.set(buffer.subarray(0, length), to)
     return bytes
   }
 

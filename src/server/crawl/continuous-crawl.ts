@@ -41,7 +41,7 @@ export async function runContinuousCrawl(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store: url, secret, pool, crawlShares: shares, crawlRate: rate } = settings
+  const { store: url, secret, pool, crawlShares, crawlRate } = settings
   const intervals = probeIntervalsOf(settings)
   const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
   const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
@@ -66,7 +66,7 @@ export async function runContinuousCrawl(
   const { probe, isOwn, runSelfCheck, politeness } = probeSystem
   const diskSpace = diskSpaceOf(settings, [], () => {})
   const dependencies: CrawlerDependencies = {
-    ...{ store, holder, stats, optOut, intervals, shares, rate, parallel, onFault, log: warn },
+    ...{ store, holder, stats, optOut, intervals, shares: crawlShares, rate: crawlRate, parallel, onFault, log: warn },
     ...{ probe, isOwn, runSelfCheck, politeness, diskShortage: () => diskSpace.shortage() },
     ...{ clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random },
   }

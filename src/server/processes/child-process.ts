@@ -31,7 +31,7 @@ export function runChildProcess<Order extends { settings: Settings }>(work: Chil
 }
 
 async function runChildWork<Order extends { settings: Settings }>(
-  { run: work, logFatal }: ChildWork<Order>,
+  { run, logFatal }: ChildWork<Order>,
   order: Order,
   signal: AbortSignal,
 ): Promise<void> {
@@ -43,7 +43,7 @@ async function runChildWork<Order extends { settings: Settings }>(
   }
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
-  await work(order, log, signal).catch(fail)
+  await run(order, log, signal).catch(fail)
   flush()
   process.exit(0)
 }

@@ -148,8 +148,8 @@ export class Supervisor<Child extends object> {
       await this.#startChild(slot)
     } catch (error) {
       slot.failures++
-      const { message: reason } = error as Error
-      if (this.#isActive) this.#fillLater(slot, { ...logFields(slot.number), reason }, messages.startFailed)
+      const { message } = error as Error
+      if (this.#isActive) this.#fillLater(slot, { ...logFields(slot.number), reason: message }, messages.startFailed)
     }
   }
 

@@ -147,13 +147,13 @@ function stopAccepting(running: RunningWorker): void {
   sendReport({ to: 'primary', is: 'stopped' })
 }
 
-async function drainAndExit({ api, storeMonitor, store, logOutput: output, ending }: RunningWorker): Promise<void> {
+async function drainAndExit({ api, storeMonitor, store, logOutput, ending }: RunningWorker): Promise<void> {
   ending.abort()
   await drainConnections(api.connections)
   await api.app.close()
   storeMonitor.close()
   await store.close()
-  output.flush()
+  logOutput.flush()
   process.exit(0)
 }
 

@@ -175,9 +175,9 @@ export class SimilarIndexer {
   }
 
   private async beginSegment(first: number, last: number): Promise<{ segment: number; writer: SegmentWriter }> {
-    const { hold: fence, markLost: lose } = this.lock
+    const { hold: fence, markLost } = this.lock
     const segment = await this.store.similarIndex.beginSegment(fence, first, last)
-    if (segment === null) throw lose()
+    if (segment === null) throw markLost()
     const writer = new SegmentWriter(async (postings, frequencies) => {
       this.requireWritten(await this.store.similarIndex.writeRows(fence, segment, postings, frequencies))
       await yieldToEventLoop()

@@ -9,7 +9,8 @@ export class StoreUnavailableFault extends StoreFault {}
 /** It is unknown whether the write succeeded. */
 export class UncertainWriteFault extends StoreFault {}
 
-const SQLITE_FULL = 13
+/** The result code of SQLite if no space is left. */
+export const SQLITE_FULL = 13
 const NOT_WRITTEN_MESSAGE = 'what was not finished was not written'
 
 /** A file could not be written. `errcode` is SQLite's result code: 13 if no space is left. */

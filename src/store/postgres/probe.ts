@@ -35,7 +35,7 @@ const PROBE_WRITES = {
 /** Throws if calls would fail. */
 export async function probeDatabase({
   read,
-  rolledBackTransaction,
-}: Pick<Database, 'read' | 'rolledBackTransaction'>): Promise<void> {
-  await Promise.all([read(PROBE_READS), rolledBackTransaction(({ rows }) => rows(PROBE_WRITES))])
+  emptyTransaction,
+}: Pick<Database, 'read' | 'emptyTransaction'>): Promise<void> {
+  await Promise.all([read(PROBE_READS), emptyTransaction(({ rows }) => rows(PROBE_WRITES))])
 }

@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DiskFault, isDiskError } from '../port/fault.ts'
+import { DiskFault, isDiskError, isDiskFull, SQLITE_FULL } from '../port/fault.ts'
 
 /** Reserved space: a share of the disk (0 to 1) or a number of bytes, whichever is less. Infinity is ignored. */
 export type FreeSpace = { share: number; bytes: number }
@@ -68,6 +68,6 @@ export function writeFailureCause(path: string): { message: string; isFull: bool
 export function toDiskFault(error: unknown, path: string): unknown {
   if (!isDiskError(error)) return error
   const cause = writeFailureCause(path)
-  if (cause === null) return (error.errcode & 255) === 13 ? DiskFault.full(path) : error
-  return new DiskFault(cause.message, cause.isFull ? 13 : error.errcode)
+  if (cause === null) return isDiskFull(error) ? DiskFault.full(path) : error
+  return new DiskFault(cause.message, cause.isFull ? SQLITE_FULL : error.errcode)
 }

@@ -16,7 +16,7 @@ const QUESTIONS = 7
 /** A resolver that accepts a number of queries in flight and refuses others. One host in `dead` does not answer. */
 function makeWorld({ bears = Number.POSITIVE_INFINITY, dead = Number.POSITIVE_INFINITY } = {}) {
   const clock = { now: 0 }
-  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
+  const limiter = new DnsConcurrencyLimiter({ nowMs: () => clock.now })
   const state = { bears, refused: 0, host: 0, question: 0 }
   const held: { ticket: QueryTicket; until: number; isAnswered: boolean }[] = []
   const ask = (): boolean => {
@@ -101,7 +101,7 @@ test('a resolver that answers nothing for a while gets few queries, and later as
 
 test('after many dead hosts in a row, with only control queries answered, the limit soon returns to its initial value', () => {
   const clock = { now: 0 }
-  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
+  const limiter = new DnsConcurrencyLimiter({ nowMs: () => clock.now })
   const leave = (ticket: QueryTicket, outcome: 'answered' | 'failed'): void => {
     clock.now += 1
     limiter.release(ticket, outcome)
@@ -116,7 +116,7 @@ test('after many dead hosts in a row, with only control queries answered, the li
 
 test('a failure while unrelated hosts fail too is doubtful, and one before or after is not', () => {
   const clock = { now: 0 }
-  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now })
+  const limiter = new DnsConcurrencyLimiter({ nowMs: () => clock.now })
   const enter = (host: string): QueryTicket => limiter.acquire({ host }, DAY) as QueryTicket
   const settle = (ticket: QueryTicket, outcome: 'answered' | 'failed'): QueryTicket => {
     clock.now += 1
@@ -149,7 +149,7 @@ test('failures that turn into answers are overload, however few fail at once', (
 
 test('waiting queries start in order of arrival, urgent ones first, then retries, and none after its deadline', async () => {
   const clock = { now: 0 }
-  const limiter = new DnsConcurrencyLimiter({ ticks: () => clock.now, fixed: 1 })
+  const limiter = new DnsConcurrencyLimiter({ nowMs: () => clock.now, fixed: 1 })
   const first = limiter.acquire({ host: 'a.test' }, DAY) as QueryTicket
   const order: string[] = []
   const want = async (

@@ -1,4 +1,7 @@
-/** Parses the reply to a query from its bytes. dns-packet loses dots inside labels, odd bytes and RFC 5952. */
+/**
+ * Parses the reply to a query from its bytes. The package dns-packet would lose dots inside labels, bytes that are not
+ * text, and the canonical form of IPv6 addresses (RFC 5952).
+ */
 
 import { followCnames } from '../../../values/cname-chain.ts'
 import type { RecordType } from '../../../values/dns-record.ts'

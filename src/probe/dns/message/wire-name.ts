@@ -15,8 +15,8 @@ const scratch = Buffer.alloc(4 * MAX_NAME_BYTES)
 export class MalformedMessage extends Error {}
 
 /**
- * Writes a host in the form of parseHostName, with its escapes decoded. Returns the number of bytes, at most 255, or -1 if
- * the text is not a host name. (dns-packet knows no escapes and writes labels of any length.)
+ * Writes a host in the form of parseHostName, with its escapes decoded. Returns the number of bytes, at most 255, or -1
+ * if the text is not a host name. The package dns-packet supports no escapes and writes labels of any length.
  */
 export function encodeHost(host: string, into: Uint8Array, from: number): number {
   let start = from // offset of the length byte of the current label

@@ -31,7 +31,7 @@ export function handleBodyStartTag(tree: HtmlTreeBuilder, name: string, attribut
 
 const START_TAG_HANDLERS = new Map<string, StartTagHandler>([
   ...handlersFor(TABLE_PARTS, () => {}),
-  ...handlersFor(nameSet('html head frame'), () => {}),
+  ...handlersFor(nameSet('html head'), () => {}),
   ...handlersFor(VOID_ELEMENTS, startVoid),
   ...handlersFor(HEAD_ELEMENTS, (...args) => (VOID_ELEMENTS.has(args[1]) ? startVoid : startRawText)(...args)),
   ...handlersFor(RAW_TEXT_ELEMENTS, startRawText),

@@ -46,10 +46,11 @@ export const BREAKOUT_TAGS = nameSet(
 export const HTML_INTEGRATION_POINTS = nameSet('foreignobject desc title')
 export const MATHML_TEXT_INTEGRATION_POINTS = nameSet('mi mo mn ms mtext')
 
-const DEFAULT_SCOPE = 'applet caption html table td th marquee object select template'
+const DEFAULT_SCOPE = 'applet caption html table td th marquee object template'
+/** The elements that end a search for an open element, by kind of search (section 13.2.4.2). */
 export const SCOPES = {
-  usual: nameSet(DEFAULT_SCOPE.replace('select ', '')),
-  list: nameSet(`${DEFAULT_SCOPE.replace('select ', '')} ol ul`),
-  button: nameSet(`${DEFAULT_SCOPE.replace('select ', '')} button`),
+  usual: nameSet(DEFAULT_SCOPE),
+  list: nameSet(`${DEFAULT_SCOPE} ol ul`),
+  button: nameSet(`${DEFAULT_SCOPE} button`),
   table: nameSet('html table template'),
 } as const

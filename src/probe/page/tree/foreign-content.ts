@@ -8,15 +8,15 @@ export type MarkupNamespace = 'html' | 'svg' | 'math'
 type ForeignElement = { readonly name: string; readonly namespace: MarkupNamespace; readonly attributes: TagAttributes }
 
 /** Whether an element of SVG or MathML may contain HTML. */
-export function isIntegrationPoint({ name, namespace: space }: Omit<ForeignElement, 'attributes'>): boolean {
-  if (space === 'svg') return HTML_INTEGRATION_POINTS.has(name)
-  return space === 'math' && (MATHML_TEXT_INTEGRATION_POINTS.has(name) || name === 'annotation-xml')
+export function isIntegrationPoint({ name, namespace }: Omit<ForeignElement, 'attributes'>): boolean {
+  if (namespace === 'svg') return HTML_INTEGRATION_POINTS.has(name)
+  return namespace === 'math' && (MATHML_TEXT_INTEGRATION_POINTS.has(name) || name === 'annotation-xml')
 }
 
 /** Whether a start tag inside SVG or MathML follows the rules of HTML. */
-export function usesHtmlRules({ name, namespace: space, attributes }: ForeignElement, tag: string): boolean {
-  if (space === 'html') return true
-  if (space === 'svg') return HTML_INTEGRATION_POINTS.has(name)
+export function usesHtmlRules({ name, namespace, attributes }: ForeignElement, tag: string): boolean {
+  if (namespace === 'html') return true
+  if (namespace === 'svg') return HTML_INTEGRATION_POINTS.has(name)
   if (MATHML_TEXT_INTEGRATION_POINTS.has(name)) return tag !== 'mglyph' && tag !== 'malignmark'
   return name === 'annotation-xml' && (tag === 'svg' || isHtmlAnnotation(attributes))
 }

@@ -27,8 +27,8 @@ export class HtmlTreeReader implements TokenHandler {
   }
 
   rawTextElement(): string | null {
-    const { name, namespace: space } = this.#tree.open.current
-    return space === 'html' && RAW_TEXT_ELEMENTS.has(name) ? name : null
+    const { name, namespace } = this.#tree.open.current
+    return namespace === 'html' && RAW_TEXT_ELEMENTS.has(name) ? name : null
   }
 
   doctype(text: string): void {

@@ -165,10 +165,10 @@ export class OpenElements {
 
   popUntilOne(names: readonly string[]): void {
     for (;;) {
-      const { name, namespace: space } = this.current
+      const { name, namespace } = this.current
       if (this.#open.length <= 1) return
       this.pop()
-      if (space === 'html' && names.includes(name)) return
+      if (namespace === 'html' && names.includes(name)) return
     }
   }
 
@@ -230,8 +230,8 @@ export function innerVisibility(outer: Visibility, own: Visibility): Visibility 
   return VISIBILITY_RANK[own] > VISIBILITY_RANK[outer] ? own : outer
 }
 
-export function isSpecialElement({ name, namespace: space }: OpenElement): boolean {
-  return space === 'html' ? SPECIAL_ELEMENTS.has(name) : isIntegrationPoint({ name, namespace: space })
+export function isSpecialElement({ name, namespace }: OpenElement): boolean {
+  return namespace === 'html' ? SPECIAL_ELEMENTS.has(name) : isIntegrationPoint({ name, namespace })
 }
 
 function endsScope(element: OpenElement, scope: keyof typeof SCOPES): boolean {

@@ -45,10 +45,10 @@ export class HtmlTreeBuilder {
   constructor(observer: TreeObserver) {
     this.observer = observer
     this.open = new OpenElements((element) => this.#onPopped(element))
-    this.active = new ActiveFormattingElements(this.open, (element, { visibility, textFlow: flow }) => ({
+    this.active = new ActiveFormattingElements(this.open, (element, { visibility, textFlow }) => ({
       ...element,
       visibility: innerVisibility(visibility, element.ownVisibility),
-      textFlow: flow,
+      textFlow,
     }))
     this.insert('html')
   }
@@ -64,29 +64,29 @@ export class HtmlTreeBuilder {
     return this.phase === 'head' && this.open.depth === 1
   }
 
-  /** Opens an element. A void element, and a self-closing one of SVG or MathML, ends at once. */
-  insert(name: string, attributes: TagAttributes = NO_ATTRIBUTES, space: MarkupNamespace = 'html'): OpenElement {
-    const { visibility, textFlow: flow } =
+  /** Opens an element. A void element, and a self-closing one of SVG or MathML, ends immediately. */
+  insert(name: string, attributes: TagAttributes = NO_ATTRIBUTES, namespace: MarkupNamespace = 'html'): OpenElement {
+    const { visibility, textFlow } =
       this.open.depth === 0
         ? { visibility: 'visible' as const, textFlow: this.#textFlow }
         : this.open.insertionPoint(this.#isFostering)
     const own = this.observer.visibilityOf(name, attributes)
-    const place = name === 'table' ? flow.markPlace() : 0
+    const place = name === 'table' ? textFlow.markPlace() : 0
     const inside = innerVisibility(visibility, own)
     const element: OpenElement = {
       name,
-      namespace: space,
+      namespace,
       attributes,
       ownVisibility: own,
       visibility: inside,
       mode: 'body',
-      textFlow: flow,
+      textFlow,
       place,
       isOpen: false,
     }
     if (visibility !== 'inert') this.observer.onElementStart(name, attributes)
-    if (!this.observer.isInline(name)) flow.break()
-    if (space === 'html' ? VOID_ELEMENTS.has(name) : this.selfClosing) return element
+    if (!this.observer.isInline(name)) textFlow.break()
+    if (namespace === 'html' ? VOID_ELEMENTS.has(name) : this.selfClosing) return element
     if (this.open.isFull) this.open.pushBeyondLimit()
     else this.open.push(element)
     return element
@@ -94,8 +94,8 @@ export class HtmlTreeBuilder {
 
   /** Adds text at the insertion point of elements. */
   addText(data: string): void {
-    const { visibility, textFlow: flow } = this.open.insertionPoint(this.#isFostering)
-    if (visibility === 'visible') flow.add(data)
+    const { visibility, textFlow } = this.open.insertionPoint(this.#isFostering)
+    if (visibility === 'visible') textFlow.add(data)
   }
 
   /** Runs an action by the rules of the body, with its insertions in front of a table instead of in it. */
@@ -126,8 +126,8 @@ export class HtmlTreeBuilder {
     return current.namespace === 'html' ? current.mode === 'select' : !usesHtmlRules(current, 'title')
   }
 
-  #onPopped({ name, textFlow: flow }: OpenElement): void {
-    if (!this.observer.isInline(name)) flow.break()
+  #onPopped({ name, textFlow }: OpenElement): void {
+    if (!this.observer.isInline(name)) textFlow.break()
     this.observer.onElementEnd(name)
   }
 }

@@ -36,8 +36,8 @@ export class XhtmlTreeReader implements TokenHandler {
   }
 
   text(data: string): void {
-    const { open, observer: listener } = this.#tree
-    if (open.current.name === 'script') listener.onScriptText(data)
+    const { open, observer } = this.#tree
+    if (open.current.name === 'script') observer.onScriptText(data)
     else this.#tree.addText(data)
   }
 }

@@ -5,7 +5,6 @@ import type pg from 'pg'
 /** A statement that is prepared by name, once per connection. */
 export type Statement = { name: string; text: string; rowMode?: 'array' }
 
-/** Milliseconds. */
 export const STATEMENT_TIMEOUT_MS = 60_000
 /** The same time as a SQLite writer waits for another one. */
 const LOCK_TIMEOUT_MS = 20_000

@@ -8,7 +8,7 @@ import { CommitMarkers } from './commit-marker.ts'
 import { clientConfigOf } from './connection.ts'
 import { connectWithRetry, toStoreFault } from './errors.ts'
 import { PipelinedReader, type ReadStatement } from './pipelined-reader.ts'
-import { type RunTransaction, runOnce, runSnapshot, runTransaction, runTrial } from './transaction.ts'
+import { type RunTransaction, runEmptyTransaction, runOnce, runSnapshot, runTransaction } from './transaction.ts'
 
 export type Database = {
   /** Runs one statement that changes nothing. Retries once if the connection is lost. */
@@ -28,8 +28,8 @@ export type Database = {
   transaction: RunTransaction
   /** Runs `work` in one transaction, once and without a commit marker: for migrations. */
   transactionOnce: RunTransaction
-  /** Runs `work`, which writes nothing, in one writable transaction on a connection for writes, and rolls it back. */
-  rolledBackTransaction: RunTransaction
+  /** Runs `work`, which must write no row, in a writable transaction without a commit marker. */
+  emptyTransaction: RunTransaction
   /** The server's clock. */
   now(): Promise<Instant>
   close(): Promise<void>
@@ -77,7 +77,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     snapshot: (work) => withStoreFault(runSnapshot(take, work)),
     transaction: (work) => withStoreFault(runTransaction(take, markers, work)),
     transactionOnce: (work) => withStoreFault(runOnce(take, work)),
-    rolledBackTransaction: (work) => withStoreFault(runTrial(take, work)),
+    emptyTransaction: (work) => withStoreFault(runEmptyTransaction(take, work)),
     now: serverClock(read),
     async close() {
       await markers.deleteObsolete(pool)

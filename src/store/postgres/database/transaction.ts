@@ -53,7 +53,10 @@ export async function runOnce<Result>(takeConnection: TakeConnection, work: Tran
   }
 }
 
-export function runTrial<Result>(takeConnection: TakeConnection, work: TransactionWork<Result>): Promise<Result> {
+export function runEmptyTransaction<Result>(
+  takeConnection: TakeConnection,
+  work: TransactionWork<Result>,
+): Promise<Result> {
   return withRetries(MAX_TRANSACTION_TRIES, async () => {
     const client = await takeConnection()
     return runBetween(client, client.query(BEGIN_TRANSACTION), work)

@@ -71,11 +71,11 @@ export class BudgetSet {
   }
 
   /** The changes to write. A lease without units is to be deleted. */
-  changes(): { budgets: Budget[]; leases: LeaseRow[]; bought: PaidFile[] } {
+  changes(): { budgets: Budget[]; leases: LeaseRow[]; newlyPaid: PaidFile[] } {
     return {
       budgets: [...this.#budgets.values()].filter(({ isChanged }) => isChanged),
       leases: [...this.#changedLeases.values()],
-      bought: this.#newlyPaid,
+      newlyPaid: this.#newlyPaid,
     }
   }
 

@@ -9,16 +9,16 @@ import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.t
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
 import { type Budget, type BudgetKey, BudgetSet, budgetName, type LeaseRow, type PaidFile } from './budget-set.ts'
-import { insertPaidFiles, readPaidFiles } from './downloads.ts'
 import { expireHolders, forfeitLeases, heartbeatHolders } from './holders.ts'
+import { insertPaidFiles, readPaidFiles } from './paid-files.ts'
 
 /** A write to budgets that is grouped with others. */
 export type QuotaCall =
   | { kind: 'take'; request: QuotaRequest }
   | { kind: 'pay'; purchase: FilePurchase }
   | { kind: 'settle'; settlements: readonly Settlement[] }
-  | ({ kind: 'giveBack' } & BudgetKey)
-  | { kind: 'beat'; holder: string }
+  | ({ kind: 'refund' } & BudgetKey)
+  | { kind: 'heartbeat'; holder: string }
 
 const READ_USED = { name: 'budget.used', text: 'select used from budget where account = $1 and day = $2' }
 const BUDGET_KEYS = 'unnest($1::integer[], $2::text[]) as k (account, day)'
@@ -111,18 +111,18 @@ async function tryQuotaCalls(
   if (stopIfExpired && status.expired.length > 0) return { replies: null, expired: status.expired }
   const live = status.liveCount + holders.length
   const replies = calls.map((call) => applyQuotaCall(budgetSet, call, live))
-  const { budgets, leases, bought } = budgetSet.changes()
+  const { budgets, leases, newlyPaid } = budgetSet.changes()
   if (budgets.length + leases.length > 0)
     await session.run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(leases)])
-  await insertPaidFiles(session, bought)
+  await insertPaidFiles(session, newlyPaid)
   return { replies, expired: [] }
 }
 
 function applyQuotaCall(budgetSet: BudgetSet, call: QuotaCall, live: number): unknown {
   if (call.kind === 'take') return budgetSet.grant(call.request, live)
   if (call.kind === 'pay') return budgetSet.pay(call.purchase)
-  if (call.kind === 'giveBack') return budgetSet.refund(call)
-  if (call.kind === 'beat') return live
+  if (call.kind === 'refund') return budgetSet.refund(call)
+  if (call.kind === 'heartbeat') return live
   for (const settlement of call.settlements) budgetSet.settle(settlement)
 }
 
@@ -154,14 +154,14 @@ function holdersOfCall(call: QuotaCall): string[] {
   if (call.kind === 'take') return [call.request.holder]
   if (call.kind === 'pay') return [call.purchase.holder]
   if (call.kind === 'settle') return call.settlements.map(({ holder }) => holder)
-  return call.kind === 'beat' ? [call.holder] : []
+  return call.kind === 'heartbeat' ? [call.holder] : []
 }
 
 function budgetKeysOfCall(call: QuotaCall): readonly BudgetKey[] {
   if (call.kind === 'take') return [call.request]
   if (call.kind === 'pay') return [call.purchase]
   if (call.kind === 'settle') return call.settlements
-  return call.kind === 'giveBack' ? [call] : []
+  return call.kind === 'refund' ? [call] : []
 }
 
 function budgetKeyColumns(keys: readonly BudgetKey[]): unknown[][] {

@@ -9,9 +9,9 @@ import { postgresAccountReads, postgresAccountWrites } from './accounts.ts'
 import { postgresAudit } from './audit.ts'
 import { forfeitingWriter, postgresBudgetReads, type QuotaCall } from './budget.ts'
 import { postgresCrawlRequests } from './crawl-requests.ts'
-import { postgresDownloadReads } from './downloads.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
+import { postgresPaidFileReads } from './paid-files.ts'
 import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
 import { postgresTokenStanding } from './token-standing.ts'
 import { postgresTokens, postgresTokenWrites } from './tokens.ts'
@@ -40,7 +40,7 @@ export async function openPostgresLedger(
     ...postgresTokens(database),
     ...postgresTokenStanding(database),
     ...postgresBudgetReads(database),
-    ...postgresDownloadReads(database),
+    ...postgresPaidFileReads(database),
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),
@@ -60,7 +60,7 @@ function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<u
     takeQuota: (request) => write({ kind: 'take', request }),
     payForFile: (purchase) => write({ kind: 'pay', purchase }),
     settleQuota: (settlements) => write({ kind: 'settle', settlements }),
-    refundUnit: (account, day) => write({ kind: 'giveBack', account, day }),
-    heartbeat: (holder, now) => write({ kind: 'beat', holder }, now),
+    refundUnit: (account, day) => write({ kind: 'refund', account, day }),
+    heartbeat: (holder, now) => write({ kind: 'heartbeat', holder }, now),
   } as Pick<Ledger, 'takeQuota' | 'payForFile' | 'settleQuota' | 'refundUnit' | 'heartbeat'>
 }

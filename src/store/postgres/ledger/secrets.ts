@@ -33,8 +33,8 @@ const INSERT_SECRET = {
 }
 const READ_SECRET_DIGEST = { name: 'secret.digest', text: 'select digest from secret where replaced_at is null' }
 const LOCK_SECRET_IN_FORCE = { name: 'secret.in_force', text: `${READ_SECRET_DIGEST.text} for update` }
-const REPLACE_GIVEN_SECRET = {
-  name: 'secret.replace-given',
+const REPLACE_CONFIGURED_SECRET = {
+  name: 'secret.replace-configured',
   text: 'update secret set number = $1, digest = $2 where replaced_at is null',
 }
 const MARK_SECRET_REPLACED = {
@@ -49,7 +49,7 @@ const STORE_SECRET_MESSAGE = `this installation has generated its own secret, bu
 const SECRET_UNSET_MESSAGE =
   'the secret of this installation is set by DOMAINDEX_SECRET: set it for this process to the same value'
 
-/** If `given` is null, the store generates the secret. */
+/** If `configured` is null, the store generates the secret. */
 export function postgresSecrets(
   { read, transaction }: Pick<Database, 'read' | 'transaction'>,
   configured: Secret[] | null,
@@ -108,7 +108,7 @@ export async function acceptConfiguredSecrets(
     const index = digests.findIndex((digest) => active?.digest?.equals(digest))
     if (index < 0) throw new StoreFault(active?.digest ? WRONG_SECRET_MESSAGE : STORE_SECRET_MESSAGE)
     if (index === 0) return
-    await session.run(REPLACE_GIVEN_SECRET, [configured[0]!.number, digests[0]])
+    await session.run(REPLACE_CONFIGURED_SECRET, [configured[0]!.number, digests[0]])
     await writeInstallationAudit(session, STORE_ACTOR, null, 'secret.give', { number: configured[0]!.number })
   })
 }

@@ -63,7 +63,7 @@ const SAVE_PROGRESS = {
   name: 'maintenance.save-progress',
   text: 'insert into metadata (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value',
 }
-const FORGET_PROGRESS = { name: 'maintenance.delete-progress', text: 'delete from metadata where name = $1' }
+const DELETE_PROGRESS = { name: 'maintenance.delete-progress', text: 'delete from metadata where name = $1' }
 
 export function postgresMaintenance(database: Database): StoreMaintenance {
   const { read, transaction } = database
@@ -75,7 +75,7 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
     },
     async saveProgress(job, progress) {
       const values = [`job:${job}`, ...(progress === null ? [] : [progress])]
-      await transaction((session) => session.run(progress === null ? FORGET_PROGRESS : SAVE_PROGRESS, values))
+      await transaction((session) => session.run(progress === null ? DELETE_PROGRESS : SAVE_PROGRESS, values))
     },
     async sizes() {
       const [sizes] = await read<{ facts: number; writeAheadLog: number }>(READ_SIZES)

@@ -9,7 +9,7 @@ import {
   type OutcomeCount,
   type Schedule,
 } from '../../port/schedule.ts'
-import { CRAWL_STATE_COLUMNS, type CrawlStateRow, unpackCrawlState } from '../../shared/columns.ts'
+import { CRAWL_STATE_COLUMNS, type CrawlStateRow, TOMBSTONE_ID, unpackCrawlState } from '../../shared/columns.ts'
 import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
 import { addressArray, plainArray } from '../database/arrays.ts'
 import { clockTableSql } from '../database/clock.ts'
@@ -18,7 +18,7 @@ import { addressPartitionSql } from '../database/partition.ts'
 import { postgresLeases } from './leases.ts'
 
 const SLOTS_BETWEEN = `from crawl_state where part between ($1::integer >> 8)::smallint and ($2::integer >> 8)::smallint
-  and (part, slot) >= (($1 >> 8)::smallint, $1) and (part, slot) <= (($2 >> 8)::smallint, $2) and id is distinct from 0`
+  and (part, slot) >= (($1 >> 8)::smallint, $1) and (part, slot) <= (($2 >> 8)::smallint, $2) and id is distinct from ${TOMBSTONE_ID}`
 const READ_DUE = {
   name: 'schedule.due',
   text: `select name, ${CRAWL_STATE_COLUMNS} ${SLOTS_BETWEEN} and due <= $3::bigint order by part, slot, name`,
@@ -30,7 +30,7 @@ const COUNT_SLOTS = {
 } as const
 const READ_NAMES = {
   name: 'schedule.names',
-  text: `select name from crawl_state where (part, slot, name) > (($1::integer >> 8)::smallint, $1, $2) and id is distinct from 0
+  text: `select name from crawl_state where (part, slot, name) > (($1::integer >> 8)::smallint, $1, $2) and id is distinct from ${TOMBSTONE_ID}
     order by part, slot, name limit $3`,
 }
 const READ_NAME_COUNTS = {

@@ -93,13 +93,10 @@ async function takePendingPages(session: Session, filings: readonly PageFiling[]
 /** The document number of each page; null if it has no terms. New documents are numbered in the order of `filings`. */
 async function documentNumbers(session: Session, filings: readonly PageFiling[]): Promise<(number | null)[]> {
   const texts = filings.map(
-    ({ document: documentFiling }) =>
-      documentFiling && `${documentFiling.key} ${Buffer.from(documentFiling.vector).toString('latin1')}`,
+    ({ document }) => document && `${document.key} ${Buffer.from(document.vector).toString('latin1')}`,
   )
   const distinct = new Map(
-    filings.flatMap(({ document: documentFiling }, index) =>
-      documentFiling ? [[texts[index]!, documentFiling] as const] : [],
-    ),
+    filings.flatMap(({ document }, index) => (document ? [[texts[index]!, document] as const] : [])),
   )
   if (distinct.size === 0) return filings.map(() => null)
   const rows = await session.rows<DocumentRows[number]>(NUMBER_DOCUMENTS, [

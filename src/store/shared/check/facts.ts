@@ -10,10 +10,7 @@ import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, unpackHex } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
 import { CLOCK_ENTRY_BYTES, type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
-import type { ReportProblem } from './slice.ts'
-
-/** A boolean as an engine returns it. */
-type SqlBoolean = 0 | 1 | boolean
+import type { DatabaseBoolean, ReportProblem } from './slice.ts'
 
 /** The facts, and as JSON the rows of their id: superseded states, first times on addresses, dates on each address. */
 export type CheckedFacts = FactsRow & {
@@ -24,7 +21,7 @@ export type CheckedFacts = FactsRow & {
   otherClocks: Uint8Array | null
   dnsFingerprint: number
   /** Whether the row's checksum matches; true if the row has none. */
-  isIntact: SqlBoolean
+  isIntact: DatabaseBoolean
   superseded: string
   firstSeen: string
   /** Null if `addresses` cannot be read. */
@@ -35,8 +32,8 @@ export type CheckedFacts = FactsRow & {
   documentName: DomainName | null
   document: number | null
   /** Whether that document exists. */
-  hasDocument: SqlBoolean
-  hasRedirect: SqlBoolean
+  hasDocument: DatabaseBoolean
+  hasRedirect: DatabaseBoolean
 }
 /** A superseded state. `isFull`: 1 with records, 0 with a serial only. `addresses`: the records of A and AAAA. */
 type CheckedState = {

@@ -5,10 +5,14 @@ import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackAddress } from '../../../values/ip-address.ts'
 import type { CheckFault } from '../../port/store.ts'
 import { type CheckedFacts, checkFactsRow } from './facts.ts'
-import { type CheckSlice, checkSlice, problemReporter, type ReportProblem, reportIfUnreadable } from './slice.ts'
-
-/** A boolean as an engine returns it. */
-type DatabaseBoolean = boolean | number
+import {
+  type CheckSlice,
+  checkSlice,
+  type DatabaseBoolean,
+  problemReporter,
+  type ReportProblem,
+  reportIfUnreadable,
+} from './slice.ts'
 
 /** The partition of a row and that of its key, in an engine with partitions. */
 type PartitionedRow = { part?: number; rightPart?: number }

@@ -8,6 +8,9 @@ export type CheckSlice = { faults: CheckFault[]; checked: number; last: string |
 /** Rows per slice: about 10 milliseconds. */
 export const CHECK_SLICE_ROWS = 500
 
+/** A boolean as an engine returns it. */
+export type DatabaseBoolean = boolean | number
+
 /** Records one problem. */
 export type ReportProblem = (problem: string) => void
 

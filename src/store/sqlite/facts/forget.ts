@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { NO_CLOCKS } from '../../../apply/crawl-state.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
-import { packClocks } from '../../shared/columns.ts'
+import { packClocks, TOMBSTONE_ID } from '../../shared/columns.ts'
 import { sharedRowWriter } from './shared-rows.ts'
 
 type OwnRow = { id: number | null; addresses: string | null; redirects_to: DomainName | null }
@@ -15,8 +15,8 @@ export function nameForgetter(database: DatabaseSync): (name: DomainName) => boo
     'select v.id, f.addresses, f.redirects_to from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const writeTombstone = database.prepare(
-    `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, 0, 1, ?, null, 0, 0)
-     on conflict do update set id = 0, version = version + 1, clock = excluded.clock, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
+    `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, ${TOMBSTONE_ID}, 1, ?, null, 0, 0)
+     on conflict do update set id = ${TOMBSTONE_ID}, version = version + 1, clock = excluded.clock, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
        due = 0, failures = 0`,
   )
   const removals = [
@@ -29,7 +29,7 @@ export function nameForgetter(database: DatabaseSync): (name: DomainName) => boo
   return (name) => {
     const row = own.get(slotOf(name), name) as OwnRow | undefined
     writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
-    if (!row || row.id === 0) return false
+    if (!row || row.id === TOMBSTONE_ID) return false
     const shared = prepareSharedRows()
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)

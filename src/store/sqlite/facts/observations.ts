@@ -79,14 +79,14 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
     const rejected: DomainName[] = []
     const lost: DomainName[] = []
     const facts = beginFacts()
-    for (const { state: crawlState, facts: factChanges } of changes) {
-      if (ranges && !ranges.has(slotRangeOf(crawlState.name))) {
-        lost.push(crawlState.name)
+    for (const { state, facts: factChanges } of changes) {
+      if (ranges && !ranges.has(slotRangeOf(state.name))) {
+        lost.push(state.name)
         continue
       }
-      const newId = crawlState.version === 0 && factChanges ? facts.nextId() : null
-      if (!writeIfUnchanged(crawlState, newId)) rejected.push(crawlState.name)
-      else if (factChanges) facts.write(crawlState.name, factChanges, newId)
+      const newId = state.version === 0 && factChanges ? facts.nextId() : null
+      if (!writeIfUnchanged(state, newId)) rejected.push(state.name)
+      else if (factChanges) facts.write(state.name, factChanges, newId)
     }
     facts.finish()
     return { rejected, lost }

@@ -13,7 +13,7 @@ import {
 import { classifyHolders, LEASE_TIMEOUT_SECONDS } from '../../../accounts/quota-lease-rules.ts'
 import type { Day, Instant } from '../../../values/time.ts'
 import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
-import { sqliteDownloadReads, sqlitePaymentRecorder } from './downloads.ts'
+import { sqlitePaidFileReads, sqlitePaymentRecorder } from './paid-files.ts'
 
 /** Records a heartbeat. Returns the number of live processes, including this one. */
 type RecordHeartbeat = (now: Instant, holder: string) => number
@@ -29,7 +29,7 @@ export function sqliteBudgetReads(database: DatabaseSync) {
 export function sqliteBudgetWrites(database: DatabaseSync) {
   const recordHeartbeat = heartbeatRecorder(database)
   const budgetUnits = budgetUnitStatements(database)
-  const { isPaid } = sqliteDownloadReads(database)
+  const { isPaid } = sqlitePaidFileReads(database)
   const recordPayment = sqlitePaymentRecorder(database)
   return {
     takeQuota(now: Instant, request: QuotaRequest): QuotaGrant {

@@ -15,8 +15,8 @@ import { sqliteAccountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { sqliteBudgetReads } from './budget.ts'
 import { crawlRequestReads } from './crawl-requests.ts'
-import { sqliteDownloadReads } from './downloads.ts'
 import { openLedgerFile } from './file.ts'
+import { sqlitePaidFileReads } from './paid-files.ts'
 import { secretReads } from './secrets.ts'
 import { tokenStandingReads } from './token-standing.ts'
 import { type StoredNewToken, tokenReads } from './tokens.ts'
@@ -73,7 +73,7 @@ function ledgerReads(database: DatabaseSync) {
   const { tokens } = tokenReads(database)
   const { standing } = tokenStandingReads(database)
   const { used } = sqliteBudgetReads(database)
-  const { isPaid } = sqliteDownloadReads(database)
+  const { isPaid } = sqlitePaidFileReads(database)
   const { usage } = usageReads(database)
   const { audit } = auditReads(database)
   return {

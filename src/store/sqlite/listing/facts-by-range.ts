@@ -90,7 +90,7 @@ export function rangeSorter(database: DatabaseSync): (range: number) => string |
   }
 }
 
-/** Throws StoreFault if the temporary data of so many names would fill the disk. */
+/** Throws StoreFault if the temporary data of this many names would fill the disk. */
 export function requireTemporarySpace(path: string, names: number): void {
   const { bavail, bsize } = statfsSync(dirname(path))
   const [free, needed] = [bavail * bsize, names * TEMPORARY_BYTES_PER_NAME]

@@ -39,10 +39,10 @@ export function leaseWrites(database: DatabaseSync) {
     renew: (now: Instant, leases: readonly Lease[]): Lease[] =>
       leases.filter(({ range, fence }) => extend.run(now + LEASE_SECONDS, range, fence).changes === 1),
     release(now: Instant, leases: readonly { lease: Lease; sweep: RangeSweep | null }[]): void {
-      for (const { lease, sweep: rangeSweep } of leases) {
+      for (const { lease, sweep } of leases) {
         const { range, fence } = lease
-        if (rangeSweep === null) release.run(range, fence)
-        else releaseSwept.run(rangeSweep.nextSweep, now, JSON.stringify(rangeSweep.count), range, fence)
+        if (sweep === null) release.run(range, fence)
+        else releaseSwept.run(sweep.nextSweep, now, JSON.stringify(sweep.count), range, fence)
       }
     },
   }

@@ -11,7 +11,7 @@ import {
   type OutcomeCount,
   type Schedule,
 } from '../../port/schedule.ts'
-import { CRAWL_STATE_COLUMNS, type CrawlStateRow, unpackCrawlState } from '../../shared/columns.ts'
+import { CRAWL_STATE_COLUMNS, type CrawlStateRow, TOMBSTONE_ID, unpackCrawlState } from '../../shared/columns.ts'
 import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
@@ -41,12 +41,12 @@ export function sqliteSchedule(database: DatabaseSync, log: WriteAheadLog, now: 
 }
 
 function nameReads(database: DatabaseSync) {
-  const condition = 'from crawl_state where slot between ?1 and ?2 and id is not 0'
+  const condition = `from crawl_state where slot between ?1 and ?2 and id is not ${TOMBSTONE_ID}`
   const due = database.prepare(`select name, ${CRAWL_STATE_COLUMNS} ${condition} and due <= ?3 order by slot, name`)
   const count = database.prepare(`select ${slotCountColumns('?3')} ${condition}`)
   count.setReturnArrays(true)
   const names = database.prepare(
-    'select name from crawl_state where (slot, name) > (?, ?) and id is not 0 order by slot, name limit +?',
+    `select name from crawl_state where (slot, name) > (?, ?) and id is not ${TOMBSTONE_ID} order by slot, name limit +?`,
   )
   const readCount = database.prepare('select names from address_count where address = ?')
   return {

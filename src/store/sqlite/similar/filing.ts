@@ -18,10 +18,10 @@ export function pageFiler(database: DatabaseSync): (filings: readonly PageFiling
     (find.get(key, vector) ?? insertDocument.get(key, vector)!).number as number
   const removeOrphans = orphanRemover(database)
   return (filings) => {
-    for (const { id, name, digest, document: documentFiling } of filings) {
+    for (const { id, name, digest, document } of filings) {
       if (deletePending.run(id, digest, name).changes === 0) continue
       deletePageDocument.run(id)
-      insertPageDocument.run(id, documentFiling && numberOf(documentFiling), name)
+      insertPageDocument.run(id, document && numberOf(document), name)
     }
     removeOrphans()
   }

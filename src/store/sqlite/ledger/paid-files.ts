@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { addDays, type Day } from '../../../values/time.ts'
 
-export function sqliteDownloadReads(database: DatabaseSync) {
+export function sqlitePaidFileReads(database: DatabaseSync) {
   const read = database.prepare('select 1 from paid_file where account = ? and day = ? and file = ?')
   return {
     isPaid: (account: number, day: Day, file: string): boolean => read.get(account, day, file) !== undefined,

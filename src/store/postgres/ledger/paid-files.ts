@@ -19,7 +19,7 @@ const DELETE_OLD_PAID_FILES = {
   text: 'delete from paid_file p using unnest($1::integer[], $2::text[]) as k (account, day) where p.account = k.account and p.day < k.day',
 }
 
-export function postgresDownloadReads({ read }: Pick<Database, 'read'>) {
+export function postgresPaidFileReads({ read }: Pick<Database, 'read'>) {
   return {
     isFilePaid: async (account: number, day: Day, file: string): Promise<boolean> =>
       (await read(READ_PAID_FILES, [[account], [day], [file]])).length > 0,
