@@ -90,7 +90,7 @@ test('a migration may run for long, and nothing else may', { skip: noPostgres },
   const url = await schemaOf(t)
   await (await openStore(url, OPTIONS)).close()
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
-  const max = { name: 'most', text: `select current_setting('statement_timeout') as most` }
+  const max = { name: 'max', text: `select current_setting('statement_timeout') as max` }
   assert.deepEqual(await database.transactionOnce((session) => session.rows(max)), [{ max: '0' }])
   assert.deepEqual(await database.transaction((session) => session.rows(max)), [{ max: '1min' }])
   await database.close()
