@@ -5,7 +5,8 @@ import { CommandFault } from '../config/command-fault.ts'
 import { loadSettings } from '../config/settings.ts'
 import { diskSpaceOf, printDiskSpace } from '../server/disk-space.ts'
 import { SYSTEM_CLOCK } from '../server/system-clock.ts'
-import { indexOnce, type Progress } from '../similar/index/run-indexer.ts'
+import { indexOnce } from '../similar/index/run-indexer.ts'
+import type { IndexProgress } from '../similar/index/similar-indexer.ts'
 import { processHolderName } from '../store/named-lock.ts'
 import type { Store } from '../store/port/store.ts'
 import { withExistingStore } from './program/existing-store.ts'
@@ -36,7 +37,8 @@ async function indexAllPages(store: Store, json: true | undefined): Promise<void
   const stop = listenForStop()
   const progress = startProgress('pages')
   const reporter = {
-    progress: ({ indexed, documents }: Progress) => progress.show(indexed, null, { more: `${documents} documents` }),
+    progress: ({ indexed, documents }: IndexProgress) =>
+      progress.show(indexed, null, { more: `${documents} documents` }),
   }
   try {
     const done = await indexOnce(
@@ -62,7 +64,7 @@ async function lockTakenMessage({ jobs }: Store): Promise<string> {
   return `${holder} maintains the index (domaindex serve), so this command has nothing to do`
 }
 
-function indexSummary({ indexed, documents }: Progress, seconds: number): string {
+function indexSummary({ indexed, documents }: IndexProgress, seconds: number): string {
   const rate = Math.round(seconds > 0 ? indexed / seconds : 0)
   return `indexed ${indexed} pages, ${documents} documents (${seconds.toFixed(1)} s, ${rate} pages/s)`
 }

@@ -75,11 +75,11 @@ function mayKeepFormerDaily(former: FileManifest, now: FileDescription): boolean
 }
 
 async function* dailyRows(
-  { names, observations: frontier }: DailyBuild,
+  { names, observations }: DailyBuild,
   onNames: (names: readonly DomainName[]) => Promise<void>,
 ): AsyncGenerator<FileRows> {
   for await (const batch of names) {
-    const states = await frontier.crawlStates(batch)
+    const states = await observations.crawlStates(batch)
     const remaining = batch.filter((_, place) => !states[place]!.forgotten)
     await onNames(remaining)
     if (remaining.length > 0) yield { text: `${remaining.join('\n')}\n`, names: remaining }

@@ -92,12 +92,12 @@ function publishFollowup(
 
 /** Calls `onClocks` with the time of each name's last probe; 0 for never. */
 async function* followupRows(
-  { observations: frontier, crawlRequests }: FollowupBuild,
+  { observations, crawlRequests }: FollowupBuild,
   opened: OpenedFile,
   onClocks: (clocks: readonly Instant[]) => void,
 ): AsyncGenerator<FileRows> {
   for await (const names of nameBatches(opened)) {
-    const [states, currents] = await Promise.all([frontier.crawlStates(names), frontier.currentFacts(names)])
+    const [states, currents] = await Promise.all([observations.crawlStates(names), observations.currentFacts(names)])
     const present = [...names.keys()].filter((place) => !states[place]!.forgotten)
     const text = present.map((place) => followupRow(names[place]!, currents[place]!)).join('')
     onClocks(present.map((place) => Math.max(...states[place]!.clocks)))

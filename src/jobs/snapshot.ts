@@ -35,8 +35,8 @@ type EditionSource = {
 }
 
 const EDITION_SOURCES: Readonly<Record<SnapshotEdition, EditionSource>> = {
-  snapshot: { header: '', bytesPerName: 10, pages: (walk) => walk.names() },
-  enriched: { header: `${LISTING_COLUMNS.join()}\n`, bytesPerName: 20, pages: (walk) => walk.rows() },
+  snapshot: { header: '', bytesPerName: 10, pages: (nameListing) => nameListing.names() },
+  enriched: { header: `${LISTING_COLUMNS.join()}\n`, bytesPerName: 20, pages: (nameListing) => nameListing.rows() },
 }
 /** A file may be this much larger than the previous one. */
 const SIZE_GROWTH_ALLOWANCE = 1.2
@@ -46,22 +46,27 @@ const SNAPSHOT_GZIP_LEVEL = 4
 /** Builds and publishes both editions, then removes the oldest files. */
 export async function buildSnapshots(build: SnapshotBuild, context: BuildContext): Promise<FileManifest[]> {
   const { listing, fileStore, keepCount, onStep = () => {} } = build
-  const walk = await listing.start({ signal: context.signal, onStage: onStep })
+  const nameListing = await listing.start({ signal: context.signal, onStage: onStep })
   try {
-    const date = build.date ?? dayOf(walk.startedAt)
+    const date = build.date ?? dayOf(nameListing.startedAt)
     const built: FileManifest[] = []
     for (const edition of ['snapshot', 'enriched'] as const) {
       const onRows = (rows: number): void => {
         context.onRows(rows)
-        onStep(edition, rows, walk.estimatedNames)
+        onStep(edition, rows, nameListing.estimatedNames)
       }
-      const { manifest } = await buildEdition(edition, date, { fileStore, listing: walk }, { ...context, onRows })
+      const { manifest } = await buildEdition(
+        edition,
+        date,
+        { fileStore, listing: nameListing },
+        { ...context, onRows },
+      )
       built.push(manifest)
       await removeOldSnapshots(fileStore, edition, date, keepCount)
     }
     return built
   } finally {
-    await walk.close()
+    await nameListing.close()
   }
 }
 

@@ -55,7 +55,7 @@ export async function readPlanInputs({
     days,
     files,
     runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
-    crawl: { isRunning: crawlers.length > 0, requested: requested },
+    crawl: { isRunning: crawlers.length > 0, requested },
     inboxRecheckAt: inboxRecheckAt(),
   }
 }
@@ -101,10 +101,10 @@ async function runDailyStep(
 ): Promise<StepOutcome> {
   const names = registrations.registered(day)
   const build = {
-    fileStore: fileStore,
+    fileStore,
     observations: store.observations,
     names,
-    qualityBounds: qualityBounds,
+    qualityBounds,
     release,
     now: await store.now(),
   }
@@ -125,11 +125,11 @@ async function runFollowupStep(
   after: FollowupDays,
   run: BuildContext,
 ): Promise<StepOutcome> {
-  const { observations: frontier, crawlRequests } = store
+  const { observations, crawlRequests } = store
   const { manifest } = await buildFollowup(
     day,
     after,
-    { fileStore, observations: frontier, crawlRequests, now: await store.now() },
+    { fileStore, observations, crawlRequests, now: await store.now() },
     run,
   )
   return { rows: manifest.rows, message: null }

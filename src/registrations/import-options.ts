@@ -24,9 +24,9 @@ export type RegistrationImportOptions = Omit<AddNamesContext, 'onAdded'> & {
 export type RegistrationInput = { path: string; bytes: AsyncIterable<Uint8Array>; day: Day | null }
 
 /**
- * The result. `against`: the day of the zone that it was compared with, or null. `isFirst`: there was no zone within a
- * week before, so nothing counts as registered. `newNames`: names that the store did not have. `remade`: the later day
- * that was computed again. `isSame`: everything was already stored, and nothing has changed.
+ * The result. `comparedDay`: the day of the zone that it was compared with, or null. `isFirst`: there was no zone
+ * within a week before, so nothing counts as registered. `newNames`: names that the store did not have. `rebuiltDay`:
+ * the later day that was computed again. `isSame`: everything was already stored, and nothing has changed.
  */
 export type RegistrationImportResult = {
   source: string

@@ -60,9 +60,9 @@ export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
   const { folder, signal, onReport, seenFiles } = inbox
   await returnAbandonedFiles(folder)
   const reports: InboxReport[] = []
-  const lying = await labelledFiles(folder)
-  for (const file of seenFiles.keys()) if (!lying.some((labelled) => labelled.file === file)) seenFiles.delete(file)
-  for (const labelled of lying) {
+  const present = await labelledFiles(folder)
+  for (const file of seenFiles.keys()) if (!present.some((labelled) => labelled.file === file)) seenFiles.delete(file)
+  for (const labelled of present) {
     if (signal.aborted) break
     const report = await importInboxFile(inbox, labelled)
     if (report === null) continue
@@ -162,7 +162,7 @@ async function importLabelledFile(
   const onReject = (reject: RejectedEntry): void => {
     if (rejects.length < MAX_REPORTED_REJECTS) rejects.push(reject)
   }
-  const taking: RegistrationImportOptions = {
+  const importOptions: RegistrationImportOptions = {
     ...inbox,
     isStrict: false,
     acceptsLoss: false,
@@ -177,12 +177,12 @@ async function importLabelledFile(
       return {
         file,
         outcome: 'done',
-        taken: await importZone(taking, { ...input, zone: parseZoneName(name!) }),
+        taken: await importZone(importOptions, { ...input, zone: parseZoneName(name!) }),
         rejects,
       }
     if (name !== null && !LIST_NAME_PATTERN.test(name))
       throw new InputError(`${JSON.stringify(name)} cannot be the name of a list`)
-    return { file, outcome: 'done', taken: await importList(taking, { ...input, name }), rejects }
+    return { file, outcome: 'done', taken: await importList(importOptions, { ...input, name }), rejects }
   } catch (error) {
     if (!(error instanceof InputError) || error instanceof StorageError) throw error
     return { file, outcome: 'failed', reason: error.message, rejects }

@@ -29,7 +29,7 @@ export async function handleQuery(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { facts, similarSearch, fileStore, authenticator, quotaLimiter, cursorKeyring: keyring, responses } = context
+  const { facts, similarSearch, fileStore, authenticator, quotaLimiter, cursorKeyring, responses } = context
   let caller: Caller | null = null
   let reservation: Reservation | null = null
   try {
@@ -41,7 +41,7 @@ export async function handleQuery(
     await acquireSlot(context, caller, request.accessRecord, reply)
     reservation = await quotaLimiter.reserve(caller)
     endpoint.authorize?.(caller, parameters)
-    const call = { parameters, caller, facts, similarSearch, fileStore, keys: keyring.keys, onUnknownName }
+    const call = { parameters, caller, facts, similarSearch, fileStore, keys: cursorKeyring.keys, onUnknownName }
     const { body, lastObserved } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)

@@ -27,9 +27,9 @@ const KERNEL_BACKLOG = 4_096
 const DRAIN_BACKLOG_MS = 5_000
 /** Milliseconds between two checks for new connections before the listener is closed. */
 const QUIET_CHECK_MS = 10
-/** The listener is closed after so many checks in a row without a new connection. */
+/** The listener is closed after this many checks in a row without a new connection. */
 const QUIET_CHECKS = 10
-/** The listener is closed after so many checks in any case. */
+/** The listener is closed after this many checks in any case. */
 const MAX_CHECKS = 300
 const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1']
 

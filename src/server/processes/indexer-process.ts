@@ -4,7 +4,8 @@ import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
 import { errorText } from '../../jobs/job-lock.ts'
-import { type Progress, runIndexer } from '../../similar/index/run-indexer.ts'
+import { runIndexer } from '../../similar/index/run-indexer.ts'
+import type { IndexProgress } from '../../similar/index/similar-indexer.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreFault, userMessageOf } from '../../store/port/fault.ts'
@@ -35,7 +36,7 @@ async function maintainIndex(settings: Settings, log: Logger, signal: AbortSigna
   const diskSpace = diskSpaceOf(settings, [], logDiskSpace(log))
   log.info({ holder }, 'indexer started')
   const reporter = {
-    progress: ({ indexed: pages, hasPending, documents }: Progress) =>
+    progress: ({ indexed: pages, hasPending, documents }: IndexProgress) =>
       log.debug({ pages, hasPending, documents }, 'indexed'),
     failed: (error: unknown) => logIndexerFault(log, error),
   }

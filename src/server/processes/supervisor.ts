@@ -22,7 +22,7 @@ export type SupervisionRules<Child> = {
   messages: { died: string; startFailed: string; heartbeatTimedOut: string }
   /** Milliseconds without a heartbeat after which a process is killed. */
   heartbeatTimeoutMs: number
-  /** If a process dies within so many milliseconds, that counts as a failed start. */
+  /** If a process dies within this many milliseconds, that counts as a failed start. */
   stableMs: number
   /** Milliseconds until a restart, by the number of failures in a row. */
   restartDelayMs(failures: number): number

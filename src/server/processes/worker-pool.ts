@@ -15,7 +15,7 @@ const WORKER_START_TIMEOUT_MS = 60_000
 /** Milliseconds until a worker is restarted, multiplied by its failures in a row, and the maximum. */
 const WORKER_RESTART_DELAY_MS = 1_000
 const MAX_WORKER_RESTART_DELAY_MS = 3_000
-/** If a worker dies within so many milliseconds, that counts as a failed start. */
+/** If a worker dies within this many milliseconds, that counts as a failed start. */
 const WORKER_STABLE_MS = 10_000
 /** Milliseconds after which a worker that does not stop is killed. */
 const WORKER_STOP_TIMEOUT_MS = 30_000

@@ -5,15 +5,13 @@ import { type WaitClock, withNamedLock } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type IndexProgress, SimilarIndexer } from './similar-indexer.ts'
 
-export type { IndexProgress as Progress } from './similar-indexer.ts'
-
-export type IndexRun<Told = { progress(progress: IndexProgress): void }> = {
+export type IndexRun<Reporter = { progress(progress: IndexProgress): void }> = {
   store: Pick<Store, 'similar' | 'similarIndex' | 'jobs' | 'now'>
   holder: string
   clock: WaitClock
   /** Pauses the indexer while disk space is low. Without it, the indexer does not check. */
   diskSpace?: Pick<DiskSpaceMonitor, 'wait'>
-  reporter: Told
+  reporter: Reporter
 }
 
 /** A run that continues after an error. */
@@ -43,8 +41,7 @@ export async function runIndexer(index: ContinuousIndexRun, signal: AbortSignal)
 
 /**
  * Brings the index up to date once. Returns when no page waits and nothing is left to merge or clean up, or when the
- * signal aborts.
- * Returns null if another process holds the lock.
+ * signal aborts. Returns null if another process holds the lock.
  */
 export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<IndexProgress | null> {
   const ran = await withIndexer(index, signal, async (indexer, until) => {

@@ -175,11 +175,11 @@ export class SimilarIndexer {
   }
 
   private async beginSegment(first: number, last: number): Promise<{ segment: number; writer: SegmentWriter }> {
-    const { hold: fence, markLost } = this.lock
-    const segment = await this.store.similarIndex.beginSegment(fence, first, last)
+    const { hold, markLost } = this.lock
+    const segment = await this.store.similarIndex.beginSegment(hold, first, last)
     if (segment === null) throw markLost()
     const writer = new SegmentWriter(async (postings, frequencies) => {
-      this.requireWritten(await this.store.similarIndex.writeRows(fence, segment, postings, frequencies))
+      this.requireWritten(await this.store.similarIndex.writeRows(hold, segment, postings, frequencies))
       await yieldToEventLoop()
     })
     return { segment, writer }

@@ -27,9 +27,9 @@ export async function openPublished(fileStore: ReadableFileStore, name: FileName
 /** The response to a request. Conditions apply to GET and HEAD, ranges to GET. A POST always gets the whole file. */
 export function prepareFileResponse(
   { method, headers }: FastifyRequest,
-  { file: opened, disposition }: FileDownload,
+  { file, disposition }: FileDownload,
 ): FileResponse {
-  const { manifest } = opened
+  const { manifest } = file
   const size = manifest.bytes
   const validators = { etag: fileEtag(manifest), modified: manifest.generated }
   const commonHeaders = ['ETag', validators.etag, 'Last-Modified', formatHttpDate(validators.modified)]
@@ -52,7 +52,7 @@ export async function sendFileResponse(
   context: ResponseContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { file: opened }: FileDownload,
+  { file }: FileDownload,
   { status, range, headers }: FileResponse,
 ): Promise<void> {
   const { raw } = reply
@@ -62,7 +62,7 @@ export async function sendFileResponse(
   raw.writeHead(status, [...common, ...headers])
   if (range === null) return void raw.end()
   try {
-    for await (const chunk of opened.read(range.start, range.end)) {
+    for await (const chunk of file.read(range.start, range.end)) {
       if (!(await writeChunk(context, raw, chunk))) return
     }
     raw.end()

@@ -9,7 +9,7 @@ export const CALL_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 8, maxWaiting:
 /** Downloads take long, so further ones are rejected instead of waiting. */
 export const DOWNLOAD_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 64, maxWaiting: 0 }
 
-/** If no call of the account ends for so many milliseconds, the store is slow, and the time counts as store wait. */
+/** If no call of the account ends for this many milliseconds, the store is slow, and the time counts as store wait. */
 const STORE_STALL_MS = 50
 
 /** `changedAt`: when a call last got or released a slot. `stalledMilliseconds`: the total store wait. */

@@ -17,7 +17,7 @@ declare module 'fastify' {
 
 /** Milliseconds that a request may wait in an overload, from its arrival until its work starts. */
 const MAX_WAIT_MS = 1_000
-/** There is no overload with so many pending requests or fewer, even if the store or the machine is slow. */
+/** There is no overload with this many pending requests or fewer, even if the store or the machine is slow. */
 const OVERLOAD_THRESHOLD = 100
 /** Milliseconds that a request may wait without an overload: as long as a call waits for an unavailable store. */
 const MAX_WAIT_BELOW_THRESHOLD_MS = 10_000
