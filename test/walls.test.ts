@@ -7,6 +7,9 @@ import { type ArchitectureRules, checkSources } from './walls/check-sources.ts'
 import { readSource } from './walls/source.ts'
 import { unjustifiedTimers } from './walls/test-timers.ts'
 
+/** Files in one folder of tests or benches. `bench/` has one more for each bench. */
+const MAX_TEST_FILES = 18
+
 /** The parts of the probe, from the bottom layer to the top. */
 const PROBE_FOLDERS = [
   'src/probe/',
@@ -220,6 +223,16 @@ test('every rule has a reason, and every folder that a rule names is in the tabl
     [],
   )
   for (const { why } of [...folders, ...rules.restricted, ...rules.moduleOwners]) assert.notEqual(why, '')
+})
+
+test('no folder of tests or benches is flat', () => {
+  const counts = new Map<string, number>()
+  for (const path of globSync('{test,bench}/**/*.ts', { cwd: `${import.meta.dirname}/..` })) {
+    const folder = path.slice(0, path.lastIndexOf('/') + 1)
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  const large = [...counts].filter(([folder, count]) => count > MAX_TEST_FILES && folder !== 'bench/')
+  assert.deepEqual(large, [], 'add subfolders')
 })
 
 test('no test sets a timer without a reason: wait with until() of test/until.ts, for an event, or by a given clock', () => {

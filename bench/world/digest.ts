@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/open.ts'
 import type { RowPage, Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import { parsePage } from '../../test/store/conformance/paging.ts'
+import { parsePage } from '../../test/store/conformance/reading/paging.ts'
 import type { StoreFiles } from './store.ts'
 
 const PAGE = 1000

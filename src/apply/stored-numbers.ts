@@ -1,7 +1,7 @@
 /**
  * The stored number of each record type and each clock, the same in every store.
  * Never change or reuse a number. A new record type takes the next free number of both tables, at any position in
- * RECORD_TYPES. `test/store/frozen.test.ts` checks the numbers and the bytes that depend on them.
+ * RECORD_TYPES. `test/store/migrations/frozen.test.ts` checks the numbers and the bytes that depend on them.
  */
 
 import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'

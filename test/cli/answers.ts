@@ -3,7 +3,7 @@
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
-import { parsePage } from '../store/conformance/paging.ts'
+import { parsePage } from '../store/conformance/reading/paging.ts'
 
 const ALL = 1_000_000
 

@@ -10,7 +10,7 @@ import { parseName } from '../../src/values/domain-name.ts'
 import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
-import { fileOf, lineOf, nameOf } from './lines.ts'
+import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 2000

@@ -12,9 +12,9 @@ import { BULK_TABLES } from '../../src/store/port/bulk.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { parseName, slotRangeOf } from '../../src/values/domain-name.ts'
 import type { Day } from '../../src/values/time.ts'
-import { documentOf, fileAll, holdOf, saying } from '../store/conformance/filed-pages.ts'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
-import { fileOf, nameOf } from './lines.ts'
+import { documentOf, fileAll, holdOf, saying } from '../store/conformance/similar/filed-pages.ts'
+import { noPostgres, postgresServer } from '../store/postgres/server.ts'
+import { fileOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 60

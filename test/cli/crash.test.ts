@@ -7,7 +7,7 @@ import { parseName } from '../../src/values/domain-name.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
-import { fileOf, lineOf, nameOf } from './lines.ts'
+import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
 const NAMES = 3000

@@ -7,7 +7,7 @@ import { after, before, suite, type TestContext, test } from 'node:test'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import { dns, seen, web } from '../store/conformance/world.ts'
-import { fileOf } from './lines.ts'
+import { fileOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 const OTHERS = 0o077

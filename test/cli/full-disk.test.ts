@@ -9,7 +9,7 @@ import { after, suite, type TestContext, test } from 'node:test'
 import { mountSmall, NO_MOUNT, type SmallDisk } from '../small-disk.ts'
 import { TOKEN } from './account/account.ts'
 import { answersOf } from './answers.ts'
-import { fileOf, nameOf } from './lines.ts'
+import { fileOf, nameOf } from './import/lines.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 const NAMES = 9000

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { readSettings } from '../../src/config/settings.ts'
-import { fileOf } from './lines.ts'
+import { fileOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 const ANN = 'ann@example.com'

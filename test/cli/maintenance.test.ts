@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
-import { parsePage } from '../store/conformance/paging.ts'
-import { fileOf, lineOf, nameOf } from './lines.ts'
+import { parsePage } from '../store/conformance/reading/paging.ts'
+import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 /** A change that only touches the current facts. */

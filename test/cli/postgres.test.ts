@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
-import { fileOf, lineOf, nameOf } from './lines.ts'
+import { noPostgres, postgresServer } from '../store/postgres/server.ts'
+import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf, type Outcome } from './run.ts'
 
 const PASSWORD = 'not-asked-for'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { named } from '../probe/internet.ts'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 import { until } from '../until.ts'
 import { NAMES, processWorld } from './processes.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DEFAULT_PLAN_LIMITS, type PlanLimits } from '../../src/accounts/plan.ts'
-import { fetchFile, post, publish } from '../spec/files.ts'
+import { fetchFile, post, publish } from '../spec/files/files.ts'
 import { makeWorld } from '../spec/world.ts'
 import { codes, type Example, examples, readPage, sections, tableOf } from './markdown.ts'
 

@@ -8,7 +8,7 @@ import { BuildFault } from '../../src/jobs/file-store/build-fault.ts'
 import { fileName } from '../../src/jobs/file-store/file-store.ts'
 import { checkQuality } from '../../src/jobs/quality-check.ts'
 import { addDays, type Day } from '../../src/values/time.ts'
-import { assertWhole, fetchFile, post } from '../spec/files.ts'
+import { assertWhole, fetchFile, post } from '../spec/files/files.ts'
 import { makeWorld, type World } from '../spec/world.ts'
 import { DAY, figures, makeDaily, makeDays, some, textOf } from './built.ts'
 

@@ -9,7 +9,7 @@ import { type FileKind, fileName } from '../../src/jobs/file-store/file-store.ts
 import type { BuildContext } from '../../src/jobs/publish.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../src/jobs/snapshot.ts'
 import { addDays, type Day } from '../../src/values/time.ts'
-import { assertWhole, fetchFile, post } from '../spec/files.ts'
+import { assertWhole, fetchFile, post } from '../spec/files/files.ts'
 import { makeWorld, NOON, type World } from '../spec/world.ts'
 import { runOf, textOf } from './built.ts'
 

@@ -13,7 +13,7 @@ import { ingest } from '../../src/store/ingest.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { addDays } from '../../src/values/time.ts'
 import { faultsOf } from '../cli/answers.ts'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 import { day, makeWorld, NOW, type World, without, zoneOf } from './world.ts'
 
 const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url))

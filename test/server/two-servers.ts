@@ -3,7 +3,7 @@
 import type { TestContext } from 'node:test'
 import type { Store } from '../../src/store/port/store.ts'
 import { serverOf } from '../api/server.ts'
-import { postgresServer } from '../store/postgres-server.ts'
+import { postgresServer } from '../store/postgres/server.ts'
 
 /** `serve` starts one more server on the same store. Everything is removed after the test. */
 export async function serversOf(test: TestContext) {

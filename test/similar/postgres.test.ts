@@ -2,7 +2,7 @@
 
 import { suite } from 'node:test'
 import { openedAt } from '../store/conformance/opened-store.ts'
-import { noPostgres, postgresServer } from '../store/postgres-server.ts'
+import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 import { answers } from './query/answers.ts'
 
 suite('PostgreSQL', { skip: noPostgres }, () => {

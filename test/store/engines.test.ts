@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { ENGINES, engineOf, redactedStoreUrl } from '../../src/store/engines.ts'
 import { openStore } from '../../src/store/open.ts'
-import { noPostgres, postgresServer } from './postgres-server.ts'
+import { noPostgres, postgresServer } from './postgres/server.ts'
 
 const SOURCE = new URL('../../src/store/', import.meta.url)
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
@@ -32,8 +32,8 @@ test('each folder of an engine exports one engine, and the table has one row for
 for (const folder of engineFolders) {
   test(`the conformance suites of the store and of its ledger run on ${folder}`, () => {
     for (const [file, suite] of [
-      [`${folder}.test.ts`, './conformance/suite.ts'],
-      [`ledger-${folder}.test.ts`, './ledger.ts'],
+      [`${folder}/${folder}.test.ts`, '../conformance/suite.ts'],
+      [`ledger/${folder}.test.ts`, './suite.ts'],
     ] as const) {
       const text = readFileSync(new URL(file, import.meta.url), 'utf8')
       assert.ok(text.includes(`from '${suite}'`), `test/store/${file} does not run ${suite}`)
@@ -41,7 +41,8 @@ for (const folder of engineFolders) {
   })
 
   test(`the tests of a store's creation, upgrade, expansion and schema run on ${folder}`, () => {
-    for (const file of ['creation', 'upgrade', 'expanded', 'check-schema']) {
+    for (const name of ['creation', 'upgrade', 'expanded', 'check-schema']) {
+      const file = `migrations/${name}`
       const text = readFileSync(new URL(`${file}.test.ts`, import.meta.url), 'utf8')
       assert.ok(text.toLowerCase().includes(folder), `test/store/${file}.test.ts does not name ${folder}`)
     }

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { type FileKind, fileName } from '../../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
 import type { Day } from '../../../src/values/time.ts'
-import { fileOf, nameOf } from '../lines.ts'
+import { fileOf, nameOf } from '../import/lines.ts'
 import { folderOf } from '../run.ts'
 
 const NAMES = 50

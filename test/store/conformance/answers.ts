@@ -6,7 +6,7 @@ import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import type { Model } from '../model.ts'
-import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
+import { walkHistory, walkNeighbours, walkRedirects } from './reading/paging.ts'
 
 /** The names and addresses to query, in pages of `limit` rows. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }

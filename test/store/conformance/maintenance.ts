@@ -6,7 +6,7 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
-import { fileAll, holdOf } from './filed-pages.ts'
+import { fileAll, holdOf } from './similar/filed-pages.ts'
 import {
   address,
   dns,

@@ -4,7 +4,7 @@ import type { FactsReader } from '../../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import type { Model } from '../model.ts'
 import { ADDRESSES, type Event, NAMES, TARGETS } from './arbitraries.ts'
-import { walkHistory, walkNeighbours, walkRedirects } from './paging.ts'
+import { walkHistory, walkNeighbours, walkRedirects } from './reading/paging.ts'
 
 /** One listing: how a client reads it, and its rows in the model at one moment. Rows are compared as texts. */
 type Walk = {

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import type { Actor } from '../../../src/accounts/audit.ts'
 import type { LedgerChanges } from '../../../src/store/port/ledger.ts'
-import type { Order, Report } from '../ledger-worker.ts'
 import type { LedgerAndCrawlRequests } from './engine.ts'
+import type { Order, Report } from './worker.ts'
 
-cluster.setupPrimary({ exec: join(import.meta.dirname, '../ledger-worker.ts'), silent: true })
+cluster.setupPrimary({ exec: join(import.meta.dirname, './worker.ts'), silent: true })
 
 export type Driven = { worker: Worker; ask(method: string, ...values: unknown[]): Promise<unknown> }
 

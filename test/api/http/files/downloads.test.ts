@@ -10,7 +10,7 @@ import { ApiMetrics } from '../../../../src/api/metrics.ts'
 import type { FileName } from '../../../../src/jobs/file-store/file-store.ts'
 import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { dayOf } from '../../../../src/values/time.ts'
-import { noise, publish } from '../../../spec/files.ts'
+import { noise, publish } from '../../../spec/files/files.ts'
 import { makeWorld } from '../../../spec/world.ts'
 
 const MIB = 2 ** 20

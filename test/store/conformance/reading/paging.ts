@@ -1,0 +1,95 @@
+/** Reads a whole list page by page, as a client does, and checks every page. */
+
+import assert from 'node:assert/strict'
+import type {
+  FactsReader,
+  History,
+  HistoryState,
+  NeighbourPosition,
+  NeighbourRow,
+  RedirectRow,
+  RowPage,
+} from '../../../../src/store/port/store.ts'
+import type { RecordType } from '../../../../src/values/dns-record.ts'
+import type { DomainName } from '../../../../src/values/domain-name.ts'
+import type { IpAddress } from '../../../../src/values/ip-address.ts'
+import type { Instant } from '../../../../src/values/time.ts'
+
+/** A page with its rows parsed. */
+export function parsePage<Row, Position>({ rows, count, last }: RowPage<Position>) {
+  return { rows: JSON.parse(Buffer.concat(rows).toString()) as Row[], count, last }
+}
+
+/**
+ * Returns every row of a list. `fetch` receives the position before the page, and `place` returns the position of a
+ * row.
+ */
+async function walk<Row, Position>(
+  limit: number,
+  place: (row: Row) => Position,
+  fetch: (after: Position | null) => Promise<RowPage<Position>>,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  let after: Position | null = null
+  do {
+    const page: RowPage<Position> = await fetch(after)
+    const found = parsePage<Row, Position>(page).rows
+    assert.equal(page.count, found.length, 'count is the number of rows')
+    assert.ok(found.length <= limit, `a page of ${limit} has ${found.length} rows`)
+    if (page.last !== null) {
+      assert.equal(found.length, limit, 'a page that more rows follow is full')
+      assert.deepEqual(structuredClone(page.last), place(found.at(-1)!), 'last is the position of the last row')
+    }
+    rows.push(...found)
+    after = page.last
+  } while (after !== null)
+  return rows
+}
+
+export async function walkRedirects(facts: FactsReader, target: DomainName, limit: number): Promise<DomainName[]> {
+  const rows = await walk<RedirectRow, DomainName>(
+    limit,
+    (row) => row.target,
+    (after) => facts.redirects(target, after, limit),
+  )
+  return rows.map((row) => row.target)
+}
+
+/** Returns the rows of some addresses, or those of a name's addresses at the time of each page. */
+export function walkNeighbours(
+  facts: FactsReader,
+  of: DomainName | readonly IpAddress[],
+  limit: number,
+): Promise<NeighbourRow[]> {
+  return walk<NeighbourRow, NeighbourPosition>(
+    limit,
+    ({ ip, target }) => ({ address: ip, name: target }),
+    async (after) => {
+      if (typeof of !== 'string') return facts.neighbours(of, null, after, limit)
+      return facts.neighbours(await facts.addresses(of), of, after, limit)
+    },
+  )
+}
+
+export async function walkHistory(
+  facts: FactsReader,
+  name: DomainName,
+  type: RecordType,
+  limit: number,
+): Promise<HistoryState[]> {
+  const states: HistoryState[] = []
+  let before: Instant | null = null
+  let more = true
+  while (more) {
+    const page: History = (await facts.history(name, [type], before, limit))[type]
+    assert.ok(page.states.length <= limit, `a page of ${limit} has ${page.states.length} states`)
+    if (page.more) assert.equal(page.states.length, limit, 'a page that older states follow is full')
+    for (const { first_seen } of page.states) {
+      assert.ok(first_seen < (before ?? Number.POSITIVE_INFINITY), 'states are older and older')
+      before = first_seen
+    }
+    states.push(...page.states)
+    more = page.more
+  }
+  return states
+}

@@ -1,0 +1,47 @@
+/**
+ * The SQLite ledger under the conformance suite, with each kind of writer: this thread, another thread, the primary.
+ */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { openSqliteLedger, type SqliteLedgerOptions } from '../../../src/store/sqlite/ledger/ledger.ts'
+import type { LedgerAndCrawlRequests, LedgerEngine } from './engine.ts'
+import { sqliteLeasedUnits } from './leased-units.ts'
+import { ledgerConformance } from './suite.ts'
+import { endWorkers, workerLedger } from './worker-ledger.ts'
+
+type Closable = LedgerAndCrawlRequests & { close(): Promise<void> }
+
+after(endWorkers)
+
+function engine(mode: SqliteLedgerOptions['ledger']): LedgerEngine {
+  return {
+    name: `SQLite, ${mode}`,
+    runs: mode === 'own' ? 25 : 5, // the rules are the same, only the way to the writer differs
+    async open(clock, secret) {
+      const folder = await mkdtemp(join(tmpdir(), 'domaindex-ledger-'))
+      const path = join(folder, 'ledger.db')
+      const opened: Closable[] = []
+      const close = async (): Promise<void> => {
+        for (const each of opened.toReversed()) await each.close()
+        await rm(folder, { recursive: true })
+      }
+      const another = async (ledger = mode): Promise<Closable> => {
+        if (ledger === 'primary') opened.push(await workerLedger(path, secret))
+        else opened.push(openSqliteLedger(path, { ledger, secret, now: () => clock.now }))
+        return opened.at(-1)!
+      }
+      try {
+        if (mode === 'primary') await another('thread')
+        return { ledger: await another(), another, leasedUnits: sqliteLeasedUnits(path), close }
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+  }
+}
+
+for (const mode of ['own', 'thread', 'primary'] as const) ledgerConformance(engine(mode))

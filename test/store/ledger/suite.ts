@@ -1,0 +1,17 @@
+/** The conformance suite of the ledger, for every engine and every kind of writer. */
+
+import { accounts } from './accounts.ts'
+import { audit } from './audit.ts'
+import { budgets } from './budgets.ts'
+import { crawlRequests } from './crawl-requests.ts'
+import { downloads } from './downloads.ts'
+import type { LedgerEngine } from './engine.ts'
+import { interleavings } from './interleavings.ts'
+import { secrets } from './secrets.ts'
+import { tokens } from './tokens.ts'
+import { usage } from './usage.ts'
+
+export function ledgerConformance(engine: LedgerEngine): void {
+  for (const part of [accounts, audit, tokens, budgets, downloads, interleavings, usage, crawlRequests, secrets])
+    part(engine)
+}

@@ -1,0 +1,136 @@
+/** PostgreSQL dies during an import, or loses a page of a table. */
+
+import assert from 'node:assert/strict'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { test } from 'node:test'
+import pg from 'pg'
+import type { Observation } from '../../../src/observe/observation.ts'
+import { parseObservation } from '../../../src/observe/observation-parser.ts'
+import { SYSTEM_CLOCK } from '../../../src/server/system-clock.ts'
+import { indexOnce } from '../../../src/similar/index/run-indexer.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { CheckFault, Store } from '../../../src/store/port/store.ts'
+import type { IpAddress } from '../../../src/values/ip-address.ts'
+import { hosted } from '../../spec/observations.ts'
+import { until } from '../../until.ts'
+import { dns, redirecting, seen, web } from '../conformance/world.ts'
+import { noPostgres, postgresServer } from './server.ts'
+
+const CROWDED = '192.0.2.1' as IpAddress
+const BATCH = 20
+const notOurs = noPostgres || (process.env.DOMAINDEX_TEST_POSTGRES ? 'the server is not ours to restart' : false)
+
+if (!notOurs) await postgresServer() // for the whole file
+
+/** New names, all on one address, and those of a batch on another one. */
+function batchOf(importer: number, batch: number): Observation[] {
+  return Array.from({ length: BATCH }, (_, index) => {
+    const addresses = [CROWDED, `198.51.100.${batch % 250}`]
+    return parseObservation(JSON.stringify(hosted(`n${batch}-${index}.i${importer}.example`, addresses))) as Observation
+  })
+}
+
+async function checkAll({ maintenance }: Store): Promise<{ faults: CheckFault[]; checked: number }> {
+  const faults: CheckFault[] = []
+  let checked = 0
+  let resume: string | null = null
+  do {
+    const slice: Awaited<ReturnType<typeof maintenance.check>> = await maintenance.check(resume)
+    faults.push(...slice.faults)
+    checked += slice.checked
+    resume = slice.next
+  } while (resume !== null)
+  return { faults, checked }
+}
+
+test('acknowledged observations are present once, and the counters match', { skip: notOurs }, async (t) => {
+  const server = await postgresServer()
+  const { url, drop } = await server.schema()
+  const place = new URL(url)
+  place.searchParams.set('options', `${place.searchParams.get('options')} -csynchronous_commit=on`)
+  const open = () => openStore(place.href, { access: 'write', ledger: 'own', secret: null })
+  const stores = [await open(), await open()]
+  t.after(async () => {
+    for (const store of stores) await store.close()
+    await drop()
+  })
+  const outcomes: string[] = []
+  let last = Number.POSITIVE_INFINITY
+  const imports = stores.map(async (store, importer) => {
+    for (let batch = 0; outcomes.length < last; batch++)
+      outcomes.push(...(await ingest(store, batchOf(importer, batch))))
+  })
+  await until(() => outcomes.length >= 10 * BATCH)
+  await server.restart()
+  last = outcomes.length + 10 * BATCH
+  await Promise.all(imports)
+  assert.deepEqual(new Set(outcomes), new Set(['applied']))
+  const { count } = await stores[0]!.facts.neighbours([CROWDED], null, null, 1_000_000)
+  assert.equal(count, outcomes.length)
+  assert.deepEqual((await checkAll(stores[0]!)).faults, [])
+})
+
+/** Changes a counter and overwrites a page in the middle of a table's file. Returns the statement. */
+async function spoilPage(url: string, table: string, restart: () => Promise<void>): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(
+    `select current_setting('data_directory') || '/' || pg_relation_filepath($1::regclass) as path,
+      pg_relation_size($1::regclass) / 8192 as pages`,
+    [table],
+  )
+  const counter = `update redirect_count set sources = sources + 1 where target = 't0.example'`
+  await client.query(counter)
+  await client.query('checkpoint')
+  await client.end()
+  const { path, pages } = rows[0] as { path: string; pages: string }
+  assert.ok(Number(pages) >= 3, `${table} has ${pages} pages`)
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(8192, 0xa5), 0, 8192, 8192 * Math.floor(Number(pages) / 2))
+  closeSync(file)
+  await restart()
+  return counter
+}
+
+const NAMES = 1200
+
+/** Observations with rows in every table of the facts. */
+function observationsOf(round: number): Observation[] {
+  return Array.from({ length: NAMES }, (_, n) =>
+    seen(
+      `n${n}.example`,
+      round,
+      dns({ A: [`192.0.2.${n % 200}`], TXT: [[`round ${round}`]], MX: [] }),
+      n % 2 === 0 ? redirecting(`t${n % 7}.example`) : web({ has_website: true, text: `text ${n} of ${n % 90}` }),
+    ),
+  )
+}
+
+for (const table of ['facts', 'dns_state']) {
+  test(`check continues after an unreadable page of ${table}`, { skip: notOurs }, async (t) => {
+    const server = await postgresServer()
+    const { url, drop } = await server.schema()
+    let store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+    t.after(() => store.close().then(drop))
+    for (const round of [1, 2]) await ingest(store, observationsOf(round))
+    const reporter = { progress: () => {} }
+    await indexOnce({ store, holder: 'a test', clock: SYSTEM_CLOCK, reporter }, new AbortController().signal)
+    const sound = await checkAll(store)
+    assert.deepEqual(sound.faults, [])
+    await store.close()
+    const counter = await spoilPage(url, table, server.restart)
+    store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+    const { faults, checked } = await checkAll(store)
+    const [unreadable] = faults.filter(({ problem }) => /^cannot be read after this key/.test(problem))
+    assert.match(unreadable?.problem ?? JSON.stringify(faults.slice(0, 5)), /: invalid page in block \d+ of relation/)
+    assert.ok(
+      faults.some(
+        ({ table, key, problem }) => table === 'redirect_count' && key === 't0.example' && /^counts/.test(problem),
+      ),
+      `${counter} is found in a table behind the page`,
+    )
+    assert.ok(checked > 0.8 * sound.checked, `${checked} of ${sound.checked} rows were checked`)
+    t.diagnostic(`${table}: ${faults.length} faults, ${checked} of ${sound.checked} rows checked`)
+  })
+}

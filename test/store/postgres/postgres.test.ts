@@ -1,0 +1,226 @@
+/**
+ * PostgreSQL under the conformance suite: stores in schemas of two databases with different collations, and ways to
+ * damage them.
+ */
+
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import pg from 'pg'
+import type { Clock, Damage, Engine, Opened } from '../conformance/engine.ts'
+import { openedAt } from '../conformance/opened-store.ts'
+import { lists } from '../conformance/reading/lists.ts'
+import { conformance } from '../conformance/suite.ts'
+import { forgetting } from '../conformance/writing/forgetting.ts'
+import { FACT_TABLES } from '../tables.ts'
+import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './server.ts'
+
+const SIMILAR = [
+  'page_document',
+  'document',
+  'orphan_document',
+  'document_tombstone',
+  'segment',
+  'posting',
+  'document_frequency',
+]
+const TABLES = [
+  ...FACT_TABLES,
+  ...['crawler', 'probe_outcome', 'job_run', 'crawl_request', 'lookup_request_count', 'account'],
+  ...SIMILAR,
+]
+const LEASES = `update slot_lease
+    set holder = null, fence = 0, expires_at = null, next_sweep = 0, last_sweep = null, counts = null
+    where (holder, fence, expires_at, next_sweep, last_sweep, counts) is distinct from (null, 0, null, 0, null, null);
+  update named_lock set holder = null, fence = 0, expires_at = null
+    where (holder, fence, expires_at) is distinct from (null, 0, null);
+  delete from metadata where name = 'indexed_until'`
+/** A table becomes slow after this many deletions, because nothing vacuums it. */
+const MANY = 1_000
+
+/**
+ * `empty`: receives places that are empty again, because creating the tables takes longer than most tests. A place with
+ * many rows is dropped.
+ */
+function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {
+  return openedAt(place.url, { now: () => clock.now, pool: 2 }, async () => {
+    const counts = await run(place.url, [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';'))
+    if (counts.some((count) => count! > MANY)) await place.drop()
+    else empty.push(place)
+  })
+}
+
+/** Runs statements and returns how many rows each changed. */
+async function run(url: string, statements: string): Promise<(number | null)[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements)
+    return [results].flat().map(({ rowCount }) => rowCount)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Damage by statements, each of which must change something. */
+function statement(what: string, ...statements: string[]): Damage {
+  return {
+    what,
+    async plant({ url }) {
+      const counts = await run(url, statements.join(';'))
+      const idle = statements.find((_, place) => counts[place] === 0)
+      if (idle !== undefined) throw new Error(`${idle} changes nothing`)
+    },
+  }
+}
+
+/** The partition of an address, and those of the names t.example, u.example and a.example. */
+const partOf = (hex: string): string => `get_byte(sha256('\\x${hex}'), 0)`
+const T = `(select part from redirect_count where target = 't.example')`
+const A = `(select part from crawl_state where name = 'a.example')`
+
+const damages: readonly Damage[] = [
+  statement('a missing presence row', `delete from presence where name = 'c.example' and length(address) = 5`),
+  statement(
+    'a presence row too many',
+    `insert into presence select ${partOf('04c0000209')}, '\\x04c0000209', name, since from presence limit 1`,
+  ),
+  statement(
+    'a presence row of a name that is not known',
+    `insert into presence values (${partOf('04c0000201')}, '\\x04c0000201', 'z.example', '2026-11-20T00:00:00')`,
+  ),
+  statement(
+    'a presence row with another since',
+    `update presence set since = '2020-01-01T00:00:00' where name = 'a.example'`,
+  ),
+  statement('a presence row in another part', `update presence set part = (part + 1) % 256 where name = 'a.example'`),
+  statement('a wrong counter of an address', `update address_count set names = names + 1`),
+  statement('a missing counter of an address', `delete from address_count`),
+  statement(
+    'a counter of an address that nobody is on',
+    `insert into address_count values (${partOf('04c0000209')}, '\\x04c0000209', 1)`,
+  ),
+  statement('a counter of an address in another part', `update address_count set part = (part + 1) % 256`),
+  statement('a missing redirect row', `delete from redirect where source = 'a.example'`),
+  statement('a redirect row too many', `insert into redirect values (${A}, 'a.example', 'a.example')`),
+  statement(
+    'a redirect row of a name that is not known',
+    `insert into redirect values (${T}, 't.example', 'z.example')`,
+  ),
+  statement('a redirect row in another part', `update redirect set part = (part + 1) % 256`),
+  statement('a wrong counter of a target', `update redirect_count set sources = sources - 1`),
+  statement('a missing counter of a target', `delete from redirect_count`),
+  statement(
+    'a counter of a target that nobody redirects to',
+    `insert into redirect_count values (${A}, 'a.example', 1)`,
+  ),
+  statement('a counter of a target in another part', `update redirect_count set part = (part + 1) % 256`),
+  statement(
+    'a presence row of what is no address',
+    `insert into presence select ${partOf('99')}, '\\x99', name, since from presence limit 1`,
+  ),
+  statement(
+    'a missing presence row that the counter knows of',
+    `delete from presence where name = 'c.example' and length(address) = 5`,
+    `update address_count set names = names - 1 where length(address) = 5`,
+  ),
+  statement(
+    'a presence row that was left behind, and is counted',
+    `insert into presence values (${partOf('04c0000202')}, '\\x04c0000202', 'a.example', '2026-11-20T00:00:00')`,
+    `insert into address_count values (${partOf('04c0000202')}, '\\x04c0000202', 1)`,
+  ),
+  statement(
+    'a presence row of what is no address, and is counted',
+    `insert into presence values (${partOf('99')}, '\\x99', 'a.example', '2026-11-20T00:00:00')`,
+    `insert into address_count values (${partOf('99')}, '\\x99', 1)`,
+  ),
+  statement(
+    'a missing redirect row that the counter knows of',
+    `delete from redirect where source = 'a.example'`,
+    `update redirect_count set sources = sources - 1`,
+  ),
+  statement(
+    'a redirect row too many that is counted',
+    `insert into redirect values (${T}, 't.example', 'c.example')`,
+    `update redirect_count set sources = sources + 1`,
+  ),
+  statement('a counter of nothing', `insert into address_count values (${partOf('04c0000209')}, '\\x04c0000209', 0)`),
+  statement(
+    'addresses of the facts that cannot be read',
+    `update facts set addresses = '{"\\\\x99"}' where name = 'c.example'`,
+  ),
+  statement('a state confirmed before it began', `update dns_state set last_confirmed = first_seen - 1`),
+  statement('missing facts', `delete from facts where name = 'a.example'`),
+  statement('facts that no name has', `update facts set id = id + 100000 where name = 'a.example'`),
+  statement('facts in another part', `update facts set part = (part + 1) % 256 where name = 'a.example'`),
+  statement('facts of another name', `update facts set name = 'z.example' where name = 'a.example'`),
+  statement(
+    'addresses of the facts that do not follow from their states',
+    `update facts set addresses = null where name = 'c.example'`,
+  ),
+  statement('an ip that does not follow from the states', `update facts set ip = 'noip' where name = 'c.example'`),
+  statement(
+    'a missing superseded state',
+    `delete from dns_state where first_seen = (select min(first_seen) from dns_state)`,
+  ),
+  statement('a superseded state of no name', `update dns_state set id = 1`),
+  statement(
+    'a serial whose base is not there',
+    `update dns_state set base_first_seen = 1 where base_first_seen is not null`,
+  ),
+  statement('a serial that is not there', `update dns_state set serial = null where serial is not null`),
+  statement('states that cannot be read', `update facts set states = '{' where name = 'a.example'`),
+  statement(
+    'a clock before the newest state',
+    `update crawl_state set clock = 5, other_clocks = null where name = 'a.example'`,
+  ),
+  statement('clocks that cannot be read', `update crawl_state set other_clocks = '\\x00' where name = 'a.example'`),
+  statement('a missing first time on an address', `delete from address_first_seen where address = '\\x04c0000202'`),
+  statement(
+    'a first time on an address that no state holds',
+    `insert into address_first_seen select part, id, first_seen, '\\x04c0000209' from address_first_seen limit 1`,
+  ),
+  statement('a start page of no name', `update pending_page set id = 1`),
+  statement('a missing start page', `delete from pending_page`),
+  statement('a waiting start page of another text', `update pending_page set digest = 'another'`),
+  statement('a start page under a document of no name', `update page_document set id = 1`),
+  statement('a start page under a document of another name', `update page_document set name = 'z.example'`),
+  statement('a start page under a document in another part', `update page_document set part = (part + 1) % 256`),
+  statement('a missing start page that the index had', `delete from page_document`),
+  statement(
+    'a start page that the index has of a name without one',
+    `insert into page_document select id, null, part, name from facts where name = 'a.example'`,
+  ),
+  statement('a missing document', `delete from document`),
+  statement('a document of no start page', `insert into document values (1000000, 1, 1000000 & 255, '\\x00')`),
+  statement('a document in another part', `update document set part = (part + 1) % 256`),
+  statement('a tombstone with facts', `update crawl_state set id = 0 where name = 'a.example'`),
+  statement('a name in the slot of another', `update crawl_state set slot = slot # 1 where name = 'a.example'`),
+  statement('a name in another part', `update crawl_state set part = (part + 1) % 256 where name = 'a.example'`),
+]
+
+/**
+ * An engine whose stores are in places that `make` creates. One test after another uses them, and the end of the suite
+ * drops them.
+ */
+function engine(title: string, make: (server: PostgresServer) => Promise<Place>): Engine {
+  const empty: Place[] = []
+  after(async () => {
+    for (const place of empty) await place.drop()
+  })
+  const open = async (clock: Clock) => openAt(empty.pop() ?? (await make(await postgresServer())), clock, empty)
+  return { name: title, open, damages }
+}
+
+suite('PostgreSQL', { skip: noPostgres }, () => {
+  conformance(engine('schemas', (server) => server.schema()))
+})
+
+suite('PostgreSQL with a database of another collation', { skip: noOtherCollation }, () => {
+  const english = engine('en-US', (server) => server.database('en-US'))
+  for (const part of [lists, forgetting]) part(english)
+  test('the database compares words differently', async () => {
+    const { url, drop } = await (await postgresServer()).database('en-US')
+    assert.deepEqual(await run(url, `select 1 where 'a' < 'B'`), [1])
+    await drop()
+  })
+})
