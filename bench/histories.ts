@@ -7,8 +7,8 @@
 
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
-import { holdOf } from '../test/store/conformance/similar/filed-pages.ts'
 import { PROPERTIES } from '../test/store/conformance/histories.ts'
+import { holdOf } from '../test/store/conformance/similar/filed-pages.ts'
 import { SEGMENT_PROPERTY } from '../test/store/conformance/similar/segments.ts'
 import { NOW } from '../test/store/conformance/world.ts'
 import { LEDGER_PROPERTIES } from '../test/store/ledger/interleavings.ts'

@@ -9,8 +9,8 @@ import { after } from 'node:test'
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../../src/store/sqlite/ledger/ledger.ts'
 import type { LedgerAndCrawlRequests, LedgerEngine } from './engine.ts'
 import { sqliteLeasedUnits } from './leased-units.ts'
+import { endWorkers, workerLedger } from './sqlite/worker-ledger.ts'
 import { ledgerConformance } from './suite.ts'
-import { endWorkers, workerLedger } from './worker-ledger.ts'
 
 type Closable = LedgerAndCrawlRequests & { close(): Promise<void> }
 

@@ -3,9 +3,9 @@
 import cluster, { type Worker } from 'node:cluster'
 import { join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
-import type { Actor } from '../../../src/accounts/audit.ts'
-import type { LedgerChanges } from '../../../src/store/port/ledger.ts'
-import type { LedgerAndCrawlRequests } from './engine.ts'
+import type { Actor } from '../../../../src/accounts/audit.ts'
+import type { LedgerChanges } from '../../../../src/store/port/ledger.ts'
+import type { LedgerAndCrawlRequests } from '../engine.ts'
 import type { Order, Report } from './worker.ts'
 
 cluster.setupPrimary({ exec: join(import.meta.dirname, './worker.ts'), silent: true })

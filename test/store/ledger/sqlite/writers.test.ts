@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { StoreFault } from '../../../src/store/port/fault.ts'
-import { openSqliteLedger, type SqliteLedgerOptions } from '../../../src/store/sqlite/ledger/ledger.ts'
-import { TESTER } from '../../tester.ts'
-import { ANN, made, NOW, newToken, TODAY } from './engine.ts'
+import { StoreFault } from '../../../../src/store/port/fault.ts'
+import { openSqliteLedger, type SqliteLedgerOptions } from '../../../../src/store/sqlite/ledger/ledger.ts'
+import { TESTER } from '../../../tester.ts'
+import { ANN, made, NOW, newToken, TODAY } from '../engine.ts'
 import { forkDriven } from './worker-ledger.ts'
 
 const ask = { account: 1, day: TODAY, limit: 1_000_000, requested: 1, holder: 'one' }
@@ -75,7 +75,7 @@ test('acknowledged writes survive a kill -9', async (t) => {
   const program = join(path, '../takes.mjs')
   writeFileSync(
     program,
-    `import { openSqliteLedger } from ${JSON.stringify(import.meta.resolve('../../../src/store/sqlite/ledger/ledger.ts'))}
+    `import { openSqliteLedger } from ${JSON.stringify(import.meta.resolve('../../../../src/store/sqlite/ledger/ledger.ts'))}
      const ledger = openSqliteLedger(${JSON.stringify(path)}, { ledger: 'thread', secret: null, now: () => ${NOW} })
      for (;;) console.log((await ledger.takeQuota(${JSON.stringify(ask)})).used)`,
   )

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster'
 import { deserialize, serialize } from 'node:v8'
-import { openSqliteLedger } from '../../../src/store/sqlite/ledger/ledger.ts'
+import { openSqliteLedger } from '../../../../src/store/sqlite/ledger/ledger.ts'
 
 /** `values` and `outcome` are structured clones in Base64, so that any channel can carry them. */
 export type Order = { call: number; method: string; values: string }
