@@ -6,6 +6,7 @@ import { type ApiContext, toApiError } from './context.ts'
 import { rateLimitHeaders } from './http/headers.ts'
 import { readBearerToken } from './http/request.ts'
 import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
+import type { HEALTH_STATES } from './openapi/document.ts'
 
 /** Returns the response of a page. */
 type PageHandler = (request: FastifyRequest) => ApiResponse | Promise<ApiResponse>
@@ -43,7 +44,7 @@ function readinessResponse({ responses, isReady }: ApiContext): ApiResponse {
   return isReady() ? healthResponse(200, 'ok') : healthResponse(503, 'waiting for the store')
 }
 
-function healthResponse(status: number, healthState: string): ApiResponse {
+function healthResponse(status: number, healthState: (typeof HEALTH_STATES)[number]): ApiResponse {
   return { status, body: [JSON.stringify({ status: healthState })], headers: [] }
 }
 

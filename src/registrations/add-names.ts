@@ -22,13 +22,13 @@ const ADD_NAMES_BATCH = 2_000
 /** Adds the names batch by batch. If it runs again, it changes only the due times. */
 export async function addNames(
   batches: AsyncIterable<readonly DomainName[]>,
-  { insertsUnknown: isNew, makesDue: isDue }: AddNamesMode,
+  { insertsUnknown, makesDue }: AddNamesMode,
   context: AddNamesContext,
 ): Promise<void> {
   for await (const names of batches) {
     context.signal.throwIfAborted()
-    const newNames = isNew ? await insertUnknown(context, names) : 0
-    if (isDue)
+    const newNames = insertsUnknown ? await insertUnknown(context, names) : 0
+    if (makesDue)
       for (let at = 0; at < names.length; at += ADD_NAMES_BATCH)
         await makeDue(context, names.slice(at, at + ADD_NAMES_BATCH))
     context.onAdded(names.length, newNames)

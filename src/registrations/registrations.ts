@@ -69,5 +69,5 @@ async function openRegistered(root: string, day: Day, source: string): Promise<R
     const names = await openDraftList(root, { source, day, file: stored.data[0] })
     if (names !== null) return names
   }
-  throw new Error(`the names of ${source} of ${day} are missing, though its manifest speaks of them`)
+  throw new Error(`the names of ${source} of ${day} are missing, although its manifest lists them`)
 }

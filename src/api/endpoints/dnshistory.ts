@@ -25,8 +25,8 @@ import {
 
 /** The default number of states per record type. */
 const DEFAULT_STATE_LIMIT = 10
-/** The maximum value of totals. */
-const MAX_COUNTED_STATES = 1_000
+/** The maximum value of a total. The store counts one state further, so that a higher total can be told apart. */
+const MAX_TOTAL = 1_000
 
 const HostSchema = Type.String({ description: 'A host name, lower-case, without a trailing dot.' })
 const Uint32Schema = Type.Integer({ minimum: 0 })
@@ -80,7 +80,7 @@ export const dnshistory: Endpoint = {
       max_limit: MaxLimitSchema,
       limit: AppliedLimitSchema,
       totals: byType(
-        () => Type.Integer({ minimum: 0, maximum: MAX_COUNTED_STATES }),
+        () => Type.Integer({ minimum: 0, maximum: MAX_TOTAL }),
         'The number of states of each record type.',
       ),
       totals_capped: Type.Optional({
@@ -171,8 +171,8 @@ function countStates(found: HistoryByType): number {
 /** The body: the start of `meta`, the histories, and the JSON of the cursor. */
 function historyBody(head: string, found: HistoryByType, cursor: string | null): string {
   const entries = Object.entries(found)
-  const totals = entries.map(([type, { total }]) => `"${type}":${Math.min(total, MAX_COUNTED_STATES)}`).join()
-  const capped = typeList('totals_capped', entries, ({ total }) => total > MAX_COUNTED_STATES)
+  const totals = entries.map(([type, { total }]) => `"${type}":${Math.min(total, MAX_TOTAL)}`).join()
+  const capped = typeList('totals_capped', entries, ({ total }) => total > MAX_TOTAL)
   const truncated = typeList('truncated', entries, ({ more }) => more)
   const next = cursor === null ? '' : `,"next":${cursor}`
   const result = entries.map(([type, { states }]) => `"${type}":[${states.map(historyStateJson).join()}]`).join()

@@ -149,7 +149,9 @@ const Quota = exactObject({
   remaining: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls left today; null: no limit.' }),
   reset: Type.String({ format: 'date-time', description: 'When the next day starts, UTC.' }),
 })
-const Health = exactObject({ status: Type.String({ enum: ['ok', 'draining', 'failing'] }) })
+/** What `/healthz` and `/readyz` report. */
+export const HEALTH_STATES = ['ok', 'draining', 'waiting for the store'] as const
+const Health = exactObject({ status: Type.String({ enum: HEALTH_STATES }) })
 
 function simplePath(operationId: string, summary: string, tag: string, responses: JsonObject): JsonObject {
   return { get: { operationId, summary, tags: [tag], responses } }

@@ -202,7 +202,7 @@ function requireNoLoss(
   if (acceptsLoss || earlier === null || removed.count < LOSS_THRESHOLD_NAMES || removed.count * 2 <= earlier.names)
     return
   throw new InputError(
-    `it lacks ${removed.count} of the ${earlier.names} names of ${earlier.day}: if that is so, --accept-loss takes it`,
+    `it lacks ${removed.count} of the ${earlier.names} names of ${earlier.day}: if that is correct, use --accept-loss`,
   )
 }
 

@@ -10,7 +10,8 @@ import { MAX_PART_BYTES } from './sorted-labels.ts'
 /** Bytes of a part held in memory before they go to the file. */
 const MAX_PART_BUFFER_BYTES = 65_536
 const FIRST_PART_BUFFER_BYTES = 512
-const MAX_LABEL_BYTES = 64
+/** A label, and the byte before it that holds its length. */
+const MAX_ENTRY_BYTES = 64
 
 /** The bytes of a part in memory, and the position and length of its pieces in the file. */
 type LabelPart = { buffer: Uint8Array; length: number; pieces: [at: number, length: number][]; written: number }
@@ -36,7 +37,7 @@ export class LabelParts {
   /** Adds the first `length` of `bytes` as a label. */
   add(bytes: Uint8Array, length: number): void {
     const part = this.#parts[partOfHash(labelHash(bytes, 0, length, this.#suffix))]!
-    if (part.length + MAX_LABEL_BYTES > part.buffer.length) this.#growOrSpill(part)
+    if (part.length + MAX_ENTRY_BYTES > part.buffer.length) this.#growOrSpill(part)
     const { buffer } = part
     buffer[part.length++] = length
     for (let at = 0; at < length; at++) buffer[part.length++] = bytes[at]!
