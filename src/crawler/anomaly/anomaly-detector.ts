@@ -4,7 +4,7 @@
  */
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
-import type { Instant } from '../../values/time.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 import {
   addOutcomes,
   anomalyOf,
@@ -49,8 +49,8 @@ export const INITIAL_ANOMALY_STATE: AnomalyState = { recentBatches: [], alarm: n
 type Baseline = ReadonlyMap<string, readonly OutcomeSums[]>
 
 const NEW_NAMES: PriorState = 'new'
-const BASELINE_SECONDS = 604_800
-const SECONDS_PER_DAY = 86_400
+/** The age of the oldest outcomes that the baseline includes. */
+export const BASELINE_SECONDS = 7 * SECONDS_PER_DAY
 /**
  * Outcomes of the last seconds are not part of the baseline. A fault in progress must not count as its own baseline.
  */

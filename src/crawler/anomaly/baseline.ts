@@ -1,6 +1,7 @@
 /** The baseline: whether more names fail, are missing or have lost their website than in the week before. Pure. */
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
+import { SECONDS_PER_DAY } from '../../values/time.ts'
 import type { PriorState } from './prior-state.ts'
 
 /** The labels of the monitored shares. */
@@ -23,7 +24,7 @@ export type OutcomeSums = Omit<OutcomeCount, 'hour'>
 const MIN_BLOCK_PROBES = 2_000
 /** A baseline needs this many blocks over this many seconds. */
 const MIN_BASELINE_BLOCKS = 12
-const MIN_BASELINE_SECONDS = 86_400
+const MIN_BASELINE_SECONDS = SECONDS_PER_DAY
 /**
  * Fewer probes of a kind are not evaluated. If nearly all due names are of other kinds, these few are not
  * representative.

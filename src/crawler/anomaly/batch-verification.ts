@@ -7,7 +7,7 @@ import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
 import type { SelfCheckOutcome } from '../session.ts'
 import { CrawlPauseError } from '../session.ts'
-import { type AnomalyState, detectAnomaly } from './anomaly-detector.ts'
+import { type AnomalyState, BASELINE_SECONDS, detectAnomaly } from './anomaly-detector.ts'
 
 export type BatchVerification = {
   runSelfCheck(): Promise<SelfCheckOutcome>
@@ -18,8 +18,6 @@ export type BatchVerification = {
   memory: { anomalyState: AnomalyState }
   log(message: string): void
 }
-
-const BASELINE_SECONDS = 604_800
 
 /** Throws CrawlPauseError if the self-check fails. */
 export async function requireSelfCheck({ runSelfCheck }: Pick<BatchVerification, 'runSelfCheck'>): Promise<void> {

@@ -58,8 +58,8 @@ export function addJobMetrics(registry: Registry, store: Store, fileStore: FileS
 async function readJobMetrics(store: Store, fileStore: FileStore): Promise<JobMetrics> {
   const now = await store.now()
   const successes: JobMetrics['successes'] = {}
-  for (const { job, endedAt: ended, error } of await store.jobs.runs(now - JOB_METRICS_RUN_SECONDS))
-    if (ended !== null && error === null) successes[job] = Math.max(ended, successes[job] ?? 0)
+  for (const { job, endedAt, error } of await store.jobs.runs(now - JOB_METRICS_RUN_SECONDS))
+    if (endedAt !== null && error === null) successes[job] = Math.max(endedAt, successes[job] ?? 0)
   const files = await fileStore.list('daily')
   const newest = files.findLast(({ held }) => held === null)
   const ended = newest === undefined ? null : startOfDay(addDays(newest.date, 1))

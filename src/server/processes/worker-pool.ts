@@ -70,7 +70,7 @@ export class WorkerPool {
 
   /** The number of workers that serve. */
   get size(): number {
-    return this.#slots.filter(({ child: serving }) => serving !== null).length
+    return this.#slots.filter(({ child }) => child !== null).length
   }
 
   /**
