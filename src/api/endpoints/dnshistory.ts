@@ -20,6 +20,7 @@ import {
   InstantSchema,
   limitParameter,
   MaxLimitSchema,
+  planLimitsText,
   RcodeSchema,
 } from './schema.ts'
 
@@ -67,7 +68,9 @@ export const dnshistory: Endpoint = {
   parameters: Type.Object({
     query: DomainQuerySchema,
     type: Type.Optional(enumString(RECORD_TYPES, 'The record type; letter case is ignored.')),
-    limit: Type.Optional(limitParameter(DEFAULT_STATE_LIMIT, 'States per record type: Basic 10, Premium 100.')),
+    limit: Type.Optional(
+      limitParameter(DEFAULT_STATE_LIMIT, `States per record type: ${planLimitsText('historyStates')}.`),
+    ),
     next: Type.Optional(
       Type.String({ description: 'The `meta.next` of the previous page, or with `type` a bare `first_seen` value.' }),
     ),

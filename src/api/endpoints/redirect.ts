@@ -14,6 +14,7 @@ import {
   MaxLimitSchema,
   NextCursorSchema,
   OkMessageSchema,
+  planLimitsText,
   RcodeSchema,
 } from './schema.ts'
 
@@ -29,7 +30,7 @@ export const redirect: Endpoint = {
   envelope: 'result',
   parameters: Type.Object({
     query: DomainQuerySchema,
-    limit: Type.Optional(limitParameter(DEFAULT_REDIRECT_LIMIT, 'Free 1,000, Basic 10,000, Premium 50,000.')),
+    limit: Type.Optional(limitParameter(DEFAULT_REDIRECT_LIMIT, `${planLimitsText('pageRows')}.`)),
     next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
   }),
   response: exactObject({

@@ -19,6 +19,7 @@ import {
   MaxLimitSchema,
   NextCursorSchema,
   OkMessageSchema,
+  planLimitsText,
   RcodeSchema,
 } from './schema.ts'
 
@@ -38,7 +39,7 @@ export const reverseip: Endpoint = {
       description: 'A domain, an IPv4 or an IPv6 address.',
       examples: ['example.com', '2001:db8::1'],
     }),
-    limit: Type.Optional(limitParameter(DEFAULT_REVERSEIP_LIMIT, 'Free 1,000, Basic 10,000, Premium 50,000.')),
+    limit: Type.Optional(limitParameter(DEFAULT_REVERSEIP_LIMIT, `${planLimitsText('pageRows')}.`)),
     next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
   }),
   response: exactObject({

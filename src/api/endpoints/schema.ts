@@ -1,5 +1,6 @@
 /** The parts of JSON Schema that several endpoints share. */
 
+import { DEFAULT_PLAN_LIMITS, type PlanLimits } from '../../accounts/plan.ts'
 import { type JsonSchema, type ObjectSchema, Type } from './json-schema.ts'
 
 /** The schema of an object with exactly these keys. */
@@ -44,4 +45,14 @@ export function limitParameter(fallback: number, limitsText: string): JsonSchema
     default: fallback,
     description: `The maximum number of results. ${limitsText} A higher value is reduced.`,
   })
+}
+
+/** The values of a limit in the plans that include it, such as `Basic 10, Premium 100`. Leaves out the local plan. */
+export function planLimitsText(limit: keyof PlanLimits): string {
+  const { local, ...plans } = DEFAULT_PLAN_LIMITS
+  return Object.entries(plans)
+    .flatMap(([plan, { [limit]: value }]) =>
+      value === null ? [] : `${plan[0]!.toUpperCase()}${plan.slice(1)} ${value.toLocaleString('en-US')}`,
+    )
+    .join(', ')
 }
