@@ -3,8 +3,8 @@
 import { generate } from 'selfsigned'
 
 /**
- * The kinds of certificates. `valid`: correct, sent with its chain. `wildcard`: only `*.` and the name. `nameless`: the
- * name is only in the subject. `stranger`: from an untrusted authority. `incomplete`: sent without its intermediate.
+ * The kinds of certificates. `valid`: correct, sent with its chain. `wildcard`: only `*.` and the name. `subject_only`: the
+ * name is only in the subject. `untrusted`: from an untrusted authority. `incomplete`: sent without its intermediate.
  * `leaf`: issued by a certificate that is not an authority. `client`: for clients only. `weak`: signed with SHA-1.
  */
 export type Kind =

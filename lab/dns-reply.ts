@@ -35,7 +35,7 @@ const START_OF_AUTHORITY = recordData('SOA', {
   minimum_ttl_seconds: 60,
 })
 
-/** `turn` counts rotating answers: it returns how often it was called with the same text. */
+/** `nextRotation` counts rotating answers: it returns how often it was called with the same text. */
 export function replyTo(
   message: Buffer,
   hostAt: HostAt,

@@ -9,8 +9,8 @@ import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
 import type { Site } from './site.ts'
 
 /**
- * `name`: the row's domain. With `count`, it contains `#`, which becomes 001, 002, …. `shows`: what the row shows, in
- * one sentence. It has one state, or two if the domain changes.
+ * `name`: the row's domain. With `count`, it contains `#`, which becomes 001, 002, …. `description`: what the row
+ * shows, in one sentence. It has one state, or two if the domain changes.
  */
 export type LabRow = {
   name: string

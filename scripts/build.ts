@@ -7,7 +7,7 @@ const FOLDERS = ['src', 'lab']
 
 const isAsset = (path: string) => statSync(path).isDirectory() || !/\.tsx?$/.test(path)
 
-/** Rewrites the URLs of workers, `new URL('./x.ts', import.meta.url)`. The compiler rewrites only imports. */
+/** Rewrites the URLs of workers, `new URL(…, import.meta.url)`. The compiler rewrites only imports. */
 const withWorkerAddresses = (code: string) =>
   code.replace(/(new URL\(\s*['"]\.[^'"]*)\.ts(['"],\s*import\.meta\.url)/g, '$1.js$2')
 

@@ -1,4 +1,4 @@
-/** What redirect chains mean, as contract.md "/lookup" decides. */
+/** What redirect chains mean for /lookup. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

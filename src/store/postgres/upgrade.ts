@@ -10,7 +10,7 @@ export function postgresStoreExists(url: string): Promise<boolean> {
 
 /**
  * Runs the pending migrations, the facts first; with `plan` runs none. `report` receives what a migration waits for.
- * Returns their names, as in `facts/0002-name.sql`.
+ * Returns their names, as in `facts/0002-schedule.sql`.
  */
 export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
   return withDatabase(url, async (database) => {

@@ -9,7 +9,7 @@ import type { StoreFiles } from './locations.ts'
 
 /**
  * Runs the pending migrations, the facts first; with `plan` runs none. Returns their names, as in
- * `facts/0002-name.sql`. Throws StoreFault if the ledger is at another path, because its migrations would be skipped.
+ * `facts/0002-schedule.sql`. Throws StoreFault if the ledger is at another path, because its migrations would be skipped.
  */
 export function migrateSqliteStore(files: StoreFiles, plan: boolean): string[] {
   const { facts, ledger } = files
