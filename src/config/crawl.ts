@@ -83,7 +83,7 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     allowed:
       'lookup, new, followup and due, all four, separated by commas, each with a whole number from 0 to 1000, ' +
       'not all 0',
-    parse: readShares,
+    parse: parseShares,
   },
   crawlMinInterval: {
     name: 'DOMAINDEX_CRAWL_MIN_INTERVAL',
@@ -122,7 +122,7 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
 
 const MAX_SHARE = 1_000
 
-function readShares(text: string): KindShares | undefined {
+function parseShares(text: string): KindShares | undefined {
   const parts = text.split(',').map((part) => part.trim().split('='))
   const shares = new Map(parts.map(([kind, share = '']) => [kind as ProbeKind, parseWholeNumber(share, 0, MAX_SHARE)]))
   const isComplete = parts.length === PROBE_KINDS.length && PROBE_KINDS.every((kind) => shares.get(kind) !== undefined)

@@ -8,9 +8,9 @@ import { type Settings, SettingsFault } from './settings.ts'
 /** The limits of the specification, with the changes of the file in DOMAINDEX_PLANS. Throws SettingsFault. */
 export function loadPlanLimits({ plans }: Pick<Settings, 'plans'>): PlanLimitTable {
   if (plans === null) return DEFAULT_PLAN_LIMITS
-  const limits = readPlanFile(readPlanFileText(plans))
-  if (!Array.isArray(limits)) return limits as PlanLimitTable
-  throw new SettingsFault(limits.map((fault) => `${plans} (DOMAINDEX_PLANS): ${fault}`).join('\n'))
+  const limitsOrFaults = readPlanFile(readPlanFileText(plans))
+  if (!Array.isArray(limitsOrFaults)) return limitsOrFaults as PlanLimitTable
+  throw new SettingsFault(limitsOrFaults.map((fault) => `${plans} (DOMAINDEX_PLANS): ${fault}`).join('\n'))
 }
 
 function readPlanFileText(path: string): string {

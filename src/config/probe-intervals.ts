@@ -5,12 +5,14 @@ import { CommandFault } from './command-fault.ts'
 import { SETTINGS, type Settings } from './settings.ts'
 
 /** Throws CommandFault if the minimum is longer than the maximum. */
-export function probeIntervalsOf({ crawlMinInterval: min, crawlMaxInterval: max }: Settings): ProbeIntervals {
-  if (min > max) {
-    const { crawlMinInterval, crawlMaxInterval } = SETTINGS
-    throw new CommandFault(
-      `${crawlMinInterval.name} is longer than ${crawlMaxInterval.name}: decrease the first or increase the second`,
-    )
+export function probeIntervalsOf({ crawlMinInterval, crawlMaxInterval }: Settings): ProbeIntervals {
+  if (crawlMinInterval > crawlMaxInterval) {
+    const [minName, maxName] = [SETTINGS.crawlMinInterval.name, SETTINGS.crawlMaxInterval.name]
+    throw new CommandFault(`${minName} is longer than ${maxName}: decrease the first or increase the second`)
   }
-  return { min, first: Math.min(Math.max(DEFAULT_PROBE_INTERVALS.first, min), max), max }
+  return {
+    min: crawlMinInterval,
+    first: Math.min(Math.max(DEFAULT_PROBE_INTERVALS.first, crawlMinInterval), crawlMaxInterval),
+    max: crawlMaxInterval,
+  }
 }

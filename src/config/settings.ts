@@ -20,8 +20,6 @@ import {
 import { NAMES_SETTINGS, type NamesSettings } from './sources.ts'
 import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './store.ts'
 
-export type { ListenAddress as Listener } from './parse.ts'
-
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 

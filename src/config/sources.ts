@@ -10,8 +10,9 @@ export type NamesSettings = {
   /** The user name of the account at CZDS. Null: there is none. */
   czdsUser: string | null
   czdsPassword: string | null
-  /** Base URLs of the API for tokens and of the API for zones. */
+  /** The base URL of the server that authenticates the account. */
   czdsAccounts: string
+  /** The base URL of the server that lists the zones. */
   czdsZones: string
 }
 

@@ -1,12 +1,12 @@
 /** The error messages of a server that cannot listen. */
 
 import { CommandFault } from '../config/command-fault.ts'
-import type { Listener } from '../config/settings.ts'
+import type { ListenAddress } from '../config/parse.ts'
 
 /** The error of a server that cannot listen. `settingNames`: the settings of its host and port, for the message. */
 export function listenFault(
   { code, message }: { code?: string | null | undefined; message: string },
-  { host, port }: Listener,
+  { host, port }: ListenAddress,
   settingNames: { host: string; port: string },
 ): Error {
   const address = `${bracketedHost(host)}:${port}`

@@ -19,8 +19,9 @@ export class TokenLease {
   readonly limit: number
   /** Whether the last answer of the ledger was several units, or to retry. Then one open request is enough. */
   grantsSeveral = true
-  /** Idle units granted since the last settlement, and older ones, which the next settlement returns. */
+  /** Idle units granted since the last settlement. */
   #recent = 0
+  /** Older idle units, which the next settlement returns. */
   #expiring = 0
   /** The maximum number of idle units. It decreases if the ledger grants fewer. */
   #maxIdle = MAX_IDLE_UNITS

@@ -83,11 +83,11 @@ export class QuotaLimiter {
 
   /** Charges a file once per day, as a call of `endpoint`. Returns the remaining units. Throws `rate_limited`. */
   async chargeFile(caller: Caller, file: string, endpoint: string): Promise<number> {
-    const { account, today: day } = caller
+    const { account, today } = caller
     const limit = dailyLimitOf(caller)
     const { ledger, holder } = this.#options
     for (;;) {
-      const { outcome, used } = await ledger.payForFile({ account: account.id, day, limit, holder, file })
+      const { outcome, used } = await ledger.payForFile({ account: account.id, day: today, limit, holder, file })
       if (outcome === 'limit_reached') throw rateLimitError(caller, used)
       if (outcome === 'charged') this.#usage.add(caller, endpoint)
       if (outcome !== 'retry_later') return Math.max(0, limit - used - this.#unsettledUnits(caller))
@@ -98,8 +98,7 @@ export class QuotaLimiter {
   /** The units that the account has spent today. */
   async used(caller: Caller): Promise<number> {
     if (caller.limits.dailyCalls === null) return this.#usedWithoutLimit(caller)
-    // read both in the event loop iteration in which the settlement ends: the next settlement may start in the one
-    // after
+    // read both in the event loop iteration in which the settlement ends: the next one may start another settlement
     const used = this.#settling.then(async () => {
       const settled = this.#options.ledger.usedUnits(caller.account.id, caller.today)
       const unsettled = this.#unsettledUnits(caller)

@@ -10,7 +10,7 @@ export type Reservation = {
   readonly remaining: number
   /** Spends the unit and records the call. */
   charge(endpoint: string): void
-  /** Releases the unit. Resolves when any process can take it. */
+  /** Releases the unit. If the ledger counts it as spent, this resolves after its refund. */
   release(): Promise<void>
 }
 

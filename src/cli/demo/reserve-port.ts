@@ -1,7 +1,7 @@
 /** Reserves the port of the demo while it crawls the lab, so that no other process takes it. */
 
 import { createServer } from 'node:http'
-import type { Listener } from '../../config/settings.ts'
+import type { ListenAddress } from '../../config/parse.ts'
 import { listenFault } from '../../server/listen-fault.ts'
 import { listen } from '../../server/metrics/admin-listener.ts'
 
@@ -17,7 +17,7 @@ export function demoPortOptions(port: number): { host: string; port: string } {
 }
 
 /** Binds the port; 0 binds any free port. Throws CommandFault if the port cannot be bound. */
-export async function reservePort({ host, port: requestedPort }: Listener): Promise<ReservedPort> {
+export async function reservePort({ host, port: requestedPort }: ListenAddress): Promise<ReservedPort> {
   const server = createServer((_request, response) => {
     response.writeHead(503, { 'Content-Type': 'text/plain', 'Retry-After': '5', Connection: 'close' })
     response.end('The demo is still crawling. It will answer here soon.\n')

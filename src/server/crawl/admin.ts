@@ -3,7 +3,8 @@
 import { createServer, type Server } from 'node:http'
 import { Registry } from 'prom-client'
 import { CommandFault } from '../../config/command-fault.ts'
-import { type Listener, SETTINGS, type Settings } from '../../config/settings.ts'
+import type { ListenAddress } from '../../config/parse.ts'
+import { SETTINGS, type Settings } from '../../config/settings.ts'
 import type { CrawlStats } from '../../crawler/status/stats.ts'
 import { bracketedHost, listenFault } from '../listen-fault.ts'
 import { createAdminServer, type ListeningServer, listen } from '../metrics/admin-listener.ts'
@@ -19,7 +20,7 @@ export type CrawlAdmin = {
 
 /** Opens the listener, or none if `listener` is null. Throws CommandFault if the address is unavailable. */
 export async function openCrawlAdmin(
-  listener: Listener | null,
+  listener: ListenAddress | null,
   read: () => Promise<string>,
   stats: Pick<CrawlStats, 'notReadyReason'>,
 ): Promise<CrawlAdmin> {
@@ -44,7 +45,7 @@ export async function openCrawlAdmin(
 }
 
 /** Throws CommandFault if the address is unavailable now. */
-export async function checkCrawlAdminPort(listener: Listener | null): Promise<void> {
+export async function checkCrawlAdminPort(listener: ListenAddress | null): Promise<void> {
   if (listener === null) return
   const { server } = await listenForCrawlAdmin(createServer(), listener)
   await new Promise((resolve) => server.close(resolve))
@@ -64,7 +65,7 @@ export function requireDistinctListeners({ crawlAdmin, admin, host, port }: Sett
   }
 }
 
-function listenForCrawlAdmin(server: Server, listener: Listener): Promise<ListeningServer> {
+function listenForCrawlAdmin(server: Server, listener: ListenAddress): Promise<ListeningServer> {
   return listen(server, listener).catch((error) => {
     throw listenFault(error, listener, { host: ADMIN_SETTING, port: ADMIN_SETTING })
   })

@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { CommandFault } from '../../config/command-fault.ts'
-import { type Listener, SETTINGS, type Settings } from '../../config/settings.ts'
+import type { ListenAddress } from '../../config/parse.ts'
+import { SETTINGS, type Settings } from '../../config/settings.ts'
 import type { CrawlAccess } from '../../crawler/probe-system.ts'
 import { type DnsServer, systemDnsServers } from '../../probe/dns/server.ts'
 import { type AddressRange, classifyRange, makeGuard } from '../../probe/guard.ts'
@@ -80,7 +81,7 @@ export function userAgentOf(contact: string | null): string {
 }
 
 /** A host name may be any address of this machine. */
-function blockedEndpoint({ host, port }: Listener): { address: IpAddress; port: number } {
+function blockedEndpoint({ host, port }: ListenAddress): { address: IpAddress; port: number } {
   return { address: parseAddress(host) ?? UNSPECIFIED_ADDRESS, port }
 }
 

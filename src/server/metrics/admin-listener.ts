@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, Gauge, Registry } from 'prom-client'
-import type { Listener } from '../../config/settings.ts'
+import type { ListenAddress } from '../../config/parse.ts'
 import type { FileStore } from '../../jobs/file-store/file-store.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Acceptor } from '../connections/acceptor.ts'
@@ -39,7 +39,7 @@ export function createAdminServer(answer: RequestListener): Server {
   return server
 }
 
-export function openAdminListener(address: Listener, read: ReadMetrics): Promise<ListeningServer> {
+export function openAdminListener(address: ListenAddress, read: ReadMetrics): Promise<ListeningServer> {
   const server = createAdminServer((request, response) => {
     if (request.url !== '/metrics') response.writeHead(404, { 'Content-Type': 'text/plain' }).end('/metrics\n')
     else
@@ -52,7 +52,7 @@ export function openAdminListener(address: Listener, read: ReadMetrics): Promise
 }
 
 /** Resolves when the server listens. Throws the system error if it cannot. */
-export async function listen(server: Server, { host, port }: Listener): Promise<ListeningServer> {
+export async function listen(server: Server, { host, port }: ListenAddress): Promise<ListeningServer> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
