@@ -34,7 +34,7 @@ export async function openStoreWaitingForSpace(
   otherPaths: readonly string[],
   signal: AbortSignal,
 ): Promise<Store> {
-  const { store: location, secret, pool } = settings
-  const store = await openStore(location, { access: 'write', ledger: 'own', secret, pool })
+  const { secret, pool } = settings
+  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   return storeWaitingForSpace(store, diskSpaceOf(settings, otherPaths, printDiskSpace), signal)
 }

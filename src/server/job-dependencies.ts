@@ -22,33 +22,27 @@ export function createJobDependencies(
   onReport: (report: InboxReport) => void,
   diskSpace?: JobDependencies['diskSpace'],
 ): JobDependencies {
-  const {
-    files,
-    zones: root,
-    inbox: folder,
-    dailyBounds,
-    dailyMinDifference: minDifference,
-    snapshotsKept: keepCount,
-  } = settings
-  const fileStore = openFolderFileStore(files)
-  const inbox = openInbox(folder)
+  const { zones, dailyBounds, dailyMinDifference, snapshotsKept } = settings
+  const fileStore = openFolderFileStore(settings.files)
+  const inbox = openInbox(settings.inbox)
   let recheckAt: Instant | null = null
   return {
     store,
     ...(diskSpace && { diskSpace }),
     fileStore,
-    registrations: openRegistrations(root),
-    qualityBounds: dailyBounds && { ...dailyBounds, minDifference },
+    registrations: openRegistrations(zones),
+    qualityBounds: dailyBounds && { ...dailyBounds, minDifference: dailyMinDifference },
     threads: Math.min(MAX_PACKING_THREADS, availableParallelism()),
     async processInbox({ signal }) {
-      const reports = await processInbox({ ...inbox, root, store, signal, onReport })
+      const reports = await processInbox({ ...inbox, root: zones, store, signal, onReport })
       signal.throwIfAborted()
       recheckAt = inbox.seenFiles.size > 0 ? (await store.now()) + INBOX_RECHECK_SECONDS : null
       return { rows: reports.filter(({ outcome }) => outcome === 'done').length }
     },
     inboxRecheckAt: () => recheckAt,
     async buildSnapshots(run) {
-      const [names] = await buildSnapshots({ fileStore, listing: store.listing, date: null, keepCount }, run)
+      const build = { fileStore, listing: store.listing, date: null, keepCount: snapshotsKept }
+      const [names] = await buildSnapshots(build, run)
       return { rows: names!.rows }
     },
   }

@@ -1,9 +1,9 @@
-/** The error messages of a server that cannot listen. */
+/** The error of a server that cannot listen, with advice. */
 
 import { CommandFault } from '../config/command-fault.ts'
 import type { ListenAddress } from '../config/parse.ts'
 
-/** The error of a server that cannot listen. `settingNames`: the settings of its host and port, for the message. */
+/** `settingNames`: the settings of its host and port, for the message. */
 export function listenFault(
   { code, message }: { code?: string | null | undefined; message: string },
   { host, port }: ListenAddress,

@@ -44,26 +44,32 @@ type ServerParts = {
 
 /** Resolves when the server answers requests. Throws CommandFault, and StoreFault if the store cannot be opened. */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningServer> {
-  const { demo, crawl = null, settingNames: names = PUBLIC_SETTING_NAMES } = options
-  const { store: url, secret } = settings
+  const { demo, crawl = null, settingNames = PUBLIC_SETTING_NAMES } = options
+  const { secret } = settings
   const limits = loadPlanLimits(settings)
-  const store = await openStore(url, { access: 'read', ledger: 'thread', secret, pool: PRIMARY_POOL_SIZE, demo })
-  const output = openLog(settings.logLevel)
+  const store = await openStore(settings.store, {
+    access: 'read',
+    ledger: 'thread',
+    secret,
+    pool: PRIMARY_POOL_SIZE,
+    demo,
+  })
+  const logOutput = openLog(settings.logLevel)
   const acceptor = new Acceptor(settings)
   const parts: ServerParts = {
     acceptor,
-    workerPool: new WorkerPool(output.log, acceptor),
+    workerPool: new WorkerPool(logOutput.log, acceptor),
     children: [],
     admin: null,
     store,
-    logOutput: output,
+    logOutput,
   }
   try {
     await store.ledger.secrets(await store.now()) // throws if the secret is not that of the installation
     parts.admin = await startAdmin(settings, parts)
-    const port = await startWorkers({ settings, limits, demo }, names, parts)
+    const port = await startWorkers({ settings, limits, demo }, settingNames, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
-    parts.children = await startChildren({ ...settings, port }, crawl, output.log)
+    parts.children = await startChildren({ ...settings, port }, crawl, logOutput.log)
     const ended = stopRequested().then(() => stopServer(parts))
     return { address: `http://${bracketedHost(settings.host)}:${port}`, ended }
   } catch (error) {
@@ -93,7 +99,7 @@ async function startAdmin(
 /** Starts the workers, then listens. Returns the port. */
 async function startWorkers(
   order: WorkerOrder,
-  names: typeof PUBLIC_SETTING_NAMES,
+  settingNames: typeof PUBLIC_SETTING_NAMES,
   { workerPool, acceptor }: ServerParts,
 ): Promise<number> {
   const { host, port, workers } = order.settings
@@ -101,7 +107,7 @@ async function startWorkers(
     await workerPool.start(order, workers)
     return await acceptor.listen(port)
   } catch (error) {
-    throw listenFault(error as NodeJS.ErrnoException, { host, port }, names)
+    throw listenFault(error as NodeJS.ErrnoException, { host, port }, settingNames)
   }
 }
 

@@ -40,7 +40,7 @@ export class Acceptor {
   readonly #connectionsByClient = new Map<string, number>()
   /** The connections of each worker by number, with the key of their client. */
   readonly #connectionsByWorker = new Map<ConnectionReceiver, Map<number, string | null>>()
-  readonly #rejecter: ConnectionRejecter
+  readonly #rejecter = new ConnectionRejecter()
   readonly #backlog: ConnectionBacklog
   readonly rejected: Record<ConnectionRejectionReason, number> = {
     connections: 0,
@@ -53,7 +53,6 @@ export class Acceptor {
   constructor(settings: AcceptorSettings) {
     this.#settings = settings
     this.#isExempt = clientRangeMatcher([...settings.clientExempt, ...settings.trustedProxies])
-    this.#rejecter = new ConnectionRejecter()
     this.#backlog = new ConnectionBacklog((pending) => this.#reject(pending, 'wait_timeout'))
   }
 
@@ -157,7 +156,7 @@ export class Acceptor {
 
   #accept(socket: Socket): void {
     const { connections, clientConnections } = this.#settings
-    const { remoteAddress: address } = socket
+    const address = socket.remoteAddress
     socket.on('error', () => socket.destroy())
     Object.assign(socket, { server: null }) // otherwise node:child_process tracks it in both processes
     if (address === undefined) return void socket.destroy()
@@ -193,8 +192,9 @@ const HANDLE_NOT_RECEIVED = 'NODE_HANDLE_NACK'
 /** Sends connections to a worker until it ends. Calls `onFull` once, when the worker has no file descriptor left. */
 export function attachWorker(worker: Worker, acceptor: Acceptor, onFull: () => void): void {
   const receiver: ConnectionReceiver = {
-    send({ number, socket, acceptedAt: at }) {
-      const command: WorkerCommand = { to: 'worker', do: 'takeConnection', number, waited: performance.now() - at }
+    send({ number, socket, acceptedAt }) {
+      const waited = performance.now() - acceptedAt
+      const command: WorkerCommand = { to: 'worker', do: 'takeConnection', number, waited }
       worker.send(command, socket, { keepOpen: true }, () => {}) // if the worker has ended, its exit event follows
     },
   }

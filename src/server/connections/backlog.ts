@@ -57,7 +57,6 @@ export class ConnectionBacklog {
   add(pending: AcceptedConnection, onHanded: (receiver: ConnectionReceiver) => void): void {
     this.#waiting.push({ pending, onHanded })
     this.#assign()
-    this.#expiryTimer ??= this.length === 0 ? null : setInterval(() => this.#expireOld(), EXPIRY_CHECK_MS).unref()
   }
 
   /** Adds a worker that is free for a connection. */
@@ -98,15 +97,17 @@ export class ConnectionBacklog {
     clearTimeout(timer)
   }
 
+  /** Sends waiting connections to free workers. If some still wait, their age is checked regularly. */
   #assign(): void {
     while (!this.#isHeld && this.#waiting.length > 0 && this.#freeReceivers.length > 0) {
       // in an overload the newest first: the oldest would be rejected soon after because of their wait
-      const waiting = this.length > BACKLOG_OVERLOAD_THRESHOLD ? this.#waiting.pop()! : this.#waiting.shift()!
+      const next = this.length > BACKLOG_OVERLOAD_THRESHOLD ? this.#waiting.pop()! : this.#waiting.shift()!
       const receiver = this.#freeReceivers.shift()!
-      this.#handed.set(receiver, waiting)
-      waiting.onHanded(receiver)
-      receiver.send(waiting.pending)
+      this.#handed.set(receiver, next)
+      next.onHanded(receiver)
+      receiver.send(next.pending)
     }
+    if (this.length > 0) this.#expiryTimer ??= setInterval(() => this.#expireOld(), EXPIRY_CHECK_MS).unref()
   }
 
   #expireOld(): void {

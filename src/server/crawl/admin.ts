@@ -10,7 +10,7 @@ import { bracketedHost, listenFault } from '../listen-fault.ts'
 import { createAdminServer, type ListeningServer, listen } from '../metrics/admin-listener.ts'
 
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' }
-const { name: ADMIN_SETTING } = SETTINGS.crawlAdmin
+const ADMIN_SETTING = SETTINGS.crawlAdmin.name
 
 export type CrawlAdmin = {
   /** The actual port. Null without a listener. */

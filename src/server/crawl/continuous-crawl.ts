@@ -41,7 +41,7 @@ export async function runContinuousCrawl(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store: url, secret, pool, crawlShares, crawlRate } = settings
+  const { secret, pool, crawlShares, crawlRate } = settings
   const intervals = probeIntervalsOf(settings)
   const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
   const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
@@ -51,11 +51,11 @@ export async function runContinuousCrawl(
   const stats = new CrawlStats()
   await using disposables = new AsyncDisposableStack()
   disposables.defer(() => optOut.close())
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   disposables.defer(() => store.close())
   const serverClock = await monitorStore({ now: store.now, probe: async () => {} })
   disposables.defer(() => serverClock.close())
-  const { onFault, log: warn } = crawlLoggers(log)
+  const warn = (message: string): void => log.warn(message)
   const plan = selfCheckPlanOf(settings)
   const probeSystem = await openProbeSystem({ ...access, plan, optOut, now: serverClock.now, log: warn })
   disposables.defer(() => probeSystem.close())
@@ -66,17 +66,11 @@ export async function runContinuousCrawl(
   const { probe, isOwn, runSelfCheck, politeness } = probeSystem
   const diskSpace = diskSpaceOf(settings, [], () => {})
   const dependencies: CrawlerDependencies = {
-    ...{ store, holder, stats, optOut, intervals, shares: crawlShares, rate: crawlRate, parallel, onFault, log: warn },
+    ...{ store, holder, stats, optOut, intervals, shares: crawlShares, rate: crawlRate, parallel, log: warn },
     ...{ probe, isOwn, runSelfCheck, politeness, diskShortage: () => diskSpace.shortage() },
+    onFault: (err) => log.error({ err }, 'crawl error'),
     ...{ clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random },
   }
   await crawlContinuously(dependencies, signal)
   log.info('crawl stopped')
-}
-
-function crawlLoggers(log: Logger): Pick<CrawlerDependencies, 'onFault' | 'log'> {
-  return {
-    onFault: (err) => log.error({ err }, 'crawl error'),
-    log: (message) => log.warn(message),
-  }
 }

@@ -21,22 +21,23 @@ const CONTACT_REQUIRED =
   'every request contains it, and without it the crawler probes nothing public'
 
 /**
- * `servers`: those in `named`, otherwise the system's. The guard blocks the resolvers and the own listeners even in
- * allowed ranges. Without a contact, it allows only those ranges. `isOptedOut`: whether an address is opted out. Throws
- * CommandFault if nothing is allowed.
+ * The access of a crawl. Without `resolvers`, it uses those of the system. The guard blocks the resolvers and the
+ * listeners of this server even in `allowed` ranges. Without a contact, it allows only those ranges. `isOptedOut`:
+ * whether an address is opted out. Throws CommandFault if nothing is allowed, or if there is no resolver.
  */
 export function crawlAccessOf(
   settings: Settings,
-  named: readonly DnsServer[],
+  resolvers: readonly DnsServer[],
   allowed: readonly AddressRange[],
   isOptedOut: (address: IpAddress) => boolean = () => false,
 ): CrawlAccess {
-  const { crawlContact: contact, host, port, admin, crawlAdmin } = settings
+  const { host, port, admin, crawlAdmin } = settings
+  const contact = settings.crawlContact
   if (contact === null && allowed.length === 0) throw new CommandFault(CONTACT_REQUIRED)
   for (const range of allowed) requireUsableRange(range, contact)
-  const servers = named.length > 0 ? named : systemDnsServers()
+  const servers = resolvers.length > 0 ? resolvers : systemDnsServers()
   if (servers.length === 0) throw new CommandFault('this machine has no resolver configured: set one with --resolver')
-  const own = [{ host, port }, admin, crawlAdmin].filter((place) => place !== null).map(blockedEndpoint)
+  const own = [{ host, port }, admin, crawlAdmin].filter((listener) => listener !== null).map(blockedEndpoint)
   return {
     servers,
     guard: makeGuard({ allowed, blocked: [...servers, ...own], onlyAllowed: contact === null, isOptedOut }),

@@ -20,11 +20,11 @@ export function crawlMetrics(
   probeSystem: Pick<ProbeSystem, 'disagreements' | 'exclusions'>,
 ): () => Promise<string> {
   const registry = new Registry()
-  const own = processMetrics(registry)
-  const common = installationMetrics(registry)
+  const updateProcessMetrics = processMetrics(registry)
+  const updateInstallationMetrics = installationMetrics(registry)
   return async () => {
-    own(stats, nowMs(), probeSystem)
-    common(
+    updateProcessMetrics(stats, nowMs(), probeSystem)
+    updateInstallationMetrics(
       await Promise.race([readCrawlStatus(store), sleep(STORE_METRICS_TIMEOUT_MS, null, { ref: false })]).catch(
         () => null,
       ),
@@ -33,7 +33,7 @@ export function crawlMetrics(
   }
 }
 
-/** The metrics of this process. */
+/** Registers the metrics of this process. Returns the function that updates them. */
 function processMetrics(registry: Registry) {
   const { gauge, counter } = metricFactories(registry)
   const probes = counter('probes_total', 'Finished probes, by kind and outcome.', ['kind', 'outcome'])
@@ -67,7 +67,7 @@ function processMetrics(registry: Registry) {
   }
 }
 
-/** The metrics of the installation, which are the same from every crawler. */
+/** Registers the metrics of the installation, the same from every crawler. Returns the function that updates them. */
 function installationMetrics(registry: Registry) {
   const { gauge } = metricFactories(registry)
   const counts = {

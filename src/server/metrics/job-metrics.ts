@@ -48,7 +48,6 @@ export function addJobMetrics(registry: Registry, store: Store, fileStore: FileS
     registers,
     async collect() {
       const { ended, now } = await figures()
-      this.reset()
       if (ended === null) this.remove()
       else this.set(now - ended)
     },

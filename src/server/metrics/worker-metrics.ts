@@ -14,8 +14,8 @@ export async function workerMetricsText(workers: readonly WorkerMetrics[]): Prom
 }
 
 /** Keeps stale counters, because Prometheus would see a restart without them. Drops stale gauges, which are wrong. */
-function withoutStaleGauges(measured: WorkerMetricsJson, isStale: boolean): WorkerMetricsJson {
-  return isStale ? measured.filter((metric) => (metric as { type?: unknown }).type !== 'gauge') : measured
+function withoutStaleGauges(metrics: WorkerMetricsJson, isStale: boolean): WorkerMetricsJson {
+  return isStale ? metrics.filter((metric) => (metric as { type?: unknown }).type !== 'gauge') : metrics
 }
 
 function heartbeatMetrics(workers: readonly WorkerMetrics[]): Registry {
@@ -26,14 +26,14 @@ function heartbeatMetrics(workers: readonly WorkerMetrics[]): Registry {
     help: '1 if the worker with this number does not respond or is being replaced; its figures are old.',
     ...labels,
   })
-  const silence = new Gauge({
+  const heartbeatAge = new Gauge({
     name: 'domaindex_worker_heartbeat_age_seconds',
     help: 'Time since the last heartbeat of the worker with this number; after 10 seconds it is replaced.',
     ...labels,
   })
-  for (const { number: worker, isStale, sinceHeartbeat: milliseconds } of workers) {
-    stale.set({ worker }, Number(isStale))
-    silence.set({ worker }, Math.round(milliseconds) / 1_000)
+  for (const { number, isStale, sinceHeartbeat } of workers) {
+    stale.set({ worker: number }, Number(isStale))
+    heartbeatAge.set({ worker: number }, Math.round(sinceHeartbeat) / 1_000)
   }
   return registry
 }

@@ -30,14 +30,14 @@ runChildProcess<IndexOrder>({
 })
 
 async function maintainIndex(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
-  const { store: url, secret, pool } = settings
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  const { secret, pool } = settings
+  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   const holder = processHolderName()
   const diskSpace = diskSpaceOf(settings, [], logDiskSpace(log))
   log.info({ holder }, 'indexer started')
   const reporter = {
-    progress: ({ indexed: pages, hasPending, documents }: IndexProgress) =>
-      log.debug({ pages, hasPending, documents }, 'indexed'),
+    progress: ({ indexed, hasPending, documents }: IndexProgress) =>
+      log.debug({ pages: indexed, hasPending, documents }, 'indexed'),
     failed: (error: unknown) => logIndexerFault(log, error),
   }
   try {

@@ -32,8 +32,8 @@ runChildProcess<JobsOrder>({
 })
 
 async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
-  const { store: url, secret, pool, jobTimes, followupWait } = settings
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
+  const { secret, pool, jobTimes, followupWait } = settings
+  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   const holder = processHolderName()
   const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log))
   const dependencies = createJobDependencies(

@@ -4,13 +4,13 @@ import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
 import { HEARTBEAT_MS, HeartbeatMonitor, isHeartbeat } from './heartbeat.ts'
 
-/** How one kind of process is started, monitored and stopped. `Child` is what the caller knows of a process. */
+/** How one kind of process is started, monitored and stopped. `Child` is the type of the caller for a process. */
 export type SupervisionRules<Child> = {
   fork(): Child
   processOf(child: Child): ChildProcess
   /** Resolves when a forked process does its work. Throws if it cannot. */
   begin(child: Child, slot: number): Promise<void>
-  /** Tells a process to end. */
+  /** Sends a process the command to end. */
   sendStop(child: Child): void
   /** Called with the heartbeats of the processes that work. */
   onHeartbeat?(child: Child, isReady: boolean): void
@@ -85,7 +85,7 @@ export class Supervisor<Child extends object> {
     return child === null ? this.#monotonicMs() - since : this.#heartbeats.millisecondsSince(child)
   }
 
-  /** Ends the supervision: no process is replaced any more. Returns those that work or start. */
+  /** Ends the supervision: from now on it replaces no process. Returns the processes that work or start. */
   release(): Child[] {
     this.#isActive = false
     clearInterval(this.#heartbeatTimer)
@@ -163,8 +163,8 @@ export class Supervisor<Child extends object> {
     const { processOf, logFields, messages, heartbeatTimeoutMs, onCheck } = this.#rules
     for (const child of this.#heartbeats.check()) {
       const slot = this.slots.find((each) => each.child === child)
-      const { pid: childPid } = processOf(child)
-      const fields = { ...(slot && logFields(slot.number)), childPid, seconds: heartbeatTimeoutMs / 1_000 }
+      const { pid } = processOf(child)
+      const fields = { ...(slot && logFields(slot.number)), childPid: pid, seconds: heartbeatTimeoutMs / 1_000 }
       this.#log.error(fields, messages.heartbeatTimedOut)
       processOf(child).kill('SIGKILL')
     }

@@ -77,13 +77,13 @@ export class WorkerPool {
    * Starts the workers. Resolves when the first one serves and every other one serves or has failed once. The pool logs
    * such a failure and retries. Throws WorkerStartError if the first worker fails.
    */
-  async start(task: WorkerOrder, count: number): Promise<void> {
+  async start(order: WorkerOrder, count: number): Promise<void> {
     this.#supervisor = new Supervisor<PoolWorker>(
       count,
       {
         fork: forkWorker,
         processOf: ({ worker }) => worker.process,
-        begin: (child, slot) => this.#begin(child, slot, task),
+        begin: (child, slot) => this.#begin(child, slot, order),
         sendStop: ({ worker }) => sendToWorker(worker, { to: 'worker', do: 'drain' }),
         onHeartbeat: (child, isReady) => this.#onHeartbeat(child, isReady),
         onCheck: () => void this.#broadcastReadiness(),

@@ -51,8 +51,8 @@ process.on('message', (message, handle) => {
 })
 
 async function startServing({ settings, limits, demo }: WorkerOrder): Promise<void> {
-  const output = openLog(settings.logLevel)
-  const { log, flush } = output
+  const logOutput = openLog(settings.logLevel)
+  const { log, flush } = logOutput
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, 'worker stopped')
     flush()
@@ -61,8 +61,8 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
   try {
-    const { store: url, secret, pool } = settings
-    const store = await openStore(url, {
+    const { secret, pool } = settings
+    const store = await openStore(settings.store, {
       access: 'read',
       ledger: 'primary',
       secret,
@@ -81,11 +81,11 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
     })
     const ending = new AbortController()
     void similarSearch.refresh(SYSTEM_CLOCK, ending.signal)
-    runningWorker = { api, storeMonitor, store, logOutput: output, metrics, isPoolComplete: false, ending, closed: [] }
+    runningWorker = { api, storeMonitor, store, logOutput, metrics, isPoolComplete: false, ending, closed: [] }
     sendHeartbeats(storeMonitor.isHealthy)
     sendReport({ to: 'primary', is: 'ready' })
   } catch (error) {
-    reportFailure(error as NodeJS.ErrnoException, output)
+    reportFailure(error as NodeJS.ErrnoException, logOutput)
   }
 }
 

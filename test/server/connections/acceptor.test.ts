@@ -201,3 +201,21 @@ test('connections that a worker got and never took are rejected when it ends aft
   assert.equal(backlog.removeReceiver(taker)?.number, 1)
   assert.deepEqual(refused, [2, 1])
 })
+
+test('a connection that a dead worker did not take is rejected if no other worker takes it in time', (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const rejected: number[] = []
+  const backlog = new ConnectionBacklog(({ number }) => void rejected.push(number))
+  const receiver: ConnectionReceiver = { send: () => {} }
+  backlog.addFreeReceiver(receiver)
+  backlog.add({ number: 1, acceptedAt: now } as AcceptedConnection, () => {})
+  backlog.removeReceiver(receiver)
+  now = 9_000
+  t.mock.timers.tick(100)
+  assert.deepEqual(rejected, [])
+  now = 11_000
+  t.mock.timers.tick(100)
+  assert.deepEqual(rejected, [1])
+})
