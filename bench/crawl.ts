@@ -116,7 +116,7 @@ async function measureMemory(servers: Servers, metrics: Metric[], raw: Record<st
     metricWithMax(
       `  the last three tenths of ${memoryProbes.toLocaleString('en')} probes to the third to fifth`,
       late / early,
-      'times',
+      '×',
       1.1,
     ),
     metric('  probes meanwhile', memoryProbes / result.seconds, 'per second and core'),

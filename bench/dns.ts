@@ -73,12 +73,12 @@ function metricsOf(results: Record<string, QueryResult[]>): Metric[] {
   const cost = (key: string) => medianOf(results[key]!, (each) => each.cpuMicroseconds)
   const wrong = (key: string) => results[key]!.reduce((sum, each) => sum + each.wrong, 0)
   return [
-    metricWithMin('ours to dnsperf', rate('ours') / rate('dnsperf'), 'times', 0.4),
-    metricWithMin('ours to node:dns', rate('ours') / rate('node:dns'), 'times', 1.1),
+    metricWithMin('ours to dnsperf', rate('ours') / rate('dnsperf'), '×', 0.4),
+    metricWithMin('ours to node:dns', rate('ours') / rate('node:dns'), '×', 1.1),
     metricWithMin(
       `ours to node:dns with ${MANY_QUERIES} in flight`,
       rate('ours, many') / rate('node:dns, many'),
-      'times',
+      '×',
       4,
     ),
     ...Object.keys(results).flatMap((key) => [

@@ -47,7 +47,7 @@ report(
     metric(`pigz -p${threads} -6`, speed.pigz!, 'MiB/s'),
     ...LEVELS.flatMap((level) => [
       metric(`level ${level}`, speed[`ours -${level}`]!, 'MiB/s'),
-      metricWithMin(`level ${level}: speed to pigz`, speed[`ours -${level}`]! / speed.pigz!, 'times', 1.3),
+      metricWithMin(`level ${level}: speed to pigz`, speed[`ours -${level}`]! / speed.pigz!, '×', 1.3),
       metricWithMax(`level ${level}: size to pigz`, size[`ours -${level}`]! / size.pigz!, 'times', 1.03),
     ]),
   ],

@@ -96,7 +96,7 @@ function metricsOf(name: string, limited: ResolverResult, sustainedRate: number)
     ...(Number.isFinite(sustainedRate)
       ? [
           metric('  sustainable rate', sustainedRate, 'names/s'),
-          metricWithMin('  ratio to the sustainable rate', limited.rate / sustainedRate, 'times', TARGET_SHARE),
+          metricWithMin('  ratio to the sustainable rate', limited.rate / sustainedRate, '×', TARGET_SHARE),
         ]
       : []),
     metric('  queries in flight at the end', limited.limit, ''),

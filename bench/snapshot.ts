@@ -120,7 +120,7 @@ async function measureSpeed(store: StoreFiles, names: number): Promise<void> {
   metrics.push(
     metric(`pigz -p${threads} -6`, names / pigz!, 'names/s'),
     metric('the list', names / ours!, 'names/s'),
-    metricWithMin('  speed to pigz', pigz! / ours!, 'times', 1.3),
+    metricWithMin('  speed to pigz', pigz! / ours!, '×', 1.3),
     metricWithMax('  size to pigz', listBytes! / pigzBytes!, 'times', 1.03),
     metric('  bytes per name', listBytes! / names, 'bytes'),
     metricWithMin('the edition with columns', names / rows!, 'rows/s', 200_000),
@@ -172,7 +172,7 @@ async function measureLookupsDuringBuilds(store: StoreFiles): Promise<void> {
   metrics.push(
     metric('/lookup p99 alone', without!, 'ms'),
     metric('/lookup p99 while snapshots are built', during!, 'ms'),
-    metricWithMax('  to that alone', during! / without!, 'times', 1.5),
+    metricWithMax('  to that alone', during! / without!, '×', 1.5),
   )
 }
 
