@@ -2,7 +2,8 @@
 
 import type { Logger } from 'pino'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
-import { StoreFault, userMessageOf } from '../store/port/fault.ts'
+import { userMessageOf } from '../store/engines.ts'
+import { StoreFault } from '../store/port/fault.ts'
 import type { FactsReader } from '../store/port/store.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { RequestCrawl } from './crawl-requests.ts'

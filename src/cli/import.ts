@@ -22,8 +22,9 @@ import {
 import { preparedFromColumns } from '../import/observation-columns.ts'
 import { openRejectsFile } from '../import/rejects.ts'
 import { openStoreWaitingForSpace } from '../server/disk-space.ts'
+import { userMessageOf } from '../store/engines.ts'
 import { type IngestOutcome, ingestPrepared, MAX_AHEAD_SECONDS } from '../store/ingest.ts'
-import { StoreFault, userMessageOf } from '../store/port/fault.ts'
+import { StoreFault } from '../store/port/fault.ts'
 import type { Store } from '../store/port/store.ts'
 import { type Day, type Instant, parseDay, parseInstant } from '../values/time.ts'
 import {

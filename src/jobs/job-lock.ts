@@ -1,7 +1,8 @@
 /** The named lock of a job, which records each run of the job. */
 
+import { userMessageOf } from '../store/engines.ts'
 import { type HeldLock, type WaitClock, withNamedLock } from '../store/named-lock.ts'
-import { StoreFault, userMessageOf } from '../store/port/fault.ts'
+import { StoreFault } from '../store/port/fault.ts'
 import type { Jobs, LockName } from '../store/port/jobs.ts'
 import { BuildFault } from './file-store/build-fault.ts'
 import { type JobStep, STOPPED_MESSAGE } from './job-plan.ts'

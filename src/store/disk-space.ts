@@ -1,9 +1,8 @@
 /** Free disk space: writers pause while there is too little, report it, and resume on their own. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDiskFull } from './port/fault.ts'
 import type { Store } from './port/store.ts'
-import { type FreeSpace, shortageAt } from './shared/disk.ts'
+import { type FreeSpace, isDiskFull, shortageAt } from './shared/disk.ts'
 
 /** `notify` receives the reason when writing pauses, and null when it resumes. */
 export type DiskSpaceOptions = {

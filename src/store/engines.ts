@@ -4,13 +4,24 @@ import type { LocationRules, StoreEngine } from './port/engine.ts'
 import { StoreFault } from './port/fault.ts'
 import { maskedText, type StoreLocation, storeUrlOf } from './port/url.ts'
 import { POSTGRES_LOCATIONS } from './postgres/locations.ts'
+import { fileMessageOf } from './shared/disk.ts'
+import { sqliteMessageOf } from './sqlite/database/errors.ts'
 import { SQLITE_LOCATIONS } from './sqlite/locations.ts'
 
-type EngineRow = LocationRules & { load(): Promise<StoreEngine> }
+/** `userMessage`: the message for an error of the engine's client that a user can fix; null for any other. */
+type EngineRow = LocationRules & { userMessage(error: unknown): string | null; load(): Promise<StoreEngine> }
 
 export const ENGINES: readonly EngineRow[] = [
-  { ...SQLITE_LOCATIONS, load: async () => (await import('./sqlite/engine.ts')).sqliteEngine },
-  { ...POSTGRES_LOCATIONS, load: async () => (await import('./postgres/engine.ts')).postgresEngine },
+  {
+    ...SQLITE_LOCATIONS,
+    userMessage: sqliteMessageOf,
+    load: async () => (await import('./sqlite/engine.ts')).sqliteEngine,
+  },
+  {
+    ...POSTGRES_LOCATIONS,
+    userMessage: () => null, // every such error is a StoreFault
+    load: async () => (await import('./postgres/engine.ts')).postgresEngine,
+  },
 ]
 
 /** How to write the URL of a store, for messages. */
@@ -32,6 +43,12 @@ export function isValidStoreUrl(url: string): boolean {
 export function redactedStoreUrl(location: StoreLocation): string {
   const url = storeUrlOf(location)
   return engineWithScheme(url)?.redactUrl(url) ?? maskedText(url)
+}
+
+/** The message for an error of an engine or of the file system that a user can fix; null for any other. */
+export function userMessageOf(error: unknown): string | null {
+  const messages = ENGINES.map(({ userMessage }) => userMessage(error))
+  return messages.find((message) => message !== null) ?? fileMessageOf(error)
 }
 
 function engineWithScheme(url: string): EngineRow | undefined {

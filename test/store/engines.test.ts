@@ -8,8 +8,11 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { ENGINES, engineOf, redactedStoreUrl } from '../../src/store/engines.ts'
+import { ENGINES, engineOf, redactedStoreUrl, userMessageOf } from '../../src/store/engines.ts'
 import { openStore } from '../../src/store/open.ts'
+import { toStoreFault } from '../../src/store/postgres/database/errors.ts'
+import { isDiskFull } from '../../src/store/shared/disk.ts'
+import { toDiskFault } from '../../src/store/sqlite/database/errors.ts'
 import { noPostgres, postgresServer } from './postgres/server.ts'
 
 const SOURCE = new URL('../../src/store/', import.meta.url)
@@ -48,6 +51,33 @@ for (const folder of engineFolders) {
     }
   })
 }
+
+const sqliteError = (errcode: number) => Object.assign(new Error('from SQLite'), { errcode })
+const codeError = (code: string, path?: string) => Object.assign(new Error('from outside'), { code, path })
+
+test('errors of SQLite and of files that a user can fix have a message, and all others have none', () => {
+  const messages = [sqliteError(5), sqliteError(517), sqliteError(13), codeError('ENOSPC'), codeError('ENOSPC', '/a')]
+  assert.deepEqual(messages.map(userMessageOf), [
+    'the store is locked by another process: try again when that process has ended',
+    'the store is locked by another process: try again when that process has ended',
+    'the disk is full; what was not finished was not written',
+    'the disk is full; what was not finished was not written',
+    'no space is left on the disk of /a; what was not finished was not written',
+  ])
+  assert.equal(userMessageOf(codeError('EACCES', '/a')), '/a: permission denied')
+  assert.equal(userMessageOf(codeError('EROFS')), 'from outside: the file system is read-only')
+  for (const other of [sqliteError(1), codeError('ECONNRESET'), new Error('any'), 'text', null])
+    assert.equal(userMessageOf(other), null)
+})
+
+test('a full disk is recognized on every engine and in files, also as the cause of another error', () => {
+  const postgres = (code: string) => toStoreFault(codeError(code), 'postgres://db/data')
+  const full = [toDiskFault(sqliteError(13), '/a/b.db'), postgres('53100'), codeError('ENOSPC')]
+  for (const error of full)
+    assert.deepEqual([error, new Error('outer', { cause: error })].map(isDiskFull), [true, true])
+  for (const error of [toDiskFault(sqliteError(5), '/a/b.db'), postgres('53300'), codeError('EROFS')])
+    assert.equal(isDiskFull(error), false)
+})
 
 test('a URL belongs to the engine of its scheme, and any other URL is rejected without showing its password', async () => {
   assert.equal(engineOf('sqlite:data/domaindex.db').name, 'SQLite')

@@ -5,7 +5,8 @@ import { CommandFault, UsageFault } from '../../config/command-fault.ts'
 import { SettingsFault } from '../../config/settings.ts'
 import { InputError } from '../../import/stream/input-error.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
-import { StoreFault, userMessageOf } from '../../store/port/fault.ts'
+import { userMessageOf } from '../../store/engines.ts'
+import { StoreFault } from '../../store/port/fault.ts'
 
 const EXIT_CODE_FAILED = 1
 const EXIT_CODE_USAGE = 2

@@ -1,7 +1,8 @@
 /** The crawler process of `serve --crawl`. */
 
 import { CommandFault } from '../../config/command-fault.ts'
-import { StoreFault, userMessageOf } from '../../store/port/fault.ts'
+import { userMessageOf } from '../../store/engines.ts'
+import { StoreFault } from '../../store/port/fault.ts'
 import { runContinuousCrawl } from '../crawl/continuous-crawl.ts'
 import { runChildProcess } from './child-process.ts'
 import { type CrawlOrder, isCrawlCommand } from './messages.ts'

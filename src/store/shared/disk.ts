@@ -1,9 +1,9 @@
-/** Free space of disks, and the causes of failed writes. */
+/** Free space of disks, and errors of the file system. */
 
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DiskFault, isDiskError, isDiskFull, SQLITE_FULL } from '../port/fault.ts'
+import { StoreFault } from '../port/fault.ts'
 
 /** Reserved space: a share of the disk (0 to 1) or a number of bytes, whichever is less. Infinity is ignored. */
 export type FreeSpace = { share: number; bytes: number }
@@ -20,7 +20,7 @@ export async function diskSpaceAt(path: string): Promise<DiskSpace | null> {
 }
 
 /** The path, or its nearest existing parent folder. */
-function nearestExisting(path: string): string {
+export function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path))
 }
 
@@ -40,34 +40,27 @@ function mebibyteText(bytes: number): string {
   return `${(bytes / MEBIBYTE).toFixed(bytes < 10 * MEBIBYTE ? 1 : 0)} MiB`
 }
 
-/** Below this many free bytes, SQLite may fail: it needs a page of its log and one of its index. */
-const MIN_FREE_BYTES = 64 * 1024
+/** The end of the message of a write that failed. */
+export const NOT_WRITTEN_MESSAGE = 'what was not finished was not written'
 
-/**
- * Why files cannot be written: no space, a read-only file system, or no permission; null otherwise. SQLite reports all
- * of them, also for its -shm file, as "disk I/O error" or "unable to open".
- */
-export function writeFailureCause(path: string): { message: string; isFull: boolean } | null {
-  for (const file of [dirname(path), path, `${path}-wal`, `${path}-shm`]) {
-    if (!existsSync(file)) continue
-    try {
-      accessSync(file, constants.W_OK)
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'EROFS')
-        return { message: `the file system of ${file} is read-only: mount it for writing`, isFull: false }
-      if (code === 'EACCES' || code === 'EPERM')
-        return { message: `${file} is not writable: check its permissions`, isFull: false }
-    }
-  }
-  const { bavail, bsize } = statfsSync(nearestExisting(path))
-  return bavail * bsize < MIN_FREE_BYTES ? { message: `no space is left on the disk of ${path}`, isFull: true } : null
+/** The message for an error of the file system that a user can fix; null for any other. */
+export function fileMessageOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  const { code, path } = error as NodeJS.ErrnoException
+  if (code === 'ENOSPC')
+    return `${path === undefined ? 'the disk is full' : diskFullMessage(path)}; ${NOT_WRITTEN_MESSAGE}`
+  if (code === 'EACCES' || code === 'EPERM') return `${path ?? error.message}: permission denied`
+  if (code === 'EROFS') return `${path ?? error.message}: the file system is read-only`
+  return null
 }
 
-/** Adds the cause to an error of SQLite; returns any other error unchanged. `path` is that of the database. */
-export function toDiskFault(error: unknown, path: string): unknown {
-  if (!isDiskError(error)) return error
-  const cause = writeFailureCause(path)
-  if (cause === null) return isDiskFull(error) ? DiskFault.full(path) : error
-  return new DiskFault(cause.message, cause.isFull ? SQLITE_FULL : error.errcode)
+export function diskFullMessage(path: string): string {
+  return `no space is left on the disk of ${path}`
+}
+
+/** Whether no space was left, for a file of this process or for the store. */
+export function isDiskFull(error: unknown): boolean {
+  if (error instanceof StoreFault && error.isDiskFull) return true
+  const { code, cause } = error as NodeJS.ErrnoException
+  return code === 'ENOSPC' || (cause instanceof Error && isDiskFull(cause))
 }

@@ -29,6 +29,7 @@ const IN_FAILED_TRANSACTION = '25P02'
 const LOCK_NOT_AVAILABLE = '55P03'
 const INVALID_SQL_STATEMENT_NAME = '26000'
 const DUPLICATE_PREPARED_STATEMENT = '42P05'
+const DISK_FULL = '53100'
 /** Internal errors and corrupt data, an I/O error, and a missing file. */
 const DAMAGE_CODE = /^(XX\w{3}|58030|58P01)$/
 
@@ -38,7 +39,7 @@ const MESSAGES_BY_CODE: Record<string, string> = {
   '3D000': 'the database does not exist: create it (createdb) or use another one',
   '42501': 'the user lacks a permission: make it the owner of the schema',
   '3F000': 'the schema of this connection (search_path) does not exist',
-  '53100': 'the disk of the server is full; what was not finished was not written',
+  [DISK_FULL]: 'the disk of the server is full; what was not finished was not written',
   '53300':
     'the server has no free connections: raise max_connections or the connection limit of the role, or lower DOMAINDEX_POOL',
   '55P03': 'another process has locked rows: try again when it has ended',
@@ -133,6 +134,7 @@ export function toStoreFault(error: unknown, url: string): unknown {
   const isUnreachable = isUnavailable(error) || UNAVAILABLE_CODES.includes(errorCode(error))
   return new (isUnreachable ? StoreUnavailableFault : StoreFault)(`${redactPostgresUrl(url)}: ${message}`, {
     cause: error,
+    isDiskFull: errorCode(error) === DISK_FULL,
   })
 }
 

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { toDiskFault } from '../../shared/disk.ts'
+import { toDiskFault } from './errors.ts'
 
 /** Milliseconds that a statement waits for a write of another process. */
 const BUSY_MILLISECONDS = 20_000

@@ -3,9 +3,10 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { DiskFault, StoreFault, userMessageOf } from '../../port/fault.ts'
-import { toDiskFault } from '../../shared/disk.ts'
+import { StoreFault } from '../../port/fault.ts'
+import { fileMessageOf } from '../../shared/disk.ts'
 import { connectSqlite } from './connection.ts'
+import { DiskFault, sqliteMessageOf, toDiskFault } from './errors.ts'
 import { createEmptyFile, createFolder } from './folder.ts'
 import { createSqliteSchema, isEmptySqliteFile, pendingSqliteMigrations } from './migrate.ts'
 
@@ -34,7 +35,9 @@ export function openSqliteFile(
     const fault = toDiskFault(error, path)
     if (fault instanceof DiskFault) throw new DiskFault(`${path} cannot be opened: ${fault.cause}`, fault.errcode)
     if (fault instanceof StoreFault) throw fault
-    throw new StoreFault(`${path} cannot be opened: ${userMessageOf(error) ?? (error as Error).message}`)
+    throw new StoreFault(
+      `${path} cannot be opened: ${sqliteMessageOf(error) ?? fileMessageOf(error) ?? (error as Error).message}`,
+    )
   }
 }
 

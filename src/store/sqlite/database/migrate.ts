@@ -2,9 +2,9 @@
 
 import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { userMessageOf } from '../../port/fault.ts'
 import { type Migration, migrationFault, readMigrations, unappliedMigrations } from '../../shared/migrations.ts'
 import { writeTransaction } from './connection.ts'
+import { sqliteMessageOf } from './errors.ts'
 
 export const SQLITE_FACTS_SCHEMA = new URL('../schema/facts/', import.meta.url)
 
@@ -30,7 +30,7 @@ export function applySqliteMigrations(database: DatabaseSync, folder: URL, plan 
       throw migrationFault(
         basename(folder.pathname),
         migration,
-        userMessageOf(error) ?? (error as Error).message,
+        sqliteMessageOf(error) ?? (error as Error).message,
         error,
       )
     }

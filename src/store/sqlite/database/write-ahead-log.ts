@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDiskFull } from '../../port/fault.ts'
 import { walBytes } from './connection.ts'
+import { isSqliteDiskFull, toDiskFault } from './errors.ts'
 
 /** Above this size, a writer waits for the reader that holds the log (a backup) instead of filling the disk. */
 const MAX_WAL_BYTES = 4 * 2 ** 30
@@ -18,7 +18,11 @@ export type WriteAheadLog = {
 
 export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes = MAX_WAL_BYTES): WriteAheadLog {
   const flush = (): void => {
-    database.exec('pragma wal_checkpoint(truncate)')
+    try {
+      database.exec('pragma wal_checkpoint(truncate)')
+    } catch (error) {
+      throw toDiskFault(error, path)
+    }
   }
   return {
     async whenBounded(write) {
@@ -32,7 +36,7 @@ export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes =
       try {
         flush()
       } catch (error) {
-        if (!isDiskFull(error)) throw error
+        if (!isSqliteDiskFull(error)) throw error
       }
     },
   }

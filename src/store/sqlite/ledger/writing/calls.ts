@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../../values/time.ts'
-import { isDiskError } from '../../../port/fault.ts'
 import { writeTransaction } from '../../database/connection.ts'
+import { isDiskError } from '../../database/errors.ts'
 import { sqliteAccountWrites } from '../accounts.ts'
 import { sqliteBudgetWrites } from '../budget.ts'
 import { crawlRequestWrites } from '../crawl-requests.ts'

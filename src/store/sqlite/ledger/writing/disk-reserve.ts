@@ -7,7 +7,7 @@ import { randomFillSync } from 'node:crypto'
 import { existsSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { isDiskFull } from '../../../port/fault.ts'
+import { isSqliteDiskFull } from '../../database/errors.ts'
 import { OWNER_ONLY_MODE } from '../../database/folder.ts'
 
 /** Maximum share of the disk, and maximum and minimum bytes. A smaller reserve is not worth a file. */
@@ -52,7 +52,7 @@ export function withReserve<Result>(ledger: string, work: () => Result): Result 
   try {
     return work()
   } catch (error) {
-    if (!isDiskFull(error) || !releaseReserve(ledger)) throw error
+    if (!isSqliteDiskFull(error) || !releaseReserve(ledger)) throw error
     return work()
   }
 }
@@ -69,12 +69,12 @@ export function writeWithReserve<Result>(database: DatabaseSync, ledger: string,
   try {
     return write()
   } catch (error) {
-    if (!isDiskFull(error)) throw error
+    if (!isSqliteDiskFull(error)) throw error
   }
   try {
     return retry()
   } catch (error) {
-    if (!isDiskFull(error) || !releaseReserve(ledger)) throw error
+    if (!isSqliteDiskFull(error) || !releaseReserve(ledger)) throw error
     return retry()
   }
 }

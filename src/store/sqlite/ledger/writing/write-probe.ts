@@ -1,7 +1,6 @@
 /** Checks that the ledger is writable, which every API call needs: from the last write, or by a probe if in doubt. */
 
-import { isDiskError } from '../../../port/fault.ts'
-import { writeFailureCause } from '../../../shared/disk.ts'
+import { isDiskError, writeFailureCause } from '../../database/errors.ts'
 import type { LedgerWrite } from './calls.ts'
 
 export type ProbedLedger = {
