@@ -24,12 +24,12 @@ export async function startProbes<C extends Candidate>(session: CrawlSession<C>)
 
 /** Starts all probes that may start now. Returns the milliseconds until the next one may. */
 function startReadyProbes<C extends Candidate>(session: CrawlSession<C>): number {
-  const { dependencies: crawl, memory, queue, source } = session
+  const { dependencies, memory, queue, source } = session
   while (!session.isEnding) {
-    const free = crawl.parallel - memory.inFlight.size
+    const free = dependencies.parallel - memory.inFlight.size
     if (free <= 0 || session.finished.length >= MAX_UNSAVED_PROBES) return MAX_WAIT_MS
-    const now = crawl.clock.monotonicMs()
-    const wait = crawl.rateLimit.wait(now)
+    const now = dependencies.clock.monotonicMs()
+    const wait = dependencies.rateLimit.wait(now)
     if (wait > 0) return wait
     const candidate = queue.next(now)
     if (candidate === null) return Math.min(MAX_WAIT_MS, queue.nextRelease() - now, source.refill(free))
@@ -40,8 +40,8 @@ function startReadyProbes<C extends Candidate>(session: CrawlSession<C>): number
 }
 
 function startProbe<C extends Candidate>(session: CrawlSession<C>, candidate: C, now: number): void {
-  const { dependencies: crawl, memory } = session
-  crawl.rateLimit.acquire(now)
+  const { dependencies, memory } = session
+  dependencies.rateLimit.acquire(now)
   memory.inFlight.add(candidate.id)
   session.probesInFlight++
   void probeCandidate(session, candidate).then((probed) => {
@@ -49,24 +49,25 @@ function startProbe<C extends Candidate>(session: CrawlSession<C>, candidate: C,
     session.probesInFlight--
     session.mayProbe.notify()
     const outcome = probed === null ? 'failed' : probeOutcomeOf(probed.observation)
-    crawl.stats.countProbe(candidate.kind, outcome, crawl.clock.monotonicMs())
+    dependencies.stats.countProbe(candidate.kind, outcome, dependencies.clock.monotonicMs())
     if (session.pause === null && session.has(candidate)) keepForBatch(session, candidate, probed, outcome)
     if (session.probesInFlight === 0 || session.finished.length >= MAX_BATCH_PROBES) session.probesDone.notify()
   })
 }
 
-/** Returns null for a program error. The targets that the ready queue acquired cover only one probe. */
+/** Probes a name. Returns null after a program error. The ready queue acquired the targets for one probe only. */
 async function probeCandidate<C extends Candidate>(
-  { dependencies: crawl }: CrawlSession<C>,
+  { dependencies }: CrawlSession<C>,
   { name, targets }: C,
 ): Promise<ObservedProbe | null> {
+  const { probe, isRepeated, stats, onProbeError } = dependencies
   try {
-    const probes = [crawl.probe(name, targets.addresses ?? []), ...(crawl.isRepeated() ? [crawl.probe(name)] : [])]
+    const probes = [probe(name, targets.addresses ?? []), ...(isRepeated() ? [probe(name)] : [])]
     const [first, other] = await Promise.all(probes.map(observeProbe))
-    if (other !== undefined) compareRepeated(crawl.stats.repeated, first!.observation, other.observation)
+    if (other !== undefined) compareRepeated(stats.repeated, first!.observation, other.observation)
     return first!
   } catch (error) {
-    crawl.onProbeError(name, error)
+    onProbeError(name, error)
     return null
   }
 }

@@ -57,11 +57,12 @@ async function runSession<C extends Candidate>(
 }
 
 /** Starts no probe before the self-check and the store are healthy. */
-async function openSession<C extends Candidate>({ dependencies: crawl, source }: CrawlSession<C>): Promise<void> {
+async function openSession<C extends Candidate>({ dependencies, source }: CrawlSession<C>): Promise<void> {
   await source.open?.()
-  await requireHealthy(crawl)
-  if (crawl.stats.pause !== null) crawl.log('crawl resumed')
-  crawl.stats.resume()
+  await requireHealthy(dependencies)
+  const { stats, log } = dependencies
+  if (stats.pause !== null) log('crawl resumed')
+  stats.resume()
 }
 
 /** Waits until no probe is in flight or the time is up. Later results are dropped. */

@@ -31,7 +31,7 @@ export class CrawlPauseError extends Error {
   }
 }
 
-/** What a crawl is made of. */
+/** The parts and limits with which the crawl scheduler runs. */
 export type SchedulerDependencies<C extends Candidate> = {
   /** Creates the source of a session. */
   openSource(session: CrawlSession<C>): RequestSource<C>
@@ -75,13 +75,17 @@ export class CrawlSession<C extends Candidate> {
   readonly queue: ReadyQueue<C>
   /** Probes in flight of this session. */
   probesInFlight = 0
+  /** Results that wait for the next verification. */
   finished: FinishedProbe<C>[] = []
-  /** The time of the oldest result in `finished`, and of the last successful self-check, in milliseconds. */
+  /** The time of the oldest result in `finished`, in milliseconds. */
   oldestFinishedAt = 0
+  /** The time of the last successful verification, in milliseconds. */
   lastVerifiedAt: number
-  /** Notified when a probe may start, when names of a kind are needed, and when probes are done. */
+  /** Notified when a probe may start. */
   readonly mayProbe: Notifier
+  /** Notified when names of a kind are needed. */
   readonly namesNeeded: Notifier
+  /** Notified when a batch may be due. */
   readonly probesDone: Notifier
   readonly #ending = new AbortController()
   pause: CrawlPauseError | null = null

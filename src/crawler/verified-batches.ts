@@ -38,35 +38,36 @@ function untilBatchDue<C extends Candidate>({
 
 /** Saves the results so far if the self-check passes now. */
 export async function verifyAndSave<C extends Candidate>(session: CrawlSession<C>): Promise<void> {
-  const { dependencies: crawl } = session
+  const { dependencies } = session
+  const { clock, stats } = dependencies
   const batch = session.finished
   session.finished = []
-  session.oldestFinishedAt = crawl.clock.monotonicMs()
+  session.oldestFinishedAt = clock.monotonicMs()
   try {
-    await requireHealthy(crawl)
+    await requireHealthy(dependencies)
     if (batch.length > 0) await requireNoAnomaly(verificationOf(session), countOutcomes(batch))
     if (batch.length > 0) await saveBatch(session, batch)
   } catch (error) {
-    if (batch.length > 0) crawl.stats.batches.discarded++
+    if (batch.length > 0) stats.batches.discarded++
     throw error
   }
-  if (batch.length > 0) crawl.stats.batches.saved++
-  session.lastVerifiedAt = crawl.clock.monotonicMs()
+  if (batch.length > 0) stats.batches.saved++
+  session.lastVerifiedAt = clock.monotonicMs()
   session.mayProbe.notify()
   await session.source.checkpoint?.()
 }
 
 /** Throws CrawlPauseError if the self-check fails or the disk lacks space. */
 export async function requireHealthy(
-  crawl: Pick<SchedulerDependencies<Candidate>, 'diskShortage' | 'runSelfCheck'>,
+  dependencies: Pick<SchedulerDependencies<Candidate>, 'diskShortage' | 'runSelfCheck'>,
 ): Promise<void> {
-  const shortage = (await crawl.diskShortage?.()) ?? null
+  const shortage = (await dependencies.diskShortage?.()) ?? null
   if (shortage !== null) throw new CrawlPauseError('disk', shortage)
-  await requireSelfCheck(crawl)
+  await requireSelfCheck(dependencies)
 }
 
-function verificationOf<C extends Candidate>({ dependencies: crawl, memory }: CrawlSession<C>): BatchVerification {
-  const { runSelfCheck, log, sink } = crawl
+function verificationOf<C extends Candidate>({ dependencies, memory }: CrawlSession<C>): BatchVerification {
+  const { runSelfCheck, log, sink } = dependencies
   return { runSelfCheck, log, memory, ...sink.history }
 }
 
@@ -82,7 +83,7 @@ async function saveBatch<C extends Candidate>(
     observed.map(({ observation }) => observation!),
     source.leases?.(),
   )
-  const outcomes = new Map(observed.map((probe, place) => [probe, written[place]!]))
+  const outcomes = new Map(observed.map((probe, index) => [probe, written[index]!]))
   const saved = await source.settle(open, outcomes)
   await dependencies.sink.history.add(countOutcomes(saved))
   for (const { candidate } of saved) session.forget(candidate)

@@ -86,10 +86,10 @@ export function detectAnomaly(
   const history = week.filter(({ hour }) => hour > now - BASELINE_SECONDS && hour <= now - BASELINE_LAG_SECONDS)
   const baseline = baselineOf(history, accepted)
   if (state.alarm !== null) return evaluateTrial({ ...state, accepted }, state.alarm, batch, baseline, now)
-  const latest = recentWindow([batch, ...state.recentBatches], now)
+  const recentBatches = recentWindow([batch, ...state.recentBatches], now)
   for (const { kind } of batch) {
     const anomaly = firstAnomaly(
-      latest.flat().filter((row) => row.kind === kind),
+      recentBatches.flat().filter((row) => row.kind === kind),
       baseline.get(kind) ?? [],
     )
     if (anomaly === null) continue
@@ -107,10 +107,10 @@ export function detectAnomaly(
       message: `anomaly alarm, results are discarded: ${anomaly}`,
     }
   }
-  return { state: { recentBatches: latest, alarm: null, accepted }, anomaly: null, message: null }
+  return { state: { recentBatches, alarm: null, accepted }, anomaly: null, message: null }
 }
 
-/** Discards a batch before the next trial without counting it. */
+/** Evaluates a batch during an alarm. A batch before the next trial is discarded and not counted. */
 function evaluateTrial(
   state: AnomalyState,
   alarm: AnomalyAlarm,
@@ -185,9 +185,9 @@ function baselineOf(history: readonly OutcomeCount[], accepted: readonly Outcome
 /** The newest batch, and earlier ones within the window and one day. */
 function recentWindow(batches: AnomalyState['recentBatches'], now: Instant): AnomalyState['recentBatches'] {
   let probes = 0
-  return batches.filter((batch, place) => {
+  return batches.filter((batch, index) => {
     for (const row of batch) if (row.kind !== NEW_NAMES) probes += row.probes
-    return place === 0 || (probes <= WINDOW_PROBES && batch.every(({ hour }) => hour > now - SECONDS_PER_DAY))
+    return index === 0 || (probes <= WINDOW_PROBES && batch.every(({ hour }) => hour > now - SECONDS_PER_DAY))
   })
 }
 

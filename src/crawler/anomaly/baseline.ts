@@ -105,6 +105,6 @@ function klDivergence(observed: number, expected: number): number {
   return term(observed, expected) + term(1 - observed, 1 - expected)
 }
 
-function formatPercent(part: number): string {
-  return (100 * part).toFixed(1)
+function formatPercent(share: number): string {
+  return (100 * share).toFixed(1)
 }

@@ -5,8 +5,7 @@
 
 import type { OutcomeCount } from '../../store/port/schedule.ts'
 import type { Instant } from '../../values/time.ts'
-import type { SelfCheckOutcome } from '../session.ts'
-import { CrawlPauseError } from '../session.ts'
+import { CrawlPauseError, type SelfCheckOutcome } from '../session.ts'
 import { type AnomalyState, BASELINE_SECONDS, detectAnomaly } from './anomaly-detector.ts'
 
 export type BatchVerification = {
@@ -27,17 +26,14 @@ export async function requireSelfCheck({ runSelfCheck }: Pick<BatchVerification,
 
 /** Throws CrawlPauseError if the outcomes of the probes are not credible, although the self-check passed. */
 export async function requireNoAnomaly(
-  { outcomeHistory: history, now, memory, log }: BatchVerification,
+  { outcomeHistory, now, memory, log }: BatchVerification,
   batch: readonly OutcomeCount[],
 ): Promise<void> {
   const at = await now()
-  const {
-    state: anomalyState,
-    anomaly,
-    message,
-  } = detectAnomaly(memory.anomalyState, batch, await history(at - BASELINE_SECONDS), at)
-  memory.anomalyState = anomalyState
+  const week = await outcomeHistory(at - BASELINE_SECONDS)
+  const { state, anomaly, message } = detectAnomaly(memory.anomalyState, batch, week, at)
+  memory.anomalyState = state
   if (message !== null) log(message)
   if (anomaly !== null)
-    throw new CrawlPauseError('anomaly', anomaly, Math.max(0, (anomalyState.alarm?.nextTrialAt ?? at) - at) * 1000)
+    throw new CrawlPauseError('anomaly', anomaly, Math.max(0, (state.alarm?.nextTrialAt ?? at) - at) * 1000)
 }

@@ -34,7 +34,7 @@ export async function admitCandidates(
   const { session } = ranges
   const free = new Map<ProbeKind, number>()
   const admitted: LeasedCandidate[] = []
-  for (const { state, range, requestKind, readAt: at } of candidates) {
+  for (const { state, range, requestKind, readAt } of candidates) {
     if (session.candidates.has(state.name)) continue
     const kind = requestKind ?? (lastProbedAt(state) > 0 ? 'due' : 'new')
     const freeSlots = free.get(kind) ?? session.queue.capacityLeft(kind)
@@ -48,7 +48,7 @@ export async function admitCandidates(
         kind,
         prior: 'new',
         heldRange: range,
-        readAt: at,
+        readAt,
         targets: {},
         requests,
       })

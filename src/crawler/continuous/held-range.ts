@@ -58,15 +58,15 @@ export function startSweep(heldRange: HeldRange, first: number): void {
 /** The next slots to read, inclusive, at most `maxSlots` of them. Returns null if all were read. */
 export function nextSlots({ lease, sweep }: HeldRange, maxSlots: number): { from: number; to: number } | null {
   if (sweep === null || sweep.slotsRead >= SLOTS_PER_RANGE) return null
-  const place = (sweep.first + sweep.slotsRead) % SLOTS_PER_RANGE
-  const length = Math.min(maxSlots, SLOTS_PER_RANGE - sweep.slotsRead, SLOTS_PER_RANGE - place)
-  const from = lease.range * SLOTS_PER_RANGE + place
+  const offset = (sweep.first + sweep.slotsRead) % SLOTS_PER_RANGE
+  const length = Math.min(maxSlots, SLOTS_PER_RANGE - sweep.slotsRead, SLOTS_PER_RANGE - offset)
+  const from = lease.range * SLOTS_PER_RANGE + offset
   return { from, to: from + length - 1 }
 }
 
 /** Whether the sweep is complete and no candidate is left. */
-export function isRangeDone({ openCandidates: open, sweep }: HeldRange): boolean {
-  return open.size === 0 && (sweep === null || sweep.slotsRead >= SLOTS_PER_RANGE)
+export function isRangeDone({ openCandidates, sweep }: HeldRange): boolean {
+  return openCandidates.size === 0 && (sweep === null || sweep.slotsRead >= SLOTS_PER_RANGE)
 }
 
 /** The result of the sweep for the release of the range. Returns null if the sweep is incomplete. */

@@ -25,7 +25,7 @@ const MAX_LOOKUP_ATTEMPTS = 3
 const CLOCK_AHEAD_MESSAGE = "the clock of this machine is more than 5 minutes ahead of the store's: correct it"
 
 /**
- * Drops results of ranges lost in the meantime, and returns the others. Throws CrawlPauseError if the store rejected
+ * Drops the results of ranges that were lost in the meantime, and returns the others. Throws CrawlPauseError if the store rejected
  * the times of this machine.
  */
 export async function settleBatch(
@@ -62,8 +62,8 @@ async function postponeRetried(ranges: LeasedRanges, probes: readonly LeasedProb
   const { store, politeness } = ranges.crawl
   const states = await store.observations.crawlStates(probes.map(({ candidate }) => candidate.name))
   const now = await store.now()
-  const changes = states.flatMap((state, place) => {
-    const probe = probes[place]!
+  const changes = states.flatMap((state, index) => {
+    const probe = probes[index]!
     // long if the address requested a backoff
     const wait = probe.deferredAt === null ? 0 : politeness.wait({ addresses: [probe.deferredAt] })
     const isFirstDeferral = probe.deferredAt !== null && ranges.memory.failuresInRow.get(state.name) === undefined
@@ -77,7 +77,7 @@ async function postponeRetried(ranges: LeasedRanges, probes: readonly LeasedProb
   await dropLookupRequests(ranges, probes)
 }
 
-/** Drops lookup requests after too many attempts. Another lookup may request the name again. */
+/** Drops lookup requests after MAX_LOOKUP_ATTEMPTS failed attempts. Another lookup may request the name again. */
 async function dropLookupRequests({ crawl, memory }: LeasedRanges, probes: readonly LeasedProbe[]): Promise<void> {
   const lookups = probes
     .filter(({ candidate }) => candidate.requests.has('lookup'))
@@ -121,7 +121,7 @@ function finishCandidate(ranges: LeasedRanges, probe: LeasedProbe): void {
     ranges.memory.failuresInRow.delete(name)
     ranges.memory.lookupRequests.delete(name)
   }
-  const wasDue = candidate.state.due <= readAt && heldRange.sweep !== null
+  const wasDue = state.due <= readAt && heldRange.sweep !== null
   if (wasDue && !isRetried(probe))
     heldRange.sweep!.count = countAfterProbe(heldRange.sweep!.count, state, readAt, readAt + ranges.crawl.intervals.min)
   ranges.forget(candidate)

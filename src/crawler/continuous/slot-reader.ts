@@ -42,7 +42,7 @@ export async function readSlots(ranges: LeasedRanges): Promise<void> {
         reading = null
         await ranges.release()
       }
-      if (admittedNothing(ranges, chunk))
+      if (isFruitless(ranges, chunk))
         nextPollAt = clock.monotonicMs() + Math.max(chunk.tookMs * (READ_TIME_SHARE - 1), timings.pollMs)
       else await session.namesNeeded.wait(pauseAfterChunk(chunk))
     }
@@ -91,11 +91,10 @@ export function nextChunkLength(currentLength: number, { slots, tookMs, due }: S
 }
 
 /** Whether due names were found but could not be probed. Reading then pauses even if names are needed. */
-function admittedNothing({ sinceLastRead: recent }: LeasedRanges, { due, admitted }: SlotChunk): boolean {
-  const isFruitless = (due > 0 && admitted === 0) || recent.rejected > recent.started
-  recent.started = 0
-  recent.rejected = 0
-  return isFruitless
+function isFruitless({ sinceLastRead }: LeasedRanges, { due, admitted }: SlotChunk): boolean {
+  const { started, rejected } = sinceLastRead
+  Object.assign(sinceLastRead, { started: 0, rejected: 0 })
+  return (due > 0 && admitted === 0) || rejected > started
 }
 
 /** The pause in milliseconds. 0 if the chunk yielded needed names. */

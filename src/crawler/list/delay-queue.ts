@@ -49,8 +49,8 @@ export class DelayQueue<D extends DelayedName> {
 
   /** Adds a name to the queue of its slowest target. */
   add(delayed: D): void {
-    const { politeness: limiter, onRejected } = this.#options
-    const { key, target, wait } = slowestTarget(limiter, delayed.targets)
+    const { politeness, onRejected } = this.#options
+    const { key, target, wait } = slowestTarget(politeness, delayed.targets)
     if (wait > MAX_DELAY_MS || delayed.delays > MAX_DELAYS_PER_NAME) {
       onRejected(delayed)
       return
@@ -65,17 +65,18 @@ export class DelayQueue<D extends DelayedName> {
 
   /** Takes a name that may be probed now, and acquires its targets. Returns null if there is none. */
   take(): D | null {
-    const { politeness: limiter, nowMs } = this.#options
+    const { politeness, nowMs } = this.#options
     while (this.#order.length > 0 && this.#order[0]!.nextCheckAt <= nowMs()) {
       const queue = this.#order.shift()!
       const delayed = queue.names[0]!
-      const wait = limiter.wait(delayed.targets)
+      const wait = politeness.wait(delayed.targets)
       if (wait === 0) {
-        limiter.acquire(delayed.targets)
+        politeness.acquire(delayed.targets)
         this.#removeFirst(queue)
         return delayed
       }
-      if (wait <= MAX_DELAY_MS && slowestTarget(limiter, delayed.targets).key === queue.key) this.#schedule(queue, wait)
+      if (wait <= MAX_DELAY_MS && slowestTarget(politeness, delayed.targets).key === queue.key)
+        this.#schedule(queue, wait)
       else {
         this.#removeFirst(queue)
         this.add(delayed)
@@ -105,10 +106,10 @@ export class DelayQueue<D extends DelayedName> {
 }
 
 /** The target with the longest wait. */
-function slowestTarget(limiter: Pick<PolitenessLimiter, 'wait'>, { addresses = [], nameServers }: RateLimitTargets) {
+function slowestTarget(politeness: Pick<PolitenessLimiter, 'wait'>, { addresses = [], nameServers }: RateLimitTargets) {
   const targets = addresses.map((address): [string, RateLimitTargets] => [address, { addresses: [address] }])
   if (nameServers !== undefined) targets.push([nameServers, { nameServers }])
-  const waits = targets.map(([key, target]) => ({ key, target, wait: limiter.wait(target) }))
+  const waits = targets.map(([key, target]) => ({ key, target, wait: politeness.wait(target) }))
   return waits.reduce((slowest, each) => (each.wait > slowest.wait ? each : slowest), { key: '', target: {}, wait: -1 })
 }
 
@@ -117,12 +118,12 @@ function slowestTarget(limiter: Pick<PolitenessLimiter, 'wait'>, { addresses = [
  * delays.
  */
 export function targetsAfterDelay(
-  previous: DelayedName | undefined,
-  at: IpAddress,
+  previous: DelayedName,
+  deferredAt: IpAddress,
   observation: Observation,
 ): RateLimitTargets {
-  const addresses = new Set([...(previous?.delays ? (previous.targets.addresses ?? []) : []), at])
-  const nameServers = observedNameServers(observation) || previous?.targets.nameServers
+  const addresses = new Set([...(previous.delays > 0 ? (previous.targets.addresses ?? []) : []), deferredAt])
+  const nameServers = observedNameServers(observation) || previous.targets.nameServers
   const targets = { addresses: [...addresses].slice(-MAX_DELAY_ADDRESSES) }
   return nameServers === undefined ? targets : { ...targets, nameServers }
 }

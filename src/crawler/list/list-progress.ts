@@ -80,8 +80,8 @@ const untrackedProgress = (list: NameList): ListProgress => ({
 function readSavedProgress(file: string): SavedProgress | null {
   try {
     const { line, digest, open, destination, pid } = JSON.parse(readFileSync(file, 'utf8')) as SavedProgress
-    const isWhole = [line, digest, pid ?? 0, ...open].every(Number.isInteger) && typeof destination === 'string'
-    if (isWhole) return { line, digest, open, destination, pid }
+    const isValid = [line, digest, pid ?? 0, ...open].every(Number.isInteger) && typeof destination === 'string'
+    if (isValid) return { line, digest, open, destination, pid }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
   }

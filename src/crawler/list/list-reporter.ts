@@ -43,7 +43,6 @@ export function createListReporter(list: NameList, from: number, tally: ListCraw
     },
     /** Sets the exit code. Throws CommandFault if some names were not probed. */
     finish(isDone: boolean): void {
-      const notProbed = tally.of('not_probed')
       const retryHint = list.path === null || list.path === '-' ? '' : '; run it again to continue'
       if (!isDone)
         report(`stopped after ${list.itemName} ${line}${list.path === null ? '' : ` of ${list.path}`}${retryHint}`)
@@ -52,8 +51,8 @@ export function createListReporter(list: NameList, from: number, tally: ListCraw
         throw new CommandFault(`${tally.of('failed')} probes failed because of an error in domaindex`)
       if (tally.of('rate_limited') > 0)
         throw new CommandFault(`${tally.of('rate_limited')} names ${DELAYED_MESSAGE}${retryHint}`)
-      if (notProbed > 0)
-        throw new CommandFault(`${notProbed} names could not be probed, ${NOT_PROBED_MESSAGE}${retryHint}`)
+      if (tally.of('not_probed') > 0)
+        throw new CommandFault(`${tally.of('not_probed')} names could not be probed, ${NOT_PROBED_MESSAGE}${retryHint}`)
     },
   }
 }

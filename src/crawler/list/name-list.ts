@@ -80,10 +80,10 @@ async function* entriesFromStream(bytes: Readable, path: string, size: number): 
     const text = entryText(line, position.line)
     return text === '' ? null : { ...position, share: share(), ...parseEntryName(text) }
   }
-  const cutter = createLineSplitter()
+  const splitter = createLineSplitter()
   try {
     for await (const chunk of decompress(counted, path)) {
-      for (const line of cutter.split(chunk)) {
+      for (const line of splitter.split(chunk)) {
         const entry = parseLine(line)
         if (entry) yield entry
       }
@@ -92,7 +92,7 @@ async function* entriesFromStream(bytes: Readable, path: string, size: number): 
     if ((error as Error).name === 'AbortError') throw error
     throw new CommandFault(`${path}: ${(error as Error).message}; read up to line ${position.line}`)
   }
-  const rest = cutter.rest()
+  const rest = splitter.rest()
   const last = rest && parseLine(rest)
   if (last) yield last
 }

@@ -62,11 +62,11 @@ function repairLastLine(fd: number, size: number, path: string): void {
   const isEnded = tail.at(-1) === NEWLINE_BYTE
   const from = tail.lastIndexOf(NEWLINE_BYTE, isEnded ? -2 : -1) + 1
   const last = tail.toString('utf8', from)
-  const isWhole = typeof parseObservation(last) !== 'string'
-  if (isWhole && !isEnded) writeSync(fd, '\n')
-  else if (!isWhole && !isEnded && last.startsWith(OBSERVATION_LINE_PREFIX.slice(0, last.length)))
+  const isComplete = typeof parseObservation(last) !== 'string'
+  if (isComplete && !isEnded) writeSync(fd, '\n')
+  else if (!isComplete && !isEnded && last.startsWith(OBSERVATION_LINE_PREFIX.slice(0, last.length)))
     ftruncateSync(fd, size - (tail.length - from))
-  else if (!isWhole)
+  else if (!isComplete)
     throw new CommandFault(`the last line of ${path} is not an observation: choose another file for --out`)
 }
 

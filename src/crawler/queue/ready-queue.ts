@@ -137,8 +137,8 @@ export class ReadyQueue<C extends Candidate> {
 
   #delay(candidate: C, now: number): void {
     const at = now + this.#options.politeness.acquire(candidate.targets)
-    const place = this.#delayed.findLastIndex((timed) => timed.at <= at) + 1
-    this.#delayed.splice(place, 0, { at, candidate })
+    const index = this.#delayed.findLastIndex((other) => other.at <= at) + 1
+    this.#delayed.splice(index, 0, { at, candidate })
   }
 }
 

@@ -16,9 +16,9 @@ export function quantiles(bounds: readonly number[], counts: readonly number[]):
 
 function valueAt(rank: number, bounds: readonly number[], counts: readonly number[]): number {
   let below = 0
-  for (const [place, bound] of bounds.entries()) {
-    const count = counts[place]!
-    const from = bounds[place - 1] ?? 0
+  for (const [bucket, bound] of bounds.entries()) {
+    const count = counts[bucket]!
+    const from = bounds[bucket - 1] ?? 0
     if (count > 0 && below + count >= rank) return from + ((bound - from) * (rank - below)) / count
     below += count
   }

@@ -58,8 +58,8 @@ export class CrawlStats {
 
   /** `seconds`: from the due time of a name to its probe. */
   recordLag(seconds: number): void {
-    const place = LAG_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound)
-    this.#lags[place < 0 ? LAG_BOUNDS_SECONDS.length : place]!++
+    const bucket = LAG_BOUNDS_SECONDS.findIndex((bound) => seconds <= bound)
+    this.#lags[bucket < 0 ? LAG_BOUNDS_SECONDS.length : bucket]!++
     if (this.#lags.reduce((sum, count) => sum + count) > MAX_LAG_SAMPLES)
       this.#lags = this.#lags.map((count) => count >> 1)
   }
@@ -95,7 +95,7 @@ export class CrawlStats {
   }
 
   report(now: number): CrawlerReport {
-    const probes = Object.values(this.probes).flatMap((ends) => Object.values(ends))
+    const probes = Object.values(this.probes).flatMap((outcomes) => Object.values(outcomes))
     return {
       rate: this.rate(now),
       probes: probes.reduce((sum, count) => sum + count),
@@ -112,7 +112,7 @@ export class CrawlStats {
 
 function zeroByKind(): Record<ProbeKind, Record<ProbeOutcome, number>> {
   const none = (): Record<ProbeOutcome, number> =>
-    Object.fromEntries(PROBE_OUTCOMES.map((end) => [end, 0])) as Record<ProbeOutcome, number>
+    Object.fromEntries(PROBE_OUTCOMES.map((outcome) => [outcome, 0])) as Record<ProbeOutcome, number>
   return Object.fromEntries(PROBE_KINDS.map((kind) => [kind, none()])) as Record<
     ProbeKind,
     Record<ProbeOutcome, number>

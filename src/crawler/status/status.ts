@@ -71,14 +71,14 @@ function sumByKind(outcomes: readonly OutcomeCount[]): Omit<OutcomeCount, 'hour'
 
 function sumLags(reports: readonly CrawlerReport[]): number[] {
   const sum = LAG_BOUNDS_SECONDS.map(() => 0).concat(0)
-  for (const { lags } of reports) for (const [place, count] of lags.entries()) sum[place]! += count
+  for (const { lags } of reports) for (const [bucket, count] of lags.entries()) sum[bucket]! += count
   return sum
 }
 
 /** The report of a crawler of another release may have another format. */
 function toLiveCrawler({ holder, heartbeatAt, report }: CrawlerHeartbeat): LiveCrawler {
-  const read = JSON.parse(report) as CrawlerReport
-  const isRead =
-    Array.isArray(read?.lags) && read.lags.length === LAG_BOUNDS_SECONDS.length + 1 && Number.isFinite(read.rate)
-  return { holder, heartbeatAt, report: isRead ? read : null }
+  const parsed = JSON.parse(report) as CrawlerReport
+  const isReadable =
+    Array.isArray(parsed?.lags) && parsed.lags.length === LAG_BOUNDS_SECONDS.length + 1 && Number.isFinite(parsed.rate)
+  return { holder, heartbeatAt, report: isReadable ? parsed : null }
 }

@@ -21,7 +21,7 @@ export function addSweepCounts(a: SlotCount, b: SlotCount): SlotCount {
     overdue: a.overdue + b.overdue,
     neverProbed: a.neverProbed + b.neverProbed,
     next: a.next === null || b.next === null ? (a.next ?? b.next) : Math.min(a.next, b.next),
-    ages: a.ages.map((names, place) => names + b.ages[place]!),
+    ages: a.ages.map((names, bucket) => names + b.ages[bucket]!),
   }
 }
 
@@ -56,6 +56,6 @@ export function ageQuantiles({ ages }: SlotCount): Quantiles | null {
 }
 
 function ageBucketOf(seconds: number): number {
-  const place = AGE_DAYS.findIndex((days) => seconds <= days * SECONDS_PER_DAY)
-  return place < 0 ? AGE_DAYS.length : place
+  const bucket = AGE_DAYS.findIndex((days) => seconds <= days * SECONDS_PER_DAY)
+  return bucket < 0 ? AGE_DAYS.length : bucket
 }

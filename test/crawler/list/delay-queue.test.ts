@@ -134,7 +134,7 @@ test('a deferred name also waits at its known name servers', () => {
   const records = ['b.ns.example', 'a.ns.example']
   const dns = { NS: { outcome: 'records', records, aliases: [] } } as const
   const seen = observe({ domain: 'a.example' as DomainName, at: 1, dns, web: null })
-  assert.deepEqual(targetsAfterDelay(undefined, HOSTER, seen), {
+  assert.deepEqual(targetsAfterDelay({ targets: {}, delays: 0 }, HOSTER, seen), {
     addresses: [HOSTER],
     nameServers: 'a.ns.example b.ns.example',
   })
