@@ -40,8 +40,12 @@ async function runDemo({ port, folder }: DemoOptions): Promise<void> {
   // Before the removal below, so that a demo already running on this port keeps its store.
   const reserved = await reservePort(settings)
   for (const path of demoPaths(settings, port, folder)) rmSync(path, { force: true, recursive: true })
-  const { store: url, secret } = settings
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, demo: true })
+  const store = await openStore(settings.store, {
+    access: 'write',
+    ledger: 'own',
+    secret: settings.secret,
+    demo: true,
+  })
   console.log(DEMO_STARTING_MESSAGE)
   const crawled = await crawlLab(store)
   await indexPages(store)
@@ -67,8 +71,13 @@ function parsePortArgument(text: string): number {
 /** Names the paths by port, so that two demos never share a file. */
 function demoSettings(port: number, folder: string): Settings {
   const path = (name: string): string => join(folder, `demo-${port}${name}`)
-  const places = { store: `sqlite:${path('.db')}`, files: path('-files'), zones: path('-zones'), inbox: path('-inbox') }
-  return { ...readSettings({}), ...places, port, admin: null, jobTimes: null, index: false, logLevel: 'warn' }
+  const locations = {
+    store: `sqlite:${path('.db')}`,
+    files: path('-files'),
+    zones: path('-zones'),
+    inbox: path('-inbox'),
+  }
+  return { ...readSettings({}), ...locations, port, admin: null, jobTimes: null, index: false, logLevel: 'warn' }
 }
 
 /** Returns every path that the demo creates. */
@@ -79,9 +88,7 @@ function demoPaths({ files, zones, inbox }: Settings, port: number, folder: stri
 
 /** Indexes all start pages, so that /similar knows them from the first request. */
 async function indexPages(store: Store): Promise<void> {
-  const reporter = {
-    progress() {},
-  }
+  const reporter = { progress() {} }
   await indexOnce({ store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter }, new AbortController().signal)
 }
 

@@ -78,7 +78,7 @@ function czdsClient(
 
 /** Whether a zone lies in the inbox, taken or not, or was imported otherwise. */
 async function isZonePresent({ inbox, zones }: Settings, zone: string, day: Day, file: string): Promise<boolean> {
-  if (['', 'done', 'failed'].some((place) => existsSync(join(inbox, place, file)))) return true
+  if (['', 'done', 'failed'].some((folder) => existsSync(join(inbox, folder, file)))) return true
   const sources = await openRegistrations(zones).sources(day)
   return sources.some(({ source }) => source === `zone:${zone}`)
 }

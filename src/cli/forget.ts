@@ -52,7 +52,7 @@ async function forgetOptedOut(json: true | undefined): Promise<void> {
   if (settings.crawlOptOut === null) {
     throw new CommandFault('there is no opt-out list: name its file with DOMAINDEX_CRAWL_OPT_OUT')
   }
-  const optOut = openConfiguredOptOut(settings, (words) => console.error(`domaindex: ${words}`))
+  const optOut = openConfiguredOptOut(settings, (message) => console.error(`domaindex: ${message}`))
   const stop = listenForStop()
   const progress = startProgress('names')
   try {

@@ -26,7 +26,7 @@ import { userMessageOf } from '../store/engines.ts'
 import { type IngestOutcome, ingestPrepared, MAX_AHEAD_SECONDS } from '../store/ingest.ts'
 import { StoreFault } from '../store/port/fault.ts'
 import type { Store } from '../store/port/store.ts'
-import { type Day, type Instant, parseDay, parseInstant } from '../values/time.ts'
+import { type Instant, parseInstant } from '../values/time.ts'
 import {
   importInbox,
   importRegistrations,
@@ -34,6 +34,7 @@ import {
   type RegistrationFormat,
   type RegistrationOptions,
 } from './import/registrations.ts'
+import { parseDayArgument } from './program/day-argument.ts'
 import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
@@ -72,8 +73,8 @@ export function defineImport(command: Command): void {
         .choices([OBSERVATIONS_FORMAT, ...Object.keys(IMPORT_FORMATS), ...REGISTRATION_FORMATS])
         .default(OBSERVATIONS_FORMAT),
     )
-    .option('--observed-at <time>', 'time of entries without a time, such as 2026-11-20T03:04:05Z', readTime)
-    .option('--date <day>', 'zone, names: the day of the file, such as 2026-11-20', readDate)
+    .option('--observed-at <time>', 'time of entries without a time, such as 2026-11-20T03:04:05Z', parseTimeArgument)
+    .option('--date <day>', 'zone, names: the day of the file, such as 2026-11-20', parseDayArgument)
     .option('--tld <name>', 'zone: the name of the zone, if the file does not begin with its SOA')
     .option('--list <name>', 'names: the name of the list; a later list of the same name and day replaces it')
     .option('--no-registrations', 'names: add the names without a registration day')
@@ -89,16 +90,10 @@ export function defineImport(command: Command): void {
     .action(runImportCommand)
 }
 
-function readTime(text: string): Instant {
+function parseTimeArgument(text: string): Instant {
   const instant = parseInstant(text)
   if (instant === null) throw new InvalidArgumentError('It must be an RFC 3339 time such as 2026-11-20T03:04:05Z.')
   return instant
-}
-
-function readDate(text: string): Day {
-  const day = parseDay(text)
-  if (day === null) throw new InvalidArgumentError('It must be a day such as 2026-11-20.')
-  return day
 }
 
 async function runImportCommand(path: string | undefined, options: Options, command: Command): Promise<void> {
@@ -127,10 +122,9 @@ function requireCompatibleOptions(
     list: ['names'],
     registrations: ['names'],
   }
-  for (const { long, attributeName } of command.options.map((option) => ({
-    long: option.long,
-    attributeName: option.attributeName(),
-  }))) {
+  for (const option of command.options) {
+    const { long } = option
+    const attributeName = option.attributeName()
     const isGiven = command.getOptionValueSource(attributeName) === 'cli'
     const kind = kinds[attributeName]
     if (isGiven && kind !== undefined && !kind.includes(format))

@@ -33,14 +33,14 @@ export function defineJobs(command: Command): void {
 
 async function readJobsReport(): Promise<JobsReport> {
   const settings = await loadExistingStoreSettings()
-  const { jobTimes: times, followupWait } = settings
+  const { jobTimes, followupWait } = settings
   return withExistingStore('read', async (store) => {
     const known = await readPlanInputs(createJobDependencies(settings, store, () => {}))
     return {
       now: known.now,
       locks: await store.jobs.lockHolders(),
       held: known.files.daily.filter(({ held }) => held !== null),
-      plan: times === null ? null : planJobs({ ...known, times, followupWait }),
+      plan: jobTimes === null ? null : planJobs({ ...known, times: jobTimes, followupWait }),
       runs: known.runs.slice(-SHOWN_RUNS).toReversed(),
     }
   })

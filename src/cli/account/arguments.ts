@@ -1,15 +1,11 @@
 /** Parses the arguments of the account commands. An invalid argument ends the command with the allowed values. */
 
 import { InvalidArgumentError } from 'commander'
-import { type Account, ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
+import { ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
 import { type Period, parsePeriod } from '../../accounts/period.ts'
-import { CommandFault } from '../../config/command-fault.ts'
-import type { Ledger } from '../../store/port/ledger.ts'
-import { type Day, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
+import { type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
 
 const MAX_TOKEN_NAME_LENGTH = 100
-/** Accounts per read. */
-const ACCOUNT_PAGE_ROWS = 1_000
 
 export function parseEmailArgument(text: string): string {
   const email = parseEmail(text)
@@ -44,27 +40,4 @@ export function parseInstantArgument(text: string): Instant {
   const instant = day === null ? parseInstant(text) : startOfDay(day)
   if (instant !== null) return instant
   throw new InvalidArgumentError('It must be a day or an instant such as 2027-01-31 or 2027-01-31T12:00:00Z.')
-}
-
-export function parseDayArgument(text: string): Day {
-  const day = parseDay(text)
-  if (day === null) throw new InvalidArgumentError('It must be a day such as 2026-01-31.')
-  return day
-}
-
-/** Returns all accounts, sorted by email address. */
-export async function allAccounts(ledger: Ledger): Promise<Account[]> {
-  const accounts: Account[] = []
-  for (;;) {
-    const page = await ledger.accounts(accounts.at(-1)?.email ?? null, ACCOUNT_PAGE_ROWS)
-    accounts.push(...page)
-    if (page.length < ACCOUNT_PAGE_ROWS) return accounts
-  }
-}
-
-/** Returns the account of an email address. Throws CommandFault if there is none. */
-export async function requireAccount(ledger: Ledger, email: string): Promise<Account> {
-  const account = await ledger.account(email)
-  if (account === null) throw new CommandFault(`there is no account ${email}`)
-  return account
 }

@@ -5,9 +5,10 @@ import type { AuditEntry, AuditFilter } from '../../accounts/audit.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import { addDays, type Day, startOfDay } from '../../values/time.ts'
+import { parseDayArgument } from '../program/day-argument.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
-import { parseDayArgument, parseEmailArgument } from './arguments.ts'
+import { parseEmailArgument } from './arguments.ts'
 import { alignedColumns, zoned } from './print.ts'
 
 type AuditLogOptions = { from?: Day; to?: Day; json?: true }

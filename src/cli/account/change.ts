@@ -9,8 +9,9 @@ import { actorOf } from '../../store/shared/actor.ts'
 import { type Instant, parseDay } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
-import { parseEmailArgument, parsePeriodArgument, requireAccount } from './arguments.ts'
+import { parseEmailArgument, parsePeriodArgument } from './arguments.ts'
 import { accountLines, accountObject } from './print.ts'
+import { requireAccount } from './read-accounts.ts'
 
 type ChangeOptions = { json?: true }
 

@@ -71,8 +71,8 @@ function requireNoOverlap(periods: readonly Period[]): void {
 
 /** Opens the configured store while `work` runs. Creates the store if it does not exist. */
 async function withNewStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
-  const { store: url, secret, pool } = loadSettings()
-  const store = await openStore(url, { access: 'read', ledger: 'own', secret, pool })
+  const { store: location, secret, pool } = loadSettings()
+  const store = await openStore(location, { access: 'read', ledger: 'own', secret, pool })
   try {
     return await work(store)
   } finally {

@@ -9,8 +9,9 @@ import type { Ledger } from '../../store/port/ledger.ts'
 import { type Day, dayOf } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
-import { allAccounts, parseEmailArgument, requireAccount } from './arguments.ts'
+import { parseEmailArgument } from './arguments.ts'
 import { accountLines, accountObject, alignedColumns, tokenLines, tokenObject } from './print.ts'
+import { allAccounts, requireAccount } from './read-accounts.ts'
 
 type ShowOptions = { json?: true }
 

@@ -8,8 +8,9 @@ import { actorOf } from '../../store/shared/actor.ts'
 import type { Instant } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
-import { parseEmailArgument, parseInstantArgument, parseTokenNameArgument, requireAccount } from './arguments.ts'
+import { parseEmailArgument, parseInstantArgument, parseTokenNameArgument } from './arguments.ts'
 import { newTokenLines, tokenLines, tokenObject } from './print.ts'
+import { requireAccount } from './read-accounts.ts'
 
 type TokenOptions = { json?: true }
 

@@ -6,10 +6,12 @@ import { UsageFault } from '../../config/command-fault.ts'
 import type { Ledger, UsageCount } from '../../store/port/ledger.ts'
 import { formatCsvRow } from '../../store/shared/csv-row.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
+import { parseDayArgument } from '../program/day-argument.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
-import { allAccounts, parseDayArgument, parseEmailArgument, requireAccount } from './arguments.ts'
+import { parseEmailArgument } from './arguments.ts'
 import { alignedColumns } from './print.ts'
+import { allAccounts, requireAccount } from './read-accounts.ts'
 
 type UsageOptions = { from?: Day; to?: Day; csv?: true; json?: true }
 

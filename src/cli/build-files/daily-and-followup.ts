@@ -8,7 +8,8 @@ import type { JobStep } from '../../jobs/job-plan.ts'
 import { type JobDependencies, runStep } from '../../jobs/steps.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import { createJobDependencies } from '../../server/job-dependencies.ts'
-import { addDays, type Day, dayOf, parseDay } from '../../values/time.ts'
+import { addDays, type Day, dayOf } from '../../values/time.ts'
+import { parseDayArgument } from '../program/day-argument.ts'
 import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
 import { startProgress } from '../program/progress.ts'
@@ -35,7 +36,7 @@ export function defineBuildDaily(command: Command): void {
   command
     .command('daily')
     .description('build the file of the names registered on a day')
-    .option('--date <day>', 'the day of registration (default: yesterday, UTC)', parseBuildDay)
+    .option('--date <day>', 'the day of registration (default: yesterday, UTC)', parseDayArgument)
     .option('--release', 'publish the file even if its number of names is out of bounds')
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_DAILY_HELP)
@@ -57,7 +58,7 @@ export function defineBuildFollowup(command: Command): void {
   command
     .command('followup')
     .description('build the files of the names registered 7 and 30 days earlier, with their current facts')
-    .option('--date <day>', 'the day of registration', parseBuildDay)
+    .option('--date <day>', 'the day of registration', parseDayArgument)
     .option('--after <days>', '7 or 30 (default: both that are due)', parseFollowupDays)
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_FOLLOWUP_HELP)
@@ -85,13 +86,13 @@ async function dueFollowupSteps(
     const isDue = addDays(day, after) < today
     if (date !== null && !isDue && only !== null)
       throw new CommandFault(`day +${after} of ${day} is ${addDays(day, after)}, and today is ${today} (UTC)`)
-    const isThere = date !== null || (await fileStore.manifest(fileName('daily', day))) !== null
-    if (isDue && isThere) steps.push({ job: `followup-${after}`, date: day })
+    const hasDailyFile = date !== null || (await fileStore.manifest(fileName('daily', day))) !== null
+    if (isDue && hasDailyFile) steps.push({ job: `followup-${after}`, date: day })
   }
   if (steps.length > 0) return steps
   throw new CommandFault(
     date === null
-      ? `no follow-up of a day with a daily file is due today: name a day with --date`
+      ? 'no follow-up of a day with a daily file is due today: name a day with --date'
       : `no follow-up of ${date} is due yet`,
   )
 }
@@ -130,16 +131,10 @@ async function buildFile({ dependencies, step, release = false }: BuildRequest):
   return { manifest, note: outcome.message ?? null }
 }
 
-function builtFileLines({ manifest, note: words }: BuiltFile): string[] {
+function builtFileLines({ manifest, note }: BuiltFile): string[] {
   const [rows, bytes] = [manifest.rows, manifest.bytes].map((number) => number.toLocaleString('en-US'))
   const line = `${manifest.name}: ${rows} names, ${bytes} bytes, revision ${manifest.revision}`
-  return words === null ? [line] : [line, words]
-}
-
-export function parseBuildDay(text: string): Day {
-  const day = parseDay(text)
-  if (day === null) throw new InvalidArgumentError('It must be a day such as 2026-11-20.')
-  return day
+  return note === null ? [line] : [line, note]
 }
 
 function parseFollowupDays(text: string): FollowupDays {

@@ -21,8 +21,8 @@ export async function runStepManually<Result extends StepOutcome>(
   const stop = listenForStop()
   const lockName = LOCK_OF_JOB[step.job]
   try {
-    const own = { jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
-    const done = await withJobLock(lockName, own, stop.signal, (lock) => lock.record(step, () => work(lock)))
+    const owner = { jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
+    const done = await withJobLock(lockName, owner, stop.signal, (lock) => lock.record(step, () => work(lock)))
     if (done !== null) return done.result
     const holder = (await jobs.lockHolders()).find((each) => each.name === lockName)?.holder ?? 'another process'
     throw new CommandFault(`${holder} is building this now: wait until it has finished (domaindex jobs)`)

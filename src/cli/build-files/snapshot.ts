@@ -12,10 +12,10 @@ import { buildSnapshots, type SnapshotBuild } from '../../jobs/snapshot.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type Day, dayOf } from '../../values/time.ts'
+import { parseDayArgument } from '../program/day-argument.ts'
 import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
 import { startProgress } from '../program/progress.ts'
-import { parseBuildDay } from './daily-and-followup.ts'
 import { runStepManually } from './run-manually.ts'
 
 const BUILD_SNAPSHOT_HELP = `
@@ -41,7 +41,7 @@ export function defineBuildSnapshot(command: Command): void {
   command
     .command('snapshot')
     .description('build both editions of the list of all known names')
-    .option('--date <day>', 'the day in the names of the files (default: today, UTC)', parseBuildDay)
+    .option('--date <day>', 'the day in the names of the files (default: today, UTC)', parseDayArgument)
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_SNAPSHOT_HELP)
     .action(async ({ date = null, json }: { date?: Day | null; json?: true }) => {
@@ -57,7 +57,7 @@ async function buildSnapshotFiles(
   settings: Settings,
   date: Day | null,
 ): Promise<readonly FileManifest[] | null> {
-  const { files, snapshotsKept: keepCount } = settings
+  const { files, snapshotsKept } = settings
   const diskSpace = diskSpaceOf(settings, [files], printDiskSpace)
   const today = dayOf(await store.now())
   if (date !== null && date > today) throw new CommandFault(`${date} is in the future: today is ${today} (UTC)`)
@@ -67,7 +67,7 @@ async function buildSnapshotFiles(
       fileStore: openFolderFileStore(files),
       listing: store.listing,
       date,
-      keepCount: keepCount,
+      keepCount: snapshotsKept,
       onStep: steps.show,
     }
     const threads = Math.min(MAX_GZIP_THREADS, availableParallelism())

@@ -13,25 +13,25 @@ import type { StoreLocation } from '../../store/port/url.ts'
 
 /** Throws StoreFault if the store cannot be opened. */
 export async function openStoreDestination(settings: Settings): Promise<Destination> {
-  const { store: url, secret, pool } = settings
+  const { secret, pool } = settings
   const intervals = probeIntervalsOf(settings)
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret, pool })
-  return storeDestination(store, absoluteUrl(url), intervals)
+  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
+  return storeDestination(store, absoluteUrl(settings.store), intervals)
 }
 
 /** The URL without its password. It names the same store in every working directory. */
-function absoluteUrl(url: StoreLocation): string {
-  return engineOf(url)
-    .paths(url)
-    .reduce((text, path) => text.replace(path, () => resolve(path)), redactedStoreUrl(url))
+function absoluteUrl(location: StoreLocation): string {
+  return engineOf(location)
+    .paths(location)
+    .reduce((text, path) => text.replace(path, () => resolve(path)), redactedStoreUrl(location))
 }
 
 /** Makes writes wait for disk space. A file accepts a batch only if there is space. A store also retries. */
 export function waitingDestination(destination: Destination, settings: Settings, signal: AbortSignal): Destination {
-  const { isFile, label: to, write } = destination
+  const { isFile, label, write } = destination
   const store = isFile ? null : settings.store
   const diskSpace = new DiskSpaceMonitor({
-    paths: store === null ? [to] : engineOf(store).paths(store),
+    paths: store === null ? [label] : engineOf(store).paths(store),
     minFree: settings.diskFree,
     notify: printDiskSpace,
   })

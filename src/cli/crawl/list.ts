@@ -90,11 +90,11 @@ async function openListProbeSystem(access: ListCrawlAccess, log: (message: strin
   const probeSystem = await openProbeSystem({ ...access, now: () => Math.floor(Date.now() / 1000), log })
   if (!(await probeSystem.isAnyResolverUp())) {
     await probeSystem.close()
-    const where = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
-    throw new CommandFault(`no resolver answers (${where}): set another one with --resolver`)
+    const tried = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
+    throw new CommandFault(`no resolver answers (${tried}): set another one with --resolver`)
   }
-  const advice = resolverWarning(servers)
-  if (advice !== null) console.error(advice)
+  const warning = resolverWarning(servers)
+  if (warning !== null) console.error(warning)
   return probeSystem
 }
 

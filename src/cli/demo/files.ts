@@ -29,9 +29,9 @@ export async function buildDemoFiles(
   const signal = new AbortController().signal
   const today = dayOf(await store.now())
   const days = DAYS_AGO.map((ago) => addDays(today, -ago))
-  for (const [place, day] of days.entries()) {
-    const list = names.filter((_, index) => index % days.length === place)
-    await importDemoList(settings, store, day, list)
+  for (const [dayIndex, day] of days.entries()) {
+    const namesOfDay = names.filter((_, index) => index % days.length === dayIndex)
+    await importDemoList(settings, store, day, namesOfDay)
   }
   await nextSecond()
   const dependencies = createJobDependencies(settings, store, () => {})
@@ -59,13 +59,20 @@ export async function buildDemoFiles(
 }
 
 async function importDemoList(
-  { zones: root }: Settings,
+  { zones }: Settings,
   store: Store,
   day: Day,
   names: readonly DomainName[],
 ): Promise<void> {
   const silent = { onReject() {}, onLines() {}, onNames() {} }
-  const options = { root, store, signal: new AbortController().signal, isStrict: true, acceptsLoss: false, ...silent }
+  const options = {
+    root: zones,
+    store,
+    signal: new AbortController().signal,
+    isStrict: true,
+    acceptsLoss: false,
+    ...silent,
+  }
   const bytes = (async function* () {
     yield Buffer.from(names.map((name) => `${name}\n`).join(''))
   })()

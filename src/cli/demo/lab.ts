@@ -58,7 +58,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   const servers = [lab.resolver]
   const resolver = await openResolver({ servers, paths, ...DEMO_DNS_LIMITS })
   const guard = makeFamilyGuard(makeGuard({ portMappings: lab.portMappings }))
-  const controls = openNetworkSelfCheck({ servers, plan: lab.selfCheckPlan, resolver, guard, paths })
+  const selfCheck = openNetworkSelfCheck({ servers, plan: lab.selfCheckPlan, resolver, guard, paths })
   const web = createWebProber({
     resolver,
     guard,
@@ -66,21 +66,21 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
     userAgent: userAgentOf(null),
     limits: DEMO_WEB_LIMITS,
   })
-  const crawler = createProber({ resolver, web, now: nowSeconds })
+  const prober = createProber({ resolver, web, now: nowSeconds })
   const list = nameListFromArguments(lab.names)
-  const place = openListProgress(list, '')
+  const listProgress = openListProgress(list, '')
   const tally = createListCrawlTally('store')
   const progress = startProgress('probes')
-  const reporter = createListReporter(list, place.resumeAfterLine, tally, progress)
+  const reporter = createListReporter(list, listProgress.resumeAfterLine, tally, progress)
   const { signal } = new AbortController()
   try {
     await crawlList({
       clock: SYSTEM_CLOCK,
       ...OWN_SERVERS,
-      probe: crawler.probe,
-      runSelfCheck: () => controls.check(),
+      probe: prober.probe,
+      runSelfCheck: () => selfCheck.check(),
       destination: storeDestination(store, ''),
-      progress: place,
+      progress: listProgress,
       tally,
       parallel: DEMO_PARALLEL_PROBES,
       signal,
@@ -88,7 +88,7 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
     })
   } finally {
     progress.end()
-    await Promise.all([controls.close(), crawler.close()])
+    await Promise.all([selfCheck.close(), prober.close()])
   }
   if (tally.of('failed') > 0) reporter.finish(true)
   return tally.summary(progress.seconds())

@@ -17,13 +17,13 @@ export function demoPortOptions(port: number): { host: string; port: string } {
 }
 
 /** Binds the port; 0 binds any free port. Throws CommandFault if the port cannot be bound. */
-export async function reservePort({ host, port: requestedPort }: ListenAddress): Promise<ReservedPort> {
+export async function reservePort(requested: ListenAddress): Promise<ReservedPort> {
   const server = createServer((_request, response) => {
     response.writeHead(503, { 'Content-Type': 'text/plain', 'Retry-After': '5', Connection: 'close' })
     response.end('The demo is still crawling. It will answer here soon.\n')
   })
   try {
-    const { port } = await listen(server, { host, port: requestedPort })
+    const { port } = await listen(server, requested)
     const release = async (): Promise<void> => {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()
@@ -31,6 +31,6 @@ export async function reservePort({ host, port: requestedPort }: ListenAddress):
     }
     return { port, release }
   } catch (error) {
-    throw listenFault(error as NodeJS.ErrnoException, { host, port: requestedPort }, demoPortOptions(requestedPort))
+    throw listenFault(error as NodeJS.ErrnoException, requested, demoPortOptions(requested.port))
   }
 }

@@ -113,10 +113,10 @@ async function importRegistrationFile(
 /** Imports all files in the inbox. */
 export async function importInbox(json: boolean | undefined): Promise<void> {
   await withRegistrationStore(async ({ store, settings, signal }) => {
-    const { inbox: folder, zones: root } = settings
-    const onReport = (report: InboxReport): void => reportInboxFile(report, folder, json)
+    const { inbox, zones } = settings
+    const onReport = (report: InboxReport): void => reportInboxFile(report, inbox, json)
     try {
-      const reports = await processInbox({ ...openInbox(folder), root, store, signal, onReport })
+      const reports = await processInbox({ ...openInbox(inbox), root: zones, store, signal, onReport })
       printResult(json, { files: reports }, reports.length === 0 ? ['the inbox is empty'] : [])
       if (reports.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     } catch (error) {

@@ -20,8 +20,8 @@ export async function withExistingStore<Result>(
   access: 'read' | 'write',
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { store: url, secret, pool } = await loadExistingStoreSettings()
-  const store = await openStore(url, { access, ledger: 'own', secret, pool })
+  const { store: location, secret, pool } = await loadExistingStoreSettings()
+  const store = await openStore(location, { access, ledger: 'own', secret, pool })
   try {
     return await work(store)
   } finally {
