@@ -21,13 +21,13 @@ export class ContentSummary {
   async *content(header: string, batches: AsyncIterable<FileRows>): AsyncGenerator<Uint8Array> {
     let text = header
     for await (const batch of batches) {
-      this.#count(batch.names)
+      this.count(batch.names.length, batch.names[0] ?? null, batch.names.at(-1) ?? null)
       text += batch.text
       if (text.length < FLUSH_CHARACTERS) continue
-      yield this.#piece(text)
+      yield this.piece(Buffer.from(text))
       text = ''
     }
-    if (text !== '') yield this.#piece(text)
+    if (text !== '') yield this.piece(Buffer.from(text))
   }
 
   get rows(): number {
@@ -45,16 +45,17 @@ export class ContentSummary {
     }
   }
 
-  #count(names: readonly DomainName[]): void {
-    this.#rows += names.length
-    this.#first ??= names[0] ?? null
-    this.#last = names.at(-1) ?? this.#last
+  /** Counts rows. `first` and `last`: their names; null if there are none. */
+  count(rows: number, first: DomainName | null, last: DomainName | null): void {
+    this.#rows += rows
+    this.#first ??= first
+    this.#last = last ?? this.#last
   }
 
-  #piece(text: string): Uint8Array {
-    const piece = Buffer.from(text)
-    this.#digest.update(piece)
-    this.#bytes += piece.length
-    return piece
+  /** Adds the next bytes of the file and returns them. */
+  piece(bytes: Uint8Array): Uint8Array {
+    this.#digest.update(bytes)
+    this.#bytes += bytes.length
+    return bytes
   }
 }

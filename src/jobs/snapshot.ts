@@ -1,10 +1,9 @@
 /** Builds snapshots: all names known at the start, as a plain list and with columns, from one pass over the store. */
 
-import { createHash } from 'node:crypto'
 import type { Listing, ListingPage, ListingStage, NameListing } from '../store/port/listing.ts'
 import { LISTING_COLUMNS } from '../store/shared/csv-row.ts'
-import type { DomainName } from '../values/domain-name.ts'
 import { type Day, dayOf } from '../values/time.ts'
+import { ContentSummary } from './content-summary.ts'
 import {
   type FileDescription,
   type FileKind,
@@ -84,13 +83,13 @@ export async function buildEdition(
     `the ${edition} file of ${date}`,
     former ? former.bytes * SIZE_GROWTH_ALLOWANCE : (listing.estimatedNames ?? 0) * bytes,
   )
-  const count = new PageSummary(context)
-  const describe = (): FileDescription => ({ generated: listing.startedAt, ...count.counts(), held: null })
+  const summary = new ContentSummary()
+  const describe = (): FileDescription => ({ generated: listing.startedAt, ...summary.counts(), held: null })
   const isSame = (): boolean => false // every snapshot has its own point in time
   return publishFile(
     fileStore,
     fileName(edition, date),
-    count.content(header, pages(listing)),
+    snapshotContent(header, pages(listing), summary, context.onRows),
     { describe, isSame, level: SNAPSHOT_GZIP_LEVEL },
     context,
   )
@@ -107,40 +106,19 @@ async function removeOldSnapshots(
   for (const { name } of others.slice(0, excess)) await fileStore.remove(name)
 }
 
-/** Summarizes the pages of a file. */
-class PageSummary {
-  readonly #context: BuildContext
-  readonly #digest = createHash('sha256')
-  #rows = 0
-  #bytes = 0
-  #first: DomainName | null = null
-  #last: DomainName | null = null
-
-  constructor(run: BuildContext) {
-    this.#context = run
-  }
-
-  async *content(header: string, pages: AsyncIterable<ListingPage>): AsyncGenerator<Uint8Array> {
-    if (header !== '') yield this.#piece(Buffer.from(header))
-    for await (const { text, rows, first, last } of pages) {
-      this.#rows += rows
-      this.#first ??= first
-      this.#last = last
-      yield this.#piece(text)
-      releaseBuffer(text)
-      this.#context.onRows(this.#rows)
-    }
-  }
-
-  counts(): Pick<FileDescription, 'rows' | 'plain_bytes' | 'plain_sha256' | 'first' | 'last'> {
-    const plain_sha256 = this.#digest.digest('hex')
-    return { rows: this.#rows, plain_bytes: this.#bytes, plain_sha256, first: this.#first, last: this.#last }
-  }
-
-  #piece(piece: Uint8Array): Uint8Array {
-    this.#digest.update(piece)
-    this.#bytes += piece.length
-    return piece
+/** Yields the bytes of a file, `header` and then the pages, and adds them to `summary`. */
+async function* snapshotContent(
+  header: string,
+  pages: AsyncIterable<ListingPage>,
+  summary: ContentSummary,
+  onRows: BuildContext['onRows'],
+): AsyncGenerator<Uint8Array> {
+  if (header !== '') yield summary.piece(Buffer.from(header))
+  for await (const { text, rows, first, last } of pages) {
+    summary.count(rows, first, last)
+    yield summary.piece(text)
+    releaseBuffer(text)
+    onRows(summary.rows)
   }
 }
 
