@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../import/stream/input-error.ts'
-import { nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
+import { lineContent, nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
 import { endWriter, isLeftover, newWriterName, removeLeftovers } from '../jobs/file-store/leftovers.ts'
 import type { Day } from '../values/time.ts'
 
@@ -40,17 +40,13 @@ export async function replaceJsonFile(
 ): Promise<void> {
   const temporaryName = newWriterName(name)
   try {
-    await writeDurably(join(dataFolder, temporaryName), jsonLine(JSON.stringify(value)))
+    await writeDurably(join(dataFolder, temporaryName), lineContent(JSON.stringify(value)))
     await syncFolder(dataFolder) // the data must be on disk before the file that describes it
     await rename(join(dataFolder, temporaryName), join(folder, name))
     await syncFolder(folder)
   } finally {
     endWriter(temporaryName)
   }
-}
-
-async function* jsonLine(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${text}\n`)
 }
 
 /** Creates a folder, or removes what interrupted imports left in it, but not what `manifests` name. */

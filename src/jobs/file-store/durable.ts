@@ -31,6 +31,11 @@ export async function writeDurably(path: string, content: AsyncIterable<Uint8Arr
   return { bytes, sha256: digest.digest('hex') }
 }
 
+/** A text and a line break, as the content of a file. */
+export async function* lineContent(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${text}\n`)
+}
+
 async function writeFully(handle: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten
 }

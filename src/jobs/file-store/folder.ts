@@ -6,7 +6,7 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { BuildFault } from './build-fault.ts'
-import { nullIfMissing, syncFolder, writeDurably } from './durable.ts'
+import { lineContent, nullIfMissing, syncFolder, writeDurably } from './durable.ts'
 import {
   type FileKind,
   type FileManifest,
@@ -68,14 +68,10 @@ type PublishArguments = Parameters<FileStore['publish']> extends [unknown, ...in
 /** Publishes: after the rename, the name refers to the new data, even after a power failure. */
 async function replaceManifest(folder: string, stored: StoredManifest): Promise<void> {
   const temporary = join(folder, manifestName(stored.data))
-  await writeDurably(temporary, manifestJsonLine(JSON.stringify(stored, null, 2)))
+  await writeDurably(temporary, lineContent(JSON.stringify(stored, null, 2)))
   await syncFolder(folder) // the data file is on disk before a manifest refers to it
   await rename(temporary, join(folder, manifestName(stored.name)))
   await syncFolder(folder)
-}
-
-async function* manifestJsonLine(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${text}\n`)
 }
 
 /** Opens the data file of the manifest. If it was replaced meanwhile, opens that of the newer manifest. */
