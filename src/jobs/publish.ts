@@ -1,6 +1,7 @@
 /** Compresses and publishes the content of a file: common to all builds. */
 
 import type { DiskSpaceMonitor } from '../store/disk-space.ts'
+import { MEBIBYTE } from '../store/shared/disk.ts'
 import { BuildFault } from './file-store/build-fault.ts'
 import type { FileDescription, FileManifest, FileName, FileStore } from './file-store/file-store.ts'
 import { gzipParallel } from './gzip.ts'
@@ -31,7 +32,6 @@ type PublishOptions = {
 
 /** Bytes that must remain free for the store, which may be on the same disk. */
 const SPARE_BYTES = 2 ** 26
-const MEBIBYTE = 2 ** 20
 const GZIP_LEVEL = 6
 
 /** Thrown if the published file already has the built content. */

@@ -11,7 +11,7 @@ export type FreeSpace = { share: number; bytes: number }
 /** Bytes of the file system of a path. */
 export type DiskSpace = { free: number; total: number }
 
-const MEBIBYTE = 2 ** 20
+export const MEBIBYTE = 2 ** 20
 
 /** Null if it is unknown. `path` need not exist. */
 export async function diskSpaceAt(path: string): Promise<DiskSpace | null> {

@@ -12,6 +12,7 @@ import type { DomainName } from '../../../values/domain-name.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { ListingOptions } from '../../port/listing.ts'
 import { factsFieldsSql, formatCsvRow, listingFields } from '../../shared/csv-row.ts'
+import { MEBIBYTE } from '../../shared/disk.ts'
 import { createEmptyFile } from '../database/folder.ts'
 
 /** Minimum names per range. They are sorted in memory. */
@@ -21,7 +22,6 @@ const MAX_RANGES = 1000
 const IDS_PER_READ = 20_000
 /** Bytes on disk per name in the temporary file (94 measured). */
 const TEMPORARY_BYTES_PER_NAME = 150
-const MEBIBYTE = 2 ** 20
 
 const CSV_FIELDS = factsFieldsSql(`select value ->> 1 as server from json_each(f.states, '$.MX[3]')`)
 /** The CSV fields after the domain of a name without facts. */
