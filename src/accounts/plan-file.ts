@@ -1,5 +1,6 @@
 /** Reads the file in which the operator changes the limits of the plans. */
 
+import { isObject } from '../values/json-object.ts'
 import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable } from './plan.ts'
 
 /** The plans whose limits a file may change. */
@@ -17,13 +18,13 @@ const PLAN_FILE_KEYS: Readonly<Record<string, PlanFileKey>> = {
 /** Returns the default limits with the changes of the file, or one phrase for each fault of the file. */
 export function readPlanFile(text: string): PlanLimitTable | string[] {
   const file = parseJsonOrUndefined(text)
-  if (!isJsonObject(file)) return ['must be a JSON object such as {"free": {"daily_calls": 1000}}']
+  if (!isObject(file)) return ['must be a JSON object such as {"free": {"daily_calls": 1000}}']
   const faults: string[] = []
   const limits: Record<string, PlanLimits> = { ...DEFAULT_PLAN_LIMITS }
   for (const [plan, changes] of Object.entries(file)) {
     if (!(CONFIGURABLE_PLANS as readonly string[]).includes(plan))
       faults.push(`plan ${JSON.stringify(plan)}: it must be ${CONFIGURABLE_PLANS.join(', ')}`)
-    else if (!isJsonObject(changes)) faults.push(`plan "${plan}": its value must be an object of limits`)
+    else if (!isObject(changes)) faults.push(`plan "${plan}": its value must be an object of limits`)
     else limits[plan] = { ...limits[plan]!, ...readLimits(plan, changes, faults) }
   }
   return faults.length > 0 ? faults : (limits as PlanLimitTable)
@@ -56,8 +57,4 @@ function parseJsonOrUndefined(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 /** Reads untrusted JSON lines: every value is checked before use. */
 
 import { nameProblem } from '../values/domain-name.ts'
+import { isObject } from '../values/json-object.ts'
 
 /** Returns the object in a line, or why the line has none. */
 export function parseJsonObject(line: string): Record<string, unknown> | string {
@@ -15,10 +16,6 @@ export function parseJsonObject(line: string): Record<string, unknown> | string 
 /** Returns the parser's message without the part of the line that it quotes. */
 function jsonProblem({ message }: SyntaxError): string {
   return `must be JSON: ${message.replace(/, (\.\.\.)?".*| \(line.*/s, '').replace(/[^ -~]/g, '?')}`
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns the objects of a list, or none if the value is not a list. */

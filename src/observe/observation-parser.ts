@@ -2,8 +2,9 @@
 
 import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
 import { type DomainName, parseName } from '../values/domain-name.ts'
+import { isObject } from '../values/json-object.ts'
 import { parseInstant } from '../values/time.ts'
-import { domainProblem, isObject, parseJsonObject } from './json.ts'
+import { domainProblem, parseJsonObject } from './json.ts'
 import {
   type DnsPart,
   type DnsStatus,

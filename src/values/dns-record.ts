@@ -3,6 +3,7 @@
 import { compareBytewise } from './bytewise-order.ts'
 import { parseHostName } from './host-name.ts'
 import { addressFamily, compareAddresses, type IpAddress, parseAddress } from './ip-address.ts'
+import { isObject } from './json-object.ts'
 import { canonicalTxtPart } from './txt-part.ts'
 
 /** The seven types in the order of the specification. */
@@ -180,10 +181,6 @@ function parseEmail(input: unknown): string | null {
   if (typeof input !== 'string' || input === '' || input.length > MAX_EMAIL_UNITS || !input.isWellFormed()) return null
   if (/[\s\p{Cc}]/u.test(input)) return null
   return input.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
-}
-
-function isObject(input: unknown): input is Record<string, unknown> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input)
 }
 
 /** Whether the input is a whole number from 0 to `max`. -0 is accepted too: callers add 0 to turn it into 0. */
