@@ -1,6 +1,7 @@
 /** Explains why a text that resembles an IP address is not one, and what to send instead. */
 
 import { refang } from './defanged.ts'
+import { hostAndPortOf } from './domain-name.ts'
 import { type IpAddress, parseQueryAddress } from './ip-address.ts'
 
 /** Longer texts are not examined. No address is longer, even with a scheme, port and path around it. */
@@ -35,8 +36,7 @@ function firstAddressOfRange(text: string): IpAddress | null {
 
 /** The address inside a URL, brackets, or with a port or zone; null if there is none. */
 function addressInText(text: string): IpAddress | null {
-  const [host = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#\\]/, 1)
-  const bare = host.replace(/^.*@/s, '')
+  const bare = hostAndPortOf(text)
   const bracketed = /^\[([^\]]*)\]/.exec(bare)?.[1]
   for (const each of bracketed === undefined ? [bare, bare.replace(/:\d*$/, '')] : [bracketed]) {
     const address = parseQueryAddress(each.replace(/%.*$/s, ''))

@@ -3,11 +3,12 @@ import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
 import { refang } from './defanged.ts'
+import { MAX_LABEL_BYTES } from './host-name.ts'
+import { addToHash, EMPTY_HASH, mixHash } from './name-hash.ts'
 
 export type DomainName = string & { readonly __brand: 'DomainName' }
 
 const MAX_NAME_BYTES = 253 // RFC 1035, section 2.3.4: 255 bytes on the wire
-const MAX_LABEL_BYTES = 63 // the same section
 const MAX_UNICODE_UNITS = 1024 // larger than MAX_NAME_BYTES because UTS 46 drops some characters
 const NAME_TOO_LONG = `the name is longer than ${MAX_NAME_BYTES} bytes`
 const PUBLIC_SUFFIX_OPTIONS = {
@@ -81,8 +82,13 @@ export function nameProblem(text: string): string {
 
 /** The name inside a URL (scheme, user, port, path), or null. */
 function nameInUrl(text: string): DomainName | null {
-  const [host = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#\\]/, 1)
-  return parseName(host.replace(/^.*@/s, '').replace(/:\d*$/, ''))
+  return parseName(hostAndPortOf(text).replace(/:\d*$/, ''))
+}
+
+/** A URL, with or without its scheme, reduced to its host and port. */
+export function hostAndPortOf(text: string): string {
+  const [authority = ''] = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split(/[/?#\\]/, 1)
+  return authority.replace(/^.*@/s, '')
 }
 
 function describeNameProblem(text: string): string {
@@ -120,16 +126,11 @@ export function registrableDomain(name: DomainName): DomainName {
   return (getDomain(name, PUBLIC_SUFFIX_OPTIONS) ?? name) as DomainName
 }
 
-/**
- * The slot of a name, 0 to 65535: the upper half of FNV-1a (32 bits) over its characters, mixed by the finalizer of
- * MurmurHash3. Stores contain it as a key, so it must never change.
- */
+/** The slot of a name, 0 to 65535: the upper half of its hash. */
 export function slotOf(name: DomainName): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 16
+  let hash = EMPTY_HASH
+  for (let at = 0; at < name.length; at++) hash = addToHash(hash, name.charCodeAt(at))
+  return mixHash(hash) >>> 16
 }
 
 /** The number of slot ranges. Crawlers lease slots by range: all slots with the same upper byte. */

@@ -1,8 +1,8 @@
 /** The value type of a host name in a record: any labels that DNS allows, in canonical presentation form. */
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from './escape.ts'
 
-const MAX_LABEL_BYTES = 63 // RFC 1035, section 2.3.4
-const MAX_WIRE_NAME_BYTES = 255 // the same section: labels, their length bytes and the root's
+export const MAX_LABEL_BYTES = 63 // RFC 1035, section 2.3.4
+export const MAX_WIRE_NAME_BYTES = 255 // the same section: labels, their length bytes and the root's
 const DOT_CODE = 46
 const LABEL_SEPARATOR = -1
 

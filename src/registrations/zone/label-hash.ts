@@ -2,6 +2,8 @@
  * The order in which the names of a zone are stored: the order of the store's slots, so that writes are close together.
  */
 
+import { addToHash, EMPTY_HASH, mixHash } from '../../values/name-hash.ts'
+
 /** Number of parts of a zone's names, one for each range of slots (`values/domain-name.ts`). */
 export const ZONE_PARTS = 256
 
@@ -10,12 +12,10 @@ export const ZONE_PARTS = 256
  * slot.
  */
 export function labelHash(bytes: Uint8Array, from: number, length: number, suffix: Uint8Array): number {
-  let hash = 0x811c9dc5
-  for (let at = from; at < from + length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193)
-  for (let at = 0; at < suffix.length; at++) hash = Math.imul(hash ^ suffix[at]!, 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+  let hash = EMPTY_HASH
+  for (let at = from; at < from + length; at++) hash = addToHash(hash, bytes[at]!)
+  for (let at = 0; at < suffix.length; at++) hash = addToHash(hash, suffix[at]!)
+  return mixHash(hash)
 }
 
 /** Returns the part of a hash. The first is 0. */

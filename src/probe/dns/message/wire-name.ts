@@ -1,15 +1,14 @@
 /** Host names on the wire: length-prefixed labels, compressed or not (RFC 1035, sections 3.1 and 4.1.4). */
 
 import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from '../../../values/escape.ts'
+import { MAX_LABEL_BYTES, MAX_WIRE_NAME_BYTES } from '../../../values/host-name.ts'
 
-const MAX_LABEL_BYTES = 63
-const MAX_NAME_BYTES = 255
 const DOT = 46
 const COMPRESSION_POINTER = 0xc0
 /** No name needs more than one per label. */
 const MAX_POINTERS = 127
 /** Fits 255 bytes, each written as `\DDD`. */
-const scratch = Buffer.alloc(4 * MAX_NAME_BYTES)
+const scratch = Buffer.alloc(4 * MAX_WIRE_NAME_BYTES)
 
 /** A message that breaks a rule of its format. */
 export class MalformedMessage extends Error {}
@@ -23,7 +22,7 @@ export function encodeHost(host: string, into: Uint8Array, from: number): number
   let at = from + 1
   const length = host === '.' ? 0 : host.length
   if (host === '') return -1
-  for (let index = 0; index < length && at < from + MAX_NAME_BYTES; index++) {
+  for (let index = 0; index < length && at < from + MAX_WIRE_NAME_BYTES; index++) {
     let byte = host.charCodeAt(index)
     if (byte === DOT) {
       if (!endLabel(into, start, at)) return -1
@@ -40,7 +39,7 @@ export function encodeHost(host: string, into: Uint8Array, from: number): number
   }
   if (length > 0 && !endLabel(into, start, at++)) return -1
   into[at - 1] = 0
-  return at - from > MAX_NAME_BYTES ? -1 : at - from
+  return at - from > MAX_WIRE_NAME_BYTES ? -1 : at - from
 }
 
 /** Writes the length of the label that ends at `end`. Returns false if the label is empty or too long. */
@@ -102,7 +101,7 @@ export class DnsMessageReader {
         continue
       }
       wire += length + 1
-      if (length > MAX_LABEL_BYTES || wire > MAX_NAME_BYTES) throw new MalformedMessage('label or name too long')
+      if (length > MAX_LABEL_BYTES || wire > MAX_WIRE_NAME_BYTES) throw new MalformedMessage('label or name too long')
       if (this.offset + length > this.bytes.length) throw new MalformedMessage('unexpected end of message')
       if (written > 0) scratch[written++] = DOT
       written = decodeLabel(this.bytes, this.offset, length, written)
