@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { maskedText } from '../store/port/url.ts'
-import { closestWord } from '../values/closest-word.ts'
+import { closestWord } from './closest-word.ts'
 import { CRAWL_SETTINGS, type CrawlSettings } from './crawl.ts'
 import { JOB_SETTINGS, type JobSettings } from './jobs.ts'
 import { LIMIT_SETTINGS, type LimitSettings } from './limits.ts'
