@@ -14,6 +14,6 @@ try {
   const argv = process.argv.slice(2)
   await (await createProgram(argv)).parseAsync(argv, { from: 'user' })
 } catch (error) {
-  const { reportError: report } = await import('./cli/program/report-error.ts')
-  process.exitCode = report(error)
+  const { reportError } = await import('./cli/program/report-error.ts')
+  process.exitCode = reportError(error)
 }

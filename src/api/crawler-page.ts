@@ -29,7 +29,7 @@ const CRAWLER_PAGE_CSP = [
 
 /** The response of the page. `version`: the version of the program. */
 export function crawlerPage(settings: CrawlerPageSettings, version: string): ApiResponse {
-  const { crawlContact: contact } = settings
+  const contact = settings.crawlContact
   const main = contact === null ? NOT_CRAWLING_HTML : crawlerHtml(settings, contact, version)
   return {
     status: 200,

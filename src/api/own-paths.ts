@@ -31,7 +31,7 @@ async function quotaResponse(
   const caller = await authenticator.authenticate(readBearerToken(request), request.ip)
   request.accessRecord.account = caller.account.id
   const used = await quotaLimiter.used(caller)
-  const { dailyCalls: limit } = caller.limits
+  const limit = caller.limits.dailyCalls
   const remaining = limit === null ? null : Math.max(0, limit - used)
   const reset = `${formatInstant(startOfDay(addDays(caller.today, 1)))}+00:00`
   const body = JSON.stringify({ limit, used, remaining, reset })

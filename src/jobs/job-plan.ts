@@ -89,12 +89,12 @@ function outdatedDays({ days, files }: PlanInputs, history: RunHistory): PlanInp
 }
 
 function* dueFollowupJobs(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]): Generator<JobStep> {
-  const { now, times, files, crawl, followupWait: cutoff } = inputs
+  const { now, times, files, crawl, followupWait } = inputs
   for (const { date, generated, after } of dueFollowups(files, now, times[0]!)) {
     const due = followupDueAt(date, after, times[0]!)
     const queued = history.lastSuccessSince(`request-${after}`, date, Math.max(due, generated))
     const isLate = now - due >= SECONDS_PER_DAY // a probe now would not describe the due date
-    const until = queued === null ? now : queued.endedAt! + cutoff
+    const until = queued === null ? now : queued.endedAt! + followupWait
     if (crawl.isRunning && queued === null && !isLate) yield { job: `request-${after}`, date }
     else if (!crawl.isRunning || crawl.requested === 0 || now >= until) yield { job: `followup-${after}`, date }
     else wakeTimes.push(Math.min(now + CRAWL_CHECK_SECONDS, until))
@@ -153,9 +153,9 @@ class RunHistory {
 
   /** The newest successful run that began at or after a time; null if there is none. */
   lastSuccessSince(job: Job, date: Day | null, from: Instant): JobRun | null {
-    const went = ({ startedAt, endedAt: ended, error }: JobRun): boolean =>
-      startedAt >= from && ended !== null && error === null
-    return this.#runsOf({ job, date }).findLast(went) ?? null
+    const hasSucceeded = ({ startedAt, endedAt, error }: JobRun): boolean =>
+      startedAt >= from && endedAt !== null && error === null
+    return this.#runsOf({ job, date }).findLast(hasSucceeded) ?? null
   }
 
   /** When the step may be tried next; null if it has failed too often in this round. */

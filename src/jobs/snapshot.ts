@@ -76,12 +76,12 @@ export async function buildEdition(
   { fileStore, listing }: { fileStore: FileStore; listing: NameListing },
   context: BuildContext,
 ): Promise<BuildResult> {
-  const { header, bytesPerName: bytes, pages } = EDITION_SOURCES[edition]
+  const { header, bytesPerName, pages } = EDITION_SOURCES[edition]
   const former = (await fileStore.list(edition)).at(-1)
   await requireDiskSpace(
     fileStore,
     `the ${edition} file of ${date}`,
-    former ? former.bytes * SIZE_GROWTH_ALLOWANCE : (listing.estimatedNames ?? 0) * bytes,
+    former ? former.bytes * SIZE_GROWTH_ALLOWANCE : (listing.estimatedNames ?? 0) * bytesPerName,
   )
   const summary = new ContentSummary()
   const describe = (): FileDescription => ({ generated: listing.startedAt, ...summary.counts(), held: null })

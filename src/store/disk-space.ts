@@ -27,10 +27,10 @@ export class DiskSpaceMonitor {
 
   /** Describes what is missing; null if there is enough space. */
   async shortage(): Promise<string | null> {
-    const { paths, minFree: free } = this.#options
-    if (free === null) return null
+    const { paths, minFree } = this.#options
+    if (minFree === null) return null
     for (const path of paths) {
-      const reason = await shortageAt(path, free)
+      const reason = await shortageAt(path, minFree)
       if (reason !== null) return reason
     }
     return null

@@ -8,14 +8,14 @@ export class UsageBuffer {
   /** The last record of each token. Most calls only increment it. */
   readonly #lastByToken = new Map<number, UsageNote>()
 
-  add({ account, token, today: day, now }: Caller, endpoint: string): void {
+  add({ account, token, today, now }: Caller, endpoint: string): void {
     const last = this.#lastByToken.get(token)
-    if (last !== undefined && last.endpoint === endpoint && last.day === day) {
+    if (last !== undefined && last.endpoint === endpoint && last.day === today) {
       last.calls++
       last.lastCall = now
       return
     }
-    const record = { account: account.id, token, endpoint, day, calls: 1, lastCall: now }
+    const record = { account: account.id, token, endpoint, day: today, calls: 1, lastCall: now }
     this.#lastByToken.set(token, record)
     this.#records.push(record)
   }

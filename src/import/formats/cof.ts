@@ -49,9 +49,9 @@ function parseCofLine(line: string, observedAt: Instant | null): ParsedLine {
 /** Returns one or more time ranges, or the problem if there is none or one is invalid. */
 function parseCofTimes(value: CofEntry, observedAt: Instant | null): TimeRange[] | string {
   const times: TimeRange[] = []
-  for (const { first, last, unitsPerSecond: unit } of TIME_FIELDS) {
+  for (const { first, last, unitsPerSecond } of TIME_FIELDS) {
     if (value[first] === undefined && value[last] === undefined) continue
-    const [from, until] = [parseCofTime(value[first], unit), parseCofTime(value[last], unit)]
+    const [from, until] = [parseCofTime(value[first], unitsPerSecond), parseCofTime(value[last], unitsPerSecond)]
     if (from === null) return `${first}: must be a Unix time or an RFC 3339 time`
     if (until === null) return `${last}: must be a Unix time or an RFC 3339 time`
     if (until < from) return `${last}: is before ${first}`

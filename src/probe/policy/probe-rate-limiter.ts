@@ -68,8 +68,8 @@ export class ProbeRateLimiter {
     this.#wakeUp?.()
   }
 
-  isExempt({ address, isOwn: own }: VettedEndpoint): boolean {
-    return own === true || this.#granted.has(effectiveAddress(address))
+  isExempt({ address, isOwn }: VettedEndpoint): boolean {
+    return isOwn === true || this.#granted.has(effectiveAddress(address))
   }
 
   #sleep(milliseconds: number, at: IpAddress): Promise<void> {

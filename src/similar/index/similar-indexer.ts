@@ -145,22 +145,22 @@ export class SimilarIndexer {
    * removed, the rest has no effect until the next merge.
    */
   private async *mergeParts(merged: readonly Segment[]): AsyncGenerator<void, void> {
-    const { similar, similarIndex: indexing } = this.store
+    const { similar, similarIndex } = this.store
     const [first, last] = [merged[0]!.first, merged.at(-1)!.last]
     const tombstones = yield* this.readTombstones(first, last)
     const { segment, writer } = await this.beginSegment(first, last)
     const numbers = merged.map((part) => part.segment)
     const source = {
       frequencies: similar.frequencies.bind(similar),
-      rows: indexing.rows.bind(indexing),
+      rows: similarIndex.rows.bind(similarIndex),
     }
     yield* mergeSegments(source, numbers, tombstones, writer)
     const documents = merged.reduce((sum, part) => sum + part.documents, -tombstones.found)
-    this.requireWritten(await indexing.publishSegment(this.lock.hold, segment, Math.max(0, documents)))
+    this.requireWritten(await similarIndex.publishSegment(this.lock.hold, segment, Math.max(0, documents)))
     this.needsCleanup = true
     for (const purged of tombstones.batches(TOMBSTONES_PER_READ)) {
       yield
-      this.requireWritten(await indexing.removeTombstones(this.lock.hold, purged))
+      this.requireWritten(await similarIndex.removeTombstones(this.lock.hold, purged))
     }
   }
 

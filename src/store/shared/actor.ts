@@ -13,10 +13,10 @@ export function actorOf(origin: string): Actor {
 
 /** Includes the user who called sudo. A user without an entry in the system's user list has only a number. */
 function operatingSystemUser(): string {
-  const { SUDO_USER: sudo } = process.env
+  const sudoUser = process.env.SUDO_USER
   try {
     const { username } = userInfo()
-    return sudo === undefined || sudo === username ? username : `${username} (sudo by ${sudo})`
+    return sudoUser === undefined || sudoUser === username ? username : `${username} (sudo by ${sudoUser})`
   } catch {
     return `uid ${process.getuid?.() ?? 'unknown'}`
   }

@@ -42,11 +42,11 @@ export class ClientLimits {
 
   /** Counts a request. Throws an ApiError above the limit. */
   countRequest(address: string): void {
-    const { clientRequests: max } = this.#settings
-    if (max === 0 || this.#isExempt(address)) return
-    if (this.#requests.add(clientAddressKey(address)) <= max) return
+    const { clientRequests } = this.#settings
+    if (clientRequests === 0 || this.#isExempt(address)) return
+    if (this.#requests.add(clientAddressKey(address)) <= clientRequests) return
     this.#onReject('client_requests')
-    throw overloadedError(`This address sends more than ${max} requests per second: slow down.`)
+    throw overloadedError(`This address sends more than ${clientRequests} requests per second: slow down.`)
   }
 
   /** Counts a failed authentication. */
@@ -56,14 +56,14 @@ export class ClientLimits {
 
   /** Throws an ApiError if the address has reached its limit of failed authentications. */
   checkFailures(address: string): void {
-    const { clientFailures: max } = this.#settings
-    if (max === 0 || this.#isExempt(address)) return
-    if (this.#failures.count(clientAddressKey(address)) < max) return
+    const { clientFailures } = this.#settings
+    if (clientFailures === 0 || this.#isExempt(address)) return
+    if (this.#failures.count(clientAddressKey(address)) < clientFailures) return
     this.#onReject('client_failures')
     const seconds = Math.ceil(this.#failures.millisecondsLeft / 1_000)
     throw new ApiError('internal_error', {
       msg:
-        `There were ${max} failed authentications within a minute from this address: ` +
+        `There were ${clientFailures} failed authentications within a minute from this address: ` +
         `check the token, and try again in ${seconds} seconds.`,
       retryAfter: seconds,
     })

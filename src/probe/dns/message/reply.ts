@@ -107,8 +107,8 @@ function readAnswers(reader: DnsMessageReader, count: number, { host, type }: Dn
 
 /** Reads the owner of a record. Most owners are a pointer to the question. */
 function readOwner(reader: DnsMessageReader, host: string): string {
-  const { bytes, offset: at } = reader
-  if (bytes[at] !== 0xc0 || bytes[at + 1] !== HEADER_BYTES) return reader.host()
+  const { bytes, offset } = reader
+  if (bytes[offset] !== 0xc0 || bytes[offset + 1] !== HEADER_BYTES) return reader.host()
   reader.offset += 2
   return host
 }

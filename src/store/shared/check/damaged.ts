@@ -55,7 +55,7 @@ export function skippingDamage({ name, columns, check }: CheckedTable, damageMes
 /** Whether a key is greater than another one. */
 function isBeyond(key: string, after: string): boolean {
   const [keyValues, afterValues] = [JSON.parse(key), JSON.parse(after)] as [unknown[], unknown[]]
-  const index = keyValues.findIndex((value, index) => value !== afterValues[index])
+  const index = keyValues.findIndex((value, position) => value !== afterValues[position])
   if (index < 0) return false
   const [keyValue, afterValue] = [keyValues[index], afterValues[index]]
   if (typeof keyValue === 'number' && typeof afterValue === 'number') return keyValue > afterValue

@@ -161,12 +161,12 @@ function checkPresenceOf(
 
 /** A pending start page has the current text. Otherwise the index has the page if and only if it has a text. */
 function checkPage(
-  { name, text_digest: digest, pendingDigest, documentName, document, hasDocument }: CheckedFacts,
+  { name, text_digest, pendingDigest, documentName, document, hasDocument }: CheckedFacts,
   report: ReportProblem,
 ): void {
-  if (pendingDigest !== null && pendingDigest !== digest) report('has terms of another text')
-  if (pendingDigest === null && digest !== null && documentName === null) report('has a start page without terms')
-  if (pendingDigest === null && digest === null && documentName !== null) report('has terms without a start page')
+  if (pendingDigest !== null && pendingDigest !== text_digest) report('has terms of another text')
+  if (pendingDigest === null && text_digest !== null && documentName === null) report('has a start page without terms')
+  if (pendingDigest === null && text_digest === null && documentName !== null) report('has terms without a start page')
   if (documentName !== null && documentName !== name) report(`has the terms of ${documentName}`)
   if (document !== null && !hasDocument) report(`has lost document ${document}`)
 }

@@ -17,8 +17,9 @@ export function tokenStandingReads(database: DatabaseSync) {
     standing(hash: Uint8Array): TokenStanding | null {
       const row = read.get(hash) as TokenStandingRow | undefined
       if (row === undefined) return null
-      const { token: id, name, hint, tokenCreated: created, expires, last_used, revoked } = row
-      return { account: accountOfRow(row), token: { id, name, hint, created, expires, last_used, revoked } }
+      const { name, hint, expires, last_used, revoked } = row
+      const token = { id: row.token, name, hint, created: row.tokenCreated, expires, last_used, revoked }
+      return { account: accountOfRow(row), token }
     },
   }
 }
