@@ -64,7 +64,8 @@ async function measureAll(servers: Servers): Promise<void> {
 
 function notes(): string[] {
   return [
-    `${probes.toLocaleString('en')} probes of ${names.toLocaleString('en')} names per round after ${warmUps.toLocaleString('en')} warm-up probes, median of ${rounds}, ${parallel} in flight; the crawler on one core, nsd and nginx on the other`,
+    `${probes.toLocaleString('en')} probes of ${names.toLocaleString('en')} names per round, median of ${rounds}, ${parallel} in flight`,
+    `${warmUps.toLocaleString('en')} warm-up probes before; the crawler on one core, nsd and nginx on the other`,
     'a whole probe: seven types, http that redirects to https (ECDSA P-256), robots.txt, the certificate, a page of 30 KB sent as gzip, its text and accounts',
     'parts are differences of processor time between probes that do less; every observation is checked',
   ]

@@ -1,7 +1,7 @@
 /** How busy the machine was with other work while a bench ran: a ratio measured beside it would mislead. */
 
 import { readFileSync } from 'node:fs'
-import { treeCpuSeconds } from './processor-time.ts'
+import { TICKS_PER_SECOND, treeCpuSeconds } from './processor-time.ts'
 
 /** `otherCores`: cores that other processes kept busy. `stolen`: share of the time that the host gave to others. */
 export type MachineLoad = { otherCores: number; stolen: number }
@@ -9,7 +9,6 @@ export type MachineLoad = { otherCores: number; stolen: number }
 /** Above these, a bench prints no ratio. */
 const MAX_OTHER_CORES = 0.2
 const MAX_STOLEN = 0.02
-const TICKS_PER_SECOND = 100
 
 type Sample = { at: number; busySeconds: number; stolenSeconds: number; allSeconds: number; ownSeconds: number }
 

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Ticks per second of these counters on Linux. */
-const TICKS_PER_SECOND = 100
+export const TICKS_PER_SECOND = 100
 
 /** Returns the seconds of processor time that a process has used so far, or 0 if the process is gone. */
 export function cpuSecondsOf(pid: number): number {

@@ -3,6 +3,7 @@
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { checkAll } from '../store/check-all.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
 
 const ALL = 1_000_000
@@ -24,12 +25,6 @@ async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknow
 }
 
 /** Returns the faults that `check` finds in a whole store. */
-export async function faultsOf({ maintenance: archive }: Store): Promise<unknown[]> {
-  const found: unknown[] = []
-  for (let resume: string | null = null, started = false; resume !== null || !started; started = true) {
-    const { faults, next } = await archive.check(resume)
-    found.push(...faults)
-    resume = next
-  }
-  return found
+export async function faultsOf(store: Store): Promise<unknown[]> {
+  return (await checkAll(store)).faults
 }

@@ -133,7 +133,8 @@ export const PROPERTIES: readonly Property[] = [
     },
   ),
   property(
-    'two concurrent writers of different names with the same addresses and targets give the responses of the plain model; meanwhile no listing skips or repeats an unchanged row, and check finds no error',
+    'two concurrent writers of different names with the same addresses and targets give the responses of the plain model; ' +
+      'meanwhile no listing skips or repeats an unchanged row, and check finds no error',
     [
       history(NAMES, 20),
       history(NAMES.slice(0, 2), 20),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { checkAll } from '../check-all.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import type { Engine } from './engine.ts'
@@ -52,13 +53,7 @@ export function upkeep(engine: Engine): void {
     assert.deepEqual(await faults(store), [])
     await ingest(store, FILLED)
     await store.observations.forget(name('e.example'))
-    let checked = 0
-    let place: string | null = null
-    do {
-      const slice: { checked: number; next: string | null } = await store.maintenance.check(place)
-      checked += slice.checked
-      place = slice.next
-    } while (place !== null)
+    const { checked } = await checkAll(store)
     assert.ok(checked >= 5, `${checked} rows were looked at`)
   })
 

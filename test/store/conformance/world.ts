@@ -10,6 +10,7 @@ import { canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../../src/
 import { type DomainName, parseName } from '../../../src/values/domain-name.ts'
 import { type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import { formatInstant, type Instant, parseInstant } from '../../../src/values/time.ts'
+import { checkAll } from '../check-all.ts'
 import type { Clock, Engine, Opened } from './engine.ts'
 
 /** The time of every store's clock, unless a test sets it. */
@@ -124,15 +125,7 @@ export async function changesOf(store: Store, batch: readonly Observation[]): Pr
 
 /** Returns everything that `check` reports. */
 export async function faults(store: Store): Promise<unknown[]> {
-  const found: unknown[] = []
-  let place: string | null = null
-  do {
-    const slice: Awaited<ReturnType<Store['maintenance']['check']>> = await store.maintenance.check(place)
-    found.push(...slice.faults)
-    assert.notEqual(slice.next, place ?? undefined, 'check does not move on')
-    place = slice.next
-  } while (place !== null)
-  return found
+  return (await checkAll(store)).faults
 }
 
 /** A test that gets an empty store. */

@@ -14,6 +14,7 @@ import { SCHEMA_PARTS } from '../../../src/store/postgres/database/migrate.ts'
 import { LIST_SCHEMA_OBJECTS, objectsCreatedBy } from '../../../src/store/postgres/maintenance/check/schema.ts'
 import { readMigrations } from '../../../src/store/shared/migrations.ts'
 import { TESTER } from '../../tester.ts'
+import { checkAll } from '../check-all.ts'
 import { dns, seen } from '../conformance/world.ts'
 import { ANN, NOW, newToken, TODAY } from '../ledger/engine.ts'
 import { noPostgres, postgresServer } from '../postgres/server.ts'
@@ -70,15 +71,9 @@ async function fill({ url }: Place): Promise<void> {
   await store.close()
 }
 
-async function found({ maintenance: archive }: Store): Promise<string[]> {
-  const words: string[] = []
-  let resume: string | null = null
-  do {
-    const slice: Awaited<ReturnType<typeof archive.check>> = await archive.check(resume)
-    words.push(...slice.faults.map(({ table, key, problem }) => `${table} ${key}: ${problem}`))
-    resume = slice.next
-  } while (resume !== null)
-  return words
+async function found(store: Store): Promise<string[]> {
+  const { faults } = await checkAll(store)
+  return faults.map(({ table, key, problem }) => `${table} ${key}: ${problem}`)
 }
 
 /** Returns what `check` finds after SQL ran in a part of the store. */

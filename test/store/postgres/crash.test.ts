@@ -6,15 +6,13 @@ import { test } from 'node:test'
 import pg from 'pg'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { parseObservation } from '../../../src/observe/observation-parser.ts'
-import { SYSTEM_CLOCK } from '../../../src/server/system-clock.ts'
-import { indexOnce } from '../../../src/similar/index/run-indexer.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
-import type { CheckFault, Store } from '../../../src/store/port/store.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { hosted } from '../../spec/observations.ts'
 import { until } from '../../until.ts'
-import { dns, redirecting, seen, web } from '../conformance/world.ts'
+import { checkAll } from '../check-all.ts'
+import { fillEveryTable } from '../every-table.ts'
 import { noPostgres, postgresServer } from './server.ts'
 
 const CROWDED = '192.0.2.1' as IpAddress
@@ -29,19 +27,6 @@ function batchOf(importer: number, batch: number): Observation[] {
     const addresses = [CROWDED, `198.51.100.${batch % 250}`]
     return parseObservation(JSON.stringify(hosted(`n${batch}-${index}.i${importer}.example`, addresses))) as Observation
   })
-}
-
-async function checkAll({ maintenance }: Store): Promise<{ faults: CheckFault[]; checked: number }> {
-  const faults: CheckFault[] = []
-  let checked = 0
-  let resume: string | null = null
-  do {
-    const slice: Awaited<ReturnType<typeof maintenance.check>> = await maintenance.check(resume)
-    faults.push(...slice.faults)
-    checked += slice.checked
-    resume = slice.next
-  } while (resume !== null)
-  return { faults, checked }
 }
 
 test('acknowledged observations are present once, and the counters match', { skip: notOurs }, async (t) => {
@@ -93,29 +78,13 @@ async function spoilPage(url: string, table: string, restart: () => Promise<void
   return counter
 }
 
-const NAMES = 1200
-
-/** Observations with rows in every table of the facts. */
-function observationsOf(round: number): Observation[] {
-  return Array.from({ length: NAMES }, (_, n) =>
-    seen(
-      `n${n}.example`,
-      round,
-      dns({ A: [`192.0.2.${n % 200}`], TXT: [[`round ${round}`]], MX: [] }),
-      n % 2 === 0 ? redirecting(`t${n % 7}.example`) : web({ has_website: true, text: `text ${n} of ${n % 90}` }),
-    ),
-  )
-}
-
 for (const table of ['facts', 'dns_state']) {
   test(`check continues after an unreadable page of ${table}`, { skip: notOurs }, async (t) => {
     const server = await postgresServer()
     const { url, drop } = await server.schema()
     let store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     t.after(() => store.close().then(drop))
-    for (const round of [1, 2]) await ingest(store, observationsOf(round))
-    const reporter = { progress: () => {} }
-    await indexOnce({ store, holder: 'a test', clock: SYSTEM_CLOCK, reporter }, new AbortController().signal)
+    await fillEveryTable(store)
     const sound = await checkAll(store)
     assert.deepEqual(sound.faults, [])
     await store.close()

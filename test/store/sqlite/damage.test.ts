@@ -6,15 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { SYSTEM_CLOCK } from '../../../src/server/system-clock.ts'
-import { indexOnce } from '../../../src/similar/index/run-indexer.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { StoreFault } from '../../../src/store/port/fault.ts'
 import type { CheckFault, Store } from '../../../src/store/port/store.ts'
-import { dns, redirecting, seen, web } from '../conformance/world.ts'
-
-const NAMES = 1200
+import { checkAll } from '../check-all.ts'
+import { dns, redirecting, seen } from '../conformance/world.ts'
+import { fillEveryTable } from '../every-table.ts'
 
 async function withStore<Result>(path: string, work: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
@@ -22,38 +20,14 @@ async function withStore<Result>(path: string, work: (store: Store) => Promise<R
 }
 
 const checked = (path: string): Promise<CheckFault[]> =>
-  withStore(path, async ({ maintenance: archive }) => {
-    const found: CheckFault[] = []
-    for (let place: string | null = null, turns = 0; turns === 0 || place !== null; turns++) {
-      assert.ok(turns < 20_000, 'check does not end')
-      const { faults, next }: Awaited<ReturnType<typeof archive.check>> = await archive.check(place)
-      found.push(...faults)
-      place = next
-    }
-    return found
-  })
+  withStore(path, async (store) => (await checkAll(store)).faults)
 
 /** A store with rows in every table of the facts. */
 async function filled(t: TestContext): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-damage-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'store.db')
-  await withStore(path, async (store) => {
-    for (const round of [1, 2])
-      await ingest(
-        store,
-        Array.from({ length: NAMES }, (_, n) =>
-          seen(
-            `n${n}.example`,
-            round,
-            dns({ A: [`192.0.2.${n % 200}`], TXT: [[`round ${round}`]], MX: [] }),
-            n % 5 === 0 ? redirecting(`t${n % 7}.example`) : web({ has_website: true, text: `text ${n} of ${n % 90}` }),
-          ),
-        ),
-      )
-    const report = { progress: () => {} }
-    await indexOnce({ store, holder: 'a test', clock: SYSTEM_CLOCK, reporter: report }, new AbortController().signal)
-  })
+  await withStore(path, fillEveryTable)
   return path
 }
 

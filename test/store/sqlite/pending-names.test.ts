@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { name, seen } from '../conformance/world.ts'
@@ -16,7 +16,8 @@ const MANY = 1_500
 /** Another process that merges all names at once. */
 const MERGE = `insert or ignore into sorted_name select name from pending_name; delete from pending_removal; delete from pending_name`
 
-test('a listing that was delayed loses no new name and lists no forgotten name', async (t) => {
+/** Opens a store, and its file as another process does. */
+async function openTwice(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-arrivals-'))
   const path = join(folder, 'store.db')
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
@@ -26,6 +27,11 @@ test('a listing that was delayed loses no new name and lists no forgotten name',
     await store.close()
     await rm(folder, { recursive: true })
   })
+  return { store, other }
+}
+
+test('a listing that was delayed loses no new name and lists no forgotten name', async (t) => {
+  const { store, other } = await openTwice(t)
   other.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MANY})
     insert into pending_name (name) select format('n%05d.example', i) from n`)
   await ingest(store, [seen('z-forgotten.example', 1, null)])
@@ -46,15 +52,7 @@ test('a listing that was delayed loses no new name and lists no forgotten name',
 })
 
 test('a walk whose first names another one has merged starts again with the others, and lists none that was forgotten', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'domaindex-arrivals-'))
-  const path = join(folder, 'store.db')
-  const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
-  const other = new DatabaseSync(path)
-  t.after(async () => {
-    other.close()
-    await store.close()
-    await rm(folder, { recursive: true })
-  })
+  const { store, other } = await openTwice(t)
   await ingest(store, [seen('a-forgotten.example', 1, null)])
   await store.observations.forget(name('a-forgotten.example'))
   other.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < ${MANY})
