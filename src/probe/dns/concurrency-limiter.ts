@@ -191,11 +191,18 @@ export class DnsConcurrencyLimiter {
     if (!this.#evidence.hasNoAnswer) this.#lowerTarget()
     this.#limit = Math.max(MIN_CONCURRENCY, this.#limit / 2)
     this.#overloadedAt = now
-    this.#recentOverloads.push({ from: this.#windowStartedAt, to: now })
-    if (this.#recentOverloads.length > MAX_REMEMBERED_OVERLOADS) this.#recentOverloads.shift()
+    this.#rememberOverload({ from: this.#windowStartedAt, to: now })
     this.overloads++
     this.#evidence.clear()
     this.#windowStartedAt = now
+  }
+
+  /** An overload that continues the last one extends it. */
+  #rememberOverload({ from, to }: OverloadPeriod): void {
+    const last = this.#recentOverloads.at(-1)
+    if (last?.to === from) last.to = to
+    else this.#recentOverloads.push({ from, to })
+    if (this.#recentOverloads.length > MAX_REMEMBERED_OVERLOADS) this.#recentOverloads.shift()
   }
 
   /** Keeps the target if no query was answered. Then the resolver is down, which says nothing about its capacity. */

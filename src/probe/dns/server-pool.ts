@@ -33,7 +33,7 @@ type DnsQuestion = {
 export type DnsServerPoolOptions = {
   /** Milliseconds after which an attempt times out, counted from when it is sent. */
   timeoutMs: number
-  /** Attempts per query, at least two. Up to EXTRA_ATTEMPTS more if overload may explain the failures. */
+  /** Attempts per query, at least two. Attempts that failed in an overload do not count. */
   attempts: number
   /** UDP sockets per server. */
   sockets: number
@@ -44,7 +44,6 @@ export type DnsServerPoolOptions = {
   isSelfCheck?: boolean
 }
 
-const EXTRA_ATTEMPTS = 6
 /**
  * BIND caches a SERVFAIL for one second, Unbound for five. The second attempt outlasts the first cache, the third both.
  */
@@ -133,7 +132,8 @@ export class DnsServerPool {
 
   /**
    * Queries one server after another, then retries the failed ones after a delay, because overload may have caused the
-   * failures. Skips a server that is unreachable or failed explicitly often enough.
+   * failures. If an overload may explain them, it continues until the deadline. Skips a server that is unreachable or
+   * failed explicitly often enough.
    */
   async #try(
     question: DnsQuestion,
@@ -146,9 +146,9 @@ export class DnsServerPool {
     const unreachable = new Set<DnsServerClient>()
     const firstServer = this.#nextServer++
     const maxAttempts = Math.max(MIN_AGREEING_FAILURES, this.#options.attempts)
-    for (let attempt = 0; attempt < maxAttempts + EXTRA_ATTEMPTS && !isAgreedFailure(failures); attempt++) {
+    for (let attempt = 0; !isAgreedFailure(failures); attempt++) {
       const attemptsLeft = maxAttempts - unreachable.size - failuresWithoutOverload(failures)
-      if (attemptsLeft <= 0) break
+      if (attemptsLeft <= 0 || (attempt >= maxAttempts && performance.now() >= deadline)) break
       const server = this.#choose(servers, firstServer, failures, unreachable)
       const earlierAttempts = server === null ? [] : (failures.get(server) ?? [])
       if (server === null || !(await this.#awaitRetry(question, failures, earlierAttempts))) break
