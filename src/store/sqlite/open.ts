@@ -10,6 +10,7 @@ import { readTurns } from './database/read-turn.ts'
 import { writeAheadLogOf } from './database/write-ahead-log.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
+import { openLongPages } from './facts/pages/long-pages.ts'
 import { openSqliteLedger } from './ledger/ledger.ts'
 import { openLedgerAt } from './ledger/ledger-location.ts'
 import { withReserve } from './ledger/writing/disk-reserve.ts'
@@ -64,10 +65,11 @@ function createSqliteStore(
 ): Store {
   const path = files.facts
   const log = writeAheadLogOf(database, path)
+  const longPages = openLongPages(path)
   return {
     observations: sqliteObservations(database, log),
     schedule: sqliteSchedule(database, log, now),
-    facts: sqliteFacts(database, access === 'read' ? readTurns(database) : () => {}),
+    facts: sqliteFacts(database, access === 'read' ? readTurns(database) : () => {}, longPages),
     ledger,
     crawlRequests: ledger,
     listing: sqliteListing(path, now),
@@ -79,6 +81,7 @@ function createSqliteStore(
     probe: sqliteProbe(database, ledger),
     async close() {
       try {
+        await longPages.close()
         await ledger.close()
         if (access === 'write') log.checkpoint()
       } finally {

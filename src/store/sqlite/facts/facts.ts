@@ -7,10 +7,11 @@ import type { FactsReader } from '../../port/store.ts'
 import { type ClockRow, type LookupRow, lastObservedOf, unpackLookup } from '../../shared/lookup.ts'
 import type { BeginRead } from '../database/read-turn.ts'
 import { sqliteHistory } from './history.ts'
-import { sqliteNeighbours, sqliteRedirects } from './pages.ts'
+import type { LongPages } from './pages/long-pages.ts'
+import { sqlitePages } from './pages/pages.ts'
 
 /** `beginRead`: called before each read. */
-export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead): FactsReader {
+export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPages: LongPages): FactsReader {
   const lookup = database.prepare(
     `select v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
        (select sources from redirect_count where target = ?2) as redirects,
@@ -38,8 +39,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead): Facts
       const row = addresses.get(slotOf(name), name) as { addresses: string | null } | undefined
       return (JSON.parse(row?.addresses ?? '[]') as string[]).map(unpackHex)
     },
-    redirects: sqliteRedirects(database, beginRead),
-    neighbours: sqliteNeighbours(database, beginRead),
+    ...sqlitePages(database, beginRead, longPages),
     history: sqliteHistory(database),
   }
 }
