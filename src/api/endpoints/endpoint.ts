@@ -24,8 +24,15 @@ export type EndpointCall = {
   onUnknownName: (name: DomainName) => void
 }
 
-/** A response with status 200. `lastObserved`: when the requested domain was last observed; null if there is none. */
-export type EndpointResult = { body: ResponseBody; lastObserved: LastObserved | null }
+/**
+ * A response with status 200. `lastObserved`: when the requested domain was last observed; null if there is none.
+ * `release` is called when the body is sent.
+ */
+export type EndpointResult = {
+  body: ResponseBody
+  lastObserved: LastObserved | null
+  release?: (() => void) | undefined
+}
 
 export type Endpoint = {
   name: EndpointName

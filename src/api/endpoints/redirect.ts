@@ -60,6 +60,7 @@ export const redirect: Endpoint = {
     const meta =
       `"query":"${query}","limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
       `"next":${nextCursor(call, scope, page.last)}`
-    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved: await facts.clocks(query) }
+    const body = [`{"meta":{${meta}},"result":`, ...page.rows, '}']
+    return { body, lastObserved: await facts.clocks(query), release: page.release }
   },
 }

@@ -75,7 +75,7 @@ export const reverseip: Endpoint = {
       `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
       `"next":${nextCursor(call, scope, page.last && `${page.last.address} ${page.last.name}`)}`
     const lastObserved = requested.name === null ? null : await facts.clocks(requested.name)
-    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved }
+    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved, release: page.release }
   },
 }
 

@@ -42,11 +42,11 @@ export async function handleQuery(
     reservation = await quotaLimiter.reserve(caller)
     endpoint.authorize?.(caller, parameters)
     const call = { parameters, caller, facts, similarSearch, fileStore, keys: cursorKeyring.keys, onUnknownName }
-    const { body, lastObserved } = await endpoint.handle!(call)
+    const { body, lastObserved, release } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)
     if (lastObserved !== null) addObservedAt(headers, lastObserved)
-    await sendResponse(responses, request, reply, { status: 200, body, headers })
+    await sendResponse(responses, request, reply, { status: 200, body, headers, release })
   } catch (error) {
     const apiError = toApiError(context, request.id, error)
     if (apiError.key === 'no_data') reservation?.charge(endpoint.name)

@@ -64,10 +64,16 @@ export interface ObservationStore {
 export type SaveResult = { rejected: DomainName[]; lost: DomainName[] }
 
 /**
- * One page of `count` rows. `rows` is the JSON array in pieces of UTF-8. `last` is the position of the last row if more
- * rows follow; null at the end.
+ * One page of `count` rows. `rows` is the JSON array in pieces, texts or UTF-8. `last` is the position of the last row
+ * if more rows follow; null at the end. `release` returns the memory of the pieces for further pages: call it once when
+ * they are sent. If it is never called, the memory is garbage.
  */
-export type RowPage<Position> = { rows: readonly Uint8Array[]; count: number; last: Position | null }
+export type RowPage<Position> = {
+  rows: readonly (string | Uint8Array)[]
+  count: number
+  last: Position | null
+  release?: () => void
+}
 
 /** When DNS and web of a name were last observed; null for never. */
 export type LastObserved = { dns: Instant | null; web: Instant | null }

@@ -1,17 +1,18 @@
-/** Joins slices of shared rows to the JSON of a page. Names, addresses and times need no escapes. */
+/** Joins slices of shared rows to the JSON of a page. Names, addresses and times need no escapes, and are ASCII. */
 
-const JSON_ROWS_START = Buffer.from('[{"target":"')
+const JSON_ROWS_START = '[{"target":"'
 /** The text between two rows. */
 export const JSON_ROW_SEPARATOR = '"},{"target":"'
-const JSON_ROW_SEPARATOR_BYTES = Buffer.from(JSON_ROW_SEPARATOR)
-const JSON_ROWS_END = Buffer.from('"}]')
-const JSON_NO_ROWS = Buffer.from('[]')
+const JSON_ROWS_END = '"}]'
+const JSON_NO_ROWS = '[]'
 
-/** Each slice reaches from its first name to the end of its last value. */
-export function joinJsonRows(slices: readonly Uint8Array[]): Uint8Array[] {
-  if (slices.length === 0) return [JSON_NO_ROWS]
-  return [
-    ...slices.flatMap((slice, index) => [index === 0 ? JSON_ROWS_START : JSON_ROW_SEPARATOR_BYTES, slice]),
-    JSON_ROWS_END,
-  ]
+/**
+ * Returns the JSON array in pieces. Each slice reaches from its first name to the end of its last value. `rest`: the
+ * bytes of further slices, already joined.
+ */
+export function joinJsonRows(slices: readonly string[], rest: readonly Uint8Array[] = []): (string | Uint8Array)[] {
+  if (slices.length === 0 && rest.length === 0) return [JSON_NO_ROWS]
+  const start = JSON_ROWS_START + slices.join(JSON_ROW_SEPARATOR)
+  if (rest.length === 0) return [start + JSON_ROWS_END]
+  return [slices.length === 0 ? start : start + JSON_ROW_SEPARATOR, ...rest, JSON_ROWS_END]
 }

@@ -84,6 +84,18 @@ test('pages that are read concurrently, and from any position, are those of thei
   })
 })
 
+test('the memory of a page is used again after its release, and not before', async (t) => {
+  const { facts } = await filledStore(t)
+  const read = () => facts.neighbours(ADDRESSES, null, null, 5_000)
+  const [kept, released] = [await read(), await read()]
+  const memory = released.rows.flatMap((piece) => (typeof piece === 'string' ? [] : [piece]))
+  for (const piece of memory) piece.fill(0)
+  released.release!()
+  const next = await read()
+  for (const page of [kept, next]) assert.deepEqual(parsePage(page).rows, ROWS)
+  assert.ok(memory.every((piece) => piece[0] !== 0))
+})
+
 test('a failure of one long page rejects it, and the next one is read', async (t) => {
   const { path } = await filledStore(t)
   const longPages = openLongPages(path)

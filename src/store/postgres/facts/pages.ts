@@ -57,8 +57,7 @@ async function readRowPage<Position>(
     last = positionOf(lastRowOf(pageText))
     texts.push(pageText)
   }
-  const rows = joinJsonRows(texts.map((text) => Buffer.from(text, 'latin1')))
-  return { rows, count: limit - left, last: more ? last : null }
+  return { rows: joinJsonRows(texts), count: limit - left, last: more ? last : null }
 }
 
 type PageDatabase = Pick<Database, 'read' | 'readLong'>

@@ -17,7 +17,7 @@ import type { Instant } from '../../../../src/values/time.ts'
 
 /** A page with its rows parsed. */
 export function parsePage<Row, Position>({ rows, count, last }: RowPage<Position>) {
-  return { rows: JSON.parse(Buffer.concat(rows).toString()) as Row[], count, last }
+  return { rows: JSON.parse(rows.map(String).join('')) as Row[], count, last }
 }
 
 /**

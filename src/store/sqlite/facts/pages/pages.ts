@@ -44,7 +44,7 @@ async function readPage(
   limit: number,
   longPages: LongPages,
 ): Promise<RowPage<RowPosition>> {
-  const slices: Uint8Array[] = []
+  const slices: string[] = []
   let count = 0
   for (
     let ranges = 0;
@@ -60,7 +60,7 @@ async function readPage(
   const { firstRange, ranges, after } = reader.remaining()
   const rest = await longPages.read({ selection: { table, ranges, after, except }, limit: limit - count })
   const last = rest.last && { range: firstRange + rest.last.range, name: rest.last.name }
-  return { rows: joinJsonRows([...slices, ...rest.slices]), count: count + rest.count, last }
+  return { rows: joinJsonRows(slices, rest.rows), count: count + rest.count, last, release: rest.release }
 }
 
 function rangeOf(address: IpAddress): RowRange {

@@ -19,8 +19,8 @@ export type RowSelection = {
 /** The place of a row: the index of its range, and its name. */
 export type RowPosition = { range: number; name: DomainName }
 
-/** `json`: from the first name to the end of the last value; null if there is no row. */
-export type RowSlice = { count: number; json: Uint8Array | null }
+/** `json`: from the first name to the end of the last value, in ASCII; null if there is no row. */
+export type RowSlice = { count: number; json: string | null }
 
 /** Greater than every name. */
 const AFTER_ALL_NAMES = '~'
@@ -45,7 +45,7 @@ function prepareRange(database: DatabaseSync, table: RowSelection['table'], hasE
   )
   ends.setReturnArrays(true)
   const rows = database.prepare(
-    `select count(*), cast(group_concat(${json}, '${JSON_ROW_SEPARATOR}') as blob) from ${table}
+    `select count(*), group_concat(${json}, '${JSON_ROW_SEPARATOR}') from ${table}
      where ${key} = ?1 and ${name} > ?2 and ${name} <= ?3 ${except('?5')}`,
   )
   rows.setReturnArrays(true)
@@ -103,7 +103,7 @@ export class RowReader {
       const found = ends.all(key, this.#after, maxRows - 1, ...this.#except) as unknown as [DomainName][]
       const [[last] = [null], following] = found
       const values = [key, this.#after, last ?? AFTER_ALL_NAMES, ...(middle === undefined ? [] : [middle])]
-      const [count, json] = rows.get(...values, ...this.#except) as unknown as [number, Uint8Array | null]
+      const [count, json] = rows.get(...values, ...this.#except) as unknown as [number, string | null]
       if (last !== null) this.last = { range: this.#range, name: last }
       if (following === undefined) this.#range++
       this.#after = following === undefined ? '' : last!
