@@ -147,7 +147,7 @@ const rules: ArchitectureRules = {
       except: [
         { folder: 'src/fetch/', module: 'undici', names: ['Agent', 'request'] },
         { folder: 'src/values/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
-        { folder: 'src/api/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
+        { folder: 'src/api/', module: 'http', names: ['createServer', 'ServerResponse', 'STATUS_CODES'] },
         { folder: 'src/server/', module: 'http', names: ['createServer', 'STATUS_CODES'] },
         { folder: 'src/server/', module: 'net', names: ['createServer', 'connect'] }, // connects to its own listener only
         { folder: 'src/cli/', module: 'http', names: ['createServer'] }, // answers until the demo starts

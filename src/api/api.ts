@@ -23,6 +23,8 @@ import { reverseip } from './endpoints/reverseip.ts'
 import { similar } from './endpoints/similar.ts'
 import { snapshot } from './endpoints/snapshot.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
+import type { DirectRoutes } from './http/direct/direct-path.ts'
+import type { ApiReply, ApiRequest } from './http/exchange.ts'
 import type { ReadableFileStore } from './http/files/file-response.ts'
 import { handleFileByName } from './http/files/files-by-name.ts'
 import { type Cors, preflightHeaders } from './http/headers.ts'
@@ -50,7 +52,9 @@ export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
-  settings: { cors: Cors; trustedProxies: readonly string[] } & Partial<CrawlerPageSettings & ClientLimitSettings>
+  settings: { cors: Cors; trustedProxies: readonly string[]; directPath?: boolean } & Partial<
+    CrawlerPageSettings & ClientLimitSettings
+  >
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
@@ -79,7 +83,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     JSON.stringify(document),
     crawlerPage({ ...NO_CRAWLER, ...options.settings }, version),
   )
-  const { app, front } = createHttpServer(context, options)
+  const { app, front } = createHttpServer(context, { ...options, directRoutes: directRoutes(context) })
   for (const endpoint of ENDPOINTS) addEndpointRoute(app, context, endpoint)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)
@@ -157,11 +161,31 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
 }
 
 function addEndpointRoute(app: FastifyInstance, context: ApiContext, endpoint: Endpoint): void {
-  const handler: RouteHandler = (request, reply) => {
+  const { envelope } = endpoint
+  addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, endpointHandler(context, endpoint), { envelope })
+}
+
+function directRoutes(context: ApiContext): DirectRoutes {
+  return new Map(
+    ENDPOINTS.map((endpoint) => {
+      const { envelope } = endpoint
+      return [endpointPath(endpoint), { config: { envelope }, handle: endpointHandler(context, endpoint) }]
+    }),
+  )
+}
+
+function endpointPath({ name }: Endpoint): string {
+  return `/v1.0/${name}`
+}
+
+/** Returns the function that handles the requests of an endpoint. */
+function endpointHandler(context: ApiContext, endpoint: Endpoint) {
+  const path = endpointPath(endpoint)
+  return (request: ApiRequest, reply: ApiReply): Promise<void> => {
+    request.accessRecord.path = path
     request.accessRecord.endpoint = endpoint.name
     return handleQuery(context, endpoint, request, reply)
   }
-  addRoute(app, context, `/v1.0/${endpoint.name}`, QUERY_METHODS, handler, { envelope: endpoint.envelope })
 }
 
 type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>

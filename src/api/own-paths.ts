@@ -1,15 +1,15 @@
 /** The pages outside /v1.0/: the quota, health, the OpenAPI document and the page of the crawler. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { addDays, formatInstant, startOfDay } from '../values/time.ts'
 import { type ApiContext, toApiError } from './context.ts'
+import type { ApiReply, ApiRequest } from './http/exchange.ts'
 import { rateLimitHeaders } from './http/headers.ts'
 import { readBearerToken } from './http/request.ts'
 import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
 import type { HEALTH_STATES } from './openapi/document.ts'
 
 /** Returns the response of a page. */
-type PageHandler = (request: FastifyRequest) => ApiResponse | Promise<ApiResponse>
+type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
 /** The pages by path. */
 export function pageHandlers(context: ApiContext, document: string, crawler: ApiResponse): Record<string, PageHandler> {
@@ -24,10 +24,7 @@ export function pageHandlers(context: ApiContext, document: string, crawler: Api
 }
 
 /** The daily budget of the account of the bearer token. It is free, even if no unit is left. */
-async function quotaResponse(
-  { authenticator, quotaLimiter }: ApiContext,
-  request: FastifyRequest,
-): Promise<ApiResponse> {
+async function quotaResponse({ authenticator, quotaLimiter }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const caller = await authenticator.authenticate(readBearerToken(request), request.ip)
   request.accessRecord.account = caller.account.id
   const used = await quotaLimiter.used(caller)
@@ -51,8 +48,8 @@ function healthResponse(status: number, healthState: (typeof HEALTH_STATES)[numb
 export async function handlePage(
   context: ApiContext,
   page: PageHandler,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: ApiRequest,
+  reply: ApiReply,
 ): Promise<void> {
   try {
     await sendResponse(context.responses, request, reply, await page(request))

@@ -32,6 +32,10 @@ export function parseWholeNumber(text: string, min: number, max: number): number
   return value >= min && value <= max ? value : undefined
 }
 
+export function parseSwitch(text: string): boolean | undefined {
+  return text === 'on' ? true : text === 'off' ? false : undefined
+}
+
 export function parseHostSetting(text: string): string | undefined {
   const isName = /^(?=.{1,253}$)[a-z\d_]([a-z\d_-]*[a-z\d_])?(\.[a-z\d_]([a-z\d_-]*[a-z\d_])?)*$/i.test(text)
   return isName || parseAddress(text) !== null ? text : undefined

@@ -14,6 +14,7 @@ import {
   parseHostSetting,
   parseList,
   parseListener,
+  parseSwitch,
   parseWholeNumber,
   type Setting,
 } from './parse.ts'
@@ -49,6 +50,8 @@ export type Settings = GroupedSettings & {
   logLevel: LogLevel
   /** Whether `serve` maintains the /similar index. */
   index: boolean
+  /** Whether plain queries are answered without node:http. */
+  directPath: boolean
 }
 
 export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
@@ -148,7 +151,16 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
       'Whether `serve` maintains the /similar index, in a child process. ' +
       'If several servers share a store, one maintains the index and the others are on standby.',
     allowed: 'on or off',
-    parse: (text) => (text === 'on' ? true : text === 'off' ? false : undefined),
+    parse: parseSwitch,
+  },
+  directPath: {
+    name: 'DOMAINDEX_DIRECT_PATH',
+    defaultText: 'on',
+    meaning:
+      'Whether the API answers plain queries on a faster path than the HTTP server of Node. ' +
+      'The responses are the same; switch it off to rule it out as the cause of a problem.',
+    allowed: 'on or off',
+    parse: parseSwitch,
   },
   ...LIMIT_SETTINGS,
   ...NAMES_SETTINGS,

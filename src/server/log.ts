@@ -1,11 +1,15 @@
 /** Opens the log: JSON lines on standard error. Requests never wait for it. */
 
+import { fstatSync } from 'node:fs'
 import { type Logger, pino } from 'pino'
 import type { LogLevel } from '../config/settings.ts'
 
 const STDERR_FD = 2
-/** The maximum number of bytes of a write. Up to PIPE_BUF, a write to a pipe is atomic. */
-const LOG_WRITE_BYTES = 4_096
+/** The maximum number of bytes of a write to a pipe, which is atomic up to PIPE_BUF, and of a write to a file. */
+const PIPE_WRITE_BYTES = 4_096
+const FILE_WRITE_BYTES = 16_384
+/** A write starts when fewer bytes than this are left: more than a line has. */
+const LINE_BYTES = 512
 /** The maximum number of buffered bytes if the reader of the log is slow. Further lines are dropped. */
 const MAX_BUFFERED_LOG_BYTES = 16 * 2 ** 20
 /** The maximum number of milliseconds that a line stays in the buffer. */
@@ -15,11 +19,12 @@ export type OpenedLog = { log: Logger; flush: () => void }
 
 /** Opens the log. `flush` writes the buffered lines; call it before the process ends. */
 export function openLog(level: LogLevel): OpenedLog {
+  const maxWrite = fstatSync(STDERR_FD).isFile() ? FILE_WRITE_BYTES : PIPE_WRITE_BYTES
   const destination = pino.destination({
     dest: STDERR_FD,
     sync: false,
-    minLength: LOG_WRITE_BYTES / 2,
-    maxWrite: LOG_WRITE_BYTES,
+    minLength: maxWrite - LINE_BYTES,
+    maxWrite,
     maxLength: MAX_BUFFERED_LOG_BYTES,
     periodicFlush: LOG_FLUSH_MS,
   })

@@ -33,6 +33,7 @@ test('without an environment every setting has its default', () => {
     cors: '*',
     logLevel: 'info',
     index: true,
+    directPath: true,
     connections: 10_000,
     clientConnections: 1_000,
     clientRequests: 2_000,

@@ -1,26 +1,14 @@
 /** The access log: one log line and one metrics sample for every request, when its response is closed. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Logger } from 'pino'
+import { type DestinationStream, type Logger, symbols } from 'pino'
 import type { ApiMetrics } from '../metrics.ts'
+import type { AccessRecord, ApiRequest } from './exchange.ts'
 import { normalizedPath } from './request.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     accessRecord: AccessRecord
   }
-}
-
-/** What the access log records about a request. */
-export type AccessRecord = {
-  /** The path of its route; null if no route matches. */
-  path: string | null
-  /** The endpoint's name, for metrics. */
-  endpoint: string
-  /** The ID of the account; null until it is known. */
-  account: number | null
-  /** Called when the response is sent or the client has disconnected. */
-  onClose: (() => void)[]
 }
 
 /** `onFailure` is called with the client address after every 401 response. */
@@ -31,33 +19,45 @@ export type AccessLogOptions = {
   onFailure: (address: string) => void
 }
 
+/**
+ * The destination of a logger, and the fields of each of its lines as JSON. The line of a request is built as text,
+ * because its fields are known: `log.info` takes 3 µs for it, a tenth of the processor time of a /lookup.
+ */
+type LoggerInternals = { [symbols.streamSym]: DestinationStream; [symbols.chindingsSym]: string }
+
 /** The maximum number of logged characters of an unknown path. */
 const MAX_LOGGED_PATH_LENGTH = 200
 /** A sequence of characters that may contain a token, even if it is percent-encoded. */
 const POSSIBLE_TOKEN = /[\w%-]{16,}/g
 
-/** Logs one request when its response is closed. It never logs the query string, which may contain a token. */
-export function logAccess(options: AccessLogOptions, request: FastifyRequest, { raw }: FastifyReply): void {
-  const { log, metrics, monotonicMs, onFailure } = options
-  const startedAt = monotonicMs()
-  const record: AccessRecord = { path: null, endpoint: 'other', account: null, onClose: [] }
-  request.accessRecord = record
-  raw.on('close', () => {
-    const milliseconds = monotonicMs() - startedAt
-    for (const end of record.onClose) end()
-    if (raw.statusCode === 401) onFailure(request.ip)
-    metrics.observeRequest(record.endpoint, raw.statusCode, milliseconds / 1000)
-    const line = {
-      request: request.id,
-      method: request.method,
-      path: record.path ?? redactPath(request.url),
-      status: raw.statusCode,
-      ms: Math.round(milliseconds * 1000) / 1000,
-      account: record.account,
-      client: request.ip,
-    }
-    log.info(raw.writableFinished ? line : { ...line, aborted: true }, 'request')
-  })
+/** Begins the record of a request. */
+export function beginAccessRecord(request: ApiRequest, { monotonicMs }: AccessLogOptions): void {
+  request.accessRecord = { path: null, endpoint: 'other', account: null, onClose: [], startedAt: monotonicMs() }
+}
+
+/**
+ * Ends the record of a request when its response is closed, and logs it. `isFinished`: the client was sent the whole
+ * response. It never logs the query string, which may contain a token.
+ */
+export function endAccessRecord(
+  { log, metrics, monotonicMs, onFailure }: AccessLogOptions,
+  request: ApiRequest,
+  status: number,
+  isFinished: boolean,
+): void {
+  const { path, endpoint, account, onClose, startedAt } = request.accessRecord
+  const milliseconds = monotonicMs() - startedAt
+  for (const end of onClose) end()
+  if (status === 401) onFailure(request.ip)
+  metrics.observeRequest(endpoint, status, milliseconds / 1000)
+  if (!log.isLevelEnabled('info')) return
+  const shownPath = path === null ? JSON.stringify(redactPath(request.url)) : `"${path}"`
+  const { [symbols.streamSym]: stream, [symbols.chindingsSym]: bindings } = log as unknown as LoggerInternals
+  stream.write(
+    `{"level":30,"time":${Date.now()}${bindings},"request":"${request.id}","method":"${request.method}",` +
+      `"path":${shownPath},"status":${status},"ms":${Math.round(milliseconds * 1000) / 1000},"account":${account},` +
+      `"client":${JSON.stringify(request.ip)}${isFinished ? '' : ',"aborted":true'},"msg":"request"}\n`,
+  )
 }
 
 /** An unknown path without everything that is long enough to be a token. */

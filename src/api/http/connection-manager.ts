@@ -4,7 +4,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net'
 import { ClientConnection, connectionOf } from './connection.ts'
 import { Admission } from './limits/admission.ts'
-import type { ConnectionRegistry, OpenConnection, PendingRequest } from './pending-request.ts'
+import { MAX_PARSED_PENDING } from './limits/connection-bounds.ts'
+import type { ConnectionRegistry, OpenConnection, QueryRecognizer } from './pending-request.ts'
 
 /** Milliseconds between two checks for clients that do not read their responses. */
 const STALL_CHECK_MS = 5_000
@@ -20,22 +21,19 @@ export class ConnectionManager {
   #stalledBytesSent = new Map<OpenConnection, number>()
   #isTracking = false
 
-  /** Replaces the request listener of the server, and calls it for admitted requests. */
-  constructor(server: Server, monotonicMs: () => number) {
+  /** Replaces the request listener of the server, and calls it for admitted requests that node:http has parsed. */
+  constructor(server: Server, monotonicMs: () => number, directPath: QueryRecognizer | null) {
     this.#server = server
     const [handleRequest] = server.listeners('request') as [RequestListener]
     server.removeListener('request', handleRequest)
-    const start = ({ request, response }: PendingRequest): void => handleRequest(request, response)
-    const admission = new Admission({
-      monotonicMs,
-      start: (next) => (next.request === null ? next.connection.read() : start(next)),
-    })
+    const admission = new Admission(monotonicMs)
     this.#admission = admission
     this.#connections = {
       open: new Set(),
       enqueue: (next, isPipelined) => admission.enqueue(next, isPipelined),
-      start,
-      queueLength: () => admission.waiting,
+      handle: handleRequest,
+      directPath,
+      isQueueFull: () => admission.waiting >= MAX_PARSED_PENDING,
       monotonicMs,
       earliestArrival: () => admission.earliestArrival(),
       unparsedBytes: 0,
@@ -45,7 +43,7 @@ export class ConnectionManager {
     }
     server.on('connection', (socket: Socket) => void new ClientConnection(socket, this.#connections))
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const connection = connectionOf(request)
+      const connection = connectionOf(request.socket)
       if (connection === undefined) handleRequest(request, response)
       else connection.add(request, response)
     })

@@ -2,16 +2,17 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { DirectPathSelector } from './direct/direct-path.ts'
 import * as bounds from './limits/connection-bounds.ts'
 import { lingerThenClose } from './linger.ts'
-import type { ConnectionRegistry, PendingRequest } from './pending-request.ts'
+import { type ConnectionRegistry, ParsedRequest, PendingQueue, type PendingRequest } from './pending-request.ts'
 import { takeListener } from './take-listener.ts'
 
 const connectionsBySocket = new WeakMap<object, ClientConnection>()
 
-/** The connection of a request or a socket; undefined for a request without a socket, such as an injected one. */
-export function connectionOf(from: IncomingMessage | Socket): ClientConnection | undefined {
-  return connectionsBySocket.get('socket' in from ? from.socket : from)
+/** The connection of a socket; undefined for a socket that is not real, such as that of an injected request. */
+export function connectionOf(socket: Socket): ClientConnection | undefined {
+  return connectionsBySocket.get(socket)
 }
 
 export class ClientConnection {
@@ -20,7 +21,8 @@ export class ClientConnection {
   /** The listeners of node:http that this connection calls. */
   readonly #parse: (bytes: Buffer) => void
   readonly #end: () => void
-  readonly #pending: PendingRequest[] = []
+  readonly #pending: PendingQueue
+  readonly #directPath: DirectPathSelector
   #unparsed: Buffer | null = null
   #isParsing = false
   #isPaused = false
@@ -33,13 +35,15 @@ export class ClientConnection {
   #acceptedAt: number | null = null
   /** When the unparsed bytes arrived, while the connection waits in the queue to parse them. */
   #queuedArrival: number | null = null
-  /** When the first request arrived, while read() parses and starts it. */
+  /** When the first request arrived, while #read() parses and starts it. */
   #startingArrival: number | null = null
 
   /** Takes over a socket to which node:http has just added its listeners. */
   constructor(socket: Socket, all: ConnectionRegistry) {
     this.socket = socket
     this.#registry = all
+    this.#pending = new PendingQueue(all)
+    this.#directPath = new DirectPathSelector(all.directPath)
     this.#lastActiveAt = all.monotonicMs()
     this.#parse = takeListener(socket, 'data')
     this.#end = takeListener(socket, 'end')
@@ -60,52 +64,50 @@ export class ClientConnection {
     setImmediate(() => setImmediate(() => (this.#acceptedAt = null)))
   }
 
-  /** The number of parsed requests without a response. */
-  get waiting(): number {
-    return this.#pending.length
-  }
-
-  /** The number of pending requests of all connections of the process. */
-  get totalPending(): number {
-    return this.#registry.pendingRequests + this.#registry.unparsedConnections
-  }
-
-  /** When the current request arrived: monotonic milliseconds. */
-  get arrivedAt(): number {
-    return this.#pending[0]?.arrivedAt ?? this.#registry.monotonicMs()
+  /** When the current request arrived, in monotonic milliseconds, and the pending requests of the whole process. */
+  get load(): { arrivedAt: number; pending: number } {
+    const { monotonicMs, pendingRequests, unparsedConnections } = this.#registry
+    return {
+      arrivedAt: this.#pending.first?.arrivedAt ?? monotonicMs(),
+      pending: pendingRequests + unparsedConnections,
+    }
   }
 
   /** Milliseconds since the last read or response; 0 while a request is pending. */
   get idleTime(): number {
-    return this.waiting > 0 || this.#unparsed !== null ? 0 : this.#registry.monotonicMs() - this.#lastActiveAt
+    return this.#pending.length > 0 || this.#unparsed !== null ? 0 : this.#registry.monotonicMs() - this.#lastActiveAt
   }
 
   /** Adds a request that node:http has parsed. */
   add(request: IncomingMessage, response: ServerResponse): void {
-    const arrival = { connection: this, request, response, arrivedAt: this.#startingArrival ?? this.#arrived() }
-    this.#pending.push(arrival)
-    this.#registry.pendingRequests++
-    if (this.waiting > 1) this.#registry.pipelinedRequests++
-    response.once('close', () => this.#onResponded(arrival))
-    if (this.waiting === 1 && this.#startingArrival === null) this.#registry.enqueue(arrival, false)
+    const { handle } = this.#registry
+    const pending = new ParsedRequest(this, this.#startingArrival ?? this.#arrived(), { request, response, handle })
+    response.once('close', () => this.onResponded(pending))
+    this.#addPending(pending)
+  }
+
+  #addPending(pending: PendingRequest): void {
+    this.#pending.push(pending)
+    if (this.#pending.length === 1 && this.#startingArrival === null) this.#registry.enqueue(pending, false)
   }
 
   /** Parses the unparsed bytes when the connection's turn in the queue has come, and starts the first request. */
-  read(): void {
+  #read(): void {
     this.#startingArrival = this.#queuedArrival
     this.#dequeue()
     this.#parseNext()
     this.#startingArrival = null
-    const [first] = this.#pending
+    const { first } = this.#pending
     if (first === undefined) return
     if (this.#hasEnded) this.#onEnd()
-    if (!this.socket.destroyed && !first.request.destroyed) this.#registry.start(first)
+    if (!this.socket.destroyed && !first.isAborted) first.start()
   }
 
   /** Counts a response that is sent while the server drains. Returns whether it must be the last one. */
   isFinalResponse(): boolean {
     return (
-      (this.waiting <= 1 && this.#unparsed === null) || ++this.#drainResponses > bounds.MAX_RESPONSES_WHILE_DRAINING
+      (this.#pending.length <= 1 && this.#unparsed === null) ||
+      ++this.#drainResponses > bounds.MAX_RESPONSES_WHILE_DRAINING
     )
   }
 
@@ -113,24 +115,16 @@ export class ClientConnection {
   rejectWith(bytes: string): void {
     this.#finalBytes = bytes
     this.#discardUnparsed()
-    this.#dropPartialRequest()
-    if (this.waiting === 0) this.close()
+    this.#pending.removePartial()
+    if (this.#pending.length === 0) this.close()
   }
 
   /** Closes after the responses before a request that is incomplete, unless its rest is among the unparsed bytes. */
   abandonPartialRequest(): void {
     if (this.#unparsed !== null) return
-    this.#dropPartialRequest()
-    if (this.waiting === 0) this.socket.destroy()
+    this.#pending.removePartial()
+    if (this.#pending.length === 0) this.socket.destroy()
     else this.#finalBytes ??= ''
-  }
-
-  /** Drops the last request if it is incomplete, unless its response has started. */
-  #dropPartialRequest(): void {
-    const { request, response } = this.#pending.at(-1) ?? {}
-    if (request?.complete !== false || response?.headersSent) return
-    this.#pending.pop()
-    this.#decrementCounts()
   }
 
   /** Sends what is written, then reads and drops further bytes until the client closes too. */
@@ -146,15 +140,14 @@ export class ClientConnection {
     if (this.#isClosing || this.#finalBytes !== null) return
     this.#lastActiveAt = this.#registry.monotonicMs()
     this.#setUnparsed(this.#unparsed === null ? bytes : Buffer.concat([this.#unparsed, bytes]))
-    if (this.#queuedArrival === null && this.waiting === 0 && this.#registry.queueLength() >= bounds.MAX_PARSED_PENDING)
-      this.#enqueue()
+    if (this.#queuedArrival === null && this.#pending.length === 0 && this.#registry.isQueueFull()) this.#enqueue()
     this.#parseNext()
   }
 
   #enqueue(): void {
     this.#queuedArrival = this.#arrived()
     this.#registry.unparsedConnections++
-    this.#registry.enqueue({ connection: this, request: null }, false)
+    this.#registry.enqueue({ connection: this, start: () => this.#read() }, false)
   }
 
   #dequeue(): void {
@@ -175,6 +168,7 @@ export class ClientConnection {
     this.#isParsing = true
     while (this.#unparsed !== null && this.#mayParse()) {
       const bytes = this.#unparsed
+      if (this.#takeDirectly(bytes)) continue
       const length = bounds.parseChunkBytes(this.#registry.pipelinedRequests)
       this.#setUnparsed(bytes.length > length ? bytes.subarray(length) : null)
       this.#parse(bytes.length > length ? bytes.subarray(0, length) : bytes)
@@ -182,7 +176,7 @@ export class ClientConnection {
     this.#isParsing = false
     if (this.#unparsed === null) {
       this.#resume()
-      if (this.#hasEnded && this.waiting === 0 && !this.#isClosing) this.#end()
+      if (this.#hasEnded && this.#pending.length === 0 && !this.#isClosing) this.#end()
     } else if (this.#queuedArrival !== null && this.#unparsed.length <= bounds.PARSE_CHUNK_BYTES) return
     else if (this.#registry.unparsedBytes > bounds.MAX_UNPARSED_BYTES) this.socket.destroy()
     else {
@@ -191,35 +185,39 @@ export class ClientConnection {
     }
   }
 
+  /** Adds the query in the bytes if the direct path takes it. Returns false if node:http must parse the bytes. */
+  #takeDirectly(bytes: Buffer): boolean {
+    const query = this.#directPath.recognize(bytes, this.#pending.length)
+    if (query === null) return false
+    this.#setUnparsed(null)
+    this.#addPending(query.open(this, this.#startingArrival ?? this.#arrived()))
+    return true
+  }
+
   #mayParse(): boolean {
     const { destroyed, writableNeedDrain } = this.socket
     if (this.#isClosing || this.#finalBytes !== null || destroyed || writableNeedDrain) return false
-    if (this.#queuedArrival !== null) return false
-    if (this.#pending.at(-1)?.request.complete === false) return true // its body: its handler may wait for it
-    return this.waiting < bounds.maxPipelinedRequests(this.#registry.pipelinedRequests)
+    if (this.#queuedArrival !== null || this.#pending.first?.isParsedByNode === false) return false
+    if (this.#pending.last?.isComplete === false) return true // its body: its handler may wait for it
+    return this.#pending.length < bounds.maxPipelinedRequests(this.#registry.pipelinedRequests)
   }
 
   /** The client has ended its side. With several requests it may still read. Otherwise it counts as disconnected. */
   #onEnd(): void {
     this.#hasEnded = true
-    if (this.waiting <= 1 && this.#unparsed === null && !this.#isClosing) this.#end()
+    if (this.#pending.length <= 1 && this.#unparsed === null && !this.#isClosing) this.#end()
   }
 
-  #onResponded(arrival: PendingRequest): void {
-    if (this.#pending[0] !== arrival) return
-    this.#pending.shift()
-    this.#decrementCounts()
+  /** Continues after the response to the current request. */
+  onResponded(responded: PendingRequest): void {
+    if (this.#pending.first !== responded) return
+    this.#pending.removeFirst()
     this.#lastActiveAt = this.#registry.monotonicMs()
-    const [next] = this.#pending
+    const { first: next } = this.#pending
     if (this.#isClosing) return
     if (next !== undefined) this.#registry.enqueue(next, true)
     else if (this.#finalBytes !== null) this.close()
     this.#parseNext()
-  }
-
-  #decrementCounts(): void {
-    this.#registry.pendingRequests--
-    if (this.waiting > 0) this.#registry.pipelinedRequests--
   }
 
   #setUnparsed(bytes: Buffer | null): void {
@@ -242,9 +240,7 @@ export class ClientConnection {
     this.#isClosing = true
     this.#setUnparsed(null)
     this.#dequeue()
-    this.#registry.pendingRequests -= this.waiting
-    this.#registry.pipelinedRequests -= Math.max(0, this.waiting - 1)
-    this.#pending.length = 0
+    this.#pending.abortAll()
     this.#registry.open.delete(this)
   }
 }

@@ -1,6 +1,5 @@
 /** Handles a request to an endpoint, from its parameters to its response. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { type ApiContext, toApiError } from '../context.ts'
@@ -8,6 +7,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
 import type { Reservation } from '../quota/reservation.ts'
 import { withTimeout } from '../with-timeout.ts'
+import type { ApiReply, ApiRequest } from './exchange.ts'
 import { type FileRequest, handleFile } from './files/file-handler.ts'
 import type { FileDownload } from './files/file-response.ts'
 import { addObservedAt, rateLimitHeaders } from './headers.ts'
@@ -26,8 +26,8 @@ const RELEASE_TIMEOUT_MS = 1_000
 export async function handleQuery(
   context: ApiContext,
   endpoint: Endpoint,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: ApiRequest,
+  reply: ApiReply,
 ): Promise<void> {
   const { facts, similarSearch, fileStore, authenticator, quotaLimiter, cursorKeyring, responses } = context
   let caller: Caller | null = null
@@ -36,10 +36,13 @@ export async function handleQuery(
     const parameters = readParameters(request)
     if (endpoint.download?.isRequested(parameters))
       return await handleFile(context, fileRequest(context, endpoint, parameters), request, reply)
-    caller = await authenticator.authenticate(parameters.token, request.ip)
+    const authenticated = authenticator.authenticate(parameters.token, request.ip)
+    caller = authenticated instanceof Promise ? await authenticated : authenticated
     const onUnknownName = unknownNameHandler(context, caller)
-    await acquireSlot(context, caller, request.accessRecord, reply)
-    reservation = await quotaLimiter.reserve(caller)
+    const waiting = acquireSlot(context, caller, reply)
+    if (waiting instanceof Promise) await waiting
+    const reserved = quotaLimiter.reserve(caller)
+    reservation = reserved instanceof Promise ? await reserved : reserved
     endpoint.authorize?.(caller, parameters)
     const call = { parameters, caller, facts, similarSearch, fileStore, keys: cursorKeyring.keys, onUnknownName }
     const { body, lastObserved, release } = await endpoint.handle!(call)

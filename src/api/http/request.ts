@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Parameters } from '../endpoints/parameters.ts'
 import { ApiError } from '../errors.ts'
+import type { ApiRequest } from './exchange.ts'
 
 /** The maximum size of a body in bytes. */
 const MAX_BODY_BYTES = 65_536
@@ -44,7 +45,7 @@ export function parseQueryString(text: string): Parameters {
 }
 
 /** The parameters of a request. Throws `body_too_large`, and `token_missing` if the body is not a JSON object. */
-export function readParameters(request: FastifyRequest): Parameters {
+export function readParameters(request: ApiRequest): Parameters {
   if (request.method !== 'POST') return request.query as Parameters
   if (request.body === TOO_LARGE) throw new ApiError('body_too_large')
   const body = parseJson(request.body as string | undefined)
@@ -55,7 +56,7 @@ export function readParameters(request: FastifyRequest): Parameters {
 }
 
 /** The token of a request outside /v1.0/ (RFC 6750, section 2.1). Throws `token_missing` if there is none. */
-export function readBearerToken({ headers }: FastifyRequest): string {
+export function readBearerToken({ headers }: ApiRequest): string {
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
   return token

@@ -1,13 +1,14 @@
 /** Sends responses: gzips the body if the client accepts that, and sends a long one in chunks. */
 
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback, gzipSync } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import type { ApiError, Envelope } from '../errors.ts'
 import { connectionOf } from './connection.ts'
+import type { ApiReply, ApiRequest } from './exchange.ts'
 import { COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip } from './request.ts'
 
@@ -50,18 +51,18 @@ export type ResponseContext = {
 }
 
 /** Whether the response must be the last one of its connection, because the server drains. */
-export function isLastResponse(request: Pick<FastifyRequest, 'raw'>): boolean {
-  return connectionOf(request.raw)?.isFinalResponse() ?? true
+export function isLastResponse(request: Pick<ApiRequest, 'raw'>): boolean {
+  return connectionOf(request.raw.socket)?.isFinalResponse() ?? true
 }
 
 /** Sends a response, unless the client has disconnected. Resolves when the response is written to the connection. */
 export async function sendResponse(
   context: ResponseContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: ApiRequest,
+  reply: ApiReply,
   response: ApiResponse,
 ): Promise<void> {
-  const { raw } = reply
+  const { socket } = request.raw
   const { body } = response
   const headers = ['Request-Id', request.id, ...COMMON_HEADERS, ...corsHeaders(context.cors, request.headers.origin)]
   headers.push(...response.headers)
@@ -73,16 +74,19 @@ export async function sendResponse(
   const content = isLong ? null : isZipped ? await gzipBody(response) : joinBody(body)
   if (content instanceof Buffer) length = content.length
   if (body.length > 0 && !(isLong && isZipped)) headers.push('Content-Length', String(length))
-  if (raw.destroyed) return response.release?.()
+  if (socket?.destroyed) return response.release?.()
   if (response.release !== undefined) request.accessRecord.onClose.push(response.release)
   if (!response.isShared) trackUnsentBytes(context, request, length)
-  if (context.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
+  const isLast = context.isDraining && isLastResponse(request)
+  if (content !== null && reply.sendWhole?.(response.status, headers, content, isLast)) return
+  const { raw } = reply
+  if (isLast) raw.shouldKeepAlive = false
   raw.writeHead(response.status, headers)
   if (content !== null || request.method === 'HEAD') raw.end(content)
   else await sendChunks(raw, body, isZipped)
 }
 
-function trackUnsentBytes(context: ResponseContext, { accessRecord }: FastifyRequest, length: number): void {
+function trackUnsentBytes(context: ResponseContext, { accessRecord }: ApiRequest, length: number): void {
   context.unsentBytes += length
   accessRecord.onClose.push(() => {
     context.unsentBytes -= length
@@ -114,7 +118,7 @@ function joinBody(body: ResponseBody): string | Buffer {
 }
 
 /** Sends a long body as fast as the client reads it. A client that disconnects is not an error. */
-async function sendChunks(raw: FastifyReply['raw'], body: ResponseBody, isZipped: boolean): Promise<void> {
+async function sendChunks(raw: ServerResponse, body: ResponseBody, isZipped: boolean): Promise<void> {
   const source = Readable.from(responseChunks(body))
   const sending = isZipped ? pipeline(source, createGzip(GZIP_OPTIONS), raw) : pipeline(source, raw)
   await sending.catch(() => raw.destroy())

@@ -1,13 +1,16 @@
 /** The HTTP server of the API: its limits, and the responses to requests without a route. */
 
 import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import proxyAddr from '@fastify/proxy-addr'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type ApiContext, toApiError } from '../context.ts'
 import { ApiError } from '../errors.ts'
-import { type AccessLogOptions, logAccess } from './access-log.ts'
+import { type AccessLogOptions, beginAccessRecord, endAccessRecord } from './access-log.ts'
 import { connectionOf } from './connection.ts'
 import { ConnectionManager } from './connection-manager.ts'
+import { DirectPath, type DirectPathOptions, type DirectRoutes } from './direct/direct-path.ts'
 import { KnownPaths } from './known-paths.ts'
 import { admitRequest } from './limits/overload.ts'
 import { normalizedPath, parseBody, parseQueryString } from './request.ts'
@@ -29,25 +32,75 @@ const HTTP_OPTIONS = {
 }
 
 export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailure'> & {
-  settings: { trustedProxies: readonly string[] }
+  settings: { trustedProxies: readonly string[]; directPath?: boolean }
+  /** The handlers of the direct path. */
+  directRoutes: DirectRoutes
   monotonicMs?: () => number
 }
 
 /** Creates a server without endpoints. It logs every request, and answers unknown paths with `endpoint_unknown`. */
 export function createHttpServer(
   context: ApiContext,
-  { log, metrics, monotonicMs = () => performance.now(), settings }: HttpServerOptions,
+  { log, metrics, monotonicMs = () => performance.now(), settings, directRoutes }: HttpServerOptions,
 ) {
+  const onFailure = (address: string): void => context.clientLimits.countFailure(address)
+  const accessLog: AccessLogOptions = { log, metrics, monotonicMs, onFailure }
   const admit = (request: FastifyRequest, reply: FastifyReply): boolean => {
-    const onFailure = (address: string): void => context.clientLimits.countFailure(address)
-    logAccess({ log, metrics, monotonicMs, onFailure }, request, reply)
+    const { raw } = reply
+    request.raw.headers['content-type'] = 'application/json' // every body is read as JSON
+    beginAccessRecord(request, accessLog)
+    raw.once('close', () => endAccessRecord(accessLog, request, raw.statusCode, raw.writableFinished))
     return admitRequest(context, request, reply)
   }
   const reject = (request: FastifyRequest, reply: FastifyReply): void =>
     void rejectUnknownPath(context, known, request, reply)
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
-  const app = fastify({
+  const app = createFastify(
+    settings,
+    nextId,
+    (request, reply) => void (admit(request, reply) && reject(request, reply)),
+  )
+  app.decorateRequest('accessRecord')
+  readAnyBody(app)
+  app.addHook('onRoute', ({ url, method }) => known.add(url, method))
+  app.addHook('onRequest', (request, reply, done) => {
+    if (admit(request, reply)) done()
+  })
+  addErrorHandlers(app, context, reject)
+  const directPath = createDirectPath(context, accessLog, { nextId, settings, directRoutes })
+  return { app, front: new ConnectionManager(app.server, monotonicMs, directPath) }
+}
+
+type DirectPathSettings = Pick<HttpServerOptions, 'settings' | 'directRoutes'> & { nextId: () => string }
+
+/** Null if the setting switches the direct path off. */
+function createDirectPath(
+  context: ApiContext,
+  accessLog: AccessLogOptions,
+  { nextId, settings, directRoutes }: DirectPathSettings,
+): DirectPath | null {
+  if (settings.directPath === false) return null
+  return new DirectPath({
+    nextId,
+    clientAddress: clientAddressReader(settings.trustedProxies),
+    admit: (request, reply) => {
+      beginAccessRecord(request, accessLog)
+      return admitRequest(context, request, reply)
+    },
+    onClosed: (request, status, isFinished) => endAccessRecord(accessLog, request, status, isFinished),
+    routes: directRoutes,
+    keepAliveSeconds: KEEP_ALIVE_TIMEOUT_MS / 1000,
+  })
+}
+
+/** `onBadPath` answers a request whose path cannot be decoded. */
+function createFastify(
+  settings: HttpServerOptions['settings'],
+  nextId: () => string,
+  onBadPath: (request: FastifyRequest, reply: FastifyReply) => void,
+): FastifyInstance {
+  return fastify({
     logger: false,
     genReqId: nextId,
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
@@ -59,20 +112,9 @@ export function createHttpServer(
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     connectionTimeout: STALL_TIMEOUT_MS,
     http: HTTP_OPTIONS,
-    frameworkErrors: (_error, request, reply) => {
-      if (admit(request, reply)) reject(request, reply)
-    },
+    frameworkErrors: (_error, request, reply) => onBadPath(request, reply),
     clientErrorHandler: (error, socket) => rejectUnreadable(nextId(), error, socket),
   })
-  app.decorateRequest('accessRecord')
-  readAnyBody(app)
-  app.addHook('onRoute', ({ url, method }) => known.add(url, method))
-  app.addHook('onRequest', (request, reply, done) => {
-    request.raw.headers['content-type'] = 'application/json' // every body is read as JSON
-    if (admit(request, reply)) done()
-  })
-  addErrorHandlers(app, context, reject)
-  return { app, front: new ConnectionManager(app.server, monotonicMs) }
 }
 
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void
@@ -128,6 +170,13 @@ function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
   const status = isLong ? '413 Content Too Large' : '404 Not Found'
   const headers = `Request-Id: ${id}\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\n`
   connection?.rejectWith(`HTTP/1.1 ${status}\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+}
+
+/** Returns a function that reads the address of a client, as Fastify does for the requests of node:http. */
+function clientAddressReader(trustedProxies: readonly string[]): DirectPathOptions['clientAddress'] {
+  if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? ''
+  const isTrusted = proxyAddr.compile([...trustedProxies])
+  return (request) => proxyAddr(request as IncomingMessage, isTrusted)
 }
 
 /** Generates request IDs: short, and unique across processes. */

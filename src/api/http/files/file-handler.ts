@@ -1,9 +1,9 @@
 /** Handles a request for a file, from its token to its last byte. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../../auth/authenticator.ts'
 import { type ApiContext, toApiError } from '../../context.ts'
 import { ApiError, overloadedError } from '../../errors.ts'
+import type { ApiReply, ApiRequest } from '../exchange.ts'
 import { type Headers, rateLimitHeaders } from '../headers.ts'
 import { acquireSlot } from '../limits/acquire-slot.ts'
 import { errorResponse, sendResponse } from '../response.ts'
@@ -22,18 +22,18 @@ export type FileRequest = { endpoint: string; token: () => unknown; find: (calle
 export async function handleFile(
   context: ApiContext,
   { endpoint, token, find }: FileRequest,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: ApiRequest,
+  reply: ApiReply,
 ): Promise<void> {
   let caller: Caller | null = null
   let remaining: number | null = null
   let found: FileDownload | ApiError | null = null
   try {
     caller = await context.authenticator.authenticate(token(), request.ip)
-    const releaseSlot = await acquireSlot(context, caller, request.accessRecord, reply)
+    const releaseSlot = await acquireSlot(context, caller, reply)
     found = await findOrApiError(find, caller)
     const part = found instanceof ApiError ? null : prepareFileResponse(request, found)
-    if (part?.range) acquireDownloadSlot(context, caller, request, reply)
+    if (part?.range) acquireDownloadSlot(context, caller, request)
     remaining = await chargeOutcome(context, caller, endpoint, request.method, found, part)
     if (found instanceof ApiError || part === null) throw found
     releaseSlot()
@@ -91,10 +91,9 @@ async function chargeOutcome(
 function acquireDownloadSlot(
   { downloadLimiter }: ApiContext,
   { account }: Caller,
-  { accessRecord }: FastifyRequest,
-  { raw }: FastifyReply,
+  { accessRecord, raw }: ApiRequest,
 ): void {
-  if (raw.destroyed) throw overloadedError('The client has disconnected.') // its record is closed and would not release
+  if (raw.socket.destroyed) throw overloadedError('The client has disconnected.') // its record is closed and would not release
   void downloadLimiter.acquire(account.id)
   accessRecord.onClose.push(() => downloadLimiter.release(account.id))
 }
@@ -104,6 +103,6 @@ function withRateLimitHeaders(part: FileResponse, caller: Caller, remaining: num
 }
 
 /** WWW-Authenticate for 401 outside /v1.0/, where the token is a header. */
-function bearerChallenge({ accessRecord }: FastifyRequest, { status }: ApiError): Headers {
+function bearerChallenge({ accessRecord }: ApiRequest, { status }: ApiError): Headers {
   return status === 401 && !accessRecord.path?.startsWith('/v1.0/') ? ['WWW-Authenticate', 'Bearer'] : []
 }

@@ -1,7 +1,8 @@
 /** Sends a file or a range of it, as fast as the client reads it, with one chunk in memory. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ServerResponse } from 'node:http'
 import type { FileManifest, FileName, FileStore, OpenedFile } from '../../../jobs/file-store/file-store.ts'
+import type { ApiReply, ApiRequest } from '../exchange.ts'
 import { COMMON_HEADERS, corsHeaders, type Headers } from '../headers.ts'
 import { formatHttpDate } from '../http-date.ts'
 import { isLastResponse, type ResponseContext } from '../response.ts'
@@ -26,7 +27,7 @@ export async function openPublished(fileStore: ReadableFileStore, name: FileName
 
 /** The response to a request. Conditions apply to GET and HEAD, ranges to GET. A POST always gets the whole file. */
 export function prepareFileResponse(
-  { method, headers }: FastifyRequest,
+  { method, headers }: ApiRequest,
   { file, disposition }: FileDownload,
 ): FileResponse {
   const { manifest } = file
@@ -50,8 +51,8 @@ export function prepareFileResponse(
 /** Sends a response. Resolves when all is written or the client has disconnected. Throws if the file cannot be read. */
 export async function sendFileResponse(
   context: ResponseContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: ApiRequest,
+  reply: ApiReply,
   { file }: FileDownload,
   { status, range, headers }: FileResponse,
 ): Promise<void> {
@@ -76,7 +77,7 @@ export async function sendFileResponse(
  * Resolves to true when the chunk is written, and to false if the connection closes. The callback of `write` alone does
  * not suffice: it is never called for a write between the disconnect and the `close` event.
  */
-function writeChunk(context: ResponseContext, raw: FastifyReply['raw'], chunk: Uint8Array): Promise<boolean> {
+function writeChunk(context: ResponseContext, raw: ServerResponse, chunk: Uint8Array): Promise<boolean> {
   if (raw.destroyed) return Promise.resolve(false)
   context.unsentBytes += chunk.length
   const written = new Promise<boolean>((resolve) => {

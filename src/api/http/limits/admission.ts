@@ -24,15 +24,8 @@ const MAX_SCHEDULED_STEPS = 256
 /** Milliseconds between two samples of the processor time while no requests arrive. */
 const CPU_SAMPLE_MS = 100
 
-export type AdmissionOptions = {
-  /** Starts a request, or the first request of unparsed bytes. */
-  start: (next: Next) => void
-  /** Milliseconds of a monotonic clock. */
-  monotonicMs: () => number
-}
-
 export class Admission {
-  readonly #options: AdmissionOptions
+  readonly #monotonicMs: () => number
   readonly #firstQueue = new RequestQueue()
   readonly #pipelinedQueue = new RequestQueue()
   readonly #arrivalClock: ArrivalClock
@@ -47,9 +40,10 @@ export class Admission {
   #tickBudget = TICK_BUDGET_MS
   #nextTickIsShort = false
 
-  constructor(options: AdmissionOptions) {
-    this.#options = options
-    this.#arrivalClock = new ArrivalClock(options.monotonicMs)
+  /** `monotonicMs`: milliseconds of a monotonic clock. */
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs
+    this.#arrivalClock = new ArrivalClock(monotonicMs)
     this.#sampleTimer = setInterval(() => setImmediate(() => this.#arrivalClock.markRead()), CPU_SAMPLE_MS).unref()
   }
 
@@ -89,7 +83,7 @@ export class Admission {
   #step(tick: number): void {
     this.#scheduled--
     if (tick !== this.#currentTick) this.#startTick(tick)
-    const now = this.#options.monotonicMs()
+    const now = this.#monotonicMs()
     const isOver = now - this.#tickStartedAt >= this.#tickBudget
     const next = isOver ? undefined : this.#next(now)
     if (next === undefined) {
@@ -98,13 +92,13 @@ export class Admission {
       return
     }
     if (this.waiting > 0) this.#schedule()
-    this.#options.start(next)
+    next.start()
   }
 
   #startTick(tick: number): void {
     this.#currentTick = tick
     this.#nextTick = tick + 1
-    this.#tickStartedAt = this.#options.monotonicMs()
+    this.#tickStartedAt = this.#monotonicMs()
     this.#pipelinedStarted = 0
     this.#tickBudget = this.#nextTickIsShort ? SHORT_TICK_BUDGET_MS : TICK_BUDGET_MS
     this.#nextTickIsShort = false

@@ -1,9 +1,9 @@
 /** Rejects requests before any work: those of a client above its limit, and those that have waited too long. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiContext } from '../../context.ts'
 import { ApiError, type Envelope, overloadedError } from '../../errors.ts'
 import { connectionOf } from '../connection.ts'
+import type { ApiReply, ApiRequest } from '../exchange.ts'
 import { errorResponse, sendResponse } from '../response.ts'
 
 declare module 'fastify' {
@@ -25,19 +25,20 @@ const MAX_WAIT_BELOW_THRESHOLD_MS = 10_000
 /** Throws an ApiError if the request has waited too long. `storeWait`: milliseconds of store wait in that time. */
 export function rejectIfWaitedTooLong(
   context: Pick<ApiContext, 'metrics' | 'monotonicMs'>,
-  { raw }: FastifyRequest,
+  { raw }: ApiRequest,
   storeWait = 0,
 ): void {
-  const connection = connectionOf(raw)
-  const waited = connection === undefined ? 0 : context.monotonicMs() - connection.arrivedAt
-  const isOverload = (connection?.totalPending ?? 0) > OVERLOAD_THRESHOLD && waited - storeWait > MAX_WAIT_MS
+  const load = connectionOf(raw.socket)?.load
+  if (load === undefined) return
+  const waited = context.monotonicMs() - load.arrivedAt
+  const isOverload = load.pending > OVERLOAD_THRESHOLD && waited - storeWait > MAX_WAIT_MS
   if (!isOverload && waited <= MAX_WAIT_BELOW_THRESHOLD_MS) return
   context.metrics.countRejection('wait_timeout')
   throw overloadedError('The server has more requests than it can answer: try again in a second.')
 }
 
 /** Returns whether a request is admitted. Answers a request that is not. */
-export function admitRequest(context: ApiContext, request: FastifyRequest, reply: FastifyReply): boolean {
+export function admitRequest(context: ApiContext, request: ApiRequest, reply: ApiReply): boolean {
   const config = request.routeOptions?.config ?? {} // a path that cannot be decoded has none
   if (config.isHealth) return true
   try {

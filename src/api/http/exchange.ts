@@ -1,0 +1,45 @@
+/** What handlers see of one request and its response, whether node:http or the direct path has read the request. */
+
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyContextConfig } from 'fastify'
+
+/** What the access log records about a request. */
+export type AccessRecord = {
+  /** The path of its route; null if no route matches. */
+  path: string | null
+  /** The endpoint's name, for metrics. */
+  endpoint: string
+  /** The ID of the account; null until it is known. */
+  account: number | null
+  /** Called when the response is sent or the client has disconnected. */
+  onClose: (() => void)[]
+  /** Monotonic milliseconds. */
+  readonly startedAt: number
+}
+
+/** A request. Those of Fastify have this form. */
+export type ApiRequest = {
+  readonly id: string
+  readonly method: string
+  readonly url: string
+  /** The parameters of the query string. */
+  readonly query: unknown
+  /** The body as text; undefined if there is none. */
+  readonly body: unknown
+  readonly headers: IncomingHttpHeaders
+  /** The address of the client, by X-Forwarded-For if a trusted proxy sent the request. */
+  readonly ip: string
+  readonly raw: { readonly socket: Socket }
+  readonly routeOptions: { readonly config: FastifyContextConfig }
+  accessRecord: AccessRecord
+}
+
+/** A response. Those of Fastify have this form. */
+export type ApiReply = {
+  readonly request: ApiRequest
+  /** The response of node:http. On the direct path it is created by its first use. */
+  readonly raw: ServerResponse
+  /** Sends a whole response. Only replies of the direct path have it. `headers`: names and values alternately. */
+  readonly sendWhole?: (status: number, headers: readonly string[], body: string | Uint8Array, isLast: boolean) => void
+}
