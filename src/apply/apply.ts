@@ -9,13 +9,7 @@ import type { Change, SupersededState } from './change.ts'
 import { type CrawlState, type CurrentFacts, type DnsState, NO_FACTS, NO_WEBSITE } from './crawl-state.ts'
 import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './dns-state.ts'
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals, type ProbePlan, planAfterObservation } from './next-probe.ts'
-import {
-  isDnsStatusOk,
-  type PreparedObservation,
-  parsePreparedDns,
-  parsePreparedWeb,
-  queriedRecordTypes,
-} from './prepare.ts'
+import { type PreparedObservation, parsePreparedDns, parsePreparedWeb, queriedRecordTypes } from './prepare.ts'
 import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
 import { isSameWebsite, websiteFromPart } from './web-facts.ts'
@@ -41,11 +35,11 @@ export type ObservationDraft = {
 }
 
 /** Returns true if the current facts are needed, and false if the fingerprints show that nothing changed. */
-export function differs(state: CrawlState, { dns, web, dnsFingerprint, webFingerprint }: PreparedObservation): boolean {
+export function differs(state: CrawlState, { dnsFingerprint, webFingerprint }: PreparedObservation): boolean {
   if (state.forgotten) return false
   return (
-    (dns !== null && dnsFingerprint !== state.dnsFingerprint) ||
-    (web !== null && webFingerprint !== state.webFingerprint)
+    (dnsFingerprint !== 0 && dnsFingerprint !== state.dnsFingerprint) ||
+    (webFingerprint !== 0 && webFingerprint !== state.webFingerprint)
   )
 }
 
@@ -89,13 +83,13 @@ export function applyObservation(draft: ObservationDraft, prepared: PreparedObse
 /** An observation that is older than the newest applied one leaves the plan as it is. */
 function planNextProbe(
   draft: ObservationDraft,
-  { observed_at: at, dns }: PreparedObservation,
+  { observed_at: at, dnsFingerprint, isOk }: PreparedObservation,
   before: CurrentFacts,
   clocks: readonly Instant[],
 ): void {
   const newest = Math.max(...clocks)
   if (at <= newest) return
-  const failing = dns === null ? draft.plan.failures > 0 : !isDnsStatusOk(dns)
+  const failing = dnsFingerprint === 0 ? draft.plan.failures > 0 : !isOk
   const changed = draft.current !== before && isSignificantChange(before, draft.current, clocks)
   draft.plan = planAfterObservation(
     { ...draft.state, ...draft.plan },
@@ -147,11 +141,9 @@ export function changeOf(draft: ObservationDraft): Change | null {
 }
 
 /** Returns true if any part of the dns part was newer than its clock. */
-function applyDns(
-  draft: ObservationDraft,
-  { queriedTypes, observed_at, dns, dnsFingerprint }: PreparedObservation,
-): boolean {
-  if (dns === null) return false
+function applyDns(draft: ObservationDraft, prepared: PreparedObservation): boolean {
+  const { queriedTypes, observed_at, dnsFingerprint } = prepared
+  if (dnsFingerprint === 0) return false
   const queried = queriedRecordTypes(queriedTypes)
   const types = queried.filter((type) => observed_at > draft.clocks[CLOCK_INDEX[type]]!)
   const newer = observed_at > draft.clocks[CLOCK_INDEX.status]!
@@ -159,7 +151,7 @@ function applyDns(
   const whole = newer && types.length === queried.length
   if (dnsFingerprint !== draft.dnsFingerprint) {
     const before = draft.current
-    const dnsPart = parsePreparedDns(dns)
+    const dnsPart = parsePreparedDns(prepared.dns!)
     for (const type of types) applyType(draft, type, dnsPart.texts[type]!, observed_at)
     const status = newer ? dnsPart.status : draft.current.status
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
@@ -199,13 +191,11 @@ function deriveResolution(current: CurrentFacts, resolved: boolean, before: Curr
 }
 
 /** Returns true if the web part was newer than its clock. */
-function applyWeb(
-  draft: ObservationDraft,
-  { web: written, observed_at, webFingerprint }: PreparedObservation,
-): boolean {
-  if (written === null || observed_at <= draft.clocks[CLOCK_INDEX.web]!) return false
+function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boolean {
+  const { observed_at, webFingerprint } = prepared
+  if (webFingerprint === 0 || observed_at <= draft.clocks[CLOCK_INDEX.web]!) return false
   if (webFingerprint !== draft.webFingerprint) {
-    const web = parsePreparedWeb(written)
+    const web = parsePreparedWeb(prepared.web!)
     if (typeof web === 'string') return applyCertificate(draft, web)
     const website = websiteFromPart(web)
     const known = draft.current.web

@@ -12,12 +12,13 @@ import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
  * `dns` and `web` are texts that parsePreparedDns and parsePreparedWeb read, or null without the part. Strings are
  * cheaper than objects to pass between threads and to hold during a batch.
  * `queriedTypes` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS. A fingerprint is an integer
- * from 1 to 2^48 - 1, or 0 without the part.
+ * from 1 to 2^48 - 1, or 0 without the part. `isOk`: the status of the dns part is ok.
  */
 export type PreparedObservation = {
   name: DomainName
   observed_at: Instant
   queriedTypes: number
+  isOk: boolean
   dns: string | null
   web: string | null
   dnsFingerprint: number
@@ -37,6 +38,7 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
     name: domain,
     observed_at,
     queriedTypes: dns ? queriedTypeBits(dns) : 0,
+    isOk: dns?.status === 'ok',
     dns: dnsText,
     web: webText,
     dnsFingerprint: dnsText === null ? 0 : fingerprintOf(dnsText),
@@ -69,11 +71,6 @@ function serializeDns({ status, records }: DnsPart): string {
 export function dnsFingerprintOf({ status, texts }: PreparedDns): number {
   const queried = RECORD_TYPES.filter((type) => texts[type] !== undefined)
   return fingerprintOf([status, ...queried.map((type) => type + texts[type])].join(TEXT_SEPARATOR))
-}
-
-/** Returns whether the status of a prepared dns part is ok. */
-export function isDnsStatusOk(text: string): boolean {
-  return text === 'ok' || text.startsWith(`ok${TEXT_SEPARATOR}`)
 }
 
 export function parsePreparedDns(text: string): PreparedDns {

@@ -45,8 +45,11 @@ type Options = RegistrationOptions & { format: InputFormat; observedAt?: Instant
 type ImportEnd = NonNullable<ImportBatch['end']> | 'stopped'
 
 const OBSERVATIONS_FORMAT = 'observations'
-/** Batches outlive a young generation of any size. One that does not grow uses half the memory at the same speed. */
-const V8_SMALL_YOUNG_GENERATION = '--semi-space-growth-factor=1'
+/**
+ * Batches outlive a young generation of any size. One that does not grow uses half the memory at the same speed. That of
+ * the reader, which starts later, has 4 MB instead of one: its lines leave less to copy.
+ */
+const V8_YOUNG_GENERATION = ['--semi-space-growth-factor=1', '--min-semi-space-size=4']
 const IMPORT_HELP = `
 FILE has one observation per line (JSON Lines, UTF-8), plain or compressed with gzip or zstd. - is
 standard input.
@@ -142,7 +145,7 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
   const { format } = options
   const settings = loadSettings()
   const intervals = probeIntervalsOf(settings)
-  setFlagsFromString(V8_SMALL_YOUNG_GENERATION)
+  for (const flag of V8_YOUNG_GENERATION) setFlagsFromString(flag)
   const source = openImportSource(path)
   const rejects = openRejectsFile(options.rejects ?? null, source.stats)
   const stop = listenForStop()

@@ -9,6 +9,7 @@ import type { BatchRequest, ImportBatch, ReaderTask } from './batch.ts'
 import { type BatchCollector, collectObservations } from './collect-observations.ts'
 import { collectSightings } from './collect-sightings.ts'
 import { IMPORT_FORMATS } from './formats/import-formats.ts'
+import { buffersOfColumns } from './observation-columns.ts'
 import { decompress } from './stream/decompress.ts'
 import { InputError } from './stream/input-error.ts'
 import { createLineSplitter, type InputLine } from './stream/line-splitter.ts'
@@ -46,27 +47,28 @@ async function collectLines(
   sender: BatchSender,
 ): Promise<BatchEnd> {
   const splitter = createLineSplitter()
+  /** Adds a line. Returns true if it is rejected and the import is strict. */
+  const isLast = (line: InputLine, { latest }: BatchRequest): boolean => {
+    const isAccepted = batch.add(line, latest)
+    if (strict && !isAccepted) batch.dropObservations()
+    else if (batch.isFull()) sender.send()
+    return strict && !isAccepted
+  }
   let ending: BatchEnd = 'done'
   try {
     for await (const chunk of decompress(fileChunks(fd, sender.count), path)) {
-      for (const line of splitter.split(chunk)) if (await isLast(line)) return 'refused'
+      // Most lines need no wait, and a wait costs as much as the line.
+      for (const line of splitter.split(chunk))
+        if (isLast(line, sender.currentRequest() ?? (await sender.nextRequest()))) return 'refused'
     }
     const rest = splitter.rest()
-    if (rest !== null && (await isLast(rest))) return 'refused'
+    if (rest !== null && isLast(rest, sender.currentRequest() ?? (await sender.nextRequest()))) return 'refused'
   } catch (error) {
     if (error instanceof InputError) throw error
     ending = { problem: (error as Error).message }
   }
   const { latest } = sender.currentRequest() ?? (await sender.nextRequest())
   return !batch.addLast(latest) && strict ? 'refused' : ending
-  /** Adds a line. Returns true if it is rejected and the import is strict. */
-  async function isLast(line: InputLine): Promise<boolean> {
-    const { latest } = sender.currentRequest() ?? (await sender.nextRequest())
-    const isAccepted = batch.add(line, latest)
-    if (strict && !isAccepted) batch.dropObservations()
-    else if (batch.isFull()) sender.send()
-    return strict && !isAccepted
-  }
 }
 
 /** Sends what was held back for the end of the file, after all of it was read. */
@@ -83,7 +85,8 @@ function createBatchSender(port: MessagePort, batch: BatchCollector) {
   let request: BatchRequest | null = null
   const post = (end: ImportBatch['end']): void => {
     request = null
-    port.postMessage({ ...batch.takeBatch(), bytes, end } satisfies ImportBatch)
+    const full: ImportBatch = { ...batch.takeBatch(), bytes, end }
+    port.postMessage(full, buffersOfColumns(full.observations))
   }
   port.on('message', (next: BatchRequest) => {
     request = next

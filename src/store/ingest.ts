@@ -12,6 +12,7 @@ import {
   startDraft,
 } from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
+import type { CrawlState } from '../apply/crawl-state.ts'
 import type { ProbeIntervals } from '../apply/next-probe.ts'
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
@@ -34,11 +35,16 @@ export const MAX_AHEAD_SECONDS = 300
 /** The part of a store that an ingest uses. */
 type IngestStore = Pick<Store, 'observations' | 'now'>
 
-/** One observation and its index in the batch. */
-type IngestItem = { index: number; prepared: PreparedObservation }
+/** A name, and the places of its observations in `IngestBatch.order`: from `from` up to `to` (exclusive). */
+type NameGroup = { name: DomainName; from: number; to: number }
 
-/** Items by name, outcomes by index in the batch, and the options. */
-type IngestBatch = { groups: Map<DomainName, IngestItem[]>; outcomes: IngestOutcome[]; options: IngestOptions }
+/** `order`: indexes of `rows`, by slot and name. `outcomes`: by index of `rows`. */
+type IngestBatch = {
+  rows: readonly PreparedObservation[]
+  order: readonly number[]
+  outcomes: IngestOutcome[]
+  options: IngestOptions
+}
 
 /** Names per transaction: about 50 milliseconds of work, so that other writers are not blocked. */
 const NAMES_PER_TRANSACTION = 2000
@@ -66,15 +72,14 @@ export async function ingestPrepared(
 ): Promise<IngestOutcome[]> {
   const maxTime = (await store.now()) + MAX_AHEAD_SECONDS
   const outcomes: IngestOutcome[] = batch.map(({ observed_at }) => (observed_at > maxTime ? 'ahead' : 'unchanged'))
-  const items = batch.map((prepared, index) => ({ index, prepared }))
-  const groups = groupInSlotOrder(items.filter(({ index }) => outcomes[index] !== 'ahead'))
-  const names = [...groups.keys()]
+  const order = slotOrder(batch, (index) => outcomes[index] !== 'ahead')
+  const groups = groupsByName(batch, order)
   let from = 0
   const applyRest = async (): Promise<void> => {
-    while (from < names.length) {
-      let pending = names.slice(from, from + NAMES_PER_TRANSACTION)
+    while (from < groups.length) {
+      let pending = groups.slice(from, from + NAMES_PER_TRANSACTION)
       from += NAMES_PER_TRANSACTION
-      while (pending.length > 0) pending = await applyNames(store, pending, { groups, outcomes, options })
+      while (pending.length > 0) pending = await applyGroups(store, pending, { rows: batch, order, outcomes, options })
     }
   }
   await settleAll(Array.from({ length: CONCURRENT_TRANSACTIONS }, applyRest))
@@ -86,56 +91,74 @@ async function settleAll(tasks: readonly Promise<void>[]): Promise<void> {
   for (const settled of await Promise.allSettled(tasks)) if (settled.status === 'rejected') throw settled.reason
 }
 
-/** Groups the items by name. Names are in slot order; the items of a name are in the order of the batch. */
-function groupInSlotOrder(items: readonly IngestItem[]): Map<DomainName, IngestItem[]> {
-  const groups = new Map<DomainName, IngestItem[]>()
-  for (const item of items) {
-    const name = item.prepared.name
-    const group = groups.get(name)
-    if (group) group.push(item)
-    else groups.set(name, [item])
+/** Returns the indexes of the chosen rows, by slot, then by name, then in the order of the batch. */
+function slotOrder(rows: readonly PreparedObservation[], isChosen: (index: number) => boolean): number[] {
+  const slots = Uint16Array.from(rows, ({ name }) => slotOf(name))
+  const order = [...rows.keys()].filter(isChosen)
+  return order.sort((a, b) => slots[a]! - slots[b]! || compareNames(rows[a]!, rows[b]!) || a - b)
+}
+
+function compareNames({ name: a }: PreparedObservation, { name: b }: PreparedObservation): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function groupsByName(rows: readonly PreparedObservation[], order: readonly number[]): NameGroup[] {
+  const groups: NameGroup[] = []
+  for (const [place, index] of order.entries()) {
+    const last = groups.at(-1)
+    const { name } = rows[index]!
+    if (last?.name === name) last.to++
+    else groups.push({ name, from: place, to: place + 1 })
   }
-  const namesWithSlot = [...groups.keys()].map((name) => ({ name, slot: slotOf(name) }))
-  namesWithSlot.sort((a, b) => a.slot - b.slot || (a.name < b.name ? -1 : 1))
-  return new Map(namesWithSlot.map(({ name }) => [name, groups.get(name)!]))
+  return groups
 }
 
 /**
- * Applies each name's items to its stored state and saves the changes. Returns the names that another writer has
+ * Applies each name's observations to its stored state and saves the changes. Returns the names that another writer has
  * changed meanwhile.
  */
-async function applyNames(
+async function applyGroups(
   { observations }: IngestStore,
-  names: DomainName[],
-  { groups, outcomes, options }: IngestBatch,
-): Promise<DomainName[]> {
-  const drafts = await startDrafts(observations, names, groups, options.intervals)
+  groups: NameGroup[],
+  batch: IngestBatch,
+): Promise<NameGroup[]> {
+  const { rows, order, outcomes, options } = batch
+  const drafts = await startDrafts(observations, groups, batch)
   const changes: Change[] = []
-  for (const [index, name] of names.entries()) {
+  for (const [index, { from, to }] of groups.entries()) {
     const draft = drafts[index]!
-    for (const { index, prepared } of groups.get(name)!) outcomes[index] = applyObservation(draft, prepared)
+    for (let place = from; place < to; place++) {
+      const index = order[place]!
+      outcomes[index] = applyObservation(draft, rows[index]!)
+    }
     const change = changeOf(draft)
     if (change) changes.push(change)
   }
   if (changes.length === 0) return []
   const { rejected, lost } = await observations.save(changes, options.leases)
-  for (const name of lost) for (const { index } of groups.get(name)!) outcomes[index] = 'lost'
-  return rejected
+  for (const { from, to } of groupsOf(lost, groups)) for (const index of order.slice(from, to)) outcomes[index] = 'lost'
+  return groupsOf(rejected, groups)
+}
+
+function groupsOf(names: readonly DomainName[], groups: readonly NameGroup[]): NameGroup[] {
+  if (names.length === 0) return []
+  const chosen = new Set(names)
+  return groups.filter(({ name }) => chosen.has(name))
 }
 
 /** One draft per name. Reads the facts only of names with a changed fingerprint. */
 async function startDrafts(
   observations: Store['observations'],
-  names: readonly DomainName[],
-  groups: Map<DomainName, IngestItem[]>,
-  intervals: ProbeIntervals | undefined,
+  groups: readonly NameGroup[],
+  { rows, order, options }: IngestBatch,
 ): Promise<ObservationDraft[]> {
-  const crawlStates = await observations.crawlStates(names)
-  const changed = crawlStates.filter(
-    (crawlState) =>
-      crawlState.version > 0 && groups.get(crawlState.name)!.some(({ prepared }) => differs(crawlState, prepared)),
-  )
+  const crawlStates = await observations.crawlStates(groups.map(({ name }) => name))
+  const isChanged = (state: CrawlState, { from, to }: NameGroup): boolean => {
+    for (let place = from; place < to; place++) if (differs(state, rows[order[place]!]!)) return true
+    return false
+  }
+  const changed = crawlStates.filter((state, index) => state.version > 0 && isChanged(state, groups[index]!))
   const currents = changed.length === 0 ? [] : await observations.currentFacts(changed.map(({ name }) => name))
   const currentByName = new Map(changed.map(({ name }, index) => [name, currents[index]!]))
-  return crawlStates.map((crawlState) => startDraft(crawlState, currentByName.get(crawlState.name), intervals))
+  return crawlStates.map((state) => startDraft(state, currentByName.get(state.name), options.intervals))
 }
