@@ -3,13 +3,14 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { LOAD_TOOL, runClosedLoad } from './load/closed-load.ts'
-import { type MeasuredServer, startDomaindex, startYardstick } from './load/server.ts'
+import { LOAD_TOOL, type MeasuredLoad, runClosedLoad } from './load/closed-load.ts'
+import { DATABASE_CORE, type MeasuredServer, startDomaindex, startYardstick } from './load/server.ts'
 import { type BenchOptions, readOptions } from './measure/options.ts'
 import {
   domaindexCommand,
   makeTemporaryFolder,
   measureCommand,
+  pinProcess,
   type ResourceUsage,
   runProcess,
   stopProcess,
@@ -66,8 +67,9 @@ try {
 
 function notes({ names, rounds, seconds }: BenchOptions): string[] {
   return [
-    `${names.toLocaleString('en')} synthetic names, seed ${SEED}; median of ${rounds} interleaved rounds; PostgreSQL 18 on the same machine, durable, on both cores`,
-    `import: the whole process; serve: one worker with its primary on the first core, ${LOAD_TOOL} for ${seconds} s on the second`,
+    `${names.toLocaleString('en')} synthetic names, seed ${SEED}; median of ${rounds} interleaved rounds; PostgreSQL 18 on the same machine, durable`,
+    `import: the whole process, on all cores; serve: one worker with its primary, and PostgreSQL, on the first core, ${LOAD_TOOL} for ${seconds} s on the second`,
+    'processor time: of the server and of PostgreSQL, per response',
   ]
 }
 
@@ -115,20 +117,21 @@ async function emptyDatabase({ socket }: PostgresServer): Promise<void> {
 
 async function measureServe(
   stores: Record<Engine, StoreFiles>,
-  { socket }: PostgresServer,
+  postgres: PostgresServer,
   metrics: Metric[],
   raw: Record<string, unknown>,
 ): Promise<void> {
   for (const engine of ENGINES) await createTokens(stores[engine], ACCOUNTS, SEED)
   await runProcess(domaindexCommand('check'), { env: stores.PostgreSQL.env })
+  await pinProcess(postgres.running, DATABASE_CORE)
   const sqlite = await startDomaindex(stores.SQLite)
   const ours = await startDomaindex(stores.PostgreSQL)
-  const express = await startYardstick('express', { PG_SOCKET: socket })
+  const express = await startYardstick('express', { PG_SOCKET: postgres.socket })
   servers.push(sqlite, ours, express)
   const expected = computeExpectedAnswers(world, VERIFIED_LOOKUPS)
   await verify([sqlite, ours], expected)
-  await compareLookups({ sqlite, ours, express }, expected, metrics, raw)
-  await comparePages({ sqlite, ours, express }, metrics, raw)
+  await compareLookups({ sqlite, ours, express, postgres }, expected, metrics, raw)
+  await comparePages({ sqlite, ours, express, postgres }, metrics, raw)
   await verify([ours], expected)
 }
 
@@ -139,60 +142,78 @@ async function verify(servers: readonly MeasuredServer[], expected: ExpectedAnsw
   }
 }
 
-type Contenders = Record<'sqlite' | 'ours' | 'express', MeasuredServer>
+type Contenders = Record<'sqlite' | 'ours' | 'express', MeasuredServer> & { postgres: PostgresServer }
 
 async function compareLookups(
-  { sqlite, ours, express }: Contenders,
+  { sqlite, ours, express, postgres }: Contenders,
   expected: ExpectedAnswers,
   metrics: Metric[],
   raw: Record<string, unknown>,
 ): Promise<void> {
-  const bodies = lookups({ folder, options, world, tokens, ours, express, expected })
-  const at = (origin: string, path: string) => () =>
-    runClosedLoad(folder, { url: origin + path, bodies, connections: CONNECTIONS.lookup, seconds: options.seconds })
+  const bodies = lookups({ folder, options, world, tokens, ours, express, postgres, expected })
+  const load = { bodies, connections: CONNECTIONS.lookup, seconds: options.seconds }
+  const at = (server: MeasuredServer, path: string, others: Pick<MeasuredServer, 'running'>[]) => () =>
+    runClosedLoad(folder, { ...load, url: server.origin + path, servers: [server, ...others] })
   const contenders = {
-    ours: at(ours.origin, '/v1.0/lookup'),
-    sqlite: at(sqlite.origin, '/v1.0/lookup'),
-    point: at(express.origin, '/point'),
-    job: at(express.origin, '/v1.0/lookup'),
+    ours: at(ours, '/v1.0/lookup', [postgres]),
+    sqlite: at(sqlite, '/v1.0/lookup', []),
+    point: at(express, '/point', [postgres]),
+    job: at(express, '/v1.0/lookup', [postgres]),
   }
   await runInterleaved(1, contenders)
   const figures = await runInterleaved(options.rounds, contenders)
   raw.lookup = figures
-  const rate = (key: keyof typeof figures): number => medianOf(figures[key], (each) => each.rate)
-  metrics.push(metric('/lookup, PostgreSQL', rate('ours'), 'requests/s'))
+  const p99 = medianOf(figures.ours, (each) => each.p99)
   metrics.push(
-    metric(
-      '  p99 under full load',
-      medianOf(figures.ours, ({ p99 }) => p99),
-      'ms',
-    ),
+    ...both('/lookup, PostgreSQL', 'requests/s', figures.ours),
+    metric('  p99 under full load', p99, 'ms'),
+    ...both('  SQLite', 'requests/s', figures.sqlite),
+    ...both('  express + pg, one point query', 'requests/s', figures.point),
+    ...both('  express + pg, the same job', 'requests/s', figures.job),
+    ...ratios('  PostgreSQL to the point query', figures.ours, figures.point, 1),
+    ...ratios('  PostgreSQL to the same job', figures.ours, figures.job),
+    ...ratios('  PostgreSQL to SQLite', figures.ours, figures.sqlite),
   )
-  metrics.push(metric('  SQLite', rate('sqlite'), 'requests/s'))
-  metrics.push(metric('  express + pg, one point query', rate('point'), 'requests/s'))
-  metrics.push(metric('  express + pg, the same job', rate('job'), 'requests/s'))
-  metrics.push(metricWithMin('  PostgreSQL to the point query', rate('ours') / rate('point'), '×', 1))
-  metrics.push(metric('  PostgreSQL to the same job', rate('ours') / rate('job'), '×'))
-  metrics.push(metric('  PostgreSQL to SQLite', rate('ours') / rate('sqlite'), '×'))
 }
 
 async function comparePages(
-  { sqlite, ours, express }: Contenders,
+  { sqlite, ours, express, postgres }: Contenders,
   metrics: Metric[],
   raw: Record<string, unknown>,
 ): Promise<void> {
   const bodies = tokens.map((token) => ({ token, query: HOT_ADDRESS, limit: PAGE_ROWS }))
-  const at = (origin: string, path: string) => () =>
-    runClosedLoad(folder, { url: origin + path, bodies, connections: CONNECTIONS.page, seconds: options.seconds })
+  const load = { bodies, connections: CONNECTIONS.page, seconds: options.seconds }
+  const at = (server: MeasuredServer, path: string, others: Pick<MeasuredServer, 'running'>[]) => () =>
+    runClosedLoad(folder, { ...load, url: server.origin + path, servers: [server, ...others] })
   const figures = await runInterleaved(options.rounds, {
-    ours: at(ours.origin, '/v1.0/reverseip'),
-    sqlite: at(sqlite.origin, '/v1.0/reverseip'),
-    text: at(express.origin, '/text/reverseip'),
+    ours: at(ours, '/v1.0/reverseip', [postgres]),
+    sqlite: at(sqlite, '/v1.0/reverseip', []),
+    text: at(express, '/text/reverseip', [postgres]),
   })
   raw.pages = figures
-  const rate = (key: keyof typeof figures): number => medianOf(figures[key], (each) => each.rate)
-  metrics.push(metric(`/reverseip, ${PAGE_ROWS} rows, PostgreSQL`, rate('ours'), 'pages/s'))
-  metrics.push(metric('  SQLite', rate('sqlite'), 'pages/s'))
-  metrics.push(metric('  express + pg, json_agg', rate('text'), 'pages/s'))
-  metrics.push(metric('  PostgreSQL to json_agg', rate('ours') / rate('text'), '×'))
+  metrics.push(
+    ...both(`/reverseip, ${PAGE_ROWS} rows, PostgreSQL`, 'pages/s', figures.ours),
+    ...both('  SQLite', 'pages/s', figures.sqlite),
+    ...both('  express + pg, json_agg', 'pages/s', figures.text),
+    ...ratios('  PostgreSQL to json_agg', figures.ours, figures.text),
+  )
+}
+
+function rateOf(loads: readonly MeasuredLoad[]): number {
+  return medianOf(loads, ({ rate }) => rate)
+}
+
+function cpuOf(loads: readonly MeasuredLoad[]): number {
+  return medianOf(loads, ({ cpuMicroseconds }) => cpuMicroseconds)
+}
+
+function both(name: string, unit: string, loads: readonly MeasuredLoad[]): Metric[] {
+  return [metric(name, rateOf(loads), unit), metric('    processor time', cpuOf(loads), 'µs')]
+}
+
+/** The speed compared with another contender, by rate and by processor time. `min`: the target of both, if any. */
+function ratios(name: string, ours: readonly MeasuredLoad[], other: readonly MeasuredLoad[], min?: number): Metric[] {
+  const ratio = (label: string, value: number): Metric =>
+    min === undefined ? metric(label, value, '×') : metricWithMin(label, value, '×', min)
+  return [ratio(name, rateOf(ours) / rateOf(other)), ratio('    by processor time', cpuOf(other) / cpuOf(ours))]
 }

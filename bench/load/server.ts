@@ -14,8 +14,13 @@ import {
 import type { StoreFiles } from '../world/store.ts'
 import type { OpenLoad, OpenLoadResult } from './open-loop.ts'
 
-/** The cores of the servers and of the load: the first two, or those that BENCH_CORES names ("2,3"). */
-export const [SERVER_CORE = 0, LOAD_CORE = 1] = (process.env.BENCH_CORES ?? '0,1').split(',').map(Number)
+/**
+ * The cores of the servers, of the load and of their database: the first two, with the database on that of the servers,
+ * or those that BENCH_CORES names ("2,3" or "1,2,3").
+ */
+export const [SERVER_CORE = 0, LOAD_CORE = 1, DATABASE_CORE = SERVER_CORE] = (process.env.BENCH_CORES ?? '0,1')
+  .split(',')
+  .map(Number)
 
 export type MeasuredServer = { running: RunningProcess; origin: string }
 

@@ -103,6 +103,11 @@ export async function stopProcess(
   return exited
 }
 
+/** Restricts a running process, and the children that it starts from now on, to one core. */
+export async function pinProcess({ child }: RunningProcess, core: number): Promise<void> {
+  if (isInstalled('taskset')) await runProcess(['taskset', '-a', '-c', '-p', String(core), String(child.pid)])
+}
+
 /** Runs a program to its end and returns its output. Throws if the exit code is not one of `successCodes`. */
 export async function runProcess(
   command: readonly string[],
