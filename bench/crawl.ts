@@ -84,7 +84,7 @@ async function measureRates(servers: Servers, metrics: Metric[], raw: Record<str
       'whole probes',
       medianOf(results.page, ({ seconds }) => probes / seconds),
       'per second and core',
-      500,
+      600,
     ),
     metric('processor time', page, 'µs per probe'),
     metric(

@@ -3,13 +3,14 @@
  * threads.
  */
 
-import { spawn, spawnSync } from 'node:child_process'
 import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { gzipParallel } from '../src/jobs/gzip.ts'
 import { readOptions } from './measure/options.ts'
+import { countBytes, type GzipRun, requirePigz, runPigz } from './measure/pigz.ts'
+import { timeWork } from './measure/processor-time.ts'
 import { metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
 import { medianOf, runInterleaved } from './measure/rounds.ts'
 
@@ -18,10 +19,9 @@ const DATA = new URL('../../shared/data/newly-registered/', import.meta.url)
 const COPIES = 10
 const LEVELS = [4, 5, 6]
 
-type GzipRun = { seconds: number; bytes: number }
-
-if (!existsSync(DATA) || spawnSync('pigz', ['--version']).status !== 0) {
-  console.error('bench:gzip needs pigz (apt-get install pigz) and the sample data in ../shared/data')
+requirePigz()
+if (!existsSync(DATA)) {
+  console.error('bench:gzip needs the sample data in ../shared/data')
   process.exit(1)
 }
 const { rounds } = readOptions(0)
@@ -31,28 +31,28 @@ const path = join(folder, 'names.txt')
 const listBytes = writeNames()
 
 const ours = Object.fromEntries(LEVELS.map((level) => [`ours -${level}`, () => runOurs(level)]))
-const runs = await runInterleaved<string, GzipRun>(rounds, { pigz: runPigz, ...ours })
+const runs = await runInterleaved<string, GzipRun>(rounds, { pigz: () => runPigz(path, threads), ...ours })
 rmSync(folder, { recursive: true })
 
-const [speed, size] = ['pigz', ...Object.keys(ours)].reduce(
-  ([speeds, sizes], key) => [
-    { ...speeds, [key]: listBytes / 2 ** 20 / medianOf(runs[key]!, ({ seconds }) => seconds) },
-    { ...sizes, [key]: medianOf(runs[key]!, ({ bytes }) => bytes) },
-  ],
-  [{}, {}] as Record<string, number>[],
-) as [Record<string, number>, Record<string, number>]
+const mebibytes = listBytes / 2 ** 20
+const speed = (key: string): number => mebibytes / medianOf(runs[key]!, ({ seconds }) => seconds)
+const cost = (key: string): number => (1000 * medianOf(runs[key]!, ({ cpuSeconds }) => cpuSeconds)) / mebibytes
+const size = (key: string): number => medianOf(runs[key]!, ({ bytes }) => bytes)
 report(
   'gzip',
   [
-    metric(`pigz -p${threads} -6`, speed.pigz!, 'MiB/s'),
+    metric(`pigz -p${threads} -6`, speed('pigz'), 'MiB/s'),
+    metric('  processor time', cost('pigz'), 'ms per MiB'),
     ...LEVELS.flatMap((level) => [
-      metric(`level ${level}`, speed[`ours -${level}`]!, 'MiB/s'),
-      metricWithMin(`level ${level}: speed to pigz`, speed[`ours -${level}`]! / speed.pigz!, '×', 1.3),
-      metricWithMax(`level ${level}: size to pigz`, size[`ours -${level}`]! / size.pigz!, 'times', 1.03),
+      metric(`level ${level}`, speed(`ours -${level}`), 'MiB/s'),
+      metric('  processor time', cost(`ours -${level}`), 'ms per MiB'),
+      metricWithMin('  speed to pigz', speed(`ours -${level}`) / speed('pigz'), '×', 1.3),
+      metric('  by processor time', cost('pigz') / cost(`ours -${level}`), '×'),
+      metricWithMax('  size to pigz', size(`ours -${level}`) / size('pigz'), 'times', 1.03),
     ]),
   ],
   [
-    `${(listBytes / 2 ** 20).toFixed(0)} MiB of real names in byte order, ${threads} threads each, interleaved, median of ${rounds}`,
+    `${mebibytes.toFixed(0)} MiB of real names in byte order, ${threads} threads each, interleaved, median of ${rounds}`,
   ],
   runs,
 )
@@ -71,18 +71,8 @@ function writeNames(): number {
 }
 
 async function runOurs(level: number): Promise<GzipRun> {
-  const startedAt = performance.now()
-  let bytes = 0
-  for await (const chunk of gzipParallel(createReadStream(path, { highWaterMark: 2 ** 18 }), { level, threads })) {
-    bytes += chunk.length
-  }
-  return { seconds: (performance.now() - startedAt) / 1000, bytes }
-}
-
-async function runPigz(): Promise<GzipRun> {
-  const startedAt = performance.now()
-  const { stdout } = spawn('pigz', [`-p${threads}`, '-6', '-c', path], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let bytes = 0
-  for await (const chunk of stdout) bytes += chunk.length
-  return { seconds: (performance.now() - startedAt) / 1000, bytes }
+  const { result: bytes, ...time } = await timeWork(() =>
+    countBytes(gzipParallel(createReadStream(path, { highWaterMark: 2 ** 18 }), { level, threads })),
+  )
+  return { ...time, bytes }
 }

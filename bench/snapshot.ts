@@ -3,7 +3,6 @@
  * -6` on as many threads, and measures lookups during a build.
  */
 
-import { spawn, spawnSync } from 'node:child_process'
 import { createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -17,24 +16,21 @@ import { dayOf } from '../src/values/time.ts'
 import type { OpenLoad, OpenLoadResult } from './load/open-loop.ts'
 import { runOpenLoad, startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
+import { type GzipRun, requirePigz, runPigz } from './measure/pigz.ts'
 import { domaindexCommand, makeTemporaryFolder, measureCommand, startProcess, stopProcess } from './measure/process.ts'
+import { timeWork } from './measure/processor-time.ts'
 import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
 import { medianOf, runInterleaved } from './measure/rounds.ts'
 import { createListedStore, listedName } from './world/listed-store.ts'
 import { randomInt, seededRandom } from './world/random.ts'
 import { createTokens, type StoreFiles, storeFilesIn } from './world/store.ts'
 
-type BuildRun = { seconds: number; bytes: number }
-
 const RATE = 2000
 const ACCOUNTS = 32
 const QUERY_COUNT = 20_000
 const NICE = 10
 
-if (spawnSync('pigz', ['--version']).status !== 0) {
-  console.error('bench:snapshot needs pigz: apt-get install pigz')
-  process.exit(1)
-}
+requirePigz()
 const { names: nameCount, rounds, seconds, folder: givenFolder, only } = readOptions(20_000_000, 10, 3)
 const folder = givenFolder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
@@ -106,44 +102,38 @@ async function* textOf(listing: NameListing): AsyncGenerator<Uint8Array> {
 
 async function measureSpeed(store: StoreFiles, names: number): Promise<void> {
   const runs = await runInterleaved(rounds, {
-    pigz: runPigz,
+    pigz: () => runPigz(listPath, threads),
     snapshot: () => runBuild(store, 'snapshot'),
     enriched: () => runBuild(store, 'enriched'),
   })
   raw.speed = runs
-  const [pigz, ours, rows] = [runs.pigz, runs.snapshot, runs.enriched].map((ofKind) =>
-    medianOf(ofKind, (run) => run.seconds),
-  )
-  const [pigzBytes, listBytes, enrichedBytes] = [runs.pigz, runs.snapshot, runs.enriched].map(
-    (ofKind) => ofKind[0]!.bytes,
-  )
+  type Kind = keyof typeof runs
+  const rate = (kind: Kind): number => names / medianOf(runs[kind], (run) => run.seconds)
+  const cost = (kind: Kind): number => (1e6 * medianOf(runs[kind], (run) => run.cpuSeconds)) / names
+  const bytes = (kind: Kind): number => runs[kind][0]!.bytes
   metrics.push(
-    metric(`pigz -p${threads} -6`, names / pigz!, 'names/s'),
-    metric('the list', names / ours!, 'names/s'),
-    metricWithMin('  speed to pigz', pigz! / ours!, '×', 1.3),
-    metricWithMax('  size to pigz', listBytes! / pigzBytes!, 'times', 1.03),
-    metric('  bytes per name', listBytes! / names, 'bytes'),
-    metricWithMin('the edition with columns', names / rows!, 'rows/s', 200_000),
-    metric('  bytes per row', enrichedBytes! / names, 'bytes'),
+    metric(`pigz -p${threads} -6`, rate('pigz'), 'names/s'),
+    metric('  processor time', cost('pigz'), 'µs per name'),
+    metric('the list', rate('snapshot'), 'names/s'),
+    metric('  processor time', cost('snapshot'), 'µs per name'),
+    metricWithMin('  speed to pigz', rate('snapshot') / rate('pigz'), '×', 1.3),
+    metricWithMax('  size to pigz', bytes('snapshot') / bytes('pigz'), 'times', 1.03),
+    metric('  bytes per name', bytes('snapshot') / names, 'bytes'),
+    metricWithMin('the edition with columns', rate('enriched'), 'rows/s', 200_000),
+    metric('  processor time', cost('enriched'), 'µs per row'),
+    metric('  bytes per row', bytes('enriched') / names, 'bytes'),
   )
 }
 
-async function runBuild(store: StoreFiles, edition: SnapshotEdition): Promise<BuildRun> {
+async function runBuild(store: StoreFiles, edition: SnapshotEdition): Promise<GzipRun> {
   const fileStore = openFolderFileStore(files)
   const run = { signal: new AbortController().signal, requireLock: async () => {}, onRows: () => {}, threads }
   return withListing(store, async (listing) => {
-    const startedAt = performance.now()
-    const { manifest } = await buildEdition(edition, dayOf(listing.startedAt), { fileStore, listing }, run)
-    return { seconds: (performance.now() - startedAt) / 1000, bytes: manifest.bytes }
+    const { result, ...time } = await timeWork(() =>
+      buildEdition(edition, dayOf(listing.startedAt), { fileStore, listing }, run),
+    )
+    return { ...time, bytes: result.manifest.bytes }
   })
-}
-
-async function runPigz(): Promise<BuildRun> {
-  const startedAt = performance.now()
-  const { stdout } = spawn('pigz', [`-p${threads}`, '-6', '-c', listPath], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let bytes = 0
-  for await (const chunk of stdout) bytes += chunk.length
-  return { seconds: (performance.now() - startedAt) / 1000, bytes }
 }
 
 /** Measures the whole command with both editions. */

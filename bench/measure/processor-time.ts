@@ -1,4 +1,4 @@
-/** The processor time of other processes, from /proc. */
+/** The processor time of processes, from /proc. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -13,6 +13,16 @@ export function cpuSecondsOf(pid: number): number {
 /** The same for a process, its descendants, and the children that they have waited for. */
 export function treeCpuSeconds(pid: number): number {
   return childPids(pid).reduce((sum, child) => sum + treeCpuSeconds(child), sumOfTicks(pid, 11, 15))
+}
+
+/** Runs work in this process or in child processes that end with it. Returns its duration and its processor time. */
+export async function timeWork<Result>(
+  work: () => Promise<Result>,
+): Promise<{ result: Result; seconds: number; cpuSeconds: number }> {
+  const ownCpuSeconds = (): number => sumOfTicks(process.pid, 11, 15)
+  const [startedAt, before] = [performance.now(), ownCpuSeconds()]
+  const result = await work()
+  return { result, seconds: (performance.now() - startedAt) / 1000, cpuSeconds: ownCpuSeconds() - before }
 }
 
 /** Sums the fields of /proc/PID/stat from `from` to `to`, counted after the name: utime, stime, cutime, cstime. */

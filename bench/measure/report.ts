@@ -2,17 +2,31 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describeLoad, isQuiet, watchMachine } from './machine-load.ts'
 
 /** One row of the report. `target`: the target as text, empty if there is none. `isMet`: null if there is no target. */
 export type Metric = { name: string; value: number; unit: string; target: string; isMet: boolean | null }
 
-const OUTPUT_FOLDER = new URL('../out/', import.meta.url)
+/** The content of the JSON file. `load`: how much other work ran. A value is null if that was too much for it. */
+export type Report = {
+  bench: string
+  date: string
+  machine: string
+  isQuiet: boolean
+  load: string
+  notes: readonly string[]
+  metrics: (Omit<Metric, 'value'> & { value: number | null })[]
+  raw: unknown
+}
+
+const OUTPUT_FOLDER = process.env.BENCH_REPORTS ?? fileURLToPath(new URL('../out', import.meta.url))
 /** The unit of a ratio of two figures of one run. */
 const RATIO = '×'
 
 /** From the start of the bench, when it imports this file. */
-const machineLoad = watchMachine()
+const loadSinceStart = watchMachine()
 
 /** A metric without a target. */
 export function metric(name: string, value: number, unit: string): Metric {
@@ -37,27 +51,37 @@ export function machine(): string {
 }
 
 /**
- * Prints the table and writes bench/out/NAME.json. `notes`: how the bench measured. `raw`: the figures of every round.
- * If the machine was busy with other work, a ratio has no figure: null in JSON.
+ * Prints the table and writes bench/out/NAME.json, or NAME.json in the folder of BENCH_REPORTS. `notes`: how the bench
+ * measured. `raw`: the figures of every round. If the machine was busy with other work, a ratio has no figure: null in JSON.
  */
 export function report(name: string, metrics: readonly Metric[], notes: readonly string[], raw: unknown): void {
   const date = new Date().toISOString().slice(0, 10)
   console.log(`\nbench:${name}, ${date}, ${machine()}`)
-  const load = machineLoad()
-  const allNotes = [...notes, `${describeLoad(load)}${isQuiet(load) ? '' : ': too much for a ratio, so none is given'}`]
+  const machineLoad = loadSinceStart()
+  const [quiet, load] = [isQuiet(machineLoad), describeLoad(machineLoad)]
+  const allNotes = [...notes, `${load}${quiet ? '' : ': too much for a ratio, so none is given'}`]
   for (const note of allNotes) console.log(`  ${note}`)
-  const shown = metrics.map((each) => (isQuiet(load) || each.unit !== RATIO ? each : { ...each, ...NO_FIGURE }))
+  const shown = metrics.map((each) => (quiet || each.unit !== RATIO ? each : { ...each, ...NO_FIGURE }))
   const rows = shown.map(({ name, value, unit, target, isMet }) => [
-    name,
+    `  ${name}`,
     value === null ? '-' : formatNumber(value),
     unit,
     target,
     value === null ? 'machine too busy' : verdict(isMet),
   ])
-  printTable([['', 'figure', '', 'target', ''], ...rows])
+  console.log(formatTable([['', 'figure', '', 'target', ''], ...rows], [1]))
   mkdirSync(OUTPUT_FOLDER, { recursive: true })
-  const content = { bench: name, date, machine: machine(), notes: allNotes, metrics: shown, raw }
-  writeFileSync(new URL(`${name}.json`, OUTPUT_FOLDER), `${JSON.stringify(content, null, 1)}\n`)
+  const content: Report = {
+    bench: name,
+    date,
+    machine: machine(),
+    isQuiet: quiet,
+    load,
+    notes: allNotes,
+    metrics: shown,
+    raw,
+  }
+  writeFileSync(join(OUTPUT_FOLDER, `${name}.json`), `${JSON.stringify(content, null, 1)}\n`)
 }
 
 const NO_FIGURE = { value: null, isMet: null }
@@ -74,10 +98,10 @@ export function formatNumber(value: number): string {
   return value.toPrecision(3)
 }
 
-function printTable(rows: readonly string[][]): void {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  for (const row of rows) {
-    const cells = row.map((cell, column) => (column === 1 ? cell.padStart(widths[1]!) : cell.padEnd(widths[column]!)))
-    console.log(`  ${cells.join('  ').trimEnd()}`)
-  }
+/** Formats rows as text with aligned columns. `right`: the columns that are aligned to the right. */
+export function formatTable(rows: readonly (readonly string[])[], right: readonly number[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  const pad = (cell: string, column: number): string =>
+    right.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n')
 }

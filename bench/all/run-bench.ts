@@ -1,0 +1,63 @@
+/** Runs one bench at its short size, in folders of its own and bounded in time, and collects what it reported. */
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeTemporaryFolder, ROOT, startProcess } from '../measure/process.ts'
+import { childPids } from '../measure/processor-time.ts'
+import { machine, type Report } from '../measure/report.ts'
+import { type BenchRun, uniqueNames } from './compare.ts'
+import type { ShortRun } from './short-runs.ts'
+
+/** The last lines of the output of a failed bench that say why. */
+const ERROR_LINES = 3
+
+/** Runs a bench. Its output goes to a log file in `bench/out`. Never throws because the bench fails. */
+export async function runBench(name: string, { args, maxMinutes }: ShortRun, commit: string): Promise<BenchRun> {
+  const folder = makeTemporaryFolder()
+  const reports = join(folder, 'reports')
+  mkdirSync(reports)
+  const startedAt = performance.now()
+  const running = startProcess([process.execPath, join(ROOT, `bench/${name}.ts`), ...args], {
+    env: { BENCH_FOLDER: folder, BENCH_REPORTS: reports },
+  })
+  let isTimeUp = false
+  const timer = setTimeout(() => {
+    isTimeUp = true
+    killTree(running.child.pid!)
+  }, maxMinutes * 60_000)
+  const code = await running.exited
+  clearTimeout(timer)
+  const failure = isTimeUp ? `did not end within ${maxMinutes} minutes` : lastLines(running.output())
+  writeFileSync(join(ROOT, `bench/out/${name}.log`), running.output())
+  const found = readdirSync(reports).map((file) => JSON.parse(readFileSync(join(reports, file), 'utf8')) as Report)
+  rmSync(folder, { recursive: true, force: true })
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit,
+    machine: machine(),
+    arguments: args.join(' '),
+    seconds: Math.round((performance.now() - startedAt) / 1000),
+    isQuiet: found.every(({ isQuiet }) => isQuiet),
+    load: found.map(({ load }) => load).join('; '),
+    error: code === 0 ? null : failure,
+    figures: figuresOf(found),
+  }
+}
+
+/** Kills a process and its descendants. */
+function killTree(pid: number): void {
+  const children = childPids(pid)
+  process.kill(pid, 'SIGKILL')
+  children.forEach(killTree)
+}
+
+function figuresOf(reports: readonly Report[]): BenchRun['figures'] {
+  const metrics = reports.flatMap((report) => report.metrics)
+  const names = uniqueNames(metrics.map(({ name }) => name))
+  return metrics.map(({ value, unit, target, isMet }, index) => ({ name: names[index]!, value, unit, target, isMet }))
+}
+
+function lastLines(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('    at '))
+  return lines.slice(-ERROR_LINES).join(' | ').slice(0, 500)
+}
