@@ -15,14 +15,15 @@ let tickTimer: NodeJS.Timeout | undefined
 let activeTimeouts = 0
 
 /** Milliseconds for which this process stalled while a timeout was active, since it started. */
-function stalledMs(): number {
-  const late = nextTickDue === null ? 0 : performance.now() - nextTickDue
+function stalledMs(now = performance.now()): number {
+  const late = nextTickDue === null ? 0 : now - nextTickDue
   return missedMs + (late > USUAL_LATENESS_MS ? late : 0)
 }
 
 /** Milliseconds of a clock that stops while this process has no processor and a timeout is active. */
 export function stallAdjustedNow(): number {
-  return performance.now() - stalledMs()
+  const now = performance.now()
+  return now - stalledMs(now)
 }
 
 function recordTick(): void {

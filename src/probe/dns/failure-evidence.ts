@@ -5,7 +5,7 @@ import type { QueryTicket } from './concurrency-limiter.ts'
 import type { DnsServerClient } from './server-client.ts'
 
 export type FailedAttempt = { why: DnsFailure; ticket: QueryTicket }
-export type FailuresByServer = Map<DnsServerClient, FailedAttempt[]>
+export type FailuresByServer = ReadonlyMap<DnsServerClient, readonly FailedAttempt[]>
 
 /** An explicit failure of the server weighs more than a malformed answer, and that weighs more than silence. */
 const FAILURE_WEIGHTS: Readonly<Record<DnsFailure, number>> = {
@@ -24,6 +24,7 @@ export const MIN_AGREEING_FAILURES = 3
 
 /** Whether two servers failed explicitly and one of them failed again after a pause. */
 export function isAgreedFailure(failures: FailuresByServer): boolean {
+  if (failures.size < MIN_AGREEING_SERVERS) return false
   const counts = [...failures]
     .map(([server, attempts]) => explicitFailuresOf(server, attempts))
     .filter((count) => count > 0)

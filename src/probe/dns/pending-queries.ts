@@ -36,15 +36,12 @@ export class PendingQueries {
     return id
   }
 
-  /**
-   * Waits until `deadline`, a time of performance.now(), and longer by the time that this process stalls. Never
-   * rejects.
-   */
-  add(id: number, query: DnsQuery, deadline: number): Promise<RawDnsResponse> {
-    const adjustedDeadline = stallAdjustedNow() + deadline - performance.now()
-    if (adjustedDeadline < this.#nextDeadline) this.#setTimer(adjustedDeadline)
+  /** Waits this many milliseconds, and longer by the time that this process stalls. Never rejects. */
+  add(id: number, query: DnsQuery, timeoutMs: number): Promise<RawDnsResponse> {
+    const deadline = stallAdjustedNow() + timeoutMs
+    if (deadline < this.#nextDeadline) this.#setTimer(deadline)
     return new Promise((resolve) => {
-      this.#queries.set(id, { query, deadline: adjustedDeadline, resolve })
+      this.#queries.set(id, { query, deadline, resolve })
     })
   }
 

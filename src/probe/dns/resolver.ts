@@ -3,8 +3,10 @@
 import { MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
 import type { RecordType } from '../../values/dns-record.ts'
 import type { DnsAnswer } from '../probe-result.ts'
+import { type HostQueries, isAlive, OpenHosts } from './host-queries.ts'
 import { NxdomainConfirmation } from './nxdomain-confirmation.ts'
 import type { DnsServer } from './server.ts'
+import type { FailedReply, PositiveReply } from './server-client.ts'
 import { DnsServerPaths } from './server-path.ts'
 import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
 
@@ -47,7 +49,9 @@ export type ResolverOptions = {
   paths?: DnsServerPaths
 }
 
-type ResolverState = { servers: DnsServerPool; confirmation: NxdomainConfirmation; addressQueries: AddressQueries }
+type QueryOptions = Parameters<DnsServerPool['query']>[2]
+type RecordsReply = Extract<PositiveReply, { outcome: 'records' }>
+type ResolverState = { servers: DnsServerPool; confirmation: NxdomainConfirmation; hosts: OpenHosts }
 
 const ATTEMPT_TIMEOUT_MS = 2000
 const MAX_ATTEMPTS = 4
@@ -58,15 +62,14 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
   const { servers, timeoutMs = ATTEMPT_TIMEOUT_MS, attempts = MAX_ATTEMPTS, sockets = SOCKETS_PER_SERVER } = options
   const { retryDelayMs = RETRY_DELAY_MS, paths = new DnsServerPaths() } = options
   const pool = new DnsServerPool(servers, { timeoutMs, attempts, sockets, retryDelayMs, paths })
-  const state: ResolverState = {
-    servers: pool,
-    confirmation: new NxdomainConfirmation(pool),
-    addressQueries: new AddressQueries(),
-  }
+  const hosts = new OpenHosts()
+  const state: ResolverState = { servers: pool, confirmation: new NxdomainConfirmation(pool), hosts }
   return {
     resolve(host, type) {
-      const answer = resolveHost(state, host, type)
-      return type === 'A' ? state.addressQueries.track(host, answer) : answer
+      const queries = hosts.acquire(host)
+      const answer = resolveHost(state, queries, type)
+      if (type === 'A') queries.address = answer
+      return answer
     },
     exclude: (bad) => pool.exclude(bad),
     disagreements: () => pool.disagreements,
@@ -75,69 +78,57 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
   }
 }
 
+/** Resolves a host for a query that is registered in `queries`. */
+async function resolveHost(state: ResolverState, queries: HostQueries, type: RecordType): Promise<DnsAnswer | null> {
+  const { servers, hosts } = state
+  const isAddress = type === 'A' || type === 'AAAA'
+  const options = { deadline: servers.deadline(), shouldRetry: isAddress ? undefined : () => isAlive(queries) }
+  const reply = await queryConfirmed(state, queries, type, options)
+  let answer: DnsAnswer | null = reply
+  if (reply?.outcome === 'records') {
+    const { records, aliases } = reply
+    answer =
+      isAddress && aliases.length > 0
+        ? await followAliases(state, queries.host, type, reply, options)
+        : { outcome: 'records', records, aliases }
+  }
+  hosts.release(queries)
+  return servers.isClosed ? null : answer
+}
+
 /** If a server stopped at an alias, addresses are queried at its target. The name itself has no other records. */
-async function resolveHost(
-  { servers, confirmation, addressQueries }: ResolverState,
+async function followAliases(
+  state: ResolverState,
   host: string,
   type: RecordType,
+  first: RecordsReply,
+  options: QueryOptions,
 ): Promise<DnsAnswer | null> {
-  const deadline = servers.deadline()
-  const isAddress = type === 'A' || type === 'AAAA'
-  const shouldRetry = isAddress ? undefined : () => addressQueries.isAlive(host)
-  const aliases: string[] = []
-  for (let at = host; ; at = aliases.at(-1)!) {
-    const reply = await queryConfirmed(servers, confirmation, at, type, {
-      deadline,
-      ...(shouldRetry && { shouldRetry }),
-    })
-    if (reply === null || servers.isClosed) return null
-    if (reply.outcome === 'nxdomain' && aliases.length > 0) return { outcome: 'records', records: [], aliases }
-    if (reply.outcome !== 'records') return reply
-    aliases.push(...reply.aliases)
-    if (!isAddress) return { outcome: 'records', records: reply.records, aliases }
+  const { hosts } = state
+  const aliases = [...first.aliases]
+  for (let reply = first; ; ) {
+    const { records } = reply
     if (new Set([host, ...aliases]).size <= aliases.length) return { outcome: 'failed', why: 'malformed' }
     if (aliases.length > MAX_CNAME_LINKS) return null
-    if (reply.isWhole) return { outcome: 'records', records: reply.records, aliases }
+    if (reply.isWhole || reply.aliases.length === 0) return { outcome: 'records', records, aliases }
+    const queries = hosts.acquire(aliases.at(-1)!)
+    const next = await queryConfirmed(state, queries, type, options)
+    hosts.release(queries)
+    if (next?.outcome === 'nxdomain') return { outcome: 'records', records: [], aliases }
+    if (next?.outcome !== 'records') return next
+    aliases.push(...next.aliases)
+    reply = next
   }
 }
 
-type QueryOptions = Parameters<DnsServerPool['query']>[2]
-
+/** Queries one host. NXDOMAIN needs the agreement of another server. */
 async function queryConfirmed(
-  servers: DnsServerPool,
-  confirmation: NxdomainConfirmation,
-  host: string,
+  { servers, confirmation }: ResolverState,
+  queries: HostQueries,
   type: RecordType,
-  queryOptions: QueryOptions,
-) {
-  confirmation.acquire(host)
-  try {
-    const answer = await servers.query(host, type, queryOptions)
-    if (answer === null) return null
-    return 'server' in answer && answer.reply.outcome === 'nxdomain'
-      ? await confirmation.confirm(host, type, answer)
-      : answer.reply
-  } finally {
-    confirmation.release(host)
-  }
-}
-
-/**
- * The open queries for A. If one fails, the host is dead and its other types are not queried again. A dead host has no
- * other types anyway, and a timeout occupies a place in flight for long.
- */
-class AddressQueries {
-  readonly #pending = new Map<string, Promise<DnsAnswer | null>>()
-
-  /** Tracks the query until it settles. */
-  track(host: string, answer: Promise<DnsAnswer | null>): Promise<DnsAnswer | null> {
-    this.#pending.set(host, answer)
-    return answer.finally(() => {
-      if (this.#pending.get(host) === answer) this.#pending.delete(host)
-    })
-  }
-
-  async isAlive(host: string): Promise<boolean> {
-    return (await this.#pending.get(host))?.outcome !== 'failed'
-  }
+  options: QueryOptions,
+): Promise<PositiveReply | FailedReply | null> {
+  const answer = await servers.query(queries.host, type, options)
+  if (answer === null || !('server' in answer) || answer.reply.outcome !== 'nxdomain') return answer?.reply ?? null
+  return confirmation.confirm(queries, type, answer)
 }

@@ -44,6 +44,8 @@ export type DnsServerClientOptions = { timeoutMs: number; sockets: number; isUrg
 const OVERLOAD_FAILURES: readonly DnsFailure[] = ['timeout', 'refused', 'servfail']
 const UNREACHABLE_REPLY = { outcome: 'unreachable' } as const
 
+type ParsedReply = DnsReply | typeof UNREACHABLE_REPLY
+
 export class DnsServerClient {
   readonly server: DnsServer
   readonly path: DnsServerPath
@@ -63,13 +65,20 @@ export class DnsServerClient {
     this.#tcp = new DnsTcpClient(server)
   }
 
-  /** Never rejects. */
+  /** Sends without EDNS if the path drops it. Never rejects. */
   async query(request: ServerQuery, isUrgent = this.#options.isUrgent): Promise<ServerQueryResult> {
-    const { limiter } = this.path
-    const acquired = limiter.acquire({ host: request.host, isRetry: request.isRetry, isUrgent }, request.deadline)
+    const { limiter, edns } = this.path
+    const { host, type, isRetry, socket, attempt, hasTimedOut } = request
+    const acquired = limiter.acquire({ host, isRetry, isUrgent }, request.deadline)
     const ticket = acquired instanceof Promise ? await acquired : acquired
     if (ticket === null) return { reply: UNREACHABLE_REPLY, ticket }
-    const reply = await this.#send(request)
+    const hasEdns = edns.shouldUse(request)
+    const query = encodeQuery(host, type, hasEdns, attempt)
+    const received = query === null ? 'unreachable' : await this.#udp.query(query, this.#options.timeoutMs, socket)
+    const first = this.#parse(received, query!)
+    if (isAnswered(first, hasEdns)) edns.recordAnswer({ hasEdns, hasTimedOut })
+    const isUsable = first.outcome !== 'unknown' && first.outcome !== 'cut'
+    const reply = isUsable ? first : await this.#sendAgain(request, query!, first, hasEdns)
     limiter.release(ticket, limiterOutcomeOf(reply))
     return { reply, ticket }
   }
@@ -110,26 +119,25 @@ export class DnsServerClient {
     this.#probe = null
   }
 
-  /**
-   * Sends without EDNS if the server does not support it or the path drops it. Repeats over TCP if the answer was
-   * truncated.
-   */
-  async #send({ host, type, socket, attempt, hasTimedOut, isLast }: ServerQuery): Promise<ServerQueryResult['reply']> {
-    const { edns } = this.path
-    let hasEdns = edns.shouldUse({ hasTimedOut, isLast })
-    let query = encodeQuery(host, type, hasEdns, attempt)!
-    let reply = this.#parse(await this.#udp.query(query, this.#attemptDeadline(), socket), query)
+  /** Repeats without EDNS if the server does not support it, and over TCP if the answer was truncated. */
+  async #sendAgain(
+    { host, type, socket }: ServerQuery,
+    sent: DnsQuery,
+    first: ParsedReply,
+    hasEdns: boolean,
+  ): Promise<ServerQueryResult['reply']> {
+    const { timeoutMs } = this.#options
+    let [query, reply] = [sent, first]
     if (reply.outcome === 'unknown' && hasEdns) {
-      hasEdns = false
-      query = encodeQuery(host, type, hasEdns)!
-      reply = this.#parse(await this.#udp.query(query, this.#attemptDeadline(), socket), query)
-    } else if (reply.outcome !== 'unreachable' && !isTimeoutReply(reply)) edns.recordAnswer({ hasEdns, hasTimedOut })
-    if (reply.outcome === 'cut') reply = this.#parse(await this.#tcp.query(query, this.#attemptDeadline()), query)
+      query = encodeQuery(host, type, false)!
+      reply = this.#parse(await this.#udp.query(query, timeoutMs, socket), query)
+    }
+    if (reply.outcome === 'cut') reply = this.#parse(await this.#tcp.query(query, performance.now() + timeoutMs), query)
     if (reply.outcome === 'unknown') return { outcome: 'failed', why: 'servfail' }
     return reply.outcome === 'cut' ? { outcome: 'failed', why: 'malformed' } : reply
   }
 
-  #parse(received: RawDnsResponse, query: DnsQuery): DnsReply | typeof UNREACHABLE_REPLY {
+  #parse(received: RawDnsResponse, query: DnsQuery): ParsedReply {
     if (received === 'unreachable') return UNREACHABLE_REPLY
     if (typeof received === 'string') return { outcome: 'failed', why: 'timeout' }
     this.#lastAnswerAt = performance.now()
@@ -137,15 +145,12 @@ export class DnsServerClient {
     if (reply.outcome === 'records' || reply.outcome === 'nxdomain') this.#lastSuccessAt = this.#lastAnswerAt
     return reply
   }
-
-  /** The time at which an attempt that starts now times out. */
-  #attemptDeadline(): number {
-    return performance.now() + this.#options.timeoutMs
-  }
 }
 
-function isTimeoutReply(reply: DnsReply): boolean {
-  return reply.outcome === 'failed' && reply.why === 'timeout'
+/** Whether the server answered. A server that does not support EDNS answers only the query without it. */
+function isAnswered(reply: ParsedReply, hasEdns: boolean): boolean {
+  if (reply.outcome === 'unreachable' || (reply.outcome === 'unknown' && hasEdns)) return false
+  return reply.outcome !== 'failed' || reply.why !== 'timeout'
 }
 
 function limiterOutcomeOf(reply: ServerQueryResult['reply']): QueryOutcome {

@@ -13,7 +13,6 @@ import {
   MIN_AGREEING_FAILURES,
   MIN_AGREEING_SERVERS,
 } from './failure-evidence.ts'
-import { encodeQuery } from './message/query.ts'
 import { random16 } from './pending-queries.ts'
 import type { DnsServer } from './server.ts'
 import { DnsServerClient, type FailedReply, type PositiveReply } from './server-client.ts'
@@ -22,7 +21,7 @@ import { DnsServerPaths } from './server-path.ts'
 /** An answer, its server, and the number of the socket that sent the query. */
 export type ServerAnswer = { reply: PositiveReply; server: DnsServerClient; socket: number }
 /** The failed attempts of each queried server, in order. */
-export type ServerFailures = { failures: ReadonlyMap<DnsServerClient, readonly FailedAttempt[]> }
+export type ServerFailures = { failures: FailuresByServer }
 type DnsQuestion = {
   host: string
   type: RecordType
@@ -49,6 +48,8 @@ export type DnsServerPoolOptions = {
  */
 export const RETRY_DELAY_MS = 1_600
 const LATER_RETRY_FACTOR = 3
+const NO_ATTEMPTS: readonly FailedAttempt[] = []
+const NO_FAILURES: FailuresByServer = new Map()
 /** Milliseconds after which a query times out, including its waits for a place in flight. */
 const QUERY_TIMEOUT_MS = 40_000
 /** A server that succeeded within this many milliseconds need not prove again that it works. */
@@ -98,18 +99,14 @@ export class DnsServerPool {
    * Queries the servers. Returns null if no server was reachable, too few agree on the failure, or overload may explain
    * it. `deadline`: from deadline(). `shouldRetry` is called before each retry.
    */
-  async query(
+  query(
     host: string,
     type: RecordType,
-    { deadline, shouldRetry }: { deadline: number; shouldRetry?: () => Promise<boolean> },
+    { deadline, shouldRetry }: Pick<DnsQuestion, 'deadline' | 'shouldRetry'>,
   ): Promise<ServerAnswer | { reply: FailedReply } | null> {
     const startedAt = performance.now()
-    const result = await this.#try({ host, type, deadline, shouldRetry }, this.#included, random16())
-    if (!('failures' in result)) return result
-    const why = await this.#agreedFailure(result.failures, startedAt)
-    if (why === null) return null
-    for (const { path } of result.failures.keys()) path.limiter.recordDeadHost()
-    return { reply: { outcome: 'failed', why } }
+    const question = { host, type, deadline, shouldRetry }
+    return this.#try(question, this.#included, random16(), (failures) => this.#concludeFailure(failures, startedAt))
   }
 
   /** Queries servers that have not answered yet. A single configured server is queried again from another socket. */
@@ -121,7 +118,8 @@ export class DnsServerPool {
     const previous = answers.map(({ server }) => server)
     const isSingle = this.#servers.length === 1
     const others = isSingle ? this.#included : this.#included.filter((each) => !previous.includes(each))
-    return this.#try({ host, type, deadline: this.deadline() }, others, (answers.at(-1)?.socket ?? 0) + 1)
+    const socket = (answers.at(-1)?.socket ?? 0) + 1
+    return this.#try({ host, type, deadline: this.deadline() }, others, socket, (failures) => ({ failures }))
   }
 
   close(): void {
@@ -133,34 +131,34 @@ export class DnsServerPool {
   /**
    * Queries one server after another, then retries the failed ones after a delay, because overload may have caused the
    * failures. If an overload may explain them, it continues until the deadline. Skips a server that is unreachable or
-   * failed explicitly often enough.
+   * failed explicitly often enough. `first`: the socket of the first attempt. `conclude`: the result without an answer.
    */
-  async #try(
+  async #try<Failed>(
     question: DnsQuestion,
     servers: readonly DnsServerClient[],
     first: number,
-  ): Promise<ServerAnswer | ServerFailures> {
+    conclude: (failures: FailuresByServer) => Failed,
+  ): Promise<ServerAnswer | Awaited<Failed>> {
     const { host, type, deadline } = question
-    const failures: FailuresByServer = new Map()
-    if (encodeQuery(host, type, true) === null) return { failures }
-    const unreachable = new Set<DnsServerClient>()
+    let failures = NO_FAILURES
+    let unreachable: readonly DnsServerClient[] = []
     const firstServer = this.#nextServer++
     const maxAttempts = Math.max(MIN_AGREEING_FAILURES, this.#options.attempts)
     for (let attempt = 0; !isAgreedFailure(failures); attempt++) {
-      const attemptsLeft = maxAttempts - unreachable.size - failuresWithoutOverload(failures)
+      const attemptsLeft = maxAttempts - unreachable.length - failuresWithoutOverload(failures)
       if (attemptsLeft <= 0 || (attempt >= maxAttempts && performance.now() >= deadline)) break
       const server = this.#choose(servers, firstServer, failures, unreachable)
-      const earlierAttempts = server === null ? [] : (failures.get(server) ?? [])
-      if (server === null || !(await this.#awaitRetry(question, failures, earlierAttempts))) break
+      const earlierAttempts = (server !== null && failures.get(server)) || NO_ATTEMPTS
+      if (server === null || (attempt > 0 && !(await this.#awaitRetry(question, failures, earlierAttempts)))) break
       const hasTimedOut = earlierAttempts.some(({ why }) => why === 'timeout')
       const attemptOptions = { isRetry: earlierAttempts.length > 0, attempt, hasTimedOut, isLast: attemptsLeft === 1 }
       const socket = first + attempt
       const { reply, ticket } = await server.query({ host, type, socket, deadline, ...attemptOptions })
-      if (reply.outcome === 'unreachable' || ticket === null) unreachable.add(server)
+      if (reply.outcome === 'unreachable' || ticket === null) unreachable = [...unreachable, server]
       else if (reply.outcome !== 'failed') return this.#recordAnswer(failures, { reply, server, socket })
-      else failures.set(server, [...earlierAttempts, { why: reply.why, ticket }])
+      else failures = new Map([...failures, [server, [...earlierAttempts, { why: reply.why, ticket }]]])
     }
-    return { failures }
+    return await conclude(failures)
   }
 
   /** Reports to the limiters that the earlier failures were not the host's. */
@@ -177,18 +175,25 @@ export class DnsServerPool {
     servers: readonly DnsServerClient[],
     firstServer: number,
     failures: FailuresByServer,
-    unreachable: ReadonlySet<DnsServerClient>,
+    unreachable: readonly DnsServerClient[],
   ): DnsServerClient | null {
     let best: DnsServerClient | null = null
     let leastWeight = Number.POSITIVE_INFINITY
     for (let index = 0; index < servers.length; index++) {
       const server = servers[(firstServer + index) % servers.length]!
-      const earlierAttempts = failures.get(server) ?? []
-      if (unreachable.has(server) || explicitFailuresOf(server, earlierAttempts) >= MIN_AGREEING_FAILURES) continue
+      const earlierAttempts = failures.get(server) ?? NO_ATTEMPTS
+      if (unreachable.includes(server) || explicitFailuresOf(server, earlierAttempts) >= MIN_AGREEING_FAILURES) continue
       const weight = earlierAttempts.length * 1e6 + server.path.limiter.pressure
       if (weight < leastWeight) [best, leastWeight] = [server, weight]
     }
     return best
+  }
+
+  async #concludeFailure(failures: FailuresByServer, startedAt: number): Promise<{ reply: FailedReply } | null> {
+    const why = await this.#agreedFailure(failures, startedAt)
+    if (why === null) return null
+    for (const { path } of failures.keys()) path.limiter.recordDeadHost()
+    return { reply: { outcome: 'failed', why } }
   }
 
   /** The failure that enough servers agree on. The timeout of a server that answers no other query does not count. */

@@ -76,7 +76,7 @@ class DnsTcpConnection {
   send(query: DnsQuery, deadline: number): Promise<RawDnsResponse> {
     if (++this.#queriesSent === MAX_QUERIES_PER_CONNECTION) this.isOpen = false
     const id = this.#pending.freeId()
-    const response = this.#pending.add(id, query, deadline)
+    const response = this.#pending.add(id, query, deadline - performance.now())
     const { length } = query.bytes
     this.#socket.write(Buffer.concat([Buffer.from([length >> 8, length & 255]), setQueryId(query, id)]))
     return response

@@ -26,16 +26,13 @@ export class DnsUdpPool {
     this.#sockets = Array.from({ length: sockets }, () => null)
   }
 
-  /**
-   * Sends the query from the socket with this number. Waits until `deadline`, a time of performance.now(). Never
-   * rejects.
-   */
-  query(dnsQuery: DnsQuery, deadline: number, socket: number): Promise<RawDnsResponse> {
+  /** Sends the query from the socket with this number. Waits this many milliseconds. Never rejects. */
+  query(dnsQuery: DnsQuery, timeoutMs: number, socket: number): Promise<RawDnsResponse> {
     const at = socket % this.#sockets.length
     const udpSocket = this.#sockets[at]
     return udpSocket instanceof UdpSocket
-      ? this.#queryOn(udpSocket, at, dnsQuery, deadline)
-      : this.#openAndQuery(at, dnsQuery, deadline)
+      ? this.#queryOn(udpSocket, at, dnsQuery, timeoutMs)
+      : this.#openAndQuery(at, dnsQuery, timeoutMs)
   }
 
   close(): void {
@@ -43,15 +40,15 @@ export class DnsUdpPool {
     for (const udpSocket of this.#openSockets) udpSocket.close()
   }
 
-  #queryOn(udpSocket: UdpSocket, at: number, dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+  #queryOn(udpSocket: UdpSocket, at: number, dnsQuery: DnsQuery, timeoutMs: number): Promise<RawDnsResponse> {
     if (this.#isClosed) return Promise.resolve('unreachable')
     if (++udpSocket.queriesSent % MAX_QUERIES_PER_SOCKET === 0) void this.#replace(at, udpSocket)
-    return udpSocket.send(dnsQuery, deadline)
+    return udpSocket.send(dnsQuery, timeoutMs)
   }
 
-  async #openAndQuery(at: number, dnsQuery: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+  async #openAndQuery(at: number, dnsQuery: DnsQuery, timeoutMs: number): Promise<RawDnsResponse> {
     const udpSocket = await (this.#sockets[at] ?? this.#open(at))
-    return udpSocket === null ? 'unreachable' : this.#queryOn(udpSocket, at, dnsQuery, deadline)
+    return udpSocket === null ? 'unreachable' : this.#queryOn(udpSocket, at, dnsQuery, timeoutMs)
   }
 
   async #open(at: number): Promise<UdpSocket | null> {
@@ -117,10 +114,10 @@ class UdpSocket {
     socket.on('error', () => this.#pending.settleAll('unreachable'))
   }
 
-  send(query: DnsQuery, deadline: number): Promise<RawDnsResponse> {
+  send(query: DnsQuery, timeoutMs: number): Promise<RawDnsResponse> {
     if (this.#pending.size >= MAX_PENDING_QUERIES) return Promise.resolve('unreachable')
     const id = this.#pending.freeId()
-    const response = this.#pending.add(id, query, deadline)
+    const response = this.#pending.add(id, query, timeoutMs)
     this.#socket.send(setQueryId(query, id), this.#onSent)
     return response
   }

@@ -44,7 +44,8 @@ export function encodeQuery(host: string, type: RecordType, hasEdns: boolean, pa
     scratch.set(EDNS, end)
     scratch.writeUInt16BE(UDP_BYTES - payloadReduction, end + 3)
   }
-  const bytes = Buffer.from(scratch.subarray(0, hasEdns ? end + EDNS.length : end))
+  const bytes = Buffer.allocUnsafe(hasEdns ? end + EDNS.length : end)
+  scratch.copy(bytes)
   return { host, type, bytes, end }
 }
 

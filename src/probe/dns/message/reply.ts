@@ -32,6 +32,8 @@ const FAILURE_BY_RCODE: Readonly<Record<number, DnsFailure>> = { 2: 'servfail', 
 /** FORMERR, NOTIMP. */
 const NOT_SUPPORTED_RCODES = [1, 4]
 
+const NO_TARGETS: ReadonlyMap<string, string> = new Map()
+
 type OwnedRecord = { owner: string; record: ObservedRecord }
 /**
  * `isAuthoritativeOrRecursive`: the server is authoritative or recursive (AA or RA), so its empty answer means that no
@@ -87,7 +89,7 @@ function parseHeader(message: Uint8Array): ReplyHeader {
 /** Returns the records of the queried type and the targets of aliases. Skips records of other types. */
 function readAnswers(reader: DnsMessageReader, count: number, { host, type }: DnsQuery) {
   const found: OwnedRecord[] = []
-  const targets = new Map<string, string>()
+  let targets: Map<string, string> | null = null
   for (let index = 0; index < count; index++) {
     const owner = readOwner(reader, host)
     const number = reader.uint16()
@@ -98,11 +100,12 @@ function readAnswers(reader: DnsMessageReader, count: number, { host, type }: Dn
     if (end > reader.bytes.length) throw new MalformedMessage('unexpected end of message')
     if (isInternet && number === DNS_TYPE_CODES[type])
       found.push({ owner, record: RECORD_READERS[type](reader, length) })
-    else if (isInternet && number === CNAME && !targets.has(owner)) targets.set(owner, reader.host())
+    else if (isInternet && number === CNAME && !targets?.has(owner))
+      targets = (targets ?? new Map<string, string>()).set(owner, reader.host())
     else reader.offset = end
     if (reader.offset !== end) throw new MalformedMessage('record length does not match its content')
   }
-  return { found, targets }
+  return { found, targets: targets ?? NO_TARGETS }
 }
 
 /** Reads the owner of a record. Most owners are a pointer to the question. */
@@ -117,7 +120,7 @@ function readOwner(reader: DnsMessageReader, host: string): string {
 function resolveAliases(
   host: string,
   found: OwnedRecord[],
-  targets: Map<string, string>,
+  targets: ReadonlyMap<string, string>,
 ): { owner: string; aliases: string[] } {
   if (targets.size === 0) return { owner: host, aliases: [] }
   const end = followCnames(host, new Set(found.map((each) => each.owner)), targets)
