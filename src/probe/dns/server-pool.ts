@@ -106,7 +106,7 @@ export class DnsServerPool {
   ): Promise<ServerAnswer | { reply: FailedReply } | null> {
     const startedAt = performance.now()
     const question = { host, type, deadline, shouldRetry }
-    return this.#try(question, this.#included, random16(), (failures) => this.#concludeFailure(failures, startedAt))
+    return this.#try(question, this.#included, random16(), (failures) => this.#agreedFailure(failures, startedAt))
   }
 
   /** Queries servers that have not answered yet. A single configured server is queried again from another socket. */
@@ -189,15 +189,8 @@ export class DnsServerPool {
     return best
   }
 
-  async #concludeFailure(failures: FailuresByServer, startedAt: number): Promise<{ reply: FailedReply } | null> {
-    const why = await this.#agreedFailure(failures, startedAt)
-    if (why === null) return null
-    for (const { path } of failures.keys()) path.limiter.recordDeadHost()
-    return { reply: { outcome: 'failed', why } }
-  }
-
   /** The failure that enough servers agree on. The timeout of a server that answers no other query does not count. */
-  async #agreedFailure(failures: ServerFailures['failures'], startedAt: number): Promise<DnsFailure | null> {
+  async #agreedFailure(failures: FailuresByServer, startedAt: number): Promise<{ reply: FailedReply } | null> {
     let [servers, failed] = [0, 0]
     let why: DnsFailure | null = null
     for (const [server, attempts] of failures) {
@@ -210,7 +203,9 @@ export class DnsServerPool {
       why = why === null ? heaviest : heaviestFailure([why, heaviest])
     }
     const isAgreed = failed >= MIN_AGREEING_FAILURES && servers >= Math.min(MIN_AGREEING_SERVERS, this.#servers.length)
-    return isAgreed ? why : null
+    if (!isAgreed || why === null) return null
+    for (const { path } of failures.keys()) path.limiter.recordDeadHost()
+    return { reply: { outcome: 'failed', why } }
   }
 
   /** Whether a server's failure is evidence. A server that fails every query says nothing about one host. */
