@@ -31,8 +31,8 @@ export function lastObservedOf({ clock, other_clocks: otherClocks }: ClockRow): 
   return { web: web || null, dns: Math.max(...clocks) || null }
 }
 
-/** Null for a forgotten name. */
-export function unpackLookup(row: LookupRow): Lookup | null {
+/** Null for a forgotten name. Further columns are ignored. */
+export function unpackLookup(row: readonly [...LookupRow, ...unknown[]]): Lookup | null {
   const [id, clock, otherClocks, ip, flagBits, ssl, redirects_to, networks, accounts, redirects, neighbours] = row
   if (id === TOMBSTONE_ID) return null
   const flags = flagBits ?? 0

@@ -53,8 +53,8 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
   const config = { ...clientConfigOf(url, applicationName), maxSilence }
   const readConnections = Math.max(1, Math.floor(size / 2))
   const longReadConnections = Math.floor(readConnections / 2)
-  const reader = new PipelinedReader(config, { max: readConnections - longReadConnections, depth: 8 })
-  const long = longReadConnections > 0 ? new PipelinedReader(config, { max: longReadConnections, depth: 1 }) : reader
+  const reader = new PipelinedReader(config, readConnections - longReadConnections)
+  const long = longReadConnections > 0 ? new PipelinedReader(config, longReadConnections) : reader
   const pool = transactionPool(config, Math.max(1, size - readConnections))
   const markers = new CommitMarkers()
   const take = (): Promise<pg.PoolClient> =>

@@ -11,26 +11,19 @@ export type ReadStatement = <Row>(statement: Statement, values?: readonly unknow
 /** A connection and its number of pending statements. */
 type ReadConnection = { client: pg.Client; pending: number }
 
-/**
- * The maximum number of connections, and the number of pending statements per connection at which another one is
- * opened.
- */
-type ReadConnectionLimits = { max: number; depth: number }
-
 /** Maximum sends of a statement if an earlier one, which was to prepare it, has failed. */
 const MAX_PREPARE_TRIES = 3
 
 export class PipelinedReader {
   readonly #config: ClientConfig
   readonly #max: number
-  readonly #depth: number
   readonly #connections: ReadConnection[] = []
   #opening: Promise<ReadConnection> | null = null
 
-  constructor(config: ClientConfig, { max, depth }: ReadConnectionLimits) {
+  /** `max`: the maximum number of connections. */
+  constructor(config: ClientConfig, max: number) {
     this.#config = config
     this.#max = max
-    this.#depth = depth
   }
 
   /** Opens the first connection, without retries. */
@@ -78,11 +71,11 @@ export class PipelinedReader {
     }
   }
 
-  /** The connection with the fewest pending statements. If there are many, opens another one. */
+  /** The connection with the fewest pending statements. If it has any, opens another one. */
   #leastBusy(): ReadConnection | undefined {
     let best = this.#connections[0]
     for (const connection of this.#connections) if (connection.pending < best!.pending) best = connection
-    if (best && best.pending >= this.#depth && this.#connections.length < this.#max) this.#open().catch(() => {})
+    if (best && best.pending > 0 && this.#connections.length < this.#max) this.#open().catch(() => {})
     return best
   }
 

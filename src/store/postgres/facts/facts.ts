@@ -3,22 +3,14 @@
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
-import { type ClockRow, type LookupRow, lastObservedOf, unpackLookup } from '../../shared/lookup.ts'
+import { type ClockRow, lastObservedOf } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
-import { addressPartitionSql, partitionOfName } from '../database/partition.ts'
+import { partitionOfName } from '../database/partition.ts'
 import { postgresHistory } from './history.ts'
+import { postgresLookups } from './lookups.ts'
 import { postgresNeighbours, postgresRedirects } from './pages.ts'
 
 const CRAWL_STATE_OF_NAME = 'v.part = $1 and v.slot = $2 and v.name = $3'
-const READ_LOOKUP = {
-  name: 'facts.lookup',
-  rowMode: 'array' as const,
-  text: `select v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
-      (select sources from redirect_count t where t.part = $1 and t.target = $3) as redirects,
-      (select sum(a.names - 1)::bigint from unnest(f.addresses) x
-        join address_count a on a.part = ${addressPartitionSql('x')} and a.address = x) as neighbours
-    from crawl_state v left join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
-}
 const READ_CLOCKS = {
   name: 'facts.clocks',
   text: `select clock, other_clocks from crawl_state v where ${CRAWL_STATE_OF_NAME}`,
@@ -32,10 +24,7 @@ const READ_ADDRESSES = {
 export function postgresFacts(database: Database): FactsReader {
   const { read } = database
   return {
-    async lookup(name) {
-      const [row] = await read<LookupRow>(READ_LOOKUP, crawlStateKey(name))
-      return row ? unpackLookup(row) : null
-    },
+    lookup: postgresLookups(read),
     async clocks(name) {
       const [row] = await read<ClockRow>(READ_CLOCKS, crawlStateKey(name))
       return row ? lastObservedOf(row) : { dns: null, web: null }

@@ -51,6 +51,22 @@ export function looking(engine: Engine): void {
     },
   )
 
+  testWithStore(engine, 'concurrent look-ups give the fields that each gives alone', async (store) => {
+    const domains = Array.from({ length: 150 }, (_, index) => name(`n${index % 100}.example`))
+    const known = domains.filter((_, index) => index % 3 > 0)
+    await ingest(
+      store,
+      known.map((domain, index) =>
+        seen(domain, index, dns({ A: [`192.0.2.${index % 7}`] }), redirecting(domains[index]!)),
+      ),
+    )
+    await store.observations.forget(name('n1.example'))
+    const alone: (Lookup | null)[] = []
+    for (const domain of domains) alone.push(structuredClone(await store.facts.lookup(domain)))
+    const concurrent = await Promise.all(domains.map((domain) => store.facts.lookup(domain)))
+    assert.deepEqual(structuredClone(concurrent), alone)
+  })
+
   const A = ['192.0.2.1']
   const AAAA = ['2001:db8::1']
   const NS = ['ns.example']
