@@ -15,15 +15,18 @@ import { factsFieldsSql, formatCsvRow, listingFields } from '../../shared/csv-ro
 import { MEBIBYTE } from '../../shared/disk.ts'
 import { createEmptyFile } from '../database/folder.ts'
 
-/** Minimum names per range. They are sorted in memory. */
-const MIN_NAMES_PER_RANGE = 100_000
-/** Approximate maximum of ranges: the page that each range appends to is kept in memory. */
+/** Names per range: a hundredth of all names within these bounds. A small range is sorted in the processor's cache. */
+const MIN_NAMES_PER_RANGE = 25_000
+const MAX_NAMES_PER_RANGE = 100_000
+/** Approximate maximum of ranges: the page that each range appends to is kept in memory. Above it, ranges grow. */
 const MAX_RANGES = 1000
 const IDS_PER_READ = 20_000
 /** Bytes on disk per name in the temporary file (94 measured). */
 const TEMPORARY_BYTES_PER_NAME = 150
 
-const CSV_FIELDS = factsFieldsSql(`select value ->> 1 as server from json_each(f.states, '$.MX[3]')`)
+/** A mail server is the only text of an MX record. */
+const MAIL_SERVERS = `select atom as server from json_tree(f.states, '$.MX[3]') where type = 'text'`
+const CSV_FIELDS = factsFieldsSql(MAIL_SERVERS)
 /** The CSV fields after the domain of a name without facts. */
 export const EMPTY_CSV_FIELDS = formatCsvRow(listingFields('' as DomainName, NO_FACTS))
 
@@ -49,7 +52,7 @@ export async function collectFactsByRange(
   estimatedNames: number,
   { signal, onStage }: ListingOptions,
 ): Promise<number> {
-  const ranges = createRangeBounds(database, Math.max(MIN_NAMES_PER_RANGE, Math.ceil(estimatedNames / MAX_RANGES)))
+  const ranges = createRangeBounds(database, namesPerRange(estimatedNames))
   const insertLines = database.prepare(
     `insert into temporary.line (range, id, name, fields)
      select (select range from range_start b where b.name <= f.name order by b.name desc limit 1), f.id, f.name, ${CSV_FIELDS}
@@ -63,6 +66,11 @@ export async function collectFactsByRange(
     await yieldToEventLoop()
   }
   return ranges
+}
+
+function namesPerRange(names: number): number {
+  const hundredth = Math.min(Math.max(Math.ceil(names / 100), MIN_NAMES_PER_RANGE), MAX_NAMES_PER_RANGE)
+  return Math.max(hundredth, Math.ceil(names / MAX_RANGES))
 }
 
 /** Stores the first name of each range of `size` names. Returns the number of ranges. */

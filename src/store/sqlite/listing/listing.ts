@@ -26,10 +26,13 @@ const LISTING_CACHE_KIBIBYTES = 4_096
 
 const READ_NAMES_PAGE = `select count(*) as rows, min(name) as first, max(name) as last, cast(group_concat(name, x'0a') || x'0a' as blob) as text
   from (select name from sorted_name where name > ? order by name limit ${LISTING_PAGE_NAMES})`
-/** Reads the sorted range, up to the first name after it. */
-const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
+/**
+ * Reads the sorted range, up to the first name after it. Without one the bound is a blob, which is above every text:
+ * only a bound that is not optional ends the search of the index.
+ */
+export const READ_ROWS_PAGE = `select count(*) as rows, min(name) as first, max(name) as last,
     cast(group_concat(name || coalesce(fields, '${EMPTY_CSV_FIELDS}'), x'0a') || x'0a' as blob) as text
-  from (select l.name, s.fields from (select name from sorted_name where name > ? and (?2 is null or name < ?2) order by name limit ${LISTING_PAGE_NAMES}) l
+  from (select l.name, s.fields from (select name from sorted_name where name > ? and name < coalesce(?2, x'') order by name limit ${LISTING_PAGE_NAMES}) l
     left join sorted_line s on s.name = l.name order by l.name)`
 
 export function sqliteListing(path: string, now: () => Instant): Listing {
