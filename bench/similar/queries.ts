@@ -1,6 +1,6 @@
 /** Measures how fast the index answers, what a query reads, and how many of the nearest pages it finds. */
 
-import { QUERY_LIMITS } from '../../src/similar/query/query-terms.ts'
+import { QUERY_LIMITS, queryBounds } from '../../src/similar/query/query-terms.ts'
 import { openSimilarityService, type SimilarityService } from '../../src/similar/query/similarity-service.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -20,18 +20,23 @@ type QueryRound = { time: TimeSpent; milliseconds: number[] }
 /** A store with the service that queries it. */
 type QueryableStore = SimilarStore & { service: SimilarityService }
 
-/** Measures queries on an index of `count` pages. */
+/**
+ * Measures queries on an index of `count` pages. Each round asks for other pages, so that no answer is cached. The first
+ * round is not measured: it fills the caches of a process that has just started.
+ */
 export async function queryMetrics(similarStore: SimilarStore, count: number, rounds: number): Promise<Metric[]> {
   const store: QueryableStore = { ...similarStore, service: openSimilarityService(similarStore.store) }
-  const queries = chooseQueries(count, Math.max(SPEED_QUERIES, RECALL_QUERIES), RECALL_QUERIES)
+  const total = (1 + rounds) * SPEED_QUERIES
+  const names = chooseQueries(count, total, total)
+  const queriesOf = (round: number): DomainName[] => names.filter((_, at) => at % (1 + rounds) === round)
+  await runQueries(store, queriesOf(0))
   const all: QueryRound[] = []
-  await runQueries(store, queries.slice(0, 50))
-  for (let round = 0; round < rounds; round++) all.push(await runQueries(store, queries.slice(0, SPEED_QUERIES)))
+  for (let round = 1; round <= rounds; round++) all.push(await runQueries(store, queriesOf(round)))
   return [
     ...speedMetrics(all, count),
     ...(similarStore.serverCpuSeconds ? serverMetrics(all) : []),
     ...(await parkedMetrics(store)),
-    ...(await readMetrics(similarStore.store, queries)),
+    ...(await readMetrics(similarStore.store, queriesOf(0))),
   ]
 }
 
@@ -99,13 +104,14 @@ async function readMetrics(store: Store, queries: readonly DomainName[]): Promis
     all.push(reads.end())
   }
   const maxOf = (pick: (each: QueryReads) => number): number => Math.max(...all.map(pick))
-  const segments = (await similar.segments()).length
+  const segments = await similar.segments()
+  const bounds = queryBounds(segments.reduce((sum, { documents }) => sum + documents, 0))
   return [
     metricWithMax(
       'rows of postings of a query, maximum',
       maxOf((each) => each.rows),
       '',
-      QUERY_LIMITS.rows + QUERY_LIMITS.terms * segments,
+      bounds.rows + QUERY_LIMITS.terms * segments.length,
     ),
     metric(
       'rows of postings of a query, median',
@@ -113,13 +119,13 @@ async function readMetrics(store: Store, queries: readonly DomainName[]): Promis
       '',
     ),
     metricWithMax(
-      'vectors of a query, maximum',
+      'vectors that a query reads, maximum',
       maxOf((each) => each.vectors),
       '',
-      QUERY_LIMITS.cosines,
+      bounds.cosines,
     ),
     metric(
-      'vectors of a query, median',
+      'vectors that a query reads, median',
       medianOf(all, (each) => each.vectors),
       '',
     ),

@@ -7,7 +7,7 @@ import type { SegmentWriter } from './segment-writer.ts'
 import type { Tombstones } from './tombstones.ts'
 
 /** Rows per read, about 150 KB. */
-const ROWS_PER_READ = 512
+const ROWS_PER_READ = 256
 
 /** A cursor over the posting groups of a segment. */
 type PostingCursor = { group: PostingGroup | null; next(): Promise<void> | void }

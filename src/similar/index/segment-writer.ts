@@ -6,7 +6,7 @@ import { MAX_ROW_POSTINGS, type PostingGroup, packPostingRow } from '../postings
 import { TERM_BITS } from '../text/term-vector.ts'
 
 /** Postings of a term that a segment keeps, those with the highest weights. A query never reads more. */
-export const MAX_POSTINGS_PER_TERM = 4096
+export const MAX_POSTINGS_PER_TERM = 2048
 /**
  * A full row starts at this many postings. It ends before a term that does not fit, so a shorter term is never split.
  */
@@ -14,7 +14,7 @@ const MIN_FULL_ROW_POSTINGS = MAX_ROW_POSTINGS / 2
 /** All terms of a row share their first eight bits, by which an engine may partition the rows. */
 const PART_SHIFT = TERM_BITS - 8
 /** Rows per batch, about 20 milliseconds of writing. */
-const ROWS_PER_BATCH = 1000
+const ROWS_PER_BATCH = 500
 
 /** Writes a batch of rows. */
 type WriteRows = (postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]) => Promise<void>

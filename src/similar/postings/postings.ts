@@ -1,11 +1,11 @@
-/** Packs postings (which document contains which term, with which weight) into rows of about a hundred. */
+/** Packs postings (which document contains which term, with which weight) into rows of about two hundred. */
 
 import { BitReader, BitWriter, bitLength, riceParameterFor } from '../text/bits.ts'
 import { TERM_BITS } from '../text/term-vector.ts'
 import { WEIGHT_LEVELS } from '../text/weights.ts'
 
 /** Maximum postings of a row, twice as many as the shortest row that ends before a term. */
-export const MAX_ROW_POSTINGS = 128
+export const MAX_ROW_POSTINGS = 256
 /** The sort key of a term's postings: the levels of a term follow one another, the highest first. */
 export function postingKeyOf(term: number, level: number): number {
   return term * WEIGHT_LEVELS + (WEIGHT_LEVELS - 1 - level)
@@ -31,7 +31,7 @@ const writer = new BitWriter()
 const reader = new BitReader()
 
 /**
- * Packs groups of at most 128 documents in total: length of the row, number of documents, the lowest document and the
+ * Packs groups of at most 256 documents in total: length of the row, number of documents, the lowest document and the
  * bits of the range above it. The term and level, size and documents of each group follow. Stored, so the format must
  * never change.
  */

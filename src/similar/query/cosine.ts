@@ -3,6 +3,7 @@
 import type { TermVector } from '../text/term-vector.ts'
 import { countWeight } from '../text/weights.ts'
 import type { IdfTable } from './idf-table.ts'
+import type { VectorRange } from './vector-cache.ts'
 
 /** A page to compare with others: the weights of its terms, the length of its vector, and a table to find its terms. */
 export type WeightedDocument = { vector: TermVector; weights: Float64Array; length: number; termTable: TermTable }
@@ -42,11 +43,11 @@ export function weightDocument(vector: TermVector, idfTable: IdfTable): Weighted
 /** Returns the dot product of both weighted vectors. It has no branches, because matches are unpredictable. */
 export function dotProduct(
   { termTable: { multiplier, shift, terms, factors, overflow } }: WeightedDocument,
-  other: TermVector,
+  other: VectorRange,
 ): number {
-  const { size, terms: otherTerms, counts } = other
+  const { terms: otherTerms, counts, from, end } = other
   let dot = 0
-  for (let at = 0; at < size; at++) {
+  for (let at = from; at < end; at++) {
     const term = otherTerms[at]!
     const slot = Math.imul(term, multiplier) >>> shift
     const isInSlot = ((terms[slot]! ^ term) - 1) >> 31
@@ -58,19 +59,19 @@ export function dotProduct(
 }
 
 /** Returns the weight of a term's count, or 0 if the document does not contain the term. */
-function weightOfTerm({ size, terms, counts }: TermVector, term: number): number {
-  let [low, high] = [0, size]
+function weightOfTerm({ terms, counts, from, end }: VectorRange, term: number): number {
+  let [low, high] = [from, end]
   while (low < high) {
     const middle = (low + high) >>> 1
     if (terms[middle]! < term) low = middle + 1
     else high = middle
   }
-  return low < size && terms[low] === term ? countWeight(counts[low]!) : 0
+  return low < end && terms[low] === term ? countWeight(counts[low]!) : 0
 }
 
-export function vectorLength({ size, terms, counts }: TermVector, idfTable: IdfTable): number {
+export function vectorLength({ terms, counts, from, end }: VectorRange, idfTable: IdfTable): number {
   let squares = 0
-  for (let at = 0; at < size; at++) {
+  for (let at = from; at < end; at++) {
     const weight = countWeight(counts[at]!) * idfTable.idfOf(terms[at]!)
     squares += weight * weight
   }

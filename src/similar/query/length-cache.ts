@@ -1,8 +1,8 @@
 /** A cache of the lengths of document vectors, which are valid for one IDF table. */
 
-import type { TermVector } from '../text/term-vector.ts'
 import { vectorLength } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
+import type { VectorRange } from './vector-cache.ts'
 
 /** Documents in the cache: at most 8 MB. A document replaces the one in its slot. */
 const DEFAULT_CAPACITY = 2 ** 19
@@ -20,7 +20,7 @@ export class LengthCache {
   }
 
   /** Returns the length of a document's vector, weighted by the table. */
-  lengthOf(document: number, vector: TermVector, idfTable: IdfTable): number {
+  lengthOf(document: number, vector: VectorRange, idfTable: IdfTable): number {
     if (this.idfTable !== idfTable) {
       this.idfTable = idfTable
       this.documents.fill(0)

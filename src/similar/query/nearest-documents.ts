@@ -3,12 +3,13 @@
 import type { SimilarReader } from '../../store/port/similar.ts'
 import { MAX_ROW_POSTINGS, type PostingBuffer, postingKeyOf, readPostingsOfTerm } from '../postings/postings.ts'
 import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
-import { WEIGHT_LEVELS, weightOfLevel } from '../text/weights.ts'
+import { WEIGHT_LEVELS } from '../text/weights.ts'
 import { dotProduct, type WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
 import { LengthCache } from './length-cache.ts'
-import { chooseQueryTerms, QUERY_LIMITS } from './query-terms.ts'
+import { chooseQueryTerms, QUERY_LIMITS, queryBounds } from './query-terms.ts'
 import { ScoreAccumulator } from './score-accumulator.ts'
+import { VectorCache, type VectorRange } from './vector-cache.ts'
 
 /** A document and its similarity in ten-thousandths: at most 9,999, because another document is never equal. */
 export type ScoredDocument = { document: number; score: number }
@@ -26,82 +27,91 @@ export const SCORE_SCALE = 10_000
 /** The minimum number of results to find. A smaller limit returns the first of them. */
 const MIN_RESULTS = 100
 
-const LEVEL_WEIGHTS = Float64Array.from({ length: WEIGHT_LEVELS }, (_, level) => weightOfLevel(level))
-
-/** Holds some 10 MB of buffers for all queries of a process. No query leaves data in them across an await. */
+/**
+ * Holds the caches of vectors and their lengths (docs/similar.md says how much memory they take), and buffers of some
+ * 5 MB for all queries of a process. No query leaves data in the buffers across an await.
+ */
 export class NearestDocuments {
   private readonly similar: SimilarReader
   private readonly scores = new ScoreAccumulator()
+  private readonly vectors = new VectorCache()
   private readonly lengths = new LengthCache()
-  private readonly candidate = emptyTermVector(1024)
+  private readonly unpacked = emptyTermVector(1024)
   private readonly postings: PostingBuffer
 
   constructor(similar: SimilarReader) {
     this.similar = similar
-    const capacity = QUERY_LIMITS.rows * MAX_ROW_POSTINGS
+    const capacity = 2 * QUERY_LIMITS.rows * MAX_ROW_POSTINGS // each segment adds rows
     this.postings = { size: 0, documents: new Float64Array(capacity), levels: new Uint8Array(capacity) }
   }
 
   /**
    * Returns the nearest documents, best first, 100 or somewhat more. Stops when further candidates hardly ever rank
-   * among them.
+   * among them. Documents of cached vectors may have been deleted.
    */
   async search(query: SimilarityQuery): Promise<ScoredDocument[]> {
-    const documents = await this.findCandidates(query)
+    const { cosines, first, next, minNewResults } = queryBounds(query.idfTable.documents)
+    const documents = await this.findCandidates(query, cosines)
     let closest: ScoredDocument[] = []
-    for (
-      let from = 0, end: number = QUERY_LIMITS.first;
-      from < documents.length;
-      from = end, end += QUERY_LIMITS.next
-    ) {
+    for (let from = 0, end = first; from < documents.length; from = end, end += next) {
       const threshold = closest[MIN_RESULTS - 1]?.score ?? Number.NEGATIVE_INFINITY
-      const some = documents.slice(from, end)
-      const scored = this.scoreDocuments(some, await this.similar.vectors(some), query)
+      const scored = await this.scoreDocuments(documents.slice(from, end), query)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (
-        closest.length >= MIN_RESULTS &&
-        scored.filter(({ score }) => score > threshold).length < QUERY_LIMITS.minNewResults
-      )
-        break
+      if (closest.length >= MIN_RESULTS && scored.filter(({ score }) => score > threshold).length < minNewResults) break
     }
     return closest
   }
 
-  /** Returns the documents that share the heaviest terms, best first, scored by the postings alone. */
-  private async findCandidates({ source, idfTable, ownDocument, isCurrent }: SimilarityQuery): Promise<number[]> {
-    const { postings, scores } = this
-    const chosen = chooseQueryTerms(source, idfTable, ownDocument !== null && isCurrent)
-    const reads = chosen.map(({ term: word, rows }) => ({ key: postingKeyOf(word, WEIGHT_LEVELS - 1), rows }))
-    const rows = await this.similar.postings(reads)
-    try {
-      for (const [at, { term, weight }] of chosen.entries()) {
-        postings.size = 0
-        readPostingsOfTerm(rows[at]!, term, postings)
-        for (let index = 0; index < postings.size; index++)
-          scores.add(postings.documents[index]!, weight * LEVEL_WEIGHTS[postings.levels[index]!]!)
-      }
-      return scores.topDocuments(QUERY_LIMITS.cosines).filter((document) => document !== ownDocument)
-    } finally {
-      scores.clear()
-    }
+  /** Removes vectors from the cache, so that the next search finds out whether the documents still exist. */
+  uncache(documents: readonly number[]): void {
+    for (const document of documents) this.vectors.delete(document)
   }
 
-  /** Computes the exact similarities of some documents. Leaves out those that are 0 or deleted. */
-  private scoreDocuments(
-    documents: readonly number[],
-    vectors: readonly (Uint8Array | null)[],
-    { source, idfTable }: SimilarityQuery,
-  ): ScoredDocument[] {
+  /** Returns the documents that share the heaviest terms, best first, scored by the postings alone. */
+  private async findCandidates(query: SimilarityQuery, limit: number): Promise<number[]> {
+    const { source, idfTable, ownDocument, isCurrent } = query
+    const chosen = chooseQueryTerms(source, idfTable, {
+      isIndexed: ownDocument !== null && isCurrent,
+      maxRows: queryBounds(idfTable.documents).rows,
+    })
+    const reads = chosen.map(({ term, rows }) => ({ key: postingKeyOf(term, WEIGHT_LEVELS - 1), rows }))
+    const rows = await this.similar.postings(reads)
+    const { postings } = this
+    postings.size = 0
+    const scored = chosen.map(({ term, weight }, at) => {
+      const from = postings.size
+      readPostingsOfTerm(rows[at]!, term, postings)
+      return { from, end: postings.size, weight }
+    })
+    return this.scores.topDocuments(postings, scored, limit).filter((document) => document !== ownDocument)
+  }
+
+  /**
+   * Computes the exact similarities of some documents, and reads the vectors that are not cached. Leaves out documents
+   * whose similarity is 0, and those found to be deleted.
+   */
+  private async scoreDocuments(documents: readonly number[], query: SimilarityQuery): Promise<ScoredDocument[]> {
     const scored: ScoredDocument[] = []
-    for (const [at, vector] of vectors.entries()) {
-      if (vector === null) continue
-      unpackTermVector(vector, this.candidate)
-      const document = documents[at]!
-      const length = this.lengths.lengthOf(document, this.candidate, idfTable)
-      const cosine = dotProduct(source, this.candidate) / (source.length * length)
-      const score = Math.min(SCORE_SCALE - 1, Math.round(SCORE_SCALE * cosine))
+    const add = (document: number, vector: VectorRange): void => {
+      const score = this.scoreOf(document, vector, query)
       if (score > 0) scored.push({ document, score })
     }
+    const missing = documents.filter((document) => {
+      const vector = this.vectors.find(document)
+      if (vector !== null) add(document, vector)
+      return vector === null
+    })
+    if (missing.length === 0) return scored
+    for (const [at, packed] of (await this.similar.vectors(missing)).entries()) {
+      if (packed === null) continue
+      unpackTermVector(packed, this.unpacked)
+      add(missing[at]!, this.vectors.add(missing[at]!, this.unpacked))
+    }
     return scored
+  }
+
+  private scoreOf(document: number, vector: VectorRange, { source, idfTable }: SimilarityQuery): number {
+    const length = this.lengths.lengthOf(document, vector, idfTable)
+    return Math.min(SCORE_SCALE - 1, Math.round((SCORE_SCALE * dotProduct(source, vector)) / (source.length * length)))
   }
 }

@@ -1,4 +1,4 @@
-/** Chooses the terms by which a page's neighbours are searched: the heaviest, with bounds on the rows read. */
+/** Chooses the terms by which a page's neighbours are searched, and the number of rows to read of each. */
 
 import { MAX_ROW_POSTINGS } from '../postings/postings.ts'
 import { countWeight } from '../text/weights.ts'
@@ -6,39 +6,65 @@ import type { WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
 
 /**
- * The limits of a query: terms, rows per term and in total, and exact cosines. The first `first` candidates get an
- * exact cosine. Then groups of `next` follow, as long as `minNewResults` of a group are among the nearest.
+ * The limits of a query, whatever the size of the index: terms, rows per term and in total, and exact cosines.
+ * `queryBounds` returns the smaller ones of a smaller index.
  */
-export const QUERY_LIMITS = {
-  terms: 128,
-  rowsPerTerm: 30,
-  rows: 1000,
-  cosines: 480,
-  first: 160,
-  next: 80,
-  minNewResults: 2,
-} as const
+export const QUERY_LIMITS = { terms: 128, rowsPerTerm: 8, rows: 400, cosines: 800 } as const
 
-/** A term to read: the weight of one posting in the page's score, and the number of rows to read. */
+/** The size from which the bounds grow, and the size at which they reach the limits. */
+const [SMALL_INDEX, LARGE_INDEX] = [50_000, 500_000]
+/** The bounds up to SMALL_INDEX documents. */
+const SMALL_BOUNDS = { rows: 150, cosines: 600 } as const
+
+/**
+ * `rows`: the number of rows in total. `cosines`: the number of exact cosines. The first third of the candidates gets
+ * an exact cosine. Then groups of a sixth follow, until fewer than `minNewResults` of a group are among the nearest.
+ */
+export type QueryBounds = { rows: number; cosines: number; first: number; next: number; minNewResults: number }
+
+/** Returns the bounds for an index of so many documents. They grow with the logarithm of its size. */
+export function queryBounds(documents: number): QueryBounds {
+  const growth = Math.log(documents / SMALL_INDEX) / Math.log(LARGE_INDEX / SMALL_INDEX)
+  const share = Math.min(1, Math.max(0, growth))
+  const between = (small: number, large: number): number => Math.round(small + share * (large - small))
+  const cosines = between(SMALL_BOUNDS.cosines, QUERY_LIMITS.cosines)
+  return {
+    rows: between(SMALL_BOUNDS.rows, QUERY_LIMITS.rows),
+    cosines,
+    first: Math.ceil(cosines / 3),
+    next: Math.ceil(cosines / 6),
+    minNewResults: 2,
+  }
+}
+
+/** A term to read: the weight of one posting in the page's score, and the number of rows to read, a power of two. */
 export type QueryTerm = { term: number; weight: number; rows: number }
 
 /**
- * Returns the heaviest terms first. If the page `isIndexed` itself, terms that only this page contains are left out.
+ * Returns the heaviest terms first. They share `maxRows` rows in proportion to their squared weights. What a term does
+ * not need remains for the following ones. If the page `isIndexed` itself, terms that only this page contains are left
+ * out.
  */
 export function chooseQueryTerms(
   { vector, weights }: WeightedDocument,
   idfTable: IdfTable,
-  isIndexed: boolean,
+  { isIndexed, maxRows }: { isIndexed: boolean; maxRows: number },
 ): QueryTerm[] {
   const positions = Array.from(vector.terms.subarray(0, vector.size).keys())
-  const shared = positions.filter((at) => idfTable.documentFrequencyOf(vector.terms[at]!) > (isIndexed ? 1 : 0))
+  const shared = positions.filter(
+    (at) => weights[at]! > 0 && idfTable.documentFrequencyOf(vector.terms[at]!) > (isIndexed ? 1 : 0),
+  )
   shared.sort((a, b) => weights[b]! - weights[a]!)
+  const heaviest = shared.slice(0, QUERY_LIMITS.terms)
+  let squaresLeft = heaviest.reduce((sum, at) => sum + weights[at]! ** 2, 0)
+  let rowsLeft = maxRows
   const chosen: QueryTerm[] = []
-  let rowsLeft = QUERY_LIMITS.rows
-  for (const at of shared.slice(0, QUERY_LIMITS.terms)) {
+  for (const at of heaviest) {
     const term = vector.terms[at]!
-    const rows = Math.min(rowsLeft, QUERY_LIMITS.rowsPerTerm, rowsForTerm(idfTable.documentFrequencyOf(term)))
-    if (rows === 0 || weights[at] === 0) break
+    const square = weights[at]! ** 2
+    const rows = rowsForTerm(idfTable.documentFrequencyOf(term), (rowsLeft * square) / squaresLeft)
+    squaresLeft -= square
+    if (rows === 0 || rows > rowsLeft) continue
     chosen.push({ term, weight: weights[at]! * (weights[at]! / countWeight(vector.counts[at]!)), rows })
     rowsLeft -= rows
   }
@@ -46,8 +72,16 @@ export function chooseQueryTerms(
 }
 
 /**
- * The number of rows with a term's postings. Few postings are in one row, and others may start in the middle of a row.
+ * The power of two that is closest to the term's share, but not more rows than its postings need. Few postings are in
+ * one row, which is always read. More of them may start in the middle of a row.
  */
-function rowsForTerm(documentFrequency: number): number {
-  return documentFrequency < MAX_ROW_POSTINGS / 2 ? 1 : 1 + Math.ceil(documentFrequency / MAX_ROW_POSTINGS)
+function rowsForTerm(documentFrequency: number, share: number): number {
+  if (documentFrequency < MAX_ROW_POSTINGS / 2) return 1
+  const needed = 1 + Math.ceil(documentFrequency / MAX_ROW_POSTINGS)
+  return powerOfTwo(Math.min(share, needed, QUERY_LIMITS.rowsPerTerm))
+}
+
+/** Returns the power of two that is closest by ratio, or 0 below a half. */
+function powerOfTwo(number: number): number {
+  return number < 0.5 ? 0 : 2 ** Math.max(0, Math.round(Math.log2(number)))
 }

@@ -1,10 +1,15 @@
 /** Adds up the scores of documents and finds the highest, in fixed memory that fits the processor cache. */
 
-/** The maximum number of added scores. Further ones are ignored. */
-const MAX_SCORES = 2 ** 18
+import type { PostingBuffer } from '../postings/postings.ts'
+import { WEIGHT_LEVELS, weightOfLevel } from '../text/weights.ts'
+
+/** Postings of one term, from `from` to `end` (exclusive). Each adds its share times `weight` to its document. */
+export type ScoredPostings = { from: number; end: number; weight: number }
+
+const SHARES = Float64Array.from({ length: WEIGHT_LEVELS }, (_, level) => weightOfLevel(level))
+
 /** Sums are first kept per cell. Several documents may share a cell, so its sum can only be too high. */
-const CELL_BITS = 16
-const CELLS = 2 ** CELL_BITS
+const [MIN_CELL_BITS, MAX_CELL_BITS] = [12, 16]
 /** Documents in this multiple of `limit` cells are summed individually. */
 const CELL_OVERSAMPLING = 1.25
 /** The low bits of a score that the threshold ignores. */
@@ -16,67 +21,83 @@ const IGNORED_SCORE_BITS = 19
 const MAX_CANDIDATES = 4096
 
 export class ScoreAccumulator {
-  private readonly documents = new Float64Array(MAX_SCORES)
-  private readonly scores = new Float32Array(MAX_SCORES)
-  private readonly cells = new Float32Array(CELLS)
-  private size = 0
+  private readonly buffer = new Float32Array(2 ** MAX_CELL_BITS)
+  private readonly table = new Uint16Array(4 * MAX_CANDIDATES)
+  private readonly documents = new Float64Array(MAX_CANDIDATES + 1)
+  private readonly scores = new Float32Array(MAX_CANDIDATES + 1)
 
-  /** Adds to the score of a document. */
-  add(document: number, score: number): void {
-    if (this.size === MAX_SCORES) return
-    this.documents[this.size] = document
-    this.scores[this.size++] = score
-    this.cells[cellOf(document)]! += score
-  }
-
-  /** Resets all scores to 0. */
-  clear(): void {
-    this.cells.fill(0)
-    this.size = 0
-  }
-
-  /** Returns the documents with the highest scores, highest first, at most `limit`. */
-  topDocuments(limit: number): number[] {
-    const threshold = scoreThreshold(this.cells, Math.ceil(CELL_OVERSAMPLING * limit))
-    const { documents, scores, size } = this.sumCandidates(threshold)
-    const best = Array.from({ length: size }, (_, at) => at).sort((a, b) => scores[b]! - scores[a]!)
-    return best.slice(0, limit).map((at) => documents[at]!)
-  }
-
-  /** Sums the scores of each document whose cell reaches the threshold. */
-  private sumCandidates(threshold: ScoreThreshold): { documents: Float64Array; scores: Float32Array; size: number } {
-    const [table, documents, scores] = [
-      new Uint16Array(4 * MAX_CANDIDATES),
-      new Float64Array(MAX_CANDIDATES + 1),
-      new Float32Array(MAX_CANDIDATES + 1),
-    ]
+  /** Returns the documents with the highest sums of scores, highest first, at most `limit`. */
+  topDocuments(postings: PostingBuffer, scored: readonly ScoredPostings[], limit: number): number[] {
+    const bits = Math.min(MAX_CELL_BITS, Math.max(MIN_CELL_BITS, Math.ceil(Math.log2(postings.size + 1))))
+    const cells = this.buffer.subarray(0, 2 ** bits).fill(0)
+    for (const each of scored) addToCells(cells, 32 - bits, postings, each)
+    const threshold = scoreThreshold(cells, Math.ceil(CELL_OVERSAMPLING * limit))
     let size = 0
-    for (let at = 0; at < this.size; at++) {
-      const document = this.documents[at]!
-      const cell = cellOf(document)
-      if (this.cells[cell]! < threshold.min) continue
-      let slot = cell & (table.length - 1)
+    this.table.fill(0)
+    this.scores.fill(0)
+    for (const each of scored) size = this.sumCandidates(size, { cells, shift: 32 - bits, threshold }, postings, each)
+    return Array.from(this.sortCandidates(size).subarray(0, limit), (key) => this.documents[key % INDEX_RANGE]!)
+  }
+
+  /** Returns one sortable number for each of the `size` candidates, the best first: of its score and its index. */
+  private sortCandidates(size: number): Float64Array {
+    const bits = new Uint32Array(this.scores.buffer)
+    const keys = new Float64Array(size)
+    for (let at = 1; at <= size; at++) keys[at - 1] = (2 ** 32 - bits[at]!) * INDEX_RANGE + at
+    return keys.sort()
+  }
+
+  /**
+   * Adds the scores of each posting whose cell reaches the threshold to its document. `size`: the number of documents
+   * before. Returns it.
+   */
+  private sumCandidates(
+    size: number,
+    { cells, shift, threshold }: { cells: Float32Array; shift: number; threshold: ScoreThreshold },
+    postings: PostingBuffer,
+    { from, end, weight }: ScoredPostings,
+  ): number {
+    const { table, documents, scores } = this
+    for (let at = from; at < end; at++) {
+      const document = postings.documents[at]!
+      const cell = cellOf(document, shift)
+      if (cells[cell]! < threshold.min) continue
+      let slot = cellOf(document, TABLE_SHIFT)
       while (table[slot] !== 0 && documents[table[slot]!] !== document) slot = (slot + 1) & (table.length - 1)
       if (table[slot] === 0) {
-        if (size === MAX_CANDIDATES || (size >= MAX_CANDIDATES / 2 && this.cells[cell]! < threshold.next)) continue
+        if (size === MAX_CANDIDATES || (size >= MAX_CANDIDATES / 2 && cells[cell]! < threshold.next)) continue
         table[slot] = ++size
         documents[size] = document
       }
-      scores[table[slot]!]! += this.scores[at]!
+      scores[table[slot]!]! += weight * SHARES[postings.levels[at]!]!
     }
-    return { documents: documents.subarray(1), scores: scores.subarray(1), size }
+    return size
   }
 }
 
-function cellOf(document: number): number {
-  return Math.imul(document, 0x9e3779b1) >>> (32 - CELL_BITS)
+/** Above the index of any candidate. */
+const INDEX_RANGE = 2 * MAX_CANDIDATES
+
+const TABLE_SHIFT = 32 - Math.log2(4 * MAX_CANDIDATES)
+
+function addToCells(
+  cells: Float32Array,
+  shift: number,
+  { documents, levels }: PostingBuffer,
+  { from, end, weight }: ScoredPostings,
+): void {
+  for (let at = from; at < end; at++) cells[cellOf(documents[at]!, shift)]! += weight * SHARES[levels[at]!]!
+}
+
+function cellOf(document: number, shift: number): number {
+  return Math.imul(document, 0x9e3779b1) >>> shift
 }
 
 /** Enough cells reach `min`. Fewer reach `next`, which is a sixteenth of an octave higher. */
 type ScoreThreshold = { min: number; next: number }
 
 function scoreThreshold(scores: Float32Array, limit: number): ScoreThreshold {
-  const bits = new Uint32Array(scores.buffer)
+  const bits = new Uint32Array(scores.buffer, scores.byteOffset, scores.length)
   const counts = new Uint32Array(2 ** (32 - IGNORED_SCORE_BITS))
   for (let at = 0; at < bits.length; at++) counts[bits[at]! >>> IGNORED_SCORE_BITS]!++
   let [minBucket, reached] = [counts.length - 1, 0]

@@ -50,24 +50,26 @@ export function openSimilarityService(
       const missing = limit - rows.length
       if (missing === 0) return rows
       const { idfTable, isCurrent } = await idfCache.current()
-      const scored = await nearest.search({
-        source: weightDocument(vector, idfTable),
-        idfTable,
-        ownDocument,
-        isCurrent,
-      })
-      return [...rows, ...(await similarRows(similar, scored, name, missing))]
+      const query = { source: weightDocument(vector, idfTable), idfTable, ownDocument, isCurrent }
+      const found = await similarRows(similar, await nearest.search(query), name, missing)
+      nearest.uncache(found.nameless)
+      if (found.rows.length === missing || found.nameless.length === 0) return [...rows, ...found.rows]
+      return [...rows, ...(await similarRows(similar, await nearest.search(query), name, missing)).rows]
     },
   }
 }
 
-/** Returns rows in the order of their documents' scores, and by name (bytewise) within one score. */
+/**
+ * `rows`: in the order of their documents' scores, and by name (bytewise) within one score. `nameless`: documents
+ * without a name, which have been deleted or soon will be.
+ */
 async function similarRows(
   similar: Pick<Store['similar'], 'names'>,
   scored: readonly ScoredDocument[],
   own: DomainName,
   limit: number,
-): Promise<SimilarRow[]> {
+): Promise<{ rows: SimilarRow[]; nameless: number[] }> {
+  const nameless: number[] = []
   const rows: { target: DomainName; score: number }[] = []
   // A document may have no name any more, or only the name of the query with its previous text. Then the next documents
   // take its place.
@@ -78,12 +80,15 @@ async function similarRows(
       missing.map(({ document }) => document),
       limit + 1,
     )
-    for (const [at, { score }] of missing.entries())
+    for (const [at, { document, score }] of missing.entries()) {
+      if (names[at]!.length === 0) nameless.push(document)
       rows.push(...names[at]!.filter((target) => target !== own).map((target) => ({ target, score })))
+    }
     from += missing.length
   }
   rows.sort((a, b) => b.score - a.score || compareBytewise(a.target, b.target))
-  return rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / SCORE_SCALE }))
+  const nearest = rows.slice(0, limit).map(({ target, score }) => ({ target, similarity: score / SCORE_SCALE }))
+  return { rows: nearest, nameless }
 }
 
 /** Reads the vector of a page and its own or shared document. Returns null also for a page without terms. */

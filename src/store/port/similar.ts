@@ -20,7 +20,7 @@ export type PageOfName = { terms: Uint32Array } | { document: number | null; vec
 export type Segment = { segment: number; first: number; last: number; documents: number }
 
 /**
- * A row of about a hundred postings (src/similar/postings/postings.ts). The postings of a segment form one sequence,
+ * A row of about two hundred postings (src/similar/postings/postings.ts). The postings of a segment form one sequence,
  * ordered by key (the term and its weight in the page, below 2^30), then by document. The last posting of a row is its
  * key. A row holds keys of one partition only (their first 8 bits).
  */

@@ -35,5 +35,9 @@ test('no data of a failed query is among the candidates of the next one', () =>
     await assert.rejects(retrieval.similar(name('a.example'), 5), RangeError)
     isDamaged = false
     assert.deepEqual(await retrieval.similar(name('c.example'), 5), expected)
-    assert.equal(read.length, 1)
+    assert.deepEqual(
+      (await retrieval.similar(name('d.example'), 5))?.map(({ target }) => target),
+      ['c.example'],
+    )
+    assert.equal(read.length, 1, 'the vector of c.example; that of d.example is cached')
   }))

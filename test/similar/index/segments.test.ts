@@ -260,22 +260,25 @@ test('of a very frequent term the postings with the highest weights are kept, an
   assert.equal((await frequenciesOf(whole)).get(5), 2 * HALF + FEW)
 })
 
-test('the postings of a term with 63 of them are never split, and those of more fill their rows', async () => {
-  for (const before of [1, 63, 64, 65, 66, 127, 128, 129]) {
+test('the postings of a term with less than half a row are never split, and those of more fill their rows', async () => {
+  const HALF = MAX_ROW_POSTINGS / 2
+  for (const before of [1, HALF - 1, HALF, HALF + 1, HALF + 2, 2 * HALF - 1, 2 * HALF, 2 * HALF + 1]) {
+    const sizes = [before, HALF - 1, 1, HALF - 1, HALF - 1, HALF, 4 * HALF + 44, 2]
     const { made, writer } = writing()
     const group = (word: number, size: number) => ({
       key: word * WEIGHT_LEVELS,
       documents: Float64Array.from({ length: size }, (_, at) => at + 1),
     })
-    for (const [word, size] of [before, 63, 1, 63, 63, 64, 300, 2].entries()) {
+    for (const [word, size] of sizes.entries()) {
       writer.add(word, [group(word, size)], size)
     }
     await writer.end()
     checkRows(made)
     assert.deepEqual(
-      [before, 63, 1, 63, 63, 64, 300, 2],
+      sizes,
       Array.from({ length: 8 }, (_, word) => postingsOf(made, word).length),
     )
-    assert.ok(made.rows.length <= 2 + Math.ceil((before + 63 + 1 + 63 + 63 + 64 + 300 + 2) / 65), `${made.rows.length}`)
+    const total = sizes.reduce((sum, size) => sum + size)
+    assert.ok(made.rows.length <= 2 + Math.ceil(total / (HALF + 1)), `${made.rows.length}`)
   }
 })

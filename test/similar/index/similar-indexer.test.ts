@@ -157,7 +157,7 @@ async function writeLarge({ similarIndex: indexing, jobs }: Store, words: number
 test('during a large merge, new pages are filed and merged as well', async () => {
   await inWorld(async (world) => {
     await world.say(pagesFrom(0, 100))
-    await writeLarge(world.store, 20_000)
+    await writeLarge(world.store, 30_000)
     await withIndexer(world, async (indexer) => {
       await indexer.step()
       const large = (await world.store.similar.segments()).map(({ segment }) => segment)

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { vectorLength } from '../../../src/similar/query/cosine.ts'
 import { LengthCache } from '../../../src/similar/query/length-cache.ts'
-import type { TermVector } from '../../../src/similar/text/term-vector.ts'
-import { idfTableOf } from '../sample-documents.ts'
+import type { VectorRange } from '../../../src/similar/query/vector-cache.ts'
+import { idfTableOf, rangeOf } from '../sample-documents.ts'
 
 const CAPACITY = 4
 const TABLES = [
@@ -21,8 +21,8 @@ const TABLES = [
 ]
 
 /** Document n contains one term n times and another once. */
-function vectorOfDocument(document: number): TermVector {
-  return { size: 2, terms: Uint32Array.of(1, 2), counts: Uint32Array.of(document + 1, 1) }
+function vectorOfDocument(document: number): VectorRange {
+  return rangeOf({ size: 2, terms: Uint32Array.of(1, 2), counts: Uint32Array.of(document + 1, 1) })
 }
 
 test('a cached length equals the computed one, after collisions and after a change of the table', () => {

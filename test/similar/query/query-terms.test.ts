@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { weightDocument } from '../../../src/similar/query/cosine.ts'
 import type { IdfTable } from '../../../src/similar/query/idf-table.ts'
-import { chooseQueryTerms, QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
+import { chooseQueryTerms, QUERY_LIMITS, queryBounds } from '../../../src/similar/query/query-terms.ts'
 import type { TermVector } from '../../../src/similar/text/term-vector.ts'
 import { idfTableOf } from '../sample-documents.ts'
 
@@ -35,12 +35,12 @@ const output = fc.array(
 
 test('a query reads a bounded number of terms, rows per term and rows, each once, the heaviest terms first', () => {
   fc.assert(
-    fc.property(output, (all) => {
+    fc.property(output, fc.integer({ min: 1, max: QUERY_LIMITS.rows }), (all, maxRows) => {
       const { vector, idfTable } = pageOf(all)
       const page = weightDocument(vector, idfTable)
-      const chosen = chooseQueryTerms(page, idfTable, true)
+      const chosen = chooseQueryTerms(page, idfTable, { isIndexed: true, maxRows })
       assert.ok(chosen.length <= QUERY_LIMITS.terms)
-      assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= QUERY_LIMITS.rows)
+      assert.ok(chosen.reduce((sum, { rows }) => sum + rows, 0) <= maxRows)
       assert.ok(chosen.every(({ rows }) => Number.isInteger(rows) && rows >= 1 && rows <= QUERY_LIMITS.rowsPerTerm))
       assert.equal(new Set(chosen.map(({ term: word }) => word)).size, chosen.length)
       const weights = chosen.map(({ term: word }) => page.weights[vector.terms.indexOf(word)]!)
@@ -60,7 +60,10 @@ test('terms of no other page are not read, however rare they are', () => {
     { pages: 1, count: 1 },
     { pages: 900, count: 1 },
   ])
-  const words = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, true).map(({ term: word }) => word)
+  const words = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, {
+    isIndexed: true,
+    maxRows: QUERY_LIMITS.rows,
+  }).map(({ term: word }) => word)
   assert.deepEqual(words, [wordAt(1), wordAt(3)])
 })
 
@@ -69,19 +72,48 @@ test('if the page itself is not indexed, terms of a single page are read too', (
     { pages: 1, count: 9 },
     { pages: 2, count: 1 },
   ])
-  const words = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, false).map(({ term: word }) => word)
+  const words = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, {
+    isIndexed: false,
+    maxRows: QUERY_LIMITS.rows,
+  }).map(({ term: word }) => word)
   assert.deepEqual(words, [wordAt(0), wordAt(1)])
 })
 
-test('a term gets as many rows as its postings need, up to a limit, until no rows are left', () => {
-  const { vector, idfTable } = pageOf(Array.from({ length: 128 }, () => ({ pages: 1_000_000, count: 1 })))
-  const many = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, true)
-  assert.equal(many.length, Math.ceil(QUERY_LIMITS.rows / QUERY_LIMITS.rowsPerTerm))
-  assert.equal(
-    many.reduce((sum, { rows }) => sum + rows, 0),
-    QUERY_LIMITS.rows,
+test('a term gets no more rows than its postings need, and a very frequent one a share of them by its weight', () => {
+  const terms = QUERY_LIMITS.terms
+  const { vector, idfTable } = pageOf(Array.from({ length: terms }, () => ({ pages: 1_000_000, count: 1 })))
+  const choose = (maxRows: number) =>
+    chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows }).map(({ rows }) => rows)
+  assert.deepEqual(choose(2 * terms), new Array(terms).fill(2))
+  assert.deepEqual(choose(terms), new Array(terms).fill(1))
+  assert.deepEqual(choose(100 * terms), new Array(terms).fill(QUERY_LIMITS.rowsPerTerm))
+  const [rare, few] = [pageOf([{ pages: 2, count: 1 }]), { isIndexed: true, maxRows: QUERY_LIMITS.rows }]
+  assert.equal(chooseQueryTerms(weightDocument(rare.vector, rare.idfTable), rare.idfTable, few)[0]!.rows, 1)
+  assert.deepEqual(chooseQueryTerms(weightDocument(pageOf([]).vector, idfTable), idfTable, few), [])
+})
+
+test('the heavier of two frequent terms gets more rows', () => {
+  const { vector, idfTable } = pageOf([
+    { pages: 1_000_000, count: 1 },
+    { pages: 1_000_000, count: 9 },
+  ])
+  const chosen = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows: 10 })
+  assert.deepEqual(
+    chosen.map(({ term, rows }) => [term, rows]),
+    [
+      [wordAt(1), 8],
+      [wordAt(0), 2],
+    ],
   )
-  const few = pageOf([{ pages: 2, count: 1 }])
-  assert.equal(chooseQueryTerms(weightDocument(few.vector, few.idfTable), few.idfTable, true)[0]!.rows, 1)
-  assert.deepEqual(chooseQueryTerms(weightDocument(pageOf([]).vector, idfTable), idfTable, true), [])
+})
+
+test('the bounds grow with the index, and never exceed the limits', () => {
+  let before = queryBounds(0)
+  for (const documents of [1, 1000, 50_000, 70_000, 200_000, 500_000, 5e6, 1e9]) {
+    const bounds = queryBounds(documents)
+    assert.ok(bounds.rows >= before.rows && bounds.cosines >= before.cosines && bounds.first < bounds.cosines)
+    before = bounds
+  }
+  assert.deepEqual([before.rows, before.cosines], [QUERY_LIMITS.rows, QUERY_LIMITS.cosines])
+  assert.ok(queryBounds(0).rows < QUERY_LIMITS.rows)
 })

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ScoreAccumulator } from '../../../src/similar/query/score-accumulator.ts'
+import type { PostingBuffer } from '../../../src/similar/postings/postings.ts'
+import { ScoreAccumulator, type ScoredPostings } from '../../../src/similar/query/score-accumulator.ts'
+import { weightOfLevel } from '../../../src/similar/text/weights.ts'
 
 /** Few documents and few scores, so that there are sums and ties. Eighths, so that sums are exact. */
 const additions = fc.array(
@@ -14,15 +16,26 @@ const additions = fc.array(
   { maxLength: 120 },
 )
 
-const scores = new ScoreAccumulator()
+const accumulator = new ScoreAccumulator()
+/** The accumulator gets each score as a posting of this level. */
+const LEVEL = 15
+let added: (readonly [document: number, score: number])[] = []
+const scores = { add: (document: number, score: number) => added.push([document, score]) }
 
 function takeBest(limit: number): number[] {
-  const best = scores.topDocuments(limit)
-  scores.clear()
-  return best
+  const postings: PostingBuffer = {
+    size: added.length,
+    documents: Float64Array.from(added, ([document]) => document),
+    levels: new Uint8Array(added.length).fill(LEVEL),
+  }
+  const scored = added.map(
+    ([, score], at): ScoredPostings => ({ from: at, end: at + 1, weight: score / weightOfLevel(LEVEL) }),
+  )
+  added = []
+  return accumulator.topDocuments(postings, scored, limit)
 }
 
-test('the highest scores are those of a map, in order, and the accumulator is empty after clear', () => {
+test('the highest scores are those of a map, in order, and the next call starts without them', () => {
   fc.assert(
     fc.property(additions, fc.integer({ min: 1, max: 50 }), (all, limit) => {
       const sums = new Map<number, number>()
@@ -51,7 +64,7 @@ test('many equal scores do not displace a higher one', () => {
   }
 })
 
-test('scores beyond the capacity are ignored, and the accumulator is complete again afterwards', () => {
+test('far more documents than cells leave the highest score first, and the next call starts without them', () => {
   const most = 2 ** 18
   for (let document = 1; document <= most + 1000; document++) scores.add(document, document === 1 ? 9 : 1)
   const best = takeBest(400)

@@ -24,14 +24,12 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
      left join page_document r on r.id = v.id left join document w on w.number = r.document where v.slot = ? and v.name = ?`,
   )
   const findDocument = database.prepare('select number from document where digest = ? and vector = ?')
-  const vectors = arrayStatement(
-    database,
-    'select j.key, w.vector from json_each(?) j join document w on w.number = j.value',
-  )
+  const vectors = blobReader(database, '(select vector from document where number = j.value)')
   const names = arrayStatement(
     database,
-    `select j.key, (select json_group_array(name)
-       from (select name from page_document where document = j.value order by name limit ?2)) from json_each(?1) j`,
+    `select group_concat(coalesce((select group_concat(name, ',')
+       from (select name from page_document where document = j.value order by name limit ?2)), ''), ';')
+     from json_each(?1) j`,
   )
   const segments = database.prepare(READ_PUBLISHED_SEGMENTS)
   const frequencies = database.prepare(
@@ -45,9 +43,11 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
   return {
     page: async (name) => pageOfNameRow(page.get(slotOf(name), name) as PageOfNameRow | undefined),
     findDocument: async (digest, vector) => (findDocument.get(digest, vector)?.number ?? null) as number | null,
-    vectors: async (documents) => inPlaces(vectors.all(JSON.stringify(documents)), documents.length),
-    names: async (documents, limit) =>
-      inPlaces<string>(names.all(JSON.stringify(documents), limit), documents.length).map((all) => JSON.parse(all!)),
+    vectors: async (documents) => vectors(documents),
+    names: async (documents, limit) => {
+      const [joined] = names.get(JSON.stringify(documents), limit) as unknown as [string | null]
+      return joined === null ? [] : joined.split(';').map((all) => (all === '' ? [] : (all.split(',') as DomainName[])))
+    },
     segments: async () => (segments.all() as Segment[]).map((row) => ({ ...row })),
     frequencies: async (segment, after, limit) =>
       (frequencies.all(segment, after, limit) as FrequencyRow[]).map((row) => ({ ...row })),
@@ -67,12 +67,9 @@ function pageOfNameRow(row: PageOfNameRow | undefined): PageOfName | null {
  */
 function postingReader(database: DatabaseSync): (reads: readonly PostingsRead[]) => Uint8Array[] {
   const segments = database.prepare(READ_PUBLISHED_SEGMENTS)
-  // Joined by SQLite, this takes a third of the time of one row per call.
-  const read = arrayStatement(
-    database,
-    `select j.key, (select cast(group_concat(postings, '') as blob) from (select postings from posting
-       where segment = ?2 and key >= j.value order by key, document limit ?3)) from json_each(?1) j`,
-  )
+  const rowsFrom = 'select postings from posting where segment = ?2 and key >= j.value order by key, document limit'
+  const readRow = blobReader(database, `(${rowsFrom} 1)`)
+  const readRows = blobReader(database, `(select cast(group_concat(postings, '') as blob) from (${rowsFrom} ?3))`)
   return (reads) => {
     const pieces: Uint8Array[][] = reads.map(() => [])
     const published = segments.all() as Segment[]
@@ -82,8 +79,8 @@ function postingReader(database: DatabaseSync): (reads: readonly PostingsRead[])
         segmentRowLimit(reads[index]!.rows, documents, totalDocuments),
       )) {
         const keys = indexes.map((index) => reads[index]!.key)
-        const rows = read.all(JSON.stringify(keys), segment, limit) as unknown as [number, Uint8Array | null][]
-        for (const [key, bytes] of rows) if (bytes) pieces[indexes[key]!]!.push(bytes)
+        const blobs = limit === 1 ? readRow(keys, segment) : readRows(keys, segment, limit)
+        for (const [at, bytes] of blobs.entries()) if (bytes) pieces[indexes[at]!]!.push(bytes)
       }
     return pieces.map((bytes) => (bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes)))
   }
@@ -93,15 +90,35 @@ function segmentRowLimit(rows: number, documents: number, totalDocuments: number
   return Math.max(1, Math.ceil((rows * documents) / Math.max(1, totalDocuments)))
 }
 
+/**
+ * Prepares a statement that computes a blob, or null, for each number of a list, `j.value`. `parameters` are ?2 and
+ * later. SQLite joins the blobs and lists their lengths, which takes half as long as one row for each blob. It
+ * aggregates in the order of the list.
+ */
+function blobReader(
+  database: DatabaseSync,
+  blob: string,
+): (numbers: readonly number[], ...parameters: number[]) => (Uint8Array | null)[] {
+  const statement = arrayStatement(
+    database,
+    `select cast(group_concat(b, '') as blob), group_concat(coalesce(length(b), 'null'), ',')
+     from (select ${blob} as b from json_each(?1) j limit -1)`,
+  )
+  return (numbers, ...parameters) => {
+    if (numbers.length === 0) return []
+    const row = statement.get(JSON.stringify(numbers), ...parameters)
+    const [joined, lengths] = row as unknown as [Uint8Array | null, string]
+    let end = 0
+    return lengths.split(',').map((length) => {
+      if (length === 'null') return null
+      end += Number(length)
+      return joined!.subarray(end - Number(length), end)
+    })
+  }
+}
+
 function arrayStatement(database: DatabaseSync, sql: string): StatementSync {
   const statement = database.prepare(sql)
   statement.setReturnArrays(true)
   return statement
-}
-
-/** An array of the values of (index, value) rows; null for an index without a row. */
-function inPlaces<Value = Uint8Array>(rows: readonly unknown[], length: number): (Value | null)[] {
-  const all = new Array<Value | null>(length).fill(null)
-  for (const [index, value] of rows as [number, Value][]) all[index] = value
-  return all
 }
