@@ -1,6 +1,6 @@
 /** Measures how fast the index answers, what a query reads, and how many of the nearest pages it finds. */
 
-import { QUERY_LIMITS, queryBounds } from '../../src/similar/query/query-terms.ts'
+import { maxRowsFor, QUERY_LIMITS } from '../../src/similar/query/query-terms.ts'
 import { openSimilarityService, type SimilarityService } from '../../src/similar/query/similarity-service.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -105,13 +105,13 @@ async function readMetrics(store: Store, queries: readonly DomainName[]): Promis
   }
   const maxOf = (pick: (each: QueryReads) => number): number => Math.max(...all.map(pick))
   const segments = await similar.segments()
-  const bounds = queryBounds(segments.reduce((sum, { documents }) => sum + documents, 0))
+  const maxRows = maxRowsFor(segments.reduce((sum, { documents }) => sum + documents, 0))
   return [
     metricWithMax(
       'rows of postings of a query, maximum',
       maxOf((each) => each.rows),
       '',
-      bounds.rows + QUERY_LIMITS.terms * segments.length,
+      maxRows + QUERY_LIMITS.terms * segments.length,
     ),
     metric(
       'rows of postings of a query, median',
@@ -122,7 +122,7 @@ async function readMetrics(store: Store, queries: readonly DomainName[]): Promis
       'vectors that a query reads, maximum',
       maxOf((each) => each.vectors),
       '',
-      bounds.cosines,
+      QUERY_LIMITS.cosines,
     ),
     metric(
       'vectors that a query reads, median',

@@ -7,7 +7,7 @@ import { WEIGHT_LEVELS } from '../text/weights.ts'
 import { dotProduct, type WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
 import { LengthCache } from './length-cache.ts'
-import { chooseQueryTerms, QUERY_LIMITS, queryBounds } from './query-terms.ts'
+import { chooseQueryTerms, maxRowsFor, QUERY_LIMITS } from './query-terms.ts'
 import { ScoreAccumulator } from './score-accumulator.ts'
 import { VectorCache, type VectorRange } from './vector-cache.ts'
 
@@ -47,32 +47,35 @@ export class NearestDocuments {
 
   /**
    * Returns the nearest documents, best first, 100 or somewhat more. Stops when further candidates hardly ever rank
-   * among them. Documents of cached vectors may have been deleted.
+   * among them. With `useCache`, documents whose vectors are cached may have been deleted.
    */
-  async search(query: SimilarityQuery): Promise<ScoredDocument[]> {
-    const { cosines, first, next, minNewResults } = queryBounds(query.idfTable.documents)
-    const documents = await this.findCandidates(query, cosines)
+  async search(query: SimilarityQuery, useCache: boolean): Promise<ScoredDocument[]> {
+    const documents = await this.findCandidates(query)
     let closest: ScoredDocument[] = []
-    for (let from = 0, end = first; from < documents.length; from = end, end += next) {
+    for (
+      let from = 0, end: number = QUERY_LIMITS.first;
+      from < documents.length;
+      from = end, end += QUERY_LIMITS.next
+    ) {
       const threshold = closest[MIN_RESULTS - 1]?.score ?? Number.NEGATIVE_INFINITY
-      const scored = await this.scoreDocuments(documents.slice(from, end), query)
+      const scored = await this.scoreDocuments(documents.slice(from, end), query, useCache)
       closest = [...closest, ...scored].sort((a, b) => b.score - a.score)
-      if (closest.length >= MIN_RESULTS && scored.filter(({ score }) => score > threshold).length < minNewResults) break
+      if (closest.length >= MIN_RESULTS && scored.every(({ score }) => score <= threshold)) break
     }
     return closest
   }
 
-  /** Removes vectors from the cache, so that the next search finds out whether the documents still exist. */
+  /** Removes the vectors of deleted documents from the cache. */
   uncache(documents: readonly number[]): void {
     for (const document of documents) this.vectors.delete(document)
   }
 
   /** Returns the documents that share the heaviest terms, best first, scored by the postings alone. */
-  private async findCandidates(query: SimilarityQuery, limit: number): Promise<number[]> {
+  private async findCandidates(query: SimilarityQuery): Promise<number[]> {
     const { source, idfTable, ownDocument, isCurrent } = query
     const chosen = chooseQueryTerms(source, idfTable, {
       isIndexed: ownDocument !== null && isCurrent,
-      maxRows: queryBounds(idfTable.documents).rows,
+      maxRows: maxRowsFor(idfTable.documents),
     })
     const reads = chosen.map(({ term, rows }) => ({ key: postingKeyOf(term, WEIGHT_LEVELS - 1), rows }))
     const rows = await this.similar.postings(reads)
@@ -83,21 +86,27 @@ export class NearestDocuments {
       readPostingsOfTerm(rows[at]!, term, postings)
       return { from, end: postings.size, weight }
     })
-    return this.scores.topDocuments(postings, scored, limit).filter((document) => document !== ownDocument)
+    return this.scores
+      .topDocuments(postings, scored, QUERY_LIMITS.cosines)
+      .filter((document) => document !== ownDocument)
   }
 
   /**
-   * Computes the exact similarities of some documents, and reads the vectors that are not cached. Leaves out documents
-   * whose similarity is 0, and those found to be deleted.
+   * Computes the exact similarities of some documents. Leaves out documents whose similarity is 0, and those found to be
+   * deleted.
    */
-  private async scoreDocuments(documents: readonly number[], query: SimilarityQuery): Promise<ScoredDocument[]> {
+  private async scoreDocuments(
+    documents: readonly number[],
+    query: SimilarityQuery,
+    useCache: boolean,
+  ): Promise<ScoredDocument[]> {
     const scored: ScoredDocument[] = []
     const add = (document: number, vector: VectorRange): void => {
       const score = this.scoreOf(document, vector, query)
       if (score > 0) scored.push({ document, score })
     }
     const missing = documents.filter((document) => {
-      const vector = this.vectors.find(document)
+      const vector = useCache ? this.vectors.find(document) : null
       if (vector !== null) add(document, vector)
       return vector === null
     })

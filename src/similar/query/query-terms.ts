@@ -6,35 +6,22 @@ import type { WeightedDocument } from './cosine.ts'
 import type { IdfTable } from './idf-table.ts'
 
 /**
- * The limits of a query, whatever the size of the index: terms, rows per term and in total, and exact cosines.
- * `queryBounds` returns the smaller ones of a smaller index.
+ * The limits of a query, whatever the size of the index: terms, rows per term and in total, and exact cosines. The
+ * first `first` candidates get an exact cosine. Then groups of `next` follow, until none of a group is among the
+ * nearest.
  */
-export const QUERY_LIMITS = { terms: 128, rowsPerTerm: 8, rows: 400, cosines: 800 } as const
+export const QUERY_LIMITS = { terms: 128, rowsPerTerm: 8, rows: 480, cosines: 1000, first: 200, next: 80 } as const
 
-/** The size from which the bounds grow, and the size at which they reach the limits. */
-const [SMALL_INDEX, LARGE_INDEX] = [50_000, 500_000]
-/** The bounds up to SMALL_INDEX documents. */
-const SMALL_BOUNDS = { rows: 150, cosines: 600 } as const
+/** Up to `documents` documents, a query reads at most `rows` rows in total. */
+const SMALL_INDEX = { documents: 50_000, rows: 80 } as const
+/** From so many documents on, it reads at most QUERY_LIMITS.rows. */
+const LARGE_INDEX_DOCUMENTS = 500_000
 
-/**
- * `rows`: the number of rows in total. `cosines`: the number of exact cosines. The first third of the candidates gets
- * an exact cosine. Then groups of a sixth follow, until fewer than `minNewResults` of a group are among the nearest.
- */
-export type QueryBounds = { rows: number; cosines: number; first: number; next: number; minNewResults: number }
-
-/** Returns the bounds for an index of so many documents. They grow with the logarithm of its size. */
-export function queryBounds(documents: number): QueryBounds {
-  const growth = Math.log(documents / SMALL_INDEX) / Math.log(LARGE_INDEX / SMALL_INDEX)
+/** Returns the total number of rows that a query may read. It grows with the logarithm of the size of the index. */
+export function maxRowsFor(documents: number): number {
+  const growth = Math.log(documents / SMALL_INDEX.documents) / Math.log(LARGE_INDEX_DOCUMENTS / SMALL_INDEX.documents)
   const share = Math.min(1, Math.max(0, growth))
-  const between = (small: number, large: number): number => Math.round(small + share * (large - small))
-  const cosines = between(SMALL_BOUNDS.cosines, QUERY_LIMITS.cosines)
-  return {
-    rows: between(SMALL_BOUNDS.rows, QUERY_LIMITS.rows),
-    cosines,
-    first: Math.ceil(cosines / 3),
-    next: Math.ceil(cosines / 6),
-    minNewResults: 2,
-  }
+  return Math.round(SMALL_INDEX.rows + share * (QUERY_LIMITS.rows - SMALL_INDEX.rows))
 }
 
 /** A term to read: the weight of one posting in the page's score, and the number of rows to read, a power of two. */

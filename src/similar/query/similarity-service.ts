@@ -51,10 +51,11 @@ export function openSimilarityService(
       if (missing === 0) return rows
       const { idfTable, isCurrent } = await idfCache.current()
       const query = { source: weightDocument(vector, idfTable), idfTable, ownDocument, isCurrent }
-      const found = await similarRows(similar, await nearest.search(query), name, missing)
+      const found = await similarRows(similar, await nearest.search(query, true), name, missing)
       nearest.uncache(found.nameless)
       if (found.rows.length === missing || found.nameless.length === 0) return [...rows, ...found.rows]
-      return [...rows, ...(await similarRows(similar, await nearest.search(query), name, missing)).rows]
+      // Deleted documents have taken the positions of others.
+      return [...rows, ...(await similarRows(similar, await nearest.search(query, false), name, missing)).rows]
     },
   }
 }

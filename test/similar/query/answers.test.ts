@@ -72,11 +72,12 @@ test('while the index changes, similarity stays symmetric in every process, and 
 
 test('documents of cached vectors that are deleted meanwhile take no position from others', () =>
   inWorld(async (world) => {
+    const MOVED = 300 // more than a query compares at first
     const pages = (prefix: string, count: number, text: (at: number) => string | null): Pages =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}.example`, text(at)]))
     await world.say({
       ...pages('other', 1200, (at) => `sea${at} sand${at}`),
-      ...pages('moved', 150, (at) => `bread cake tea milk closer${at}`),
+      ...pages('moved', MOVED, (at) => `bread cake tea milk closer${at}`),
       ...pages('stays', 120, (at) => `bread cake ${'far off '.repeat(1 + at)}`),
       'asker.example': 'bread cake tea milk',
     })
@@ -85,7 +86,7 @@ test('documents of cached vectors that are deleted meanwhile take no position fr
     const ask = async () => (await retrieval.similar(name('asker.example'), 100))?.map(({ target }) => target)
     assert.ok((await ask())?.every((target) => target.startsWith('moved')))
     for (let at = 0; at < 75; at++) await world.forget(`moved${at}.example`)
-    await world.say(pages('moved', 150, (at) => (at < 75 ? null : `maps${at} of paper${at}`)))
+    await world.say(pages('moved', MOVED, (at) => (at < 75 ? null : `maps${at} of paper${at}`)))
     await world.index()
     for (const _ of [1, 2]) {
       const targets = await ask()
