@@ -144,7 +144,7 @@ function elementVisibility(name: string, { hidden, style = '' }: TagAttributes):
   if (INERT_ELEMENTS.has(name)) return 'inert'
   if (HIDDEN_ELEMENTS.has(name)) return 'hidden'
   if (name === 'html' || name === 'body') return 'visible'
-  return hidden !== undefined || HIDING_STYLE.test(style) ? 'hidden' : 'visible'
+  return hidden !== undefined || (style !== '' && HIDING_STYLE.test(style)) ? 'hidden' : 'visible'
 }
 
 function isJsonLd(type = ''): boolean {

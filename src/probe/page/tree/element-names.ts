@@ -1,8 +1,11 @@
 /** Sets of element names that the HTML standard uses to build a tree (section 13.2.4.2 and following). */
 
-/** Splits a line into a set of names. */
+/**
+ * Splits a line into a set of names. V8 stores equal keys of objects once, so all sets share their names, and comparing
+ * two of them takes no time.
+ */
 export function nameSet(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/))
+  return new Set(Object.keys(Object.fromEntries(text.split(/\s+/).map((name) => [name, true]))))
 }
 
 /** Elements without content and end tag. The standard turns `image` into `img`. */
@@ -54,3 +57,17 @@ export const SCOPES = {
   button: nameSet(`${DEFAULT_SCOPE} button`),
   table: nameSet('html table template'),
 } as const
+
+/** The names above and other frequent ones, each by itself. */
+const FREQUENT_NAMES = new Map(
+  [
+    ...[VOID_ELEMENTS, SPECIAL_ELEMENTS, FORMATTING_ELEMENTS, BLOCK_ELEMENTS, IMPLIED_END_TAGS_THOROUGH],
+    ...[RAW_TEXT_ELEMENTS, BREAKOUT_TAGS, MARKER_ELEMENTS],
+    nameSet('abbr audio canvas cite defs g label mark math path picture polygon rect svg template time use video'),
+  ].flatMap((names) => [...names].map((name) => [name, name] as const)),
+)
+
+/** The name of a tag in lower case. A frequent name is the same string as in the sets. */
+export function elementName(text: string): string {
+  return FREQUENT_NAMES.get(text) ?? text.toLowerCase()
+}

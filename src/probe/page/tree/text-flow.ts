@@ -61,10 +61,10 @@ export class TextFlow {
   }
 
   #forEachItem(callback: (item: string | typeof LINE_BREAK) => void): void {
-    for (const [place, item] of this.#items.entries()) {
-      const inserted = this.#inserted.get(place)
+    for (let place = 0; place < this.#items.length; place++) {
+      const inserted = this.#inserted.size > 0 ? this.#inserted.get(place) : undefined
       if (inserted !== undefined) inserted.#forEachItem(callback)
-      callback(item)
+      callback(this.#items[place]!)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { decodeHTML, decodeHTMLAttribute, decodeXML } from 'entities/decode'
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { elementName } from './element-names.ts'
 
 /** The recorded attributes of a tag. The first one of a name counts. */
 export type TagAttributes = { readonly [name in RecordedAttribute]?: string }
@@ -22,7 +23,11 @@ const RECORDED_ATTRIBUTE_NAMES = [
   'size',
 ] as const
 type RecordedAttribute = (typeof RECORDED_ATTRIBUTE_NAMES)[number]
-const RECORDED_ATTRIBUTES: ReadonlySet<string> = new Set(RECORDED_ATTRIBUTE_NAMES)
+/** The recorded attributes by their names. Null for other frequent ones. */
+const ATTRIBUTES = new Map<string, RecordedAttribute | null>([
+  ...RECORDED_ATTRIBUTE_NAMES.map((name) => [name, name] as const),
+  ...['class', 'id', 'src', 'alt', 'title', 'width', 'height', 'target', 'd'].map((name) => [name, null] as const),
+])
 
 /**
  * Receives the tokens. Names are in lower case. `closed`: a self-closing tag, which closes an element only in XML, SVG
@@ -143,13 +148,15 @@ export class HtmlTokenizer implements TokenizerCallbacks {
   onopentagname(start: number, end: number): void {
     this.#emitText()
     this.#isInTag = true
-    this.#tag = this.#take(start, end, MAX_NAME_UNITS).toLowerCase()
+    this.#tag = elementName(this.#take(start, end, MAX_NAME_UNITS))
     this.#attributes = NO_TAG_ATTRIBUTES
   }
 
   onattribname(start: number, end: number): void {
-    const name = this.#take(start, end, MAX_NAME_UNITS).toLowerCase() as RecordedAttribute
-    this.#attribute = RECORDED_ATTRIBUTES.has(name) && this.#attributes[name] === undefined ? name : null
+    const text = this.#take(start, end, MAX_NAME_UNITS)
+    let name = ATTRIBUTES.get(text)
+    if (name === undefined) name = ATTRIBUTES.get(text.toLowerCase())
+    this.#attribute = name && this.#attributes[name] === undefined ? name : null
     this.#value = ''
   }
 
@@ -196,7 +203,7 @@ export class HtmlTokenizer implements TokenizerCallbacks {
   onclosetag(start: number, end: number): void {
     this.#emitText()
     this.#lastStartTag = ''
-    this.#handler.close(this.#take(start, end, MAX_NAME_UNITS).toLowerCase())
+    this.#handler.close(elementName(this.#take(start, end, MAX_NAME_UNITS)))
   }
 
   oncdata(start: number, end: number, offset: number): void {
