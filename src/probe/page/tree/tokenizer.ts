@@ -77,9 +77,7 @@ export class HtmlTokenizer implements TokenizerCallbacks {
   #value = ''
   /** Text that is not emitted yet. */
   #textRun = ''
-  /**
-   * The end of the skipped text, inside an element whose text is not needed and that the tokenizer does not recognize.
-   */
+  /** The end of the skipped text of an element that the tokenizer does not recognize. Its text is not needed. */
   #skipped: string | null = null
   #rawEnd = NEVER_MATCHES
   #endedWithReturn = false
