@@ -6,8 +6,8 @@ import { seededRandom } from '../../../../bench/world/random.ts'
 import { randomScript } from './scripts.ts'
 import { type Script, startTwin, TOKEN, type Twin } from './twin-servers.ts'
 
-const SCRIPTS = 1_000
-const DRAINED_SCRIPTS = 100
+const SCRIPTS = 400
+const DRAINED_SCRIPTS = 50
 
 const [direct, plain] = await Promise.all([startTwin(true), startTwin(false)])
 after(() => Promise.all([direct.close(), plain.close()]))

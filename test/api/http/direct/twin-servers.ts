@@ -90,8 +90,9 @@ async function listen(api: Api): Promise<Pick<Twin, 'parsedByNode' | 'run'>> {
     open.add(request)
     response.on('close', () => open.delete(request))
   })
-  /** Whether the server works on a request, and does not wait for the rest of a body. */
-  const isBusy = (): boolean => api.connections.pendingRequests > [...open].filter(({ complete }) => !complete).length
+  const needsRest = (request: IncomingMessage): boolean => !request.complete && request.listenerCount('data') > 0
+  /** Whether the server works on a request, and does not wait for the rest of its body. */
+  const isBusy = (): boolean => api.connections.pendingRequests > [...open].filter(needsRest).length
   const run = async ({ segments, ending }: Script): Promise<Received> => {
     const client = connect({ host: '127.0.0.1', port: Number(port), allowHalfOpen: true, noDelay: true })
     let text = ''
