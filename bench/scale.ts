@@ -1,4 +1,7 @@
-/** `npm run bench:scale`: compares a large store with one of a million names, with less memory than the store needs. */
+/**
+ * `npm run bench:scale`: compares a large store with one of a million names, with less memory than the store needs.
+ * `--only new` leaves out the imports of unchanged names.
+ */
 
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,19 +19,22 @@ import {
   waitForOutput,
 } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
-import type { LookupResult } from './scale/lookups.ts'
+import type { LookupResult, PageAccess } from './scale/lookups.ts'
 import { type IndexRange, type LineOrder, writeObservations } from './world/observation-files.ts'
 import { removeStore, type StoreFiles, storeFilesIn } from './world/store.ts'
 import { firstProbeRound, nextProbeRound, type ProbeRound, type World } from './world/world.ts'
 
-/** The result for one size. Rates are in observations per second, tables in bytes. */
+/**
+ * The result for one size. Rates are in observations per second, tables in bytes. `lookups.mapped`: null if a server
+ * with this memory would not map the file. `unchanged…`: null with `--only new`.
+ */
 type SizeResult = {
   names: number
   newBySlot: number
   newByFile: number
-  unchangedBySlot: number
-  unchangedByFile: number
-  lookups: LookupResult
+  unchangedBySlot: number | null
+  unchangedByFile: number | null
+  lookups: Record<PageAccess, LookupResult | null>
   fileBytes: number
   tables: Record<string, number>
   peakLog: number
@@ -39,6 +45,8 @@ const REFERENCE_NAMES = 1_000_000
 const MEMORY_BYTES = 1 << 30
 const SAMPLE = 200_000
 const LOOKUP_COUNT = 10_000
+/** Warm look-ups of the large store may take this much longer. */
+const MAX_LOOKUP_GROWTH = 1.3
 const second = nextProbeRound(firstProbeRound())
 
 const options = readOptions(5_000_000)
@@ -64,6 +72,7 @@ function notes(): string[] {
       ? 'without a memory limit, because creating a cgroup is not permitted; files are evicted from the page cache before the cold lookups'
       : `every process is limited to ${memory}`,
     `${LOOKUP_COUNT.toLocaleString('en')} lookups of random names through the store: cold after the file was evicted from the page cache (posix_fadvise), warm with the same names again`,
+    'growth compares unmapped with unmapped, and mapped with mapped if both files are mapped',
     `in slot order all names are imported, in file order ${SAMPLE.toLocaleString('en')} of them`,
   ]
 }
@@ -75,9 +84,15 @@ async function measureSize(names: number): Promise<SizeResult> {
   const sample = { from: 0, to: Math.min(SAMPLE, names) }
   const log = { peakLog: 0 }
   const newBySlot = await measureImport(store, world, firstProbeRound(), 'slot', log)
-  const lookups = await measureLookups(store, names)
-  const unchangedBySlot = await measureImport(store, world, second, 'slot', log)
-  const unchangedByFile = await measureImport(store, world, nextProbeRound(second), 'file', log, sample)
+  const lookups = {
+    unmapped: await measureLookups(store, names, 'unmapped'),
+    mapped: await measureLookups(store, names, 'mapped'),
+  }
+  const isShort = options.only === 'new'
+  const unchangedBySlot = isShort ? null : await measureImport(store, world, second, 'slot', log)
+  const unchangedByFile = isShort
+    ? null
+    : await measureImport(store, world, nextProbeRound(second), 'file', log, sample)
   const tables = bytesByTable(store)
   const fileBytes = statSync(store.facts).size
   const newRange = { from: names, to: names + sample.to }
@@ -116,12 +131,12 @@ async function watchLog(importProcess: RunningProcess, path: string, log: { peak
   if (code !== 0) throw new Error(importProcess.output())
 }
 
-async function measureLookups(store: StoreFiles, names: number): Promise<LookupResult> {
+async function measureLookups(store: StoreFiles, names: number, access: PageAccess): Promise<LookupResult | null> {
   evictFromPageCache(store.facts)
   const script = fileURLToPath(new URL('./scale/lookups.ts', import.meta.url))
-  const command = [process.execPath, script, store.url, String(names), String(SEED), String(LOOKUP_COUNT)]
-  const lookups = JSON.parse(await runProcess(command, processOptions)) as LookupResult
-  if (lookups.missing > 0) throw new Error(`${lookups.missing} names are missing`)
+  const command = [process.execPath, script, store.facts, access, String(names), String(SEED), String(LOOKUP_COUNT)]
+  const lookups = JSON.parse(await runProcess(command, processOptions)) as LookupResult | null
+  if (lookups !== null && lookups.missing > 0) throw new Error(`${lookups.missing} names are missing`)
   return lookups
 }
 
@@ -141,58 +156,54 @@ function metricsOf(result: SizeResult): Metric[] {
     ...Object.entries(tables)
       .filter(([, bytes]) => bytes > names / 10)
       .map(([table, bytes]) => metric(`  ${table}`, bytes / names, 'bytes per name')),
-    metric('  lookup p50, cold', lookups.cold.p50, 'µs'),
-    metric('  lookup p99, cold', lookups.cold.p99, 'µs'),
-    metric('  lookup p50, warm', lookups.warm.p50, 'µs'),
-    metric('  lookup p99, warm', lookups.warm.p99, 'µs'),
+    ...lookupMetrics('unmapped', lookups.unmapped),
+    ...lookupMetrics('mapped', lookups.mapped),
     metric('  new, in slot order', result.newBySlot, rate),
     metric('  new, in file order', result.newByFile, rate),
-    metric('  unchanged, in slot order', result.unchangedBySlot, rate),
-    metric('  unchanged, in file order', result.unchangedByFile, rate),
+    ...optional(result.unchangedBySlot, (figure) => metric('  unchanged, in slot order', figure, rate)),
+    ...optional(result.unchangedByFile, (figure) => metric('  unchanged, in file order', figure, rate)),
     metric('  peak of the write-ahead log', peakLog / 1e6, 'MB'),
   ]
 }
 
+function lookupMetrics(access: PageAccess, lookups: LookupResult | null): Metric[] {
+  return optional(lookups, ({ cold, warm }) => [
+    metric(`  lookup p50, ${access}, cold`, cold.p50, 'µs'),
+    metric(`  lookup p99, ${access}, cold`, cold.p99, 'µs'),
+    metric(`  lookup p50, ${access}, warm`, warm.p50, 'µs'),
+    metric(`  lookup p99, ${access}, warm`, warm.p99, 'µs'),
+  ]).flat()
+}
+
+/** The metric of a figure, or none if it was not measured. */
+function optional<Figure, Result>(figure: Figure | null, toMetric: (figure: Figure) => Result): Result[] {
+  return figure === null ? [] : [toMetric(figure)]
+}
+
+/** The figures of the large store to those of the reference, where both were measured. */
 function growth(reference: SizeResult, large: SizeResult): Metric[] {
-  const ratio = (pick: (result: SizeResult) => number): number => pick(large) / pick(reference)
+  const ratio = (
+    name: string,
+    pick: (result: SizeResult) => number | null | undefined,
+    toMetric = (label: string, value: number): Metric => metric(label, value, '×'),
+  ): Metric[] => {
+    const [before, after] = [pick(reference) ?? null, pick(large) ?? null]
+    return before === null || after === null ? [] : [toMetric(`growth: ${name}`, after / before)]
+  }
+  const atMost = (max: number) => (name: string, value: number) => metricWithMax(name, value, '×', max)
   return [
-    metricWithMax(
-      'growth: lookup p50, cold',
-      ratio(({ lookups }) => lookups.cold.p50),
-      '×',
-      1.2,
+    ...(['unmapped', 'mapped'] as const).flatMap((access) => [
+      ...ratio(`lookup p50, ${access}, cold`, ({ lookups }) => lookups[access]?.cold.p50),
+      ...ratio(`lookup p50, ${access}, warm`, ({ lookups }) => lookups[access]?.warm.p50, atMost(MAX_LOOKUP_GROWTH)),
+    ]),
+    ...ratio(
+      'unchanged rate, in slot order',
+      ({ unchangedBySlot }) => unchangedBySlot,
+      (name, value) => metricWithMin(name, value, '×', 0.85),
     ),
-    metricWithMax(
-      'growth: lookup p50, warm',
-      ratio(({ lookups }) => lookups.warm.p50),
-      '×',
-      1.2,
-    ),
-    metricWithMin(
-      'growth: unchanged rate, in slot order',
-      ratio(({ unchangedBySlot }) => unchangedBySlot),
-      '×',
-      0.85,
-    ),
-    metric(
-      'growth: unchanged rate, in file order',
-      ratio(({ unchangedByFile }) => unchangedByFile),
-      '×',
-    ),
-    metric(
-      'growth: new rate, in slot order',
-      ratio(({ newBySlot }) => newBySlot),
-      '×',
-    ),
-    metric(
-      'growth: new rate, in file order',
-      ratio(({ newByFile }) => newByFile),
-      '×',
-    ),
-    metric(
-      'growth: bytes per name',
-      ratio(({ fileBytes, names }) => fileBytes / names),
-      '×',
-    ),
+    ...ratio('unchanged rate, in file order', ({ unchangedByFile }) => unchangedByFile),
+    ...ratio('new rate, in slot order', ({ newBySlot }) => newBySlot),
+    ...ratio('new rate, in file order', ({ newByFile }) => newByFile),
+    ...ratio('bytes per name', ({ fileBytes, names }) => fileBytes / names),
   ]
 }

@@ -16,15 +16,26 @@ const WAL_CHECKPOINT_PAGES = 65_536
 const MAX_MAPPED_BYTES = 2_147_418_112
 /** A file is mapped if it could grow by this factor and still fit in memory. */
 const MAPPED_GROWTH_FACTOR = 4
+/** Bounds of the page cache of a connection, and the share of the available memory between them. */
+const MIN_CACHE_BYTES = 2 ** 26
+const MAX_CACHE_BYTES = 2 ** 28
+const CACHE_SHARE_OF_MEMORY = 1 / 8
 
 /**
- * Opens an existing file. With `durable`, a commit survives a loss of power; without it, only the end of the process.
+ * `durable`: a commit survives a loss of power, not only the end of the process. `readsAtRandom`: a reader of single
+ * rows, which gains from a larger page cache.
  */
-export function connectSqlite(path: string, options: { readOnly?: boolean; durable?: boolean } = {}): DatabaseSync {
+type ConnectionOptions = { readOnly?: boolean; durable?: boolean; readsAtRandom?: boolean }
+
+/** Opens an existing file. */
+export function connectSqlite(path: string, options: ConnectionOptions = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
   const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
-  database.exec('pragma cache_size = -65536; pragma temp_store = memory')
-  if (readOnly) database.exec(`pragma mmap_size = ${fitsInMemory(path) ? MAX_MAPPED_BYTES : 0}`)
+  const isMapped = readOnly && fitsInMemory(path)
+  const isLarge = options.readsAtRandom === true && !isMapped
+  const cacheBytes = isLarge ? readerCacheBytes(process.availableMemory()) : MIN_CACHE_BYTES
+  database.exec(`pragma cache_size = -${Math.floor(cacheBytes / 1024)}; pragma temp_store = memory`)
+  if (readOnly) database.exec(`pragma mmap_size = ${isMapped ? MAX_MAPPED_BYTES : 0}`)
   else {
     database.exec(`pragma synchronous = ${options.durable ? 'full' : 'normal'}`)
     database.exec(
@@ -40,6 +51,14 @@ export function connectSqlite(path: string, options: { readOnly?: boolean; durab
  */
 function fitsInMemory(path: string): boolean {
   return MAPPED_GROWTH_FACTOR * statSync(path).size < process.availableMemory()
+}
+
+/**
+ * The page cache of a reader of single rows whose file is not mapped. With 256 MB instead of 64, a look-up of one of
+ * 10,000 names of 4 million takes 8 µs instead of 12. `available`: bytes that the process may use, within its cgroup.
+ */
+export function readerCacheBytes(available: number): number {
+  return Math.min(Math.max(available * CACHE_SHARE_OF_MEMORY, MIN_CACHE_BYTES), MAX_CACHE_BYTES)
 }
 
 /** Runs `work` in one write transaction. If it throws, nothing is written. */

@@ -30,7 +30,7 @@ export function openSqliteFile(
     else requireCurrentSchema(database, path, schema)
     if (access === 'write') return database
     database.close()
-    return connectSqlite(path, { readOnly: true })
+    return connectSqlite(path, { readOnly: true, readsAtRandom: true })
   } catch (error) {
     const fault = toDiskFault(error, path)
     if (fault instanceof DiskFault) throw new DiskFault(`${path} cannot be opened: ${fault.cause}`, fault.errcode)
