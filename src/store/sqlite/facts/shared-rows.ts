@@ -13,8 +13,14 @@ export type SqliteSharedRows = {
   finish(): void
 }
 
-/** A row to write: its sort key, the statement, its values, and the change of its counter. */
-type SharedRow = { order: string; statement: StatementSync; values: (string | Uint8Array)[]; delta: 1 | -1 }
+/** A row to write. `key`: of its counter, in an order of texts. `delta`: the change of the counter. */
+type SharedRow = {
+  key: string
+  name: DomainName
+  statement: StatementSync
+  values: (string | Uint8Array)[]
+  delta: 1 | -1
+}
 type CounterStatements = { add: StatementSync; drop: StatementSync }
 
 /** Prepares the statements once. Each call of the returned function queues the rows of one transaction. */
@@ -28,21 +34,22 @@ export function sharedRowWriter(database: DatabaseSync): () => SqliteSharedRows 
   return () => {
     const presence: SharedRow[] = []
     const redirect: SharedRow[] = []
-    const key = (address: IpAddress, name: DomainName): string => `${packToHex(address)} ${name}`
     return {
       arrive(address, name, since) {
         const values = [packAddress(address), name, since]
-        presence.push({ order: key(address, name), statement: insertPresence, values, delta: 1 })
+        presence.push({ key: packToHex(address), name, statement: insertPresence, values, delta: 1 })
       },
       leave(address, name) {
         const values = [packAddress(address), name]
-        presence.push({ order: key(address, name), statement: deletePresence, values, delta: -1 })
+        presence.push({ key: packToHex(address), name, statement: deletePresence, values, delta: -1 })
       },
       addRedirect(target, source) {
-        redirect.push({ order: `${target} ${source}`, statement: insertRedirect, values: [target, source], delta: 1 })
+        const values = [target, source]
+        redirect.push({ key: target, name: source, statement: insertRedirect, values, delta: 1 })
       },
       removeRedirect(target, source) {
-        redirect.push({ order: `${target} ${source}`, statement: deleteRedirect, values: [target, source], delta: -1 })
+        const values = [target, source]
+        redirect.push({ key: target, name: source, statement: deleteRedirect, values, delta: -1 })
       },
       finish() {
         writeSharedRows(presence, addresses)
@@ -63,17 +70,20 @@ function counterStatements(database: DatabaseSync, table: string, key: string, c
 
 /** A counter changes by the number of rows that were really written or removed. */
 function writeSharedRows(rows: SharedRow[], { add, drop }: CounterStatements): void {
-  rows.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+  rows.sort((a, b) => compareTexts(a.key, b.key) || compareTexts(a.name, b.name))
   let index = 0
   while (index < rows.length) {
-    const key = rows[index]!.order.split(' ', 1)[0]!
-    const value = rows[index]!.values[0]!
+    const { key, values } = rows[index]!
     let difference = 0
-    for (; index < rows.length && rows[index]!.order.startsWith(`${key} `); index++) {
+    for (; index < rows.length && rows[index]!.key === key; index++) {
       const { statement, values, delta } = rows[index]!
       if (statement.run(...values).changes === 1) difference += delta
     }
-    if (difference !== 0) add.run(value, difference)
-    if (difference < 0) drop.run(value)
+    if (difference !== 0) add.run(values[0]!, difference)
+    if (difference < 0) drop.run(values[0]!)
   }
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
