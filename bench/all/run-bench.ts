@@ -8,8 +8,8 @@ import { machine, type Report } from '../measure/report.ts'
 import { type BenchRun, uniqueNames } from './compare.ts'
 import type { ShortRun } from './short-runs.ts'
 
-/** The last lines of the output of a failed bench that say why. */
-const ERROR_LINES = 3
+/** Of a failed bench, an error message, or else its last line, up to this length. */
+const MAX_ERROR_LENGTH = 200
 
 /** Runs a bench. Its output goes to a log file in `bench/out`. Never throws because the bench fails. */
 export async function runBench(name: string, { args, maxMinutes }: ShortRun, commit: string): Promise<BenchRun> {
@@ -27,7 +27,7 @@ export async function runBench(name: string, { args, maxMinutes }: ShortRun, com
   }, maxMinutes * 60_000)
   const code = await running.exited
   clearTimeout(timer)
-  const failure = isTimeUp ? `did not end within ${maxMinutes} minutes` : lastLines(running.output())
+  const failure = isTimeUp ? `did not end within ${maxMinutes} minutes` : errorIn(running.output())
   writeFileSync(join(ROOT, `bench/out/${name}.log`), running.output())
   const found = readdirSync(reports).map((file) => JSON.parse(readFileSync(join(reports, file), 'utf8')) as Report)
   rmSync(folder, { recursive: true, force: true })
@@ -57,7 +57,8 @@ function figuresOf(reports: readonly Report[]): BenchRun['figures'] {
   return metrics.map(({ value, unit, target, isMet }, index) => ({ name: names[index]!, value, unit, target, isMet }))
 }
 
-function lastLines(output: string): string {
-  const lines = output.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('    at '))
-  return lines.slice(-ERROR_LINES).join(' | ').slice(0, 500)
+function errorIn(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  const line = lines.findLast((each) => /^\w*Error: /.test(each)) ?? lines.at(-1) ?? 'no output'
+  return line.slice(0, MAX_ERROR_LENGTH)
 }

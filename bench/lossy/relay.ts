@@ -9,6 +9,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { DnsServer } from '../../src/probe/dns/server.ts'
 import type { PortMapping } from '../../src/probe/guard.ts'
 import { isOpen } from '../crawl/servers.ts'
+import { findFreePort } from '../measure/port.ts'
 import type { RandomSource } from '../world/random.ts'
 
 /** The time that TCP waits before it retransmits: for the first packet of a connection, and for any other. */
@@ -48,8 +49,8 @@ export function makeRelays(share: number, random: RandomSource): Relays {
       return upstreamSocket
     }
     frontSocket.on('message', (message, from) => isLost() || upstreamSocketFor(from).send(message, to.port, to.address))
-    await once(frontSocket.bind(0, to.address), 'listening')
-    const { port } = frontSocket.address()
+    const port = await findFreePort()
+    await once(frontSocket.bind(port, to.address), 'listening')
     const tcp = await listen(to.address, to.port, port)
     closing.push(() => {
       for (const each of [frontSocket, ...upstreamSockets.values(), tcp]) each.close()
