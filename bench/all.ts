@@ -29,12 +29,12 @@ const runs: BenchResults = {}
 for (const name of names) {
   const run = await runBench(name, SHORT_RUNS[name]!, commit)
   runs[name] = run
+  if (values.write) writeResults({ [name]: run })
   console.error(`  ${name}: ${run.seconds} s${run.error === null ? '' : `, FAILED: ${run.error}`}`)
 }
 const table = tableOf(runs)
 console.log(table)
 writeFileSync(join(ROOT, 'bench/out/all.txt'), `${table}\n`)
-if (values.write) writeResults(runs)
 if (Object.values(runs).some(({ error }) => error !== null)) process.exitCode = 1
 
 function tableOf(results: BenchResults): string {
