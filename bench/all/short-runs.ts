@@ -28,6 +28,7 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   crawl: size('--names 4000 --warm-ups 1000 --probes 3000 --rounds 3 --memory-probes 0'),
   lossy: size('--probes 1000'),
   'reference-tools': size(''),
+  'direct-path': size('--scripts 2000'),
   postgres: size('--names 20000 --rounds 2 --seconds 2'),
   'crawl-simulation': size('--names 5000 --days 20'),
   similar: size('--names 5000 --rounds 2'),
