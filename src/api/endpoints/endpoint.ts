@@ -7,7 +7,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import type { CursorKeys } from '../cursor/cursor.ts'
 import type { Envelope, ErrorKey } from '../errors.ts'
 import type { FileDownload, ReadableFileStore } from '../http/files/file-response.ts'
-import type { ResponseBody } from '../http/response.ts'
+import type { ResponseBody } from '../http/write-parts.ts'
 import type { JsonSchema, ObjectSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
 

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyContextConfig } from 'fastify'
+import type { ResponseBody } from './write-parts.ts'
 
 /** What the access log records about a request. */
 export type AccessRecord = {
@@ -41,5 +42,5 @@ export type ApiReply = {
   /** The response of node:http. On the direct path it is created by its first use. */
   readonly raw: ServerResponse
   /** Sends a whole response. Only replies of the direct path have it. `headers`: names and values alternately. */
-  readonly sendWhole?: (status: number, headers: readonly string[], body: string | Uint8Array, isLast: boolean) => void
+  readonly sendWhole?: (status: number, headers: readonly string[], body: ResponseBody, isLast: boolean) => boolean
 }

@@ -1,32 +1,27 @@
-/** Sends responses: gzips the body if the client accepts that, and sends a long one in chunks. */
+/** Sends responses: gzips the body if the client accepts that, and sends a long one in batches. */
 
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback, gzipSync } from 'node:zlib'
-import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import type { ApiError, Envelope } from '../errors.ts'
 import { connectionOf } from './connection.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip } from './request.ts'
+import { chunksOf, endWithParts, type ResponseBody, sendInBatches } from './write-parts.ts'
 
 const gzipBuffer = promisify(gzipCallback)
 
 /** Bodies with more bytes are gzipped. */
 const MIN_GZIP_BYTES = 1_024
-/** Bodies with more bytes are sent in chunks of this many characters. */
-const CHUNK_CHARACTERS = 131_072
-/** After an encoded chunk with more bytes, the sender yields to other requests. */
-const YIELD_AFTER_BYTES = 4_096
+/** Bodies with more bytes are sent as fast as the client reads them. */
+const MAX_SHORT_BYTES = 131_072
 /** Pages are large and read once: the fastest level, and few chunks. */
-const GZIP_OPTIONS = { level: 1, chunkSize: CHUNK_CHARACTERS }
+const GZIP_OPTIONS = { level: 1, chunkSize: 131_072 }
 /** A short body compresses to less than this in almost every case. */
 const SHORT_GZIP_OPTIONS = { level: 1, chunkSize: 32_768 }
-
-/** A JSON text in parts. Encoded parts are UTF-8, so that a long text is not copied. An empty array means no body. */
-export type ResponseBody = readonly (string | Uint8Array)[]
 
 /**
  * A response. `type`: the content type of a body that is not JSON. `isShared`: every client gets the same array of
@@ -70,20 +65,23 @@ export async function sendResponse(
   let length = bodyLength(body)
   const isZipped = length > MIN_GZIP_BYTES && acceptsGzip(request.headers['accept-encoding'])
   if (isZipped) headers.push('Content-Encoding', 'gzip')
-  const isLong = length > CHUNK_CHARACTERS
-  const content = isLong ? null : isZipped ? await gzipBody(response) : joinBody(body)
-  if (content instanceof Buffer) length = content.length
+  const isLong = length > MAX_SHORT_BYTES
+  const zipped = isZipped && !isLong ? await gzipBody(response) : null
+  if (zipped !== null) length = zipped.length
   if (body.length > 0 && !(isLong && isZipped)) headers.push('Content-Length', String(length))
   if (socket?.destroyed) return response.release?.()
   if (response.release !== undefined) request.accessRecord.onClose.push(response.release)
   if (!response.isShared) trackUnsentBytes(context, request, length)
   const isLast = context.isDraining && isLastResponse(request)
-  if (content !== null && reply.sendWhole?.(response.status, headers, content, isLast)) return
+  const parts = zipped === null ? body : [zipped]
+  if (!isLong && reply.sendWhole?.(response.status, headers, parts, isLast)) return
   const { raw } = reply
   if (isLast) raw.shouldKeepAlive = false
   raw.writeHead(response.status, headers)
-  if (content !== null || request.method === 'HEAD') raw.end(content)
-  else await sendChunks(raw, body, isZipped)
+  if (request.method === 'HEAD') raw.end()
+  else if (!isLong) endWithParts(raw, parts)
+  else if (isZipped) await sendZipped(raw, body)
+  else await sendInBatches(raw, body)
 }
 
 function trackUnsentBytes(context: ResponseContext, { accessRecord }: ApiRequest, length: number): void {
@@ -117,29 +115,9 @@ function joinBody(body: ResponseBody): string | Buffer {
   return Buffer.concat(body.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)))
 }
 
-/** Sends a long body as fast as the client reads it. A client that disconnects is not an error. */
-async function sendChunks(raw: ServerResponse, body: ResponseBody, isZipped: boolean): Promise<void> {
-  const source = Readable.from(responseChunks(body))
-  const sending = isZipped ? pipeline(source, createGzip(GZIP_OPTIONS), raw) : pipeline(source, raw)
-  await sending.catch(() => raw.destroy())
-}
-
-/** The chunks of a body. Between them, other requests run. No chunk ends within a character. */
-async function* responseChunks(body: ResponseBody): AsyncGenerator<Uint8Array> {
-  for (const part of body) {
-    if (typeof part !== 'string') {
-      yield part
-      if (part.length > YIELD_AFTER_BYTES) await yieldToEventLoop()
-      continue
-    }
-    for (let at = 0; at < part.length; ) {
-      const last = part.charCodeAt(at + CHUNK_CHARACTERS - 1)
-      const end = at + CHUNK_CHARACTERS - (last >= 0xd800 && last < 0xdc00 ? 1 : 0)
-      yield Buffer.from(part.slice(at, end))
-      at = end
-      await yieldToEventLoop()
-    }
-  }
+/** Gzips a long body in the threads of zlib as fast as the client reads it. */
+async function sendZipped(raw: ServerResponse, body: ResponseBody): Promise<void> {
+  await pipeline(Readable.from(chunksOf(body)), createGzip(GZIP_OPTIONS), raw).catch(() => raw.destroy())
 }
 
 /** The response of an error in the envelope of its endpoint. */

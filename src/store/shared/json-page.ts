@@ -12,7 +12,7 @@ const JSON_NO_ROWS = '[]'
  */
 export function joinJsonRows(slices: readonly string[], rest: readonly Uint8Array[] = []): (string | Uint8Array)[] {
   if (slices.length === 0 && rest.length === 0) return [JSON_NO_ROWS]
-  const start = JSON_ROWS_START + slices.join(JSON_ROW_SEPARATOR)
-  if (rest.length === 0) return [start + JSON_ROWS_END]
-  return [slices.length === 0 ? start : start + JSON_ROW_SEPARATOR, ...rest, JSON_ROWS_END]
+  const text = slices.length === 1 ? slices[0]! : slices.join(JSON_ROW_SEPARATOR)
+  if (rest.length === 0) return [JSON_ROWS_START, text, JSON_ROWS_END]
+  return [JSON_ROWS_START, text, slices.length === 0 ? '' : JSON_ROW_SEPARATOR, ...rest, JSON_ROWS_END]
 }

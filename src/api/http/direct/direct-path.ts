@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { AccessRecord, ApiReply, ApiRequest } from '../exchange.ts'
 import { formatHttpDate } from '../http-date.ts'
 import type { DirectConnection, PendingRequest, QueryRecognizer, RecognizedQuery } from '../pending-request.ts'
+import { type ResponseBody, writeParts } from '../write-parts.ts'
 import { type PlainQuery, parsePlainQuery } from './plain-query.ts'
 
 /** What the server does with the requests of the direct path, as it does with those of node:http. */
@@ -167,7 +168,7 @@ class DirectExchange implements PendingRequest, ApiReply {
     return raw
   }
 
-  sendWhole(status: number, headers: readonly string[], body: string | Uint8Array, isLast: boolean): boolean {
+  sendWhole(status: number, headers: readonly string[], body: ResponseBody, isLast: boolean): boolean {
     if (this.#raw !== null) return false
     const { socket } = this.connection
     this.hasResponse = true
@@ -175,11 +176,11 @@ class DirectExchange implements PendingRequest, ApiReply {
     if (!socket.writable) return true // the client has disconnected
     const head = responseHead(status, headers, connectionHeaders(isLast ? null : this.#options.keepAliveSeconds))
     const onWritten = (error?: Error | null): void => this.#close(!error)
-    if (typeof body === 'string') socket.write(head + body, onWritten)
+    const [only] = body
+    if (body.length === 1 && typeof only === 'string') socket.write(head + only, onWritten)
     else {
       socket.cork()
-      socket.write(head, 'latin1')
-      socket.write(body, onWritten)
+      writeParts(socket, [head, ...body], onWritten)
       socket.uncork()
     }
     if (isLast) this.connection.close()
