@@ -1,7 +1,7 @@
 /** The read transaction of a turn: reads of one turn see one moment, and the next turn sees a new one. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -64,4 +64,20 @@ test('a store can be closed in the turn of a read', async (t) => {
   await reader.close()
   await nextTurn()
   await assert.rejects(reader.facts.lookup(name('n0.example')), /not open/)
+})
+
+test('if a read finds a damaged page, the turn ends without an error, and the next one reads again', async (t) => {
+  const { reader, path } = await openedStores(t)
+  t.after(() => reader.close())
+  const database = new DatabaseSync(path)
+  database.exec('pragma wal_checkpoint(truncate)')
+  const pages = database.prepare(`select pageno from dbstat where name = 'crawl_state'`).all()
+  database.close()
+  const file = openSync(path, 'r+')
+  for (const { pageno } of pages) writeSync(file, Buffer.alloc(4096, 0x55), 0, 4096, (Number(pageno) - 1) * 4096)
+  closeSync(file)
+  for (let turn = 0; turn < 3; turn++) {
+    await assert.rejects(reader.facts.lookup(name('n0.example')))
+    await nextTurn()
+  }
 })

@@ -11,9 +11,10 @@ export type BeginRead = () => void
  */
 export function readTurns(database: DatabaseSync): BeginRead {
   let isOpen = false
+  // a commit would fail again if a read of the turn found a damaged page
   const end = (): void => {
     isOpen = false
-    if (database.isOpen && database.isTransaction) database.exec('commit')
+    if (database.isOpen && database.isTransaction) database.exec('rollback')
   }
   return () => {
     if (isOpen) return
