@@ -24,8 +24,8 @@ export async function* mergeSegments(
 ): AsyncGenerator<void, void> {
   const cursors = await Promise.all(segments.map((segment) => postingCursor(source, segment)))
   for (const counts = await mergedTermCursor(source, segments); counts.term !== Number.POSITIVE_INFINITY; ) {
-    const { groups, dropped } = await groupsOfTerm(cursors, counts.term, tombstones)
-    const count = counts.count - dropped
+    const { groups, posted, dropped } = await groupsOfTerm(cursors, counts.term, tombstones)
+    const count = counts.count - deletedShare(counts.count, posted, dropped)
     if (count > 0 && groups.length > 0) writer.add(counts.term, groups, count)
     const more = counts.next()
     if (more) await more
@@ -36,25 +36,37 @@ export async function* mergeSegments(
   await writer.end()
 }
 
-/** The posting groups of a term, joined by key: a later segment has higher documents. `dropped`: documents left out. */
+/**
+ * The number of deleted documents among all that contain a term. A segment keeps only some postings of a very frequent
+ * term, so the deleted documents without a posting are estimated: otherwise they would count forever.
+ */
+function deletedShare(count: number, posted: number, dropped: number): number {
+  return posted === 0 ? 0 : Math.round((count * dropped) / posted)
+}
+
+/**
+ * The posting groups of a term, joined by key: a later segment has higher documents. `posted`: its postings. `dropped`:
+ * those of deleted documents, which are left out.
+ */
 async function groupsOfTerm(
   cursors: readonly PostingCursor[],
   term: number,
   tombstones: Tombstones,
-): Promise<{ groups: PostingGroup[]; dropped: number }> {
+): Promise<{ groups: PostingGroup[]; posted: number; dropped: number }> {
   const found: PostingGroup[] = []
-  let dropped = 0
+  let [posted, dropped] = [0, 0]
   for (const cursor of cursors) {
     while (cursor.group !== null && termOfKey(cursor.group.key) === term) {
       const { key, documents } = cursor.group
       const remaining = tombstones.filter(documents)
+      posted += documents.length
       dropped += documents.length - remaining.length
       if (remaining.length > 0) found.push({ key, documents: remaining })
       const more = cursor.next()
       if (more) await more
     }
   }
-  return { groups: found.length > 1 ? joinGroupsByKey(found) : found, dropped }
+  return { groups: found.length > 1 ? joinGroupsByKey(found) : found, posted, dropped }
 }
 
 /** Joins groups of the same key, in order of key. The sort keeps the order of groups of one key. */

@@ -260,6 +260,34 @@ test('of a very frequent term the postings with the highest weights are kept, an
   assert.equal((await frequenciesOf(whole)).get(5), 2 * HALF + FEW)
 })
 
+test('if documents of a very frequent term are deleted, those whose postings were not kept stop counting too', async () => {
+  const [size, PARTS] = [MAX_POSTINGS_PER_TERM, 3]
+  const parts = await Promise.all(
+    Array.from({ length: PARTS }, (_, part) =>
+      flushed(
+        Array.from({ length: size }, (_, at) =>
+          documentOf(
+            part * size + at + 1,
+            new Map([
+              [5, 1 + (at % 7)],
+              [6, 1],
+            ]),
+          ),
+        ),
+        EMPTY_IDF_TABLE,
+      ),
+    ),
+  )
+  const whole = await merged(parts, new Tombstones())
+  assert.equal(postingsOf(whole, 5).length, size)
+  const removed = new Tombstones()
+  removed.add(Array.from({ length: (PARTS * size) / 2 }, (_, at) => 2 * at + 1))
+  const after = await merged([whole], removed)
+  const frequency = (await frequenciesOf(after)).get(5)!
+  const live = (PARTS * size) / 2
+  assert.ok(Math.abs(frequency - live) < live / 50, `${frequency} instead of ${live}`)
+})
+
 test('the postings of a term with less than half a row are never split, and those of more fill their rows', async () => {
   const HALF = MAX_ROW_POSTINGS / 2
   for (const before of [1, HALF - 1, HALF, HALF + 1, HALF + 2, 2 * HALF - 1, 2 * HALF, 2 * HALF + 1]) {
