@@ -3,6 +3,7 @@
 import type { SimilarIndexStore, StoredDocument } from '../../store/port/similar.ts'
 import { type PostingGroup, postingKeyOf } from '../postings/postings.ts'
 import type { IdfTable } from '../query/idf-table.ts'
+import { QUERY_LIMITS } from '../query/query-terms.ts'
 import { emptyTermVector, unpackTermVector } from '../text/term-vector.ts'
 import { countWeight, idf, WEIGHT_LEVELS, weightLevelOf } from '../text/weights.ts'
 
@@ -13,13 +14,18 @@ const MAX_VECTOR_BYTES = 2 ** 23
 /** Documents per read. */
 const DOCUMENTS_PER_READ = 64
 
+/** Every document has postings for at least this many of its heaviest terms. A query reads no more. */
+const MIN_POSTED_TERMS = QUERY_LIMITS.terms
+/** Lighter terms have a posting from this share of the vector's length on. A quarter of all terms have less. */
+const MIN_POSTED_SHARE = 0.03
+
 /**
  * A term of a document packs into one sortable number: 26 bits of the term, 12 of the document's index, 8 of the count.
  */
 const COUNT_RANGE = 2 ** 8
 const DOCUMENT_RANGE = MAX_SEGMENT_DOCUMENTS * COUNT_RANGE
 
-/** A term with its postings, and its document frequency. */
+/** A term with its postings, and its document frequency. Documents for which the term matters little have no posting. */
 export type TermPostings = { term: number; groups: PostingGroup[]; count: number }
 
 /** Returns the documents above `after`, at most one segment's worth. `isFull`: more may follow. */
@@ -40,12 +46,14 @@ export async function readNewDocuments(
 /** Yields the terms of at most 4,096 documents (ascending), each with its postings. */
 export function* gatherPostings(documents: readonly StoredDocument[], idfTable: IdfTable): Generator<TermPostings> {
   const entries = packEntries(documents)
-  const lengths = documentLengths(entries, documents.length, idfTable)
+  const { lengths, minWeights } = weighDocuments(entries, documents.length, idfTable)
   const levels: number[][] = Array.from({ length: WEIGHT_LEVELS }, () => [])
   for (const [term, from, end] of termRanges(entries)) {
+    const termIdf = idfWith(idfTable, documents.length, term, end - from)
     for (let at = from; at < end; at++) {
-      const index = documentIndexOf(entries[at]!)
-      levels[weightLevelOf(countWeight(countOf(entries[at]!)) / lengths[index]!)]!.push(documents[index]!.document)
+      const [index, weight] = [documentIndexOf(entries[at]!), countWeight(countOf(entries[at]!))]
+      if (weight * termIdf < minWeights[index]!) continue
+      levels[weightLevelOf(weight / lengths[index]!)]!.push(documents[index]!.document)
     }
     yield { term, groups: postingGroupsOf(term, levels), count: end - from }
   }
@@ -85,19 +93,30 @@ function* termRanges(entries: Float64Array): Generator<[term: number, from: numb
   }
 }
 
-/**
- * Computes the length of each document's vector with the current IDF, which depends little on the number of documents.
- */
-function documentLengths(entries: Float64Array, documentCount: number, idfTable: IdfTable): Float64Array {
-  const lengths = new Float64Array(documentCount)
-  const all = idfTable.documents + documentCount
+/** `lengths`: of each document's vector. `minWeights`: the lowest weight of a term of each that gets a posting. */
+type DocumentWeights = { lengths: Float64Array; minWeights: Float64Array }
+
+/** Weighs the documents with the current IDF, which depends little on the number of documents. */
+function weighDocuments(entries: Float64Array, documentCount: number, idfTable: IdfTable): DocumentWeights {
+  const weights: number[][] = Array.from({ length: documentCount }, () => [])
   for (const [term, from, end] of termRanges(entries)) {
-    const indexedFrequency = idfTable.documents === 0 ? 0 : idfTable.documentFrequencyOf(term)
-    const weight = idf(all, Math.min(all, indexedFrequency + end - from))
+    const termIdf = idfWith(idfTable, documentCount, term, end - from)
     for (let at = from; at < end; at++)
-      lengths[documentIndexOf(entries[at]!)]! += (countWeight(countOf(entries[at]!)) * weight) ** 2
+      weights[documentIndexOf(entries[at]!)]!.push(countWeight(countOf(entries[at]!)) * termIdf)
   }
-  return lengths.map((squares) => Math.sqrt(squares))
+  const lengths = Float64Array.from(weights, (all) => Math.sqrt(all.reduce((sum, weight) => sum + weight ** 2, 0)))
+  const minWeights = Float64Array.from(weights, (all, index) => {
+    if (all.length <= MIN_POSTED_TERMS) return 0
+    return Math.min(MIN_POSTED_SHARE * lengths[index]!, Float64Array.from(all).sort()[all.length - MIN_POSTED_TERMS]!)
+  })
+  return { lengths, minWeights }
+}
+
+/** The IDF of a term, if `documentCount` new documents are added and `documentFrequency` of them contain it. */
+function idfWith(idfTable: IdfTable, documentCount: number, term: number, documentFrequency: number): number {
+  const all = idfTable.documents + documentCount
+  const indexedFrequency = idfTable.documents === 0 ? 0 : idfTable.documentFrequencyOf(term)
+  return idf(all, Math.min(all, indexedFrequency + documentFrequency))
 }
 
 /** Builds the posting groups of a term from its documents by level, and empties the levels. */

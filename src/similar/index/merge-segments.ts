@@ -26,7 +26,7 @@ export async function* mergeSegments(
   for (const counts = await mergedTermCursor(source, segments); counts.term !== Number.POSITIVE_INFINITY; ) {
     const { groups, posted, dropped } = await groupsOfTerm(cursors, counts.term, tombstones)
     const count = counts.count - deletedShare(counts.count, posted, dropped)
-    if (count > 0 && groups.length > 0) writer.add(counts.term, groups, count)
+    if (count > 0) writer.add(counts.term, groups, count)
     const more = counts.next()
     if (more) await more
     if (!writer.isFull) continue
@@ -37,8 +37,8 @@ export async function* mergeSegments(
 }
 
 /**
- * The number of deleted documents among all that contain a term. A segment keeps only some postings of a very frequent
- * term, so the deleted documents without a posting are estimated: otherwise they would count forever.
+ * The number of deleted documents among all that contain a term. Not all of these have a posting, so those without one
+ * are estimated: otherwise they would count forever.
  */
 function deletedShare(count: number, posted: number, dropped: number): number {
   return posted === 0 ? 0 : Math.round((count * dropped) / posted)
