@@ -16,8 +16,12 @@ const DOCUMENTS_PER_READ = 64
 
 /** Every document has postings for at least this many of its heaviest terms. A query reads no more. */
 const MIN_POSTED_TERMS = QUERY_LIMITS.terms
-/** Lighter terms have a posting from this share of the vector's length on. A quarter of all terms have less. */
+/**
+ * Lighter terms have a posting from this share of the vector's length on. A quarter of all terms have less. In an index
+ * above SMALL_INDEX_DOCUMENTS all have one: most terms are frequent there, and their segments drop the light postings.
+ */
 const MIN_POSTED_SHARE = 0.03
+const SMALL_INDEX_DOCUMENTS = 50_000
 
 /**
  * A term of a document packs into one sortable number: 26 bits of the term, 12 of the document's index, 8 of the count.
@@ -106,7 +110,7 @@ function weighDocuments(entries: Float64Array, documentCount: number, idfTable: 
   }
   const lengths = Float64Array.from(weights, (all) => Math.sqrt(all.reduce((sum, weight) => sum + weight ** 2, 0)))
   const minWeights = Float64Array.from(weights, (all, index) => {
-    if (all.length <= MIN_POSTED_TERMS) return 0
+    if (all.length <= MIN_POSTED_TERMS || idfTable.documents > SMALL_INDEX_DOCUMENTS) return 0
     return Math.min(MIN_POSTED_SHARE * lengths[index]!, Float64Array.from(all).sort()[all.length - MIN_POSTED_TERMS]!)
   })
   return { lengths, minWeights }

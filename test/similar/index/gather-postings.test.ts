@@ -66,6 +66,14 @@ test('light terms of a page with many terms have no posting, and count as terms 
   assert.equal(posted(3).length, 90)
 })
 
+test('in a large index light terms have postings too', () => {
+  const page = new Map(Array.from({ length: 400 }, (_, at) => [7 * at, at < 200 ? 1000 : 1] as const))
+  const posted = (documents: number) =>
+    [...gatherPostings([documentOf(1, page)], idfTableOf(documents, []))].filter(({ groups }) => groups.length > 0)
+      .length
+  assert.deepEqual([posted(1000), posted(1_000_000)], [200, 400])
+})
+
 test('a page with a very large number of equally light terms keeps its postings', () => {
   const document = documentOf(1, new Map(Array.from({ length: 3000 }, (_, at) => [at, 1])))
   const terms = [...gatherPostings([document], idfTableOf(1000, []))]
