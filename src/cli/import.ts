@@ -19,7 +19,7 @@ import {
   importSummaryJson,
   observationCount,
 } from '../import/import-tally.ts'
-import { preparedFromColumns } from '../import/observation-columns.ts'
+import { preparedFromColumns, releaseColumns } from '../import/observation-columns.ts'
 import { openRejectsFile } from '../import/rejects.ts'
 import { openStoreWaitingForSpace } from '../server/disk-space.ts'
 import { userMessageOf } from '../store/engines.ts'
@@ -208,6 +208,7 @@ async function applyBatches(
     for await (const [batch] of on(reader, 'message', { signal }) as AsyncIterable<[ImportBatch]>) {
       if (batch.end === null) await requestBatch()
       onBatch(batch, await apply(preparedFromColumns(batch.observations)))
+      releaseColumns(batch.observations)
       if (batch.end !== null) return batch.end
       if (signal.aborted) return 'stopped'
     }

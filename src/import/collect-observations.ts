@@ -12,8 +12,8 @@ import { type InputLine, isBlankLine, lineStart, lineText, lineTextProblem } fro
  * The most observations of a batch. A batch is written in the order of the store: the larger it is, the more of its
  * rows share a page, if the names of the file are in another order.
  */
-export const MAX_BATCH_OBSERVATIONS = 40_000
-export const MAX_BATCH_BYTES = 25_165_824
+export const MAX_BATCH_OBSERVATIONS = 50_000
+export const MAX_BATCH_BYTES = 33_554_432
 export const OBSERVED_IN_FUTURE = "observed_at: is more than 5 minutes ahead of the store's clock"
 
 /** Takes lines and returns batches. */

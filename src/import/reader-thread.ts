@@ -15,8 +15,8 @@ import { InputError } from './stream/input-error.ts'
 import { createLineSplitter, type InputLine } from './stream/line-splitter.ts'
 
 const READ_CHUNK_BYTES = 262_144
-/** An incomplete batch is sent after this time, because a pipe may be slow. */
-const MAX_BATCH_DELAY_MS = 500
+/** An incomplete batch is sent after this time, because a pipe may be slow. A file fills its batches in less. */
+const MAX_BATCH_DELAY_MS = 2_000
 
 type BatchSender = ReturnType<typeof createBatchSender>
 type BatchEnd = NonNullable<ImportBatch['end']>
