@@ -56,7 +56,7 @@ export function endAccessRecord(
   stream.write(
     `{"level":30,"time":${Date.now()}${bindings},"request":"${request.id}","method":"${request.method}",` +
       `"path":${shownPath},"status":${status},"ms":${Math.round(milliseconds * 1000) / 1000},"account":${account},` +
-      `"client":${JSON.stringify(request.ip)}${isFinished ? '' : ',"aborted":true'},"msg":"request"}\n`,
+      `"client":${JSON.stringify(request.ip ?? null)}${isFinished ? '' : ',"aborted":true'},"msg":"request"}\n`,
   )
 }
 

@@ -169,7 +169,8 @@ export class ClientConnection {
     while (this.#unparsed !== null && this.#mayParse()) {
       const bytes = this.#unparsed
       if (this.#takeDirectly(bytes)) continue
-      const length = bounds.parseChunkBytes(this.#registry.pipelinedRequests)
+      const { isOpen } = this.#directPath
+      const length = isOpen ? bytes.length : bounds.parseChunkBytes(this.#registry.pipelinedRequests)
       this.#setUnparsed(bytes.length > length ? bytes.subarray(length) : null)
       this.#parse(bytes.length > length ? bytes.subarray(0, length) : bytes)
     }

@@ -64,6 +64,14 @@ export class DirectPathSelector {
     this.#recognizer = recognizer
   }
 
+  /**
+   * Whether everything so far was plain queries. Then node:http must get the bytes that it must parse in one piece:
+   * if it had only a part of the first query, the rest could pass for another one.
+   */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
   /** Returns null if node:http must parse the bytes. `pending`: the number of requests without a response. */
   recognize(bytes: Buffer, pending: number): RecognizedQuery | null {
     if (!this.#isOpen) return null
@@ -123,6 +131,7 @@ class DirectExchange implements PendingRequest, ApiReply {
   readonly #route: DirectRoute
   #raw: ServerResponse | null = null
   #status = 200
+  #isStarted = false
   #isClosed = false
 
   constructor(options: DirectPathOptions, { query, route, connection, arrivedAt }: DirectArrival) {
@@ -138,11 +147,13 @@ class DirectExchange implements PendingRequest, ApiReply {
   }
 
   start(): void {
+    this.#isStarted = true
     if (this.#options.admit(this.request, this)) void this.#route.handle(this.request, this)
   }
 
+  /** A request that has not started has no access record, and is not logged. */
   abort(): void {
-    this.#close(false)
+    if (this.#isStarted) this.#close(false)
   }
 
   /** A response of node:http on the same socket, for a response in parts. */

@@ -56,8 +56,8 @@ export async function sendFileResponse(
   { file }: FileDownload,
   { status, range, headers }: FileResponse,
 ): Promise<void> {
+  if (request.raw.socket.destroyed) return
   const { raw } = reply
-  if (raw.destroyed) return
   if (context.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
   const common = ['Request-Id', request.id, ...COMMON_HEADERS, ...corsHeaders(context.cors, request.headers.origin)]
   raw.writeHead(status, [...common, ...headers])
