@@ -5,6 +5,8 @@ import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { createApi } from '../../../src/api/api.ts'
+import { beginAccessRecord, endAccessRecord } from '../../../src/api/http/access-log.ts'
+import type { ApiRequest } from '../../../src/api/http/exchange.ts'
 import { ApiMetrics } from '../../../src/api/metrics.ts'
 import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import type { FactsReader } from '../../../src/store/port/store.ts'
@@ -155,6 +157,16 @@ test('a client that disconnects is logged as such', async (t) => {
   held.resolve(null)
   const [line] = await lines()
   assert.equal(line?.aborted, true)
+})
+
+test('a request whose connection has no address any more is logged as JSON', () => {
+  const written: string[] = []
+  const log = pino({}, { write: (line) => void written.push(line) })
+  const options = { log, metrics: new ApiMetrics(), monotonicMs: () => 0, onFailure: () => {} }
+  const request = { id: 'a-1', method: 'GET', url: '/healthz', ip: undefined } as unknown as ApiRequest
+  beginAccessRecord(request, options)
+  endAccessRecord(options, request, 200, false)
+  assert.equal(JSON.parse(written.join('')).client, null)
 })
 
 test('metrics have endpoints and statuses as labels, and no account, name or address', async (t) => {

@@ -198,6 +198,38 @@ test('a connection that is lost just before a chunk is sent leaves nothing behin
   while (!isClosed || (await unsent()) > 0) await turn()
 })
 
+test('a connection of the direct path that is lost while its file is charged leaves nothing behind', async () => {
+  const { token } = await holder()
+  const { open } = world.fileStore
+  const { ledger } = world.store
+  const { payForFile } = ledger
+  const connected = new Promise<Socket>((resolve) => app.server.once('connection', resolve))
+  let isClosed = false
+  const watched = async (name: FileName) => {
+    const opened = (await open(name))!
+    return { ...opened, close: () => opened.close().finally(() => (isClosed = true)) }
+  }
+  const losing: typeof payForFile = async (payment) => {
+    const outcome = await payForFile.call(ledger, payment)
+    const served = await connected
+    await new Promise((resolve) => served.once('close', resolve).destroy())
+    return outcome
+  }
+  Object.assign(world.fileStore, { open: watched })
+  Object.assign(ledger, { payForFile: losing })
+  const socket = connect({ port, host: '127.0.0.1' }).on('error', () => {})
+  const body = JSON.stringify({ token, date: '2026-11-18' })
+  const post = (text: string) =>
+    socket.write(`POST /v1.0/daily HTTP/1.1\r\nHost: x\r\nContent-Length: ${text.length}\r\n\r\n${text}`)
+  post('{}') // node:http parses the first query
+  await new Promise((resolve) => socket.once('data', resolve))
+  post(body)
+  await new Promise((resolve) => socket.once('close', resolve))
+  Object.assign(world.fileStore, { open })
+  Object.assign(ledger, { payForFile })
+  while (!isClosed || (await unsent()) > 0) await turn()
+})
+
 test('pipelined requests are all answered', async () => {
   const { token } = await holder()
   const socket = connect({ port, host: '127.0.0.1' })
