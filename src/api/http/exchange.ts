@@ -38,9 +38,11 @@ export type ApiRequest = {
 
 /** A response. Those of Fastify have this form. */
 export type ApiReply = {
-  readonly request: ApiRequest
   /** The response of node:http. On the direct path it is created by its first use. */
   readonly raw: ServerResponse
-  /** Sends a whole response. Only replies of the direct path have it. `headers`: names and values alternately. */
+  /**
+   * Sends a whole response. Only replies of the direct path have it. `headers`: names and values alternately. Returns
+   * false, and sends nothing, if `raw` is in use.
+   */
   readonly sendWhole?: (status: number, headers: readonly string[], body: ResponseBody, isLast: boolean) => boolean
 }

@@ -12,8 +12,8 @@ export type PendingRequest = {
   readonly arrivedAt: number
   /** Whether its whole body has arrived. */
   readonly isComplete: boolean
-  /** Whether its response has started. */
-  readonly hasResponse: boolean
+  /** Whether it may be dropped: it is incomplete, and its response has not started. */
+  readonly isDroppable: boolean
   /** Whether the client has disconnected. */
   readonly isAborted: boolean
   /** Whether node:http has parsed it, and so knows which response is next on the connection. */
@@ -52,8 +52,8 @@ export class ParsedRequest implements PendingRequest {
     return this.#request.complete
   }
 
-  get hasResponse(): boolean {
-    return this.#response.headersSent
+  get isDroppable(): boolean {
+    return !this.isComplete && !this.#response.headersSent
   }
 
   get isAborted(): boolean {
@@ -137,7 +137,7 @@ export class PendingQueue {
 
   /** Removes the last request if it is incomplete, unless its response has started. */
   removePartial(): void {
-    if (this.last?.isComplete !== false || this.last.hasResponse) return
+    if (!this.last?.isDroppable) return
     this.#requests.pop()
     this.#decrementCounts()
   }

@@ -39,7 +39,7 @@ export async function handleQuery(
     const authenticated = authenticator.authenticate(parameters.token, request.ip)
     caller = authenticated instanceof Promise ? await authenticated : authenticated
     const onUnknownName = unknownNameHandler(context, caller)
-    const waiting = acquireSlot(context, caller, reply)
+    const waiting = acquireSlot(context, caller, request)
     if (waiting instanceof Promise) await waiting
     const reserved = quotaLimiter.reserve(caller)
     reservation = reserved instanceof Promise ? await reserved : reserved

@@ -126,7 +126,7 @@ class DirectExchange implements PendingRequest, ApiReply {
   readonly isComplete = true
   readonly isParsedByNode = false
   readonly request: DirectRequest
-  hasResponse = false
+  readonly isDroppable = false
   readonly #options: DirectPathOptions
   readonly #route: DirectRoute
   #raw: ServerResponse | null = null
@@ -182,7 +182,6 @@ class DirectExchange implements PendingRequest, ApiReply {
   sendWhole(status: number, headers: readonly string[], body: ResponseBody, isLast: boolean): boolean {
     if (this.#raw !== null) return false
     const { socket } = this.connection
-    this.hasResponse = true
     this.#status = status
     if (!socket.writable) return true // the client has disconnected
     const head = responseHead(status, headers, connectionHeaders(isLast ? null : this.#options.keepAliveSeconds))

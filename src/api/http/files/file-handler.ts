@@ -30,7 +30,7 @@ export async function handleFile(
   let found: FileDownload | ApiError | null = null
   try {
     caller = await context.authenticator.authenticate(token(), request.ip)
-    const releaseSlot = await acquireSlot(context, caller, reply)
+    const releaseSlot = await acquireSlot(context, caller, request)
     found = await findOrApiError(find, caller)
     const part = found instanceof ApiError ? null : prepareFileResponse(request, found)
     if (part?.range) acquireDownloadSlot(context, caller, request)

@@ -3,7 +3,7 @@
 import type { Caller } from '../../auth/authenticator.ts'
 import type { ApiContext } from '../../context.ts'
 import { overloadedError } from '../../errors.ts'
-import type { ApiReply, ApiRequest } from '../exchange.ts'
+import type { ApiRequest } from '../exchange.ts'
 import { rejectIfWaitedTooLong } from './overload.ts'
 
 /** If more response bytes wait for clients, further calls are rejected. */
@@ -17,7 +17,7 @@ const MAX_UNSENT_BYTES = 256 * 2 ** 20
 export function acquireSlot(
   context: ApiContext,
   { account }: Caller,
-  { request }: ApiReply,
+  request: ApiRequest,
 ): (() => void) | Promise<() => void> {
   const { callLimiter, responses } = context
   request.accessRecord.account = account.id
