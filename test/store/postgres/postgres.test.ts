@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import pg from 'pg'
+import { partitionOfPackedAddress } from '../../../src/store/postgres/database/partition.ts'
 import type { Clock, Damage, Engine, Opened } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { lists } from '../conformance/reading/lists.ts'
@@ -74,7 +75,7 @@ function statement(what: string, ...statements: string[]): Damage {
 }
 
 /** The partition of an address, and those of the names t.example, u.example and a.example. */
-const partOf = (hex: string): string => `get_byte(sha256('\\x${hex}'), 0)`
+const partOf = (hex: string): number => partitionOfPackedAddress(Buffer.from(hex, 'hex'))
 const T = `(select part from redirect_count where target = 't.example')`
 const A = `(select part from crawl_state where name = 'a.example')`
 

@@ -14,23 +14,27 @@ export const CONNECT_TIMEOUT_MS = 10_000
 
 /**
  * Every statement is a look-up by key, a range of one key, or one of these for each key of a list. These settings make
- * the planner use indexes, and plan once: estimates from empty or unanalyzed tables would be wrong.
+ * the planner use indexes: estimates from empty or unanalyzed tables would be wrong.
  */
 const PLANNER_SETTINGS = [
   'enable_seqscan=off',
   'enable_bitmapscan=off',
   'enable_hashjoin=off',
   'enable_mergejoin=off',
-  'plan_cache_mode=force_generic_plan',
   'jit=off',
   'TimeZone=UTC',
 ]
 
-/** The configuration of a client. `applicationName`: how the server lists it. */
-export function clientConfigOf(url: string, applicationName: string): pg.ClientConfig {
+/** PostgreSQL plans a statement once. Citus needs the values of the parameters to find the shard. */
+const PLAN_ONCE = 'plan_cache_mode=force_generic_plan'
+const PLAN_WITH_VALUES = 'plan_cache_mode=force_custom_plan'
+
+/** The configuration of a client. `applicationName`: how the server lists it. `hasCitus`: of the database. */
+export function clientConfigOf(url: string, applicationName: string, hasCitus = false): pg.ClientConfig {
   const parsed = new URL(url)
   const userOptions = parsed.searchParams.get('options')
-  const options = PLANNER_SETTINGS.map((setting) => `-c ${setting}`)
+  const settings = [...PLANNER_SETTINGS, hasCitus ? PLAN_WITH_VALUES : PLAN_ONCE]
+  const options = settings.map((setting) => `-c ${setting}`)
   parsed.searchParams.set('options', [...options, ...(userOptions ? [userOptions] : [])].join(' '))
   return {
     connectionString: parsed.href,

@@ -8,6 +8,7 @@ import { CommitMarkers } from './commit-marker.ts'
 import { clientConfigOf } from './connection.ts'
 import { connectWithRetry, toStoreFault } from './errors.ts'
 import { PipelinedReader, type ReadStatement } from './pipelined-reader.ts'
+import { hasCitus, ONE_SHARD, readShards, type Shards } from './shards.ts'
 import { type RunTransaction, runEmptyTransaction, runOnce, runSnapshot, runTransaction } from './transaction.ts'
 
 export type Database = {
@@ -32,6 +33,10 @@ export type Database = {
   emptyTransaction: RunTransaction
   /** The server's clock. */
   now(): Promise<Instant>
+  /** Whether the database has the extension Citus. */
+  hasCitus: boolean
+  /** The shards of the tables, which must exist. */
+  shards(): Promise<Shards>
   close(): Promise<void>
 }
 
@@ -50,10 +55,12 @@ const MAX_POOL_WAIT_MS = 60_000
 /** Connects. Throws StoreFault if that fails. */
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
   const { pool: size, applicationName, maxSilence = DEFAULT_SILENCE_MS } = options
-  const config = { ...clientConfigOf(url, applicationName), maxSilence }
   const readConnections = Math.max(1, Math.floor(size / 2))
   const longReadConnections = Math.floor(readConnections / 2)
-  const reader = new PipelinedReader(config, readConnections - longReadConnections)
+  const connected = connectFirst(url, applicationName, maxSilence, readConnections - longReadConnections)
+  const { config, reader, isCitus } = await connected.catch((error) => {
+    throw toStoreFault(error, url)
+  })
   const long = longReadConnections > 0 ? new PipelinedReader(config, longReadConnections) : reader
   const pool = transactionPool(config, Math.max(1, size - readConnections))
   const markers = new CommitMarkers()
@@ -69,7 +76,6 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
       throw toStoreFault(error, url)
     }
   }
-  await withStoreFault(reader.connectFirst())
   const read: ReadStatement = (statement, values) => withStoreFault(reader.read(statement, values))
   return {
     read,
@@ -79,10 +85,38 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
     transactionOnce: (work) => withStoreFault(runOnce(take, work)),
     emptyTransaction: (work) => withStoreFault(runEmptyTransaction(take, work)),
     now: serverClock(read),
+    hasCitus: isCitus,
+    shards: isCitus ? shardsReader(read) : async () => ONE_SHARD,
     async close() {
       await markers.deleteObsolete(pool)
       await Promise.all([pool.end(), reader.end(), long.end()])
     },
+  }
+}
+
+/** The reader of short statements with its first connection. Citus needs other settings from the start. */
+async function connectFirst(url: string, applicationName: string, maxSilence: number, max: number) {
+  for (let isCitus = false; ; isCitus = true) {
+    const config = { ...clientConfigOf(url, applicationName, isCitus), maxSilence }
+    const reader = new PipelinedReader(config, max)
+    await reader.connectFirst()
+    const isFinal =
+      isCitus ||
+      !(await hasCitus((statement) => reader.read(statement)).catch(async (error) => {
+        await reader.end()
+        throw error
+      }))
+    if (isFinal) return { config, reader, isCitus }
+    await reader.end()
+  }
+}
+
+/** Reads the shards once. */
+function shardsReader(read: ReadStatement): () => Promise<Shards> {
+  let shards: Shards = ONE_SHARD
+  return async () => {
+    if (shards === ONE_SHARD) shards = await readShards(read)
+    return shards
   }
 }
 

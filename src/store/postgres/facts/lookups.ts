@@ -4,7 +4,7 @@ import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { Lookup } from '../../port/store.ts'
 import { type LookupRow, unpackLookup } from '../../shared/lookup.ts'
 import { plainArray } from '../database/arrays.ts'
-import { addressPartitionSql } from '../database/partition.ts'
+import { addressPartitionSql, slotPartitionSql } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
 /** Statements of a process in progress: one for each connection for short reads. */
@@ -21,7 +21,7 @@ const READ_LOOKUPS = {
         join address_count a on a.part = ${addressPartitionSql('x')} and a.address = x) as neighbours,
       v.name
     from unnest($1::integer[], $2::text[]) as k(slot, name)
-    join crawl_state v on v.part = (k.slot >> 8)::smallint and v.slot = k.slot and v.name = k.name
+    join crawl_state v on v.part = ${slotPartitionSql('k.slot')} and v.slot = k.slot and v.name = k.name
     left join facts f on f.part = v.part and f.id = v.id`,
 }
 type NamedLookupRow = [...LookupRow, name: DomainName]

@@ -12,6 +12,7 @@ import { type CrawlStateRow, type FactsRow, packClocks, unpackCrawlState, unpack
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { idAllocator } from '../database/ids.ts'
+import { slotPartitionSql } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { forgetName } from './forget.ts'
@@ -22,7 +23,7 @@ export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects
   (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
 
 const CRAWL_STATE_KEYS = 'unnest($1::integer[], $2::text[]) as k(slot, name)'
-const CRAWL_STATE_OF_KEY = 'v.part = (k.slot >> 8)::smallint and v.slot = k.slot and v.name = k.name'
+const CRAWL_STATE_OF_KEY = `v.part = ${slotPartitionSql('k.slot')} and v.slot = k.slot and v.name = k.name`
 const READ_CRAWL_STATES = {
   name: 'observations.crawl-states',
   text: `select v.name, v.id, v.version, v.clock, v.other_clocks, v.dns_fingerprint, v.web_fingerprint, v.due, v.failures
@@ -41,7 +42,7 @@ const INSERT_CRAWL_STATES = {
   text: `with inserted as (
       insert into crawl_state
         (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)
-      select (slot >> 8)::smallint, slot, name, id, version + 1, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures
+      select ${slotPartitionSql('slot')}, slot, name, id, version + 1, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures
         from ${CRAWL_STATE_VALUES}
       on conflict do nothing returning slot, name, id)
     select name, id from inserted`,

@@ -22,7 +22,7 @@ import { openDatabase } from '../database/database.ts'
 import { toStoreFault } from '../database/errors.ts'
 import { ID_BLOCK } from '../database/ids.ts'
 import { hasTables } from '../database/migrate.ts'
-import { partitionOfName, partitionOfPackedAddress } from '../database/partition.ts'
+import { PART_VALUES, partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../database/partition.ts'
 import { redactPostgresUrl } from '../locations.ts'
 import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
 
@@ -51,7 +51,8 @@ export async function openBulkPostgres(url: string, access: 'read' | 'write'): P
     await database.close()
   }
   // A separate connection: COPY cannot share one, and counting a large table takes long.
-  const client = new pg.Client({ ...clientConfigOf(url, 'domaindex copy'), pipeline: false, statement_timeout: 0 })
+  const config = clientConfigOf(url, 'domaindex copy', database.hasCitus)
+  const client = new pg.Client({ ...config, pipeline: false, statement_timeout: 0 })
   client.on('error', () => {}) // the pending query gets the error too
   await client.connect()
   // the progress is written together with its rows
@@ -154,11 +155,11 @@ function copyValues({ name, columns }: BulkTable, row: BulkRow): BulkRow {
   return values.with(index, `{${hexes.map((hex) => `"\\\\x${hex}"`).join(',')}}`)
 }
 
-/** If the name of a row is unknown, which happens only in a damaged store, its partition is 0. */
+/** If the name of a row is unknown, which happens only in a damaged store, its partition is the first one. */
 function partitionOfRow({ columns, partitionKey, belongsToName }: BulkTable, row: BulkRow): number {
   const value = belongsToName ? row[columns.length] : row[columns.indexOf(partitionKey!)]
-  if (value == null) return 0
-  if (partitionKey === 'slot') return (value as number) >> 8
+  if (value == null) return PART_VALUES[0]!
+  if (partitionKey === 'slot') return partitionOfSlot(value as number)
   if (partitionKey === 'number') return (value as number) & 255
   return partitionKey === 'address'
     ? partitionOfPackedAddress(value as Uint8Array)

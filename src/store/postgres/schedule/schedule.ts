@@ -14,11 +14,12 @@ import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
 import { addressArray, plainArray } from '../database/arrays.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
-import { addressPartitionSql } from '../database/partition.ts'
+import { addressPartitionSql, partitionOfName, slotPartitionSql } from '../database/partition.ts'
 import { postgresLeases } from './leases.ts'
 
-const SLOTS_BETWEEN = `from crawl_state where part between ($1::integer >> 8)::smallint and ($2::integer >> 8)::smallint
-  and (part, slot) >= (($1 >> 8)::smallint, $1) and (part, slot) <= (($2 >> 8)::smallint, $2) and id is distinct from ${TOMBSTONE_ID}`
+const [FIRST_PART, LAST_PART] = [slotPartitionSql('$1::integer'), slotPartitionSql('$2::integer')]
+const SLOTS_BETWEEN = `from crawl_state where part between ${FIRST_PART} and ${LAST_PART}
+  and (part, slot) >= (${FIRST_PART}, $1) and (part, slot) <= (${LAST_PART}, $2) and id is distinct from ${TOMBSTONE_ID}`
 const READ_DUE = {
   name: 'schedule.due',
   text: `select name, ${CRAWL_STATE_COLUMNS} ${SLOTS_BETWEEN} and due <= $3::bigint order by part, slot, name`,
@@ -30,8 +31,8 @@ const COUNT_SLOTS = {
 } as const
 const READ_NAMES = {
   name: 'schedule.names',
-  text: `select name from crawl_state where (part, slot, name) > (($1::integer >> 8)::smallint, $1, $2) and id is distinct from ${TOMBSTONE_ID}
-    order by part, slot, name limit $3`,
+  text: `select name from crawl_state where (part, slot, name) > ($1, $2, $3) and id is distinct from ${TOMBSTONE_ID}
+    order by part, slot, name limit $4`,
 }
 const READ_NAME_COUNTS = {
   name: 'schedule.name-counts',
@@ -57,8 +58,7 @@ export function postgresSchedule(database: Database, now?: () => Instant): Sched
       }),
     async names(after, limit) {
       const rows = await read<{ name: DomainName }>(READ_NAMES, [
-        after === null ? -1 : slotOf(after),
-        after ?? '',
+        ...(after === null ? [-1, -1, ''] : [partitionOfName(after), slotOf(after), after]),
         limit,
       ])
       return rows.map(({ name }) => name)

@@ -8,6 +8,7 @@ import type { FrequencyRow, PostingRow, SimilarIndexStore, StoredDocument } from
 import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
+import { PART_VALUES } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
 import { filePendingPages } from './filing.ts'
 import { replacedSegmentRemover } from './replaced-segments.ts'
@@ -107,7 +108,7 @@ export function postgresIndexer({ readLong, transaction }: IndexerDatabase): Sim
 
 type PageKey = readonly [part: number, id: number]
 const FIRST_PAGE_KEY: PageKey = [-1, -1]
-const LAST_PAGE_KEY: PageKey = [256, 0]
+const LAST_PAGE_KEY: PageKey = [PART_VALUES.at(-1)! + 1, 0]
 
 /**
  * Each call continues after the pages of the previous call, and starts over at the end. Until they are vacuumed,

@@ -68,7 +68,7 @@ const COMPARED_BYTES = 18
 const STEPS: Record<KeyColumn, number> = {
   number: 53,
   slot: 16,
-  part: 8,
+  part: 11,
   text: 2 * COMPARED_BYTES,
   hex: 2 * COMPARED_BYTES,
 }

@@ -5,6 +5,7 @@
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
+import { partitionOfSlot } from '../../database/partition.ts'
 import type { Session } from '../../database/transaction.ts'
 
 const CHECK_CRAWL_STATES = {
@@ -20,5 +21,5 @@ export async function checkCrawlStatesPostgres(
 ): Promise<CheckSlice> {
   const [part, slot, name] = after === null ? [-1, -1, ''] : (JSON.parse(after) as [number, number, DomainName])
   const rows = await session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, limit])
-  return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: row.slot >> 8 })))
+  return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
 }
