@@ -39,8 +39,8 @@ export function grantUnits(
 }
 
 /**
- * Spends `spent` units of the own lease and returns `returned` units. Settles at most the units of the lease: those of
- * an expired lease are spent already, so its settlement changes nothing.
+ * Spends `spent` units of the own lease and returns `returned` units. Settles at most the units of the lease: forfeited
+ * units are spent already, so their settlement changes nothing.
  */
 export function settleUnits(
   { used, leased, ownLease }: BudgetUnits,
@@ -48,6 +48,11 @@ export function settleUnits(
 ): BudgetUnits {
   const settled = Math.min(spent + returned, ownLease)
   return { used: used + Math.min(spent, settled), leased: leased - settled, ownLease: ownLease - settled }
+}
+
+/** Makes the units of an expired lease, which count as spent, units of the own lease again: its holder has returned. */
+export function restoreUnits({ used, leased, ownLease }: BudgetUnits, expired: number): BudgetUnits {
+  return { used: used - expired, leased: leased + expired, ownLease: ownLease + expired }
 }
 
 /** Returns one unit that was spent immediately. */

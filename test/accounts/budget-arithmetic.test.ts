@@ -9,6 +9,7 @@ import {
   grantUnits,
   type QuotaGrant,
   refundUnit,
+  restoreUnits,
   settleUnits,
 } from '../../src/accounts/budget-arithmetic.ts'
 
@@ -54,6 +55,10 @@ test('a settlement spends, returns or keeps the units of its own lease, and neve
 test('a refund returns one spent unit, and nothing if none is spent', () => {
   assert.deepEqual(refundUnit(units(2, 9, 4)), units(1, 9, 4))
   assert.deepEqual(refundUnit(units(0, 9, 4)), units(0, 9, 4))
+})
+
+test('restored units move from the spent ones to the own lease, so their sum stays', () => {
+  assert.deepEqual(restoreUnits(units(70, 9, 4), 64), units(6, 73, 68))
 })
 
 test('a file costs one unit if it is not paid for and a unit remains', () => {

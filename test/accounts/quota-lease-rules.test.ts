@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import {
   classifyHolders,
+  firstRestorableDay,
   type HolderSilence,
   LEASE_TIMEOUT_SECONDS,
   leaseSize,
@@ -47,4 +48,9 @@ test('the shares of all live processes never exceed the free units, and are sing
     },
   )
   fc.assert(property, { numRuns: 1_000 })
+})
+
+test('expired leases of today and yesterday can be restored', () => {
+  const midnight = Date.UTC(2026, 10, 20) / 1000
+  assert.deepEqual([midnight - 1, midnight].map(firstRestorableDay), ['2026-11-18', '2026-11-19'])
 })

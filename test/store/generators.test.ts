@@ -132,6 +132,9 @@ test('a sample of calls to the ledger has every operation', () => {
     'a settlement': ({ kind }) => kind === 'settle',
     'a beat': ({ kind }) => kind === 'beat',
     'a crash': ({ kind }) => kind === 'crash',
+    'a silence that is too short to matter': (operation) => operation.kind === 'silence' && operation.rounds === 1,
+    'a silence after which leases expire': (operation) => operation.kind === 'silence' && operation.rounds === 3,
+    'a day change': ({ kind }) => kind === 'midnight',
     'a clock that is set back': (operation) => operation.kind === 'clock' && operation.seconds < 0,
     'a clock that goes on': (operation) => operation.kind === 'clock' && operation.seconds > 0,
   })

@@ -88,13 +88,13 @@ export interface Ledger {
   /**
    * Takes units: a lease of up to `requested` units while more than 1,000 are left, otherwise one unit, spent
    * immediately. A holder is silent if it has not called takeQuota, settleQuota, payForFile or heartbeat for 2 seconds.
-   * Leases of silent holders count as spent. If all holders are silent, the ledger was unavailable, and their silence
-   * is counted from this call on.
+   * Leases of silent holders expire: they count as spent until the holder settles them or takes more. If all holders
+   * are silent, the ledger was unavailable, and their silence is counted from this call on.
    */
   takeQuota(request: QuotaRequest): Promise<QuotaGrant>
   /**
-   * Settles leases, at least once a second while one is open. A lease that counts as spent because its holder was
-   * silent stays spent.
+   * Settles leases, at least once a second while one is open. A settlement of 0 units restores an expired lease. Leases
+   * of days before yesterday are not restored.
    */
   settleQuota(settlements: readonly Settlement[]): Promise<void>
   /** Returns one unit that was spent immediately, because its call turned out to be free. */

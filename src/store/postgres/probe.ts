@@ -17,6 +17,8 @@ const WRITE_STATEMENTS = [
   `insert into token_lease (account, day, holder, units) select 0, '', '', 0 where false`,
   'update token_lease set units = units where false',
   'delete from token_lease where false',
+  `insert into expired_lease (holder, account, day, units) select '', 0, '', 0 where false`,
+  'delete from expired_lease where false',
   `insert into lease_holder (holder, heartbeat_at) select '', 0 where false`,
   'update lease_holder set heartbeat_at = heartbeat_at where false',
   `insert into usage (account, day, endpoint, token, calls) select 0, '', '', 0, 0 where false`,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Ledger, QuotaRequest } from '../../../src/store/port/ledger.ts'
 import type { Day } from '../../../src/values/time.ts'
-import { type LedgerEngine, NOW, on, TODAY } from './engine.ts'
+import { type LedgerEngine, NOW, on, TODAY, type World } from './engine.ts'
 import { CallingProcess } from './quota-limiter.ts'
 
 const ACCOUNT = 7
@@ -51,6 +51,7 @@ export function budgets(engine: LedgerEngine): void {
   settling(engine)
   dying(engine)
   away(engine)
+  returning(engine)
 
   on(engine, 'every day and every account has its own budget', async ({ ledger }) => {
     await ledger.takeQuota(ask(1, 1))
@@ -128,8 +129,6 @@ function dying(engine: LedgerEngine): void {
       assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 0, leased: 64, retryLater: true })
       clock.now += 1
       assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
-      await ledger.settleQuota(settlement(10, 54))
-      assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
     },
   )
 
@@ -140,8 +139,8 @@ function dying(engine: LedgerEngine): void {
     clock.now += 1
     await ledger.heartbeat('two', clock.now)
     await ledger.takeQuota(ask(25_000, 10))
-    await ledger.settleQuota(settlement(50, 24))
-    assert.deepEqual(await take(ask(74, 1)), { granted: 0, used: 74, leased: 0, retryLater: false })
+    await ledger.settleQuota(settlement(70, 24))
+    assert.deepEqual(await take(ask(70, 1)), { granted: 0, used: 70, leased: 0, retryLater: false })
   })
 
   on(engine, 'a heartbeat, a take and a settlement show that a process is alive', async ({ ledger, clock }) => {
@@ -231,14 +230,12 @@ function away(engine: LedgerEngine): void {
         clock.now += seconds
       }
       assert.deepEqual(await take(ask(64, 1, 'two')), { granted: 0, used: 64, leased: 0, retryLater: false })
-      await ledger.settleQuota(settlement(0, 64))
-      assert.deepEqual(await take(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
     },
   )
 
   on(
     engine,
-    'if only one process cannot reach the ledger, it loses its units once',
+    'if only one process cannot reach the ledger, its units are spent until it returns',
     async ({ ledger, take, clock }) => {
       for (const holder of ['one', 'two']) await ledger.takeQuota(ask(25_000, 64, holder))
       for (let second = 0; second < 3; second++) {
@@ -248,9 +245,63 @@ function away(engine: LedgerEngine): void {
       assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 64)
       await ledger.settleQuota(settlement(60, 4))
       await ledger.settleQuota(settlement(0, 64, 'two'))
-      assert.deepEqual(await take(ask(64, 1)), { granted: 0, used: 64, leased: 0, retryLater: false })
+      assert.deepEqual(await take(ask(61, 1)), { granted: 1, used: 61, leased: 0, retryLater: false })
+      assert.deepEqual(await take(ask(61, 1)), { granted: 0, used: 61, leased: 0, retryLater: false })
     },
   )
+}
+
+/** A process is silent for over 2 seconds while another one is not, and returns. */
+function returning(engine: LedgerEngine): void {
+  const silence = async ({ ledger, clock }: Pick<World, 'ledger' | 'clock'>, seconds = 3): Promise<void> => {
+    for (let second = 0; second < seconds; second++) {
+      clock.now += 1
+      await ledger.heartbeat('two', clock.now)
+    }
+  }
+
+  on(engine, 'a live process that was silent settles the units that it holds', async ({ take, ...world }) => {
+    await world.ledger.takeQuota(ask(25_000, 64))
+    await silence(world)
+    assert.equal(await world.ledger.usedUnits(ACCOUNT, TODAY), 64)
+    await world.ledger.settleQuota(settlement(10, 50))
+    assert.equal(await world.ledger.usedUnits(ACCOUNT, TODAY), 10)
+    assert.deepEqual(await take(ask(14, 1, 'two')), { granted: 0, used: 10, leased: 4, retryLater: true })
+  })
+
+  on(
+    engine,
+    'a settlement, a take and a payment of a process that was silent bring its units back',
+    async ({ take, leasedUnits, ...world }) => {
+      const { ledger } = world
+      const file = { account: ACCOUNT, day: TODAY, limit: 25_000, holder: 'one', file: 'a file' }
+      const calls = [
+        () => ledger.settleQuota(settlement(0, 0)),
+        () => ledger.takeQuota(ask(25_000, 10)),
+        () => ledger.payForFile(file),
+      ]
+      await ledger.takeQuota(ask(25_000, 64))
+      for (const call of calls) {
+        await silence(world)
+        assert.equal(await leasedUnits(ACCOUNT, TODAY), 0)
+        await call()
+        assert.ok((await leasedUnits(ACCOUNT, TODAY)) >= 64)
+      }
+      assert.equal(await leasedUnits(ACCOUNT, TODAY), 74)
+      assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 1)
+    },
+  )
+
+  on(engine, 'units of the day before come back, those of earlier days stay spent', async ({ take, ...world }) => {
+    const days = ['2026-11-19', '2026-11-18', '2026-11-17'] as Day[]
+    for (const day of days) await world.ledger.takeQuota({ ...ask(25_000, 64), day })
+    await silence(world)
+    await world.ledger.heartbeat('three', world.clock.now)
+    await silence(world)
+    await world.ledger.settleQuota(days.flatMap((day) => settlement(0, 64).map((each) => ({ ...each, day }))))
+    const used = await Promise.all(days.map((day) => world.ledger.usedUnits(ACCOUNT, day)))
+    assert.deepEqual(used, [0, 64, 64])
+  })
 }
 
 /** Takes single units of 300 until the final rejection, and returns how many. */
@@ -265,7 +316,7 @@ async function singles(ledger: Ledger, holder: string): Promise<number> {
 /** Makes calls until the final rejection. If told to wait, every process returns its idle units. */
 async function answered(limiters: readonly CallingProcess[], mine: number): Promise<number> {
   for (let count = 0; ; ) {
-    const outcome = await limiters[mine]!.call()
+    const outcome = await limiters[mine]!.call(TODAY)
     if (outcome === 'answered') count++
     else if (!outcome.retryLater) return count
     else await Promise.all(limiters.map((limiter) => limiter.settle()))

@@ -73,6 +73,7 @@ const REMOVE_ADDON = { name: 'addon.delete', text: 'delete from addon where acco
 const DELETE_ACCOUNT_ROWS = [
   'budget where account',
   'token_lease where account',
+  'expired_lease where account',
   'paid_file where account',
   'account where id',
   'lookup_request_count where account',

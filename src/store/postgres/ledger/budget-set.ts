@@ -7,6 +7,7 @@ import {
   grantUnits,
   type QuotaGrant,
   refundUnit,
+  restoreUnits,
   settleUnits,
 } from '../../../accounts/budget-arithmetic.ts'
 import type { Day } from '../../../values/time.ts'
@@ -17,6 +18,10 @@ export type BudgetKey = { account: number; day: Day }
 
 export type Budget = BudgetKey & { used: number }
 export type LeaseRow = BudgetKey & { holder: string; units: number }
+/** A lease as it was read. `isExpired`: its units count as spent, although its holder is one of this process. */
+export type ReadLease = LeaseRow & { isExpired: boolean }
+/** The rows to write. A lease without units is to be deleted, and so are the expired leases that were restored. */
+export type BudgetChanges = { budgets: Budget[]; leases: LeaseRow[]; restored: LeaseRow[]; newlyPaid: PaidFile[] }
 
 /** A paid file. */
 export type PaidFile = BudgetKey & { file: string }
@@ -29,17 +34,23 @@ export class BudgetSet {
   readonly #changedLeases = new Map<string, LeaseRow>()
   readonly #paid: Set<string>
   readonly #newlyPaid: PaidFile[] = []
+  readonly #restored: LeaseRow[]
 
-  constructor(budgets: readonly Budget[], leases: readonly LeaseRow[], paid: readonly PaidFile[]) {
+  /** Restores the expired leases: their holders have returned. */
+  constructor(budgets: readonly Budget[], leases: readonly ReadLease[], paid: readonly PaidFile[]) {
     this.#paid = new Set(paid.map(paidFileName))
     this.#budgets = new Map(
       budgets.map((budget) => [budgetName(budget), { ...budget, leased: 0, leases: new Map(), isChanged: false }]),
     )
-    for (const { units, holder, ...key } of leases) {
+    this.#restored = leases.filter(({ isExpired }) => isExpired)
+    for (const { units, holder, isExpired, ...key } of leases) {
+      if (isExpired) continue
       const budget = this.#budgetOf(key)
       budget.leases.set(holder, units)
       budget.leased += units
     }
+    for (const { holder, units, ...key } of this.#restored)
+      this.#setUnits(key, holder, restoreUnits(this.#unitsOf(key, holder), units))
   }
 
   /** `live`: the number of live processes that may need units, including the requester. */
@@ -70,11 +81,11 @@ export class BudgetSet {
     this.#setUnits(key, null, refundUnit(this.#unitsOf(key, null)))
   }
 
-  /** The changes to write. A lease without units is to be deleted. */
-  changes(): { budgets: Budget[]; leases: LeaseRow[]; newlyPaid: PaidFile[] } {
+  changes(): BudgetChanges {
     return {
       budgets: [...this.#budgets.values()].filter(({ isChanged }) => isChanged),
       leases: [...this.#changedLeases.values()],
+      restored: this.#restored,
       newlyPaid: this.#newlyPaid,
     }
   }

@@ -8,7 +8,16 @@ import { UncertainWriteFault } from '../../port/fault.ts'
 import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
-import { type Budget, type BudgetKey, BudgetSet, budgetName, type LeaseRow, type PaidFile } from './budget-set.ts'
+import {
+  type Budget,
+  type BudgetChanges,
+  type BudgetKey,
+  BudgetSet,
+  budgetName,
+  type LeaseRow,
+  type PaidFile,
+  type ReadLease,
+} from './budget-set.ts'
 import { expireHolders, forfeitLeases, heartbeatHolders } from './holders.ts'
 import { insertPaidFiles, readPaidFiles } from './paid-files.ts'
 
@@ -32,9 +41,13 @@ const INSERT_BUDGETS = {
   name: 'budget.open',
   text: `insert into budget (account, day, used) select account, day, 0 from ${BUDGET_KEYS} order by 1, 2 on conflict do nothing`,
 }
+/** All leases of budgets, and the expired ones of the holders `$3`. */
 const READ_LEASES = {
   name: 'lease.read',
-  text: `select l.account, l.day, l.holder, l.units from ${BUDGET_KEYS} join token_lease l on l.account = k.account and l.day = k.day`,
+  text: `select l.account, l.day, l.holder, l.units, false as "isExpired"
+    from ${BUDGET_KEYS} join token_lease l on l.account = k.account and l.day = k.day
+    union all select e.account, e.day, e.holder, e.units, true
+    from ${BUDGET_KEYS} join expired_lease e on e.holder = any($3::text[]) and e.account = k.account and e.day = k.day`,
 }
 const WRITE_BUDGETS = {
   name: 'budget.write',
@@ -45,7 +58,10 @@ const WRITE_BUDGETS = {
       select * from unnest($4::integer[], $5::text[], $6::text[], $7::integer[]) as n (account, day, holder, units)),
     ended as (
       delete from token_lease l using held n
-      where n.units = 0 and l.account = n.account and l.day = n.day and l.holder = n.holder)
+      where n.units = 0 and l.account = n.account and l.day = n.day and l.holder = n.holder),
+    restored as (
+      delete from expired_lease e using unnest($8::integer[], $9::text[], $10::text[]) as n (account, day, holder)
+      where e.holder = n.holder and e.account = n.account and e.day = n.day)
     insert into token_lease (account, day, holder, units) select account, day, holder, units from held where units > 0
     on conflict (account, day, holder) do update set units = excluded.units`,
 }
@@ -106,14 +122,13 @@ async function tryQuotaCalls(
   const files = calls.flatMap((call) => (call.kind === 'pay' ? [call.purchase] : []))
   const [status, budgetSet] = await Promise.all([
     heartbeatHolders(session, holders, now),
-    openBudgets(session, keys, files),
+    openBudgets(session, keys, holders, files),
   ])
   if (stopIfExpired && status.expired.length > 0) return { replies: null, expired: status.expired }
   const live = status.liveCount + holders.length
   const replies = calls.map((call) => applyQuotaCall(budgetSet, call, live))
-  const { budgets, leases, newlyPaid } = budgetSet.changes()
-  if (budgets.length + leases.length > 0)
-    await session.run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(leases)])
+  const { newlyPaid, ...changes } = budgetSet.changes()
+  await writeChanges(session, changes)
   await insertPaidFiles(session, newlyPaid)
   return { replies, expired: [] }
 }
@@ -126,6 +141,15 @@ function applyQuotaCall(budgetSet: BudgetSet, call: QuotaCall, live: number): un
   for (const settlement of call.settlements) budgetSet.settle(settlement)
 }
 
+async function writeChanges(
+  { run }: Session,
+  { budgets, leases, restored }: Pick<BudgetChanges, 'budgets' | 'leases' | 'restored'>,
+): Promise<void> {
+  if (budgets.length + leases.length + restored.length === 0) return
+  const restoredKeys = leaseRowColumns(restored).slice(0, 3)
+  await run(WRITE_BUDGETS, [...budgetColumns(budgets), ...leaseRowColumns(leases), ...restoredKeys])
+}
+
 /**
  * Locks the budgets of `keys` and creates missing ones. The statements are sent together; each sees the effects of
  * earlier ones.
@@ -133,6 +157,7 @@ function applyQuotaCall(budgetSet: BudgetSet, call: QuotaCall, live: number): un
 async function openBudgets(
   session: Session,
   keys: readonly BudgetKey[],
+  holders: readonly string[],
   files: readonly PaidFile[],
 ): Promise<BudgetSet> {
   const { rows, run } = session
@@ -141,7 +166,7 @@ async function openBudgets(
   const load = () =>
     Promise.all([
       rows<Budget>(LOCK_BUDGETS, values),
-      rows<LeaseRow>(READ_LEASES, values),
+      rows<ReadLease>(READ_LEASES, [...values, holders]),
       readPaidFiles(session, files),
     ])
   const loaded = await load()

@@ -1,4 +1,4 @@
-/** The processes that take units: records their heartbeats, and expires the leases of those without one. */
+/** The processes that take units: records their heartbeats, and expires the leases of silent ones. */
 
 import {
   classifyHolders,
@@ -52,7 +52,10 @@ const EXPIRE_LEASES = {
       delete from token_lease using clock where holder = any($1::text[])
         and not exists (select 1 from lease_holder h
           where h.holder = token_lease.holder and now - h.heartbeat_at <= $3::bigint)
-      returning account, day, units),
+      returning account, day, holder, units),
+    kept as (
+      insert into expired_lease (holder, account, day, units) select holder, account, day, units from expired
+      on conflict (holder, account, day) do update set units = expired_lease.units + excluded.units),
     spent as (select account, day, sum(units)::integer as units from expired group by 1, 2)
     update budget b set used = b.used + spent.units from spent where b.account = spent.account and b.day = spent.day`,
 }
@@ -64,7 +67,13 @@ const DELETE_EXPIRED_HOLDERS = {
       order by 1 for update of lease_holder skip locked)
     delete from lease_holder using expired where lease_holder.holder = expired.holder`,
 }
-
+const DROP_OLD_LEASES = {
+  name: 'lease.drop',
+  text: `with ${clockTableSql('$1')}
+    delete from expired_lease using clock
+    where day < to_char(to_timestamp(now) at time zone 'UTC' - interval '1 day', 'YYYY-MM-DD')`,
+}
+const FORFEIT_LEASES = { name: 'lease.forfeit', text: 'delete from expired_lease where holder = any($1::text[])' }
 const DELETE_HOLDERS = { name: 'holder.delete', text: 'delete from lease_holder where holder = any($1::text[])' }
 
 /** Records heartbeats, and renews other holders in the same transaction, so that no process sees only one of both. */
@@ -80,7 +89,7 @@ export async function heartbeatHolders(
   return status
 }
 
-/** Spends the leases of holders that are still silent, and deletes these holders. */
+/** Spends the leases of holders that are still silent, and deletes these holders. A returning holder restores them. */
 export async function expireHolders(
   { rows, run }: Session,
   holders: readonly string[],
@@ -91,10 +100,15 @@ export async function expireHolders(
     rows(LOCK_BUDGETS_OF_HOLDERS, [holders]),
     run(EXPIRE_LEASES, values),
     run(DELETE_EXPIRED_HOLDERS, values),
+    run(DROP_OLD_LEASES, [now]),
   ])
 }
 
-/** Spends the leases of holders of this process, although they are alive, because the ledger's state is unknown. */
+/** Spends the leases of holders of this process for good, because the ledger's state is unknown. */
 export async function forfeitLeases(session: Session, holders: readonly string[]): Promise<void> {
-  await Promise.all([session.run(DELETE_HOLDERS, [holders]), expireHolders(session, holders, null)])
+  await Promise.all([
+    session.run(DELETE_HOLDERS, [holders]),
+    expireHolders(session, holders, null),
+    session.run(FORFEIT_LEASES, [holders]),
+  ])
 }

@@ -37,6 +37,11 @@ const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
   },
   { table: 'token_lease', problem: 'holds no unit', text: 'select account as place from token_lease where units <= 0' },
   {
+    table: 'expired_lease',
+    problem: 'holds no unit',
+    text: 'select account as place from expired_lease where units <= 0',
+  },
+  {
     table: 'token_lease',
     problem: 'belongs to an unknown process and would never end',
     text: `select account as place from token_lease t where not exists (select 1 from lease_holder h where h.holder = t.holder)`,
@@ -65,6 +70,7 @@ export const LEDGER_ROWS = {
     'token',
     'budget',
     'token_lease',
+    'expired_lease',
     'lease_holder',
     'usage',
     'secret',

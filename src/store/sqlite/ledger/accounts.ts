@@ -156,6 +156,7 @@ function accountDeletion(database: DatabaseSync) {
     'token',
     'budget',
     'token_lease',
+    'expired_lease',
     'usage',
     'lookup_request_count',
     'paid_file',

@@ -10,7 +10,7 @@ import {
   refundUnit,
   settleUnits,
 } from '../../../accounts/budget-arithmetic.ts'
-import { classifyHolders, LEASE_TIMEOUT_SECONDS } from '../../../accounts/quota-lease-rules.ts'
+import { classifyHolders, firstRestorableDay, LEASE_TIMEOUT_SECONDS } from '../../../accounts/quota-lease-rules.ts'
 import type { Day, Instant } from '../../../values/time.ts'
 import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
 import { sqlitePaidFileReads, sqlitePaymentRecorder } from './paid-files.ts'
@@ -88,34 +88,57 @@ function budgetUnitStatements(database: DatabaseSync) {
   }
 }
 
-/** Removes holders that have ended; the units of their leases count as spent. */
+/** Expires the leases of silent holders, and restores those of the holder that returns. */
 function heartbeatRecorder(database: DatabaseSync): RecordHeartbeat {
   const read = database.prepare('select holder, heartbeat_at from lease_holder')
   const set = database.prepare(
     'insert into lease_holder (holder, heartbeat_at) values (?, ?) on conflict do update set heartbeat_at = excluded.heartbeat_at',
   )
   const expire = holderExpirer(database)
+  const restore = leaseRestorer(database)
   return (now, holder) => {
     const rows = read.all() as { holder: string; heartbeat_at: Instant }[]
     const silences = rows.map((row) => ({ holder: row.holder, seconds: now - row.heartbeat_at }))
     const { liveCount, expired, renewed } = classifyHolders(silences, [holder])
-    for (const name of expired) expire(name)
+    if (expired.length > 0) expire(expired, now)
     for (const name of renewed) set.run(name, now)
     for (const silence of silences) if (silence.seconds < -LEASE_TIMEOUT_SECONDS) set.run(silence.holder, now) // the clock was set back
     const own = silences.find((silence) => silence.holder === holder)
+    if (own === undefined) restore(holder)
     if (own === undefined || own.seconds > 0) set.run(holder, now)
     return liveCount + 1
   }
 }
 
-function holderExpirer(database: DatabaseSync): (holder: string) => void {
-  const spend = database.prepare(
+/** Removes holders and spends the units of their leases. Drops expired leases of days that are over. */
+function holderExpirer(database: DatabaseSync): (holders: readonly string[], now: Instant) => void {
+  const statements = [
     `insert into budget (account, day, used) select account, day, units from token_lease where holder = ?
      on conflict do update set used = used + excluded.used`,
-  )
-  const deleteLease = database.prepare('delete from token_lease where holder = ?')
-  const remove = database.prepare('delete from lease_holder where holder = ?')
+    `insert into expired_lease (holder, account, day, units)
+     select holder, account, day, units from token_lease where holder = ?
+     on conflict do update set units = units + excluded.units`,
+    'delete from token_lease where holder = ?',
+    'delete from lease_holder where holder = ?',
+  ].map((sql) => database.prepare(sql))
+  const dropOld = database.prepare('delete from expired_lease where day < ?')
+  return (holders, now) => {
+    for (const holder of holders) for (const statement of statements) statement.run(holder)
+    dropOld.run(firstRestorableDay(now))
+  }
+}
+
+/** Makes the expired leases of a holder leases again. */
+function leaseRestorer(database: DatabaseSync): (holder: string) => void {
+  const statements = [
+    `insert into token_lease (account, day, holder, units)
+     select account, day, holder, units from expired_lease where holder = ?
+     on conflict do update set units = units + excluded.units`,
+    `update budget set used = used - e.units from expired_lease e
+     where e.holder = ? and e.account = budget.account and e.day = budget.day`,
+    'delete from expired_lease where holder = ?',
+  ].map((sql) => database.prepare(sql))
   return (holder) => {
-    for (const statement of [spend, deleteLease, remove]) statement.run(holder)
+    for (const statement of statements) statement.run(holder)
   }
 }
