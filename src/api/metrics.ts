@@ -35,11 +35,12 @@ export class ApiMetrics {
     this.#seconds.observe({ endpoint, status }, seconds)
   }
 
-  /** Adds a gauge whose value is read when the metrics are collected. */
-  gauge(name: string, help: string, read: () => number): void {
+  /** Adds a gauge whose value is read when the metrics are collected. `aggregator`: over the workers. */
+  gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'average' = 'sum'): void {
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [this.registry],
       collect() {
         this.set(read())

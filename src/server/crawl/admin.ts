@@ -5,7 +5,6 @@ import { Registry } from 'prom-client'
 import { CommandFault } from '../../config/command-fault.ts'
 import type { ListenAddress } from '../../config/parse.ts'
 import { SETTINGS, type Settings } from '../../config/settings.ts'
-import type { CrawlStats } from '../../crawler/status/stats.ts'
 import { bracketedHost, listenFault } from '../listen-fault.ts'
 import { createAdminServer, type ListeningServer, listen } from '../metrics/admin-listener.ts'
 
@@ -22,7 +21,7 @@ export type CrawlAdmin = {
 export async function openCrawlAdmin(
   listener: ListenAddress | null,
   read: () => Promise<string>,
-  stats: Pick<CrawlStats, 'notReadyReason'>,
+  notReadyReason: () => string | null,
 ): Promise<CrawlAdmin> {
   if (listener === null) return { port: null, close() {} }
   const server = createAdminServer((request, response) => {
@@ -32,8 +31,8 @@ export async function openCrawlAdmin(
         ({ message }: Error) => response.writeHead(500, TEXT_HEADERS).end(`${message}\n`),
       )
     } else if (request.url === '/readyz') {
-      const { notReadyReason } = stats
-      response.writeHead(notReadyReason === null ? 200 : 503, TEXT_HEADERS).end(`${notReadyReason ?? 'ready'}\n`)
+      const reason = notReadyReason()
+      response.writeHead(reason === null ? 200 : 503, TEXT_HEADERS).end(`${reason ?? 'ready'}\n`)
     } else response.writeHead(404, TEXT_HEADERS).end('/metrics, /readyz\n')
   })
   const { port } = await listenForCrawlAdmin(server, listener)

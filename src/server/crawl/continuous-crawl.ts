@@ -12,8 +12,10 @@ import { CrawlStats } from '../../crawler/status/stats.ts'
 import type { DnsServer } from '../../probe/dns/server.ts'
 import type { AddressRange } from '../../probe/guard.ts'
 import { openStore } from '../../store/open.ts'
+import type { Store } from '../../store/port/store.ts'
 import { diskSpaceOf } from '../disk-space.ts'
-import { monitorStore } from '../processes/store-monitor.ts'
+import { logClock } from '../processes/clock-check.ts'
+import { monitorStore, type StoreMonitor } from '../processes/store-monitor.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { openCrawlAdmin, requireDistinctListeners } from './admin.ts'
 import { crawlAccessOf, openConfiguredOptOut, resolverWarning, selfCheckPlanOf } from './crawl-access.ts'
@@ -53,14 +55,15 @@ export async function runContinuousCrawl(
   disposables.defer(() => optOut.close())
   const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   disposables.defer(() => store.close())
-  const serverClock = await monitorStore({ now: store.now, probe: async () => {} })
+  const serverClock = await monitorClock(store, log)
   disposables.defer(() => serverClock.close())
   const warn = (message: string): void => log.warn(message)
   const plan = selfCheckPlanOf(settings)
   const probeSystem = await openProbeSystem({ ...access, plan, optOut, now: serverClock.now, log: warn })
   disposables.defer(() => probeSystem.close())
   const readMetrics = crawlMetrics(store, stats, SYSTEM_CLOCK.monotonicMs, probeSystem)
-  const admin = await openCrawlAdmin(settings.crawlAdmin, readMetrics, stats)
+  const notReadyReason = (): string | null => serverClock.clock.fault ?? stats.notReadyReason
+  const admin = await openCrawlAdmin(settings.crawlAdmin, readMetrics, notReadyReason)
   disposables.defer(() => admin.close())
   log.info({ holder, admin: admin.port }, 'crawl started')
   const { probe, isOwn, runSelfCheck, politeness } = probeSystem
@@ -73,4 +76,10 @@ export async function runContinuousCrawl(
   }
   await crawlContinuously(dependencies, signal)
   log.info('crawl stopped')
+}
+
+/** Follows the clock of the store. Other faults of the store pause the crawl by themselves. */
+function monitorClock({ now }: Pick<Store, 'now'>, log: Logger): Promise<StoreMonitor> {
+  const ignoreHealth = (): void => {}
+  return monitorStore({ now, probe: async () => {} }, ignoreHealth, (report) => logClock(log, report))
 }

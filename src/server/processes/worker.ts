@@ -13,6 +13,7 @@ import type { Store } from '../../store/port/store.ts'
 import { drainConnections } from '../connections/drain.ts'
 import { type OpenedLog, openLog } from '../log.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
+import { type ClockReport, logClock } from './clock-check.ts'
 import { sendHeartbeats } from './heartbeat.ts'
 import { isWorkerCommand, type WorkerOrder, type WorkerReport } from './messages.ts'
 import { monitorStore, type StoreMonitor } from './store-monitor.ts'
@@ -70,19 +71,19 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
       maxSilence: STORE_SILENCE_MS,
       demo,
     })
-    const storeMonitor = await monitorStore(store, (fault) => logStoreHealth(log, fault))
+    const storeMonitor = await monitorStore(store, ...storeLogs(log))
     const metrics = createWorkerMetrics(storeMonitor)
     const similarSearch = openSimilarityService(store)
     const fileStore = openFolderFileStore(settings.files)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
-      isReady: () => storeMonitor.isHealthy() && runningWorker?.isPoolComplete === true,
+      isReady: () => storeMonitor.isReady() && runningWorker?.isPoolComplete === true,
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })
     const ending = new AbortController()
     void similarSearch.refresh(SYSTEM_CLOCK, ending.signal)
     runningWorker = { api, storeMonitor, store, logOutput, metrics, isPoolComplete: false, ending, closed: [] }
-    sendHeartbeats(storeMonitor.isHealthy)
+    sendHeartbeats(storeMonitor.isReady)
     sendReport({ to: 'primary', is: 'ready' })
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, logOutput)
@@ -102,15 +103,23 @@ function reportFailure(error: NodeJS.ErrnoException, { log, flush }: OpenedLog):
   sendReport({ to: 'primary', is: 'failed', message, code: code ?? null })
 }
 
+/** The two callbacks of the store monitor. */
+function storeLogs(log: OpenedLog['log']) {
+  return [(fault: unknown) => logStoreHealth(log, fault), (report: ClockReport) => logClock(log, report)] as const
+}
+
 function logStoreHealth(log: OpenedLog['log'], fault: unknown): void {
   if (fault === null) log.warn('store is available again')
   else if (fault instanceof StoreFault) log.error(`not ready: ${fault.message}`)
   else log.error({ err: fault }, 'not ready: store unavailable')
 }
 
-function createWorkerMetrics({ isHealthy }: StoreMonitor): ApiMetrics {
+function createWorkerMetrics({ isReady, clock }: StoreMonitor): ApiMetrics {
   const metrics = new ApiMetrics()
-  metrics.gauge('domaindex_workers_ready', 'Workers whose store responds.', () => Number(isHealthy()))
+  const readyHelp = 'Workers whose store responds and whose clock is close to that of the store.'
+  metrics.gauge('domaindex_workers_ready', readyHelp, () => Number(isReady()))
+  const clockHelp = 'Whole seconds by which the clock of this machine is ahead of that of the store.'
+  metrics.gauge('domaindex_clock_ahead_seconds', clockHelp, () => clock.ahead, 'average')
   collectDefaultMetrics({ register: metrics.registry })
   return metrics
 }
