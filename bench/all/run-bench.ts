@@ -1,6 +1,6 @@
 /** Runs one bench at its short size, in folders of its own and bounded in time, and collects what it reported. */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTemporaryFolder, ROOT, startProcess } from '../measure/process.ts'
 import { childPids } from '../measure/processor-time.ts'
@@ -14,6 +14,7 @@ const MAX_ERROR_LENGTH = 200
 /** Runs a bench. Its output goes to a log file in `bench/out`. Never throws because the bench fails. */
 export async function runBench(name: string, { args, maxMinutes }: ShortRun, commit: string): Promise<BenchRun> {
   const folder = makeTemporaryFolder()
+  chmodSync(folder, 0o755) // under root, the PostgreSQL of a bench runs as another user
   const reports = join(folder, 'reports')
   mkdirSync(reports)
   const startedAt = performance.now()
