@@ -1,8 +1,8 @@
 /** Long pages on SQLite: the first slice is read in this thread, the rest in another one. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { constants, getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
@@ -55,6 +55,16 @@ test('pages of any length contain every row once, in order', async (t) => {
     assert.deepEqual(await walkNeighbours(facts, ADDRESSES, limit), ROWS, `limit ${limit}`)
     assert.deepEqual(await walkRedirects(facts, TARGET, limit), namesOf(COUNTS[2]!), `limit ${limit}`)
   }
+})
+
+test('the thread of long pages has less priority than the one that answers', async (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux gives threads priorities of their own')
+  const { facts } = await filledStore(t)
+  const threads = (): number[] => readdirSync('/proc/self/task').map(Number)
+  const before = new Set(threads())
+  await facts.neighbours(ADDRESSES, null, null, 5_000)
+  const added = threads().filter((thread) => !before.has(thread))
+  assert.ok(added.some((thread) => getPriority(thread) >= constants.priority.PRIORITY_BELOW_NORMAL))
 })
 
 test('the excluded name is left out of every part of a long page', async (t) => {

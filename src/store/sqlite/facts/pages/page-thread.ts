@@ -1,5 +1,7 @@
 /** The thread that reads the rest of long pages, one page at a time, each from one snapshot, into shared memory. */
 
+import { existsSync, readlinkSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { JSON_ROW_SEPARATOR } from '../../../shared/json-page.ts'
 import { connectSqlite, readTransaction } from '../../database/connection.ts'
@@ -19,7 +21,12 @@ const ROWS_PER_SLICE = 1_000
 const BLOCK_BYTES = 131_072
 /** Free blocks that are kept for further pages. */
 const MAX_FREE_BLOCKS = 128
+/** Short requests of the event loop come first if both want the same core. */
+const PAGE_NICENESS = 10
+/** A link to the running thread, such as `1234/task/1240`. Other systems give threads no priority of their own. */
+const LINUX_THREAD = '/proc/thread-self'
 
+if (existsSync(LINUX_THREAD)) lowerPriority(threadNumber())
 const pageThreadPort = parentPort!
 const pageDatabase = connectSqlite(workerData as string, { readOnly: true })
 const readerOf = rowReaders(pageDatabase)
@@ -67,4 +74,14 @@ function append(blocks: JsonBlock[], text: string): void {
 function closeThread(): void {
   pageDatabase.close()
   pageThreadPort.close()
+}
+
+/** The number of this thread for the kernel. */
+function threadNumber(): number {
+  return Number(readlinkSync(LINUX_THREAD).split('/').at(-1))
+}
+
+/** A process that has less priority already keeps it: only root may give it more. */
+function lowerPriority(thread: number): void {
+  setPriority(thread, Math.max(getPriority(thread), PAGE_NICENESS))
 }
