@@ -1,0 +1,153 @@
+/** Tests the proxy examples with a real server: requests pass, limits hold, and no log ever has a token. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { request as requestHttp } from 'node:http'
+import { type RequestOptions, request as requestHttps } from 'node:https'
+import { suite, type TestContext, test } from 'node:test'
+import { generate } from 'selfsigned'
+import { makeAccount, serverOf } from '../api/server.ts'
+import { until } from '../until.ts'
+import { readText, runIfInstalled, searchPath } from './deployment.ts'
+
+/** Where a proxy listens. The sockets are files, so that no test takes a port. */
+type Sockets = { tls: string; plain: string | null }
+/** `folder`: everything that the proxy writes is below it. `upstream`: host and port of domaindex. */
+type Place = { path: (name: string) => string; upstream: string }
+/** `program`: what has to be installed. `start`: writes the configuration, and returns the arguments. */
+type Proxy = { program: string; start: (place: Place) => { args: string[]; sockets: Sockets } }
+
+const SITE = 'api.example.com'
+/** One more byte than a request may have. */
+const LARGE_BODY = 'x'.repeat(65_537)
+
+/** Replaces a text that occurs exactly once. */
+function replaceOnce(text: string, from: string, to: string): string {
+  assert.equal(text.split(from).length, 2, `the example does not contain ${from} once`)
+  return text.replace(from, () => to)
+}
+
+const NGINX: Proxy = {
+  program: 'nginx',
+  start({ path, upstream }) {
+    const sockets = { tls: path('tls.sock'), plain: path('plain.sock') }
+    let site = readText('deploy/proxy/nginx.conf').replaceAll(/ +listen \[::\].*\n/g, '')
+    site = site.replaceAll('/var/log/nginx/domaindex.log', path('access.log'))
+    for (const [from, to] of [
+      ['listen 80;', `listen unix:${sockets.plain};`],
+      ['listen 443 ssl;', `listen unix:${sockets.tls} ssl;`],
+      ['server 127.0.0.1:8080', `server ${upstream}`],
+      [`/etc/letsencrypt/live/${SITE}/fullchain.pem`, path('cert.pem')],
+      [`/etc/letsencrypt/live/${SITE}/privkey.pem`, path('key.pem')],
+    ] as const)
+      site = replaceOnce(site, from, to)
+    writeFileSync(path('site.conf'), site)
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    const folders = kinds.map((kind) => `${kind}_temp_path ${path(kind)};`).join(' ')
+    const main = `daemon off; pid ${path('pid')}; error_log ${path('error.log')} info; worker_processes 1;`
+    writeFileSync(path('nginx.conf'), `${main} events {} http { ${folders} include ${path('site.conf')}; }`)
+    return { args: ['-e', path('error.log'), '-c', path('nginx.conf')], sockets }
+  },
+}
+
+const CADDY: Proxy = {
+  program: 'caddy',
+  start({ path, upstream }) {
+    const sockets = { tls: path('tls.sock'), plain: null }
+    let site = readText('deploy/proxy/Caddyfile')
+    // Without an admin port, without UDP, and with a certificate that is already there.
+    site = replaceOnce(site, 'auto_https disable_redirects', 'auto_https disable_redirects\nadmin off')
+    site = replaceOnce(site, '\tservers {', '\tservers {\nprotocols h1 h2')
+    site = replaceOnce(site, '{$UPSTREAMS:127.0.0.1:8080}', upstream)
+    const inside = `bind unix/${sockets.tls}\ntls ${path('cert.pem')} ${path('key.pem')}`
+    writeFileSync(path('Caddyfile'), replaceOnce(site, '{$SITE} {', `${SITE} {\n${inside}`))
+    return { args: ['run', '--adapter', 'caddyfile', '--config', path('Caddyfile')], sockets }
+  },
+}
+
+/** Sends a request through a socket. Returns the status, the headers that matter and the body. */
+function send(socketPath: string, path: string, options: RequestOptions & { body?: string; plain?: true }) {
+  const { body, plain, ...rest } = options
+  const all = { socketPath, path, agent: false as const, rejectUnauthorized: false, servername: SITE, ...rest }
+  return new Promise<{ status: number; location: string | undefined; text: string }>((resolve, reject) => {
+    const sent = (plain ? requestHttp : requestHttps)(
+      { ...all, headers: { Host: SITE, ...rest.headers } },
+      (answer) => {
+        let text = ''
+        answer.setEncoding('utf8').on('data', (more) => (text += more))
+        answer.on('end', () => resolve({ status: answer.statusCode!, location: answer.headers.location, text }))
+      },
+    )
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** Starts a proxy in front of a server, until the test ends. */
+async function startProxy(t: TestContext, { program, start }: Proxy) {
+  const { serve, path, withStore } = serverOf(t)
+  const { token } = await withStore((store) => makeAccount(store, 'basic'))
+  const server = await serve({ DOMAINDEX_WORKERS: '1', DOMAINDEX_TRUSTED_PROXIES: '127.0.0.1' })
+  const { private: key, cert } = await generate([{ name: 'commonName', value: SITE }])
+  writeFileSync(path('key.pem'), key)
+  writeFileSync(path('cert.pem'), cert)
+  const { args, sockets } = start({ path, upstream: new URL(server.address).host })
+  const env = { ...searchPath(), XDG_DATA_HOME: path('data'), XDG_CONFIG_HOME: path('config'), HOME: path('home') }
+  const proxy = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [proxy.stdout, proxy.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const ended = new Promise((resolve) => proxy.on('close', resolve))
+  t.after(async () => {
+    proxy.kill('SIGTERM')
+    await ended
+  })
+  await until(() => existsSync(sockets.tls) || (proxy.exitCode !== null && assert.fail(output)))
+  /** Everything that the proxy has written, to its output and to files. */
+  const written = (): string =>
+    [output, ...globSync(path('*.log')).map((file) => readFileSync(file, 'utf8'))].join('\n')
+  return { server, token, sockets, written }
+}
+
+for (const each of [NGINX, CADDY]) {
+  const isMissing = runIfInstalled(each.program, ['version']) === null
+  suite(`the example for ${each.program}`, { skip: isMissing && `${each.program} is not installed` }, () => {
+    test('passes requests on, and its log has neither query strings nor tokens, also if no server responds', async (t) => {
+      const { server, token, sockets, written } = await startProxy(t, each)
+      const path = `/v1.0/lookup?token=${token}&query=unknown-name.example`
+      const headers = { Referer: `https://${SITE}${path}`, 'X-Forwarded-For': '203.0.113.9' }
+      const get = () => send(sockets.tls, path, { headers })
+      await until(async () => (await get()).status === 404)
+      const body = JSON.stringify({ token, query: 'unknown-name.example' })
+      assert.equal((await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body })).status, 404)
+      await until(() => server.log().some((line) => line.path === '/v1.0/lookup'))
+      assert.deepEqual(
+        server.log().filter(({ client }) => client === '203.0.113.9'),
+        [],
+        'a client cannot choose its address',
+      )
+      server.process.kill('SIGKILL')
+      await server.outcome
+      assert.ok([502, 503].includes((await get()).status))
+      await until(() => /\/v1\.0\/lookup.*50[23]/.test(written()))
+      assert.ok(!written().includes(token), written())
+      assert.ok(!written().includes('unknown-name'))
+    })
+
+    test('refuses a body above the limit, and a request in plain text, without a redirect', async (t) => {
+      const { token, sockets, written } = await startProxy(t, each)
+      const { status } = await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body: LARGE_BODY })
+      assert.equal(status, 413)
+      if (sockets.plain === null) return
+      const plain = await send(sockets.plain, `/v1.0/lookup?token=${token}`, { plain: true })
+      assert.deepEqual([plain.status, plain.location], [403, undefined])
+      assert.ok(!written().includes(token))
+    })
+  })
+}
+
+test('no example names a variable of nginx that contains the query string in a log format', () => {
+  const formats = [...readText('deploy/proxy/nginx.conf').matchAll(/log_format[^;]*;/g)].map(([format]) => format)
+  assert.equal(formats.length, 1)
+  assert.doesNotMatch(formats[0]!, /\$(request|request_uri|args|query_string|is_args|arg_\w+|http_\w+|request_body)\b/)
+})
