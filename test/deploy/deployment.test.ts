@@ -12,7 +12,7 @@ import { commandFault, DEPLOY_FILES, ROOT, readText, settingFault } from './depl
 const DOCUMENTS = ['docs/install.md']
 /** A line that runs domaindex, after what may be in front of it: a unit's key, another program, settings, a path. */
 const COMMAND =
-  /^\s*(?:ExecStart=)?(?:(?:sudo|docker|npx|\/bin\/sh)\b.* )?(?:[A-Z_]+=\S+ )*(?:[\w/]*\/)?domaindex ([a-z][^#'"|&>]*)/
+  /^\s*(?:ExecStart=)?(?:sudo (?:-\S+ \S+ )*|docker .* exec \S+ |docker exec \S+ |npx |\/bin\/sh .*exec )?(?:[A-Z_]+=\S+ )*(?:[\w/]*\/)?domaindex ([a-z][^#'"|&><]*)/
 const NAMES = new Set(Object.values(SETTINGS).map(({ name }) => name))
 
 test('every YAML and JSON file of deploy/ can be parsed', () => {
@@ -54,7 +54,9 @@ for (const path of [...DEPLOY_FILES, ...DOCUMENTS]) {
   })
 
   test(`${path}: every file of the project that it names exists`, () => {
-    const named = [...text.matchAll(/(?<![\w/.-])((?:deploy|docs|test)\/[\w./-]*\w)/g)].map(([, each]) => each!)
+    const named = [...text.matchAll(/(?<![\w/.-])((?:deploy|docs|test)\/[\w./-]*\w)(?![\w*])/g)].map(
+      ([, each]) => each!,
+    )
     assert.deepEqual(
       named.filter((each) => !existsSync(join(ROOT, each)) && each !== 'deploy/compose/.env'),
       [],
@@ -65,7 +67,7 @@ for (const path of [...DEPLOY_FILES, ...DOCUMENTS]) {
 /** The commands of domaindex without the program's name: of shell blocks in a document, of all lines in a file. */
 function commandsIn(path: string, text: string): string[] {
   const blocks = path.endsWith('.md') ? [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!) : [text]
-  const lines = blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n'))
+  const lines = blocks.flatMap((block) => block.replaceAll(/\\\n\s*/g, '').split('\n'))
   return lines.flatMap((line) => COMMAND.exec(line)?.[1]?.trim() ?? [])
 }
 

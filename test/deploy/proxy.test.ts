@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as requestHttp } from 'node:http'
 import { type RequestOptions, request as requestHttps } from 'node:https'
 import { suite, type TestContext, test } from 'node:test'
@@ -98,26 +98,27 @@ async function startProxy(t: TestContext, { program, start }: Proxy) {
   let output = ''
   for (const stream of [proxy.stdout, proxy.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
   const ended = new Promise((resolve) => proxy.on('close', resolve))
-  t.after(async () => {
+  /** Ends the proxy, and returns everything that it has written, to its output and to files. */
+  const stop = async (): Promise<string> => {
     proxy.kill('SIGTERM')
     await ended
-  })
-  await until(() => existsSync(sockets.tls) || (proxy.exitCode !== null && assert.fail(output)))
-  /** Everything that the proxy has written, to its output and to files. */
-  const written = (): string =>
-    [output, ...globSync(path('*.log')).map((file) => readFileSync(file, 'utf8'))].join('\n')
-  return { server, token, sockets, written }
+    return [output, ...globSync(path('*.log')).map((file) => readFileSync(file, 'utf8'))].join('\n')
+  }
+  t.after(stop)
+  const isReady = () => send(sockets.tls, '/healthz', {}).then(({ status }) => status === 200)
+  await until(() => (proxy.exitCode === null ? isReady().catch(() => false) : assert.fail(output)))
+  return { server, token, sockets, stop }
 }
 
 for (const each of [NGINX, CADDY]) {
   const isMissing = runIfInstalled(each.program, ['version']) === null
   suite(`the example for ${each.program}`, { skip: isMissing && `${each.program} is not installed` }, () => {
     test('passes requests on, and its log has neither query strings nor tokens, also if no server responds', async (t) => {
-      const { server, token, sockets, written } = await startProxy(t, each)
+      const { server, token, sockets, stop } = await startProxy(t, each)
       const path = `/v1.0/lookup?token=${token}&query=unknown-name.example`
       const headers = { Referer: `https://${SITE}${path}`, 'X-Forwarded-For': '203.0.113.9' }
       const get = () => send(sockets.tls, path, { headers })
-      await until(async () => (await get()).status === 404)
+      assert.equal((await get()).status, 404)
       const body = JSON.stringify({ token, query: 'unknown-name.example' })
       assert.equal((await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body })).status, 404)
       await until(() => server.log().some((line) => line.path === '/v1.0/lookup'))
@@ -129,19 +130,20 @@ for (const each of [NGINX, CADDY]) {
       server.process.kill('SIGKILL')
       await server.outcome
       assert.ok([502, 503].includes((await get()).status))
-      await until(() => /\/v1\.0\/lookup.*50[23]/.test(written()))
-      assert.ok(!written().includes(token), written())
-      assert.ok(!written().includes('unknown-name'))
+      const written = await stop()
+      assert.match(written, /\/v1\.0\/lookup.*50[23]/)
+      assert.ok(!written.includes(token), written)
+      assert.ok(!written.includes('unknown-name'))
     })
 
     test('refuses a body above the limit, and a request in plain text, without a redirect', async (t) => {
-      const { token, sockets, written } = await startProxy(t, each)
+      const { token, sockets, stop } = await startProxy(t, each)
       const { status } = await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body: LARGE_BODY })
       assert.equal(status, 413)
       if (sockets.plain === null) return
       const plain = await send(sockets.plain, `/v1.0/lookup?token=${token}`, { plain: true })
       assert.deepEqual([plain.status, plain.location], [403, undefined])
-      assert.ok(!written().includes(token))
+      assert.ok(!(await stop()).includes(token))
     })
   })
 }
