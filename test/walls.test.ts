@@ -153,6 +153,12 @@ const rules: ArchitectureRules = {
         { folder: 'src/cli/', module: 'http', names: ['createServer'] }, // answers until the demo starts
       ],
     },
+    {
+      modules: ['@aws-sdk/client-s3'],
+      folders: ['src/jobs/file-store/'],
+      why: 'only the file store uses S3',
+      except: [],
+    },
     { modules: ['sqlite'], folders: ['src/store/sqlite/'], why: 'only the SQLite engine uses SQLite', except: [] },
     {
       modules: ['pg', 'pg-copy-streams'],

@@ -1,6 +1,7 @@
 /** The context of the API: the objects that all requests of a process share. */
 
 import type { Logger } from 'pino'
+import { FileStoreFault } from '../jobs/file-store/file-store-fault.ts'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import { userMessageOf } from '../store/engines.ts'
 import { StoreFault } from '../store/port/fault.ts'
@@ -39,11 +40,13 @@ export type ApiContext = {
 }
 
 const STORE_UNAVAILABLE_MESSAGE = 'The store of this service does not respond: try again.'
+const FILES_UNAVAILABLE_MESSAGE = 'The files of this service are not available at the moment: try again.'
 
 /** The API error for a thrown value. An internal error is logged completely, and the client gets no details. */
 export function toApiError({ log }: Pick<ApiContext, 'log'>, id: string, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   log.error({ request: id, err: thrown }, 'internal error')
+  if (thrown instanceof FileStoreFault) return overloadedError(FILES_UNAVAILABLE_MESSAGE)
   const isStoreFault = thrown instanceof StoreFault || userMessageOf(thrown) !== null
   return isStoreFault ? overloadedError(STORE_UNAVAILABLE_MESSAGE) : new ApiError('internal_error')
 }

@@ -35,7 +35,7 @@ async function readJobsReport(): Promise<JobsReport> {
   const settings = await loadExistingStoreSettings()
   const { jobTimes, followupWait } = settings
   return withExistingStore('read', async (store) => {
-    const known = await readPlanInputs(createJobDependencies(settings, store, () => {}))
+    const known = await readPlanInputs(await createJobDependencies(settings, store, () => {}))
     return {
       now: known.now,
       locks: await store.jobs.lockHolders(),

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os'
 import { maskedText } from '../store/port/url.ts'
 import { closestWord } from './closest-word.ts'
 import { CRAWL_SETTINGS, type CrawlSettings } from './crawl.ts'
+import { FILE_SETTINGS, type FileSettings } from './files.ts'
 import { JOB_SETTINGS, type JobSettings } from './jobs.ts'
 import { LIMIT_SETTINGS, type LimitSettings } from './limits.ts'
 import {
@@ -24,17 +25,12 @@ import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './store.ts
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type GroupedSettings = CrawlSettings & LimitSettings & NamesSettings & JobSettings & StoreSettings
+type GroupedSettings = CrawlSettings & FileSettings & LimitSettings & NamesSettings & JobSettings & StoreSettings
 
 /** The values of all settings. */
 export type Settings = GroupedSettings & {
   /** The maximum number of PostgreSQL connections of a process. */
   pool: number
-  files: string
-  /** The path of the file that changes the limits of the plans. Null: there is none. */
-  plans: string | null
-  /** The number of snapshots of each edition that are kept. */
-  snapshotsKept: number
   host: string
   /** 0: any free port. */
   port: number
@@ -65,28 +61,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     allowed: 'a whole number from 2 to 1000',
     parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
-  files: {
-    name: 'DOMAINDEX_FILES',
-    defaultText: 'data/files',
-    meaning: 'The folder of the finished daily files, follow-up files and snapshots.',
-    allowed: 'a folder path',
-    parse: (text) => text,
-  },
-  plans: {
-    name: 'DOMAINDEX_PLANS',
-    defaultText: '',
-    meaning:
-      'A JSON file that changes the limits of the plans free, basic and premium. A command reads it when it starts.',
-    allowed: 'a file path',
-    parse: (text) => (text === '' ? null : text),
-  },
-  snapshotsKept: {
-    name: 'DOMAINDEX_SNAPSHOTS_KEPT',
-    defaultText: '7',
-    meaning: 'How many snapshots of each edition are kept. A new snapshot replaces the oldest one.',
-    allowed: 'a whole number from 1 to 10000',
-    parse: (text) => parseWholeNumber(text, 1, 10_000),
-  },
+  ...FILE_SETTINGS,
   host: {
     name: 'DOMAINDEX_HOST',
     defaultText: '127.0.0.1',

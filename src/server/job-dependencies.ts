@@ -2,7 +2,7 @@
 
 import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
-import { openFolderFileStore } from '../jobs/file-store/folder.ts'
+import { openFileStore } from '../jobs/file-store/open.ts'
 import { buildSnapshots } from '../jobs/snapshot.ts'
 import type { JobDependencies } from '../jobs/steps.ts'
 import { type InboxReport, openInbox, processInbox } from '../registrations/inbox.ts'
@@ -16,14 +16,14 @@ const MAX_PACKING_THREADS = 16
 const INBOX_RECHECK_SECONDS = 120
 
 /** `onReport` is called for each file of the inbox. */
-export function createJobDependencies(
+export async function createJobDependencies(
   settings: Settings,
   store: Store,
   onReport: (report: InboxReport) => void,
   diskSpace?: JobDependencies['diskSpace'],
-): JobDependencies {
+): Promise<JobDependencies> {
   const { zones, dailyBounds, dailyMinDifference, snapshotsKept } = settings
-  const fileStore = openFolderFileStore(settings.files)
+  const fileStore = await openFileStore(settings)
   const inbox = openInbox(settings.inbox)
   let recheckAt: Instant | null = null
   return {

@@ -3,7 +3,7 @@
 import type { Server } from 'node:http'
 import { loadPlanLimits } from '../config/plan-limits.ts'
 import type { Settings } from '../config/settings.ts'
-import { openFolderFileStore } from '../jobs/file-store/folder.ts'
+import { openFileStore } from '../jobs/file-store/open.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/port/store.ts'
 import { Acceptor } from './connections/acceptor.ts'
@@ -80,15 +80,14 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
 
 /** Starts the admin listener; null if the settings turn it off. */
 async function startAdmin(
-  { admin, files }: Settings,
+  settings: Settings,
   { store, workerPool, acceptor, logOutput }: ServerParts,
 ): Promise<Server | null> {
+  const { admin } = settings
   if (admin === null) return null
+  const fileStore = await openFileStore(settings)
   try {
-    const { server, port } = await openAdminListener(
-      admin,
-      serverMetrics(store, openFolderFileStore(files), workerPool, acceptor),
-    )
+    const { server, port } = await openAdminListener(admin, serverMetrics(store, fileStore, workerPool, acceptor))
     logOutput.log.info({ host: admin.host, port }, 'admin listener started')
     return server
   } catch (error) {

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
 import { type FileManifest, fileName } from '../../jobs/file-store/file-store.ts'
+import { fileFolders } from '../../jobs/file-store/location.ts'
 import { FOLLOWUPS, type FollowupDays } from '../../jobs/followup.ts'
 import type { JobStep } from '../../jobs/job-plan.ts'
 import { type JobDependencies, runStep } from '../../jobs/steps.ts'
@@ -106,11 +107,11 @@ async function withJobDependencies(
 ): Promise<void> {
   const settings = await loadExistingStoreSettings()
   await withExistingStore('write', async (store) => {
-    const dependencies = createJobDependencies(
+    const dependencies = await createJobDependencies(
       settings,
       store,
       () => {},
-      diskSpaceOf(settings, [settings.files], printDiskSpace),
+      diskSpaceOf(settings, fileFolders(settings), printDiskSpace),
     )
     const built = (await work(dependencies, dayOf(await store.now()))).filter((file) => file !== null)
     printResult(json, { files: built.map(({ manifest }) => manifest) }, built.flatMap(builtFileLines))

@@ -5,7 +5,8 @@ import type { Command } from 'commander'
 import { CommandFault } from '../../config/command-fault.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { FileManifest } from '../../jobs/file-store/file-store.ts'
-import { openFolderFileStore } from '../../jobs/file-store/folder.ts'
+import { fileFolders } from '../../jobs/file-store/location.ts'
+import { openFileStore } from '../../jobs/file-store/open.ts'
 import type { JobLock } from '../../jobs/job-lock.ts'
 import type { JobStep } from '../../jobs/job-plan.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../jobs/snapshot.ts'
@@ -57,14 +58,15 @@ async function buildSnapshotFiles(
   settings: Settings,
   date: Day | null,
 ): Promise<readonly FileManifest[] | null> {
-  const { files, snapshotsKept } = settings
-  const diskSpace = diskSpaceOf(settings, [files], printDiskSpace)
+  const { snapshotsKept } = settings
+  const fileStore = await openFileStore(settings)
+  const diskSpace = diskSpaceOf(settings, fileFolders(settings), printDiskSpace)
   const today = dayOf(await store.now())
   if (date !== null && date > today) throw new CommandFault(`${date} is in the future: today is ${today} (UTC)`)
   const steps = stepProgress()
   const work = async (lock: JobLock) => {
     const parts = {
-      fileStore: openFolderFileStore(files),
+      fileStore,
       listing: store.listing,
       date,
       keepCount: snapshotsKept,

@@ -34,7 +34,7 @@ export async function buildDemoFiles(
     await importDemoList(settings, store, day, namesOfDay)
   }
   await nextSecond()
-  const dependencies = createJobDependencies(settings, store, () => {})
+  const dependencies = await createJobDependencies(settings, store, () => {})
   const scheduler: JobScheduler = {
     store,
     holder: processHolderName(),

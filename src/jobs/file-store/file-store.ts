@@ -73,7 +73,7 @@ export interface FileStore {
   list(kind: FileKind): Promise<FileManifest[]>
   /** Removes a file; open readers keep it. Does nothing if there is none. */
   remove(name: FileName): Promise<void>
-  /** Free disk space in bytes. */
+  /** Free space in bytes; infinite if the store has no disk of its own. */
   freeBytes(): Promise<number>
 }
 

@@ -5,6 +5,7 @@ import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
+import { fileFolders } from '../../jobs/file-store/location.ts'
 import { errorText } from '../../jobs/job-lock.ts'
 import { type JobScheduler, runJobScheduler } from '../../jobs/job-scheduler.ts'
 import { readPlanInputs, runStep } from '../../jobs/steps.ts'
@@ -36,8 +37,8 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
   const { secret, pool, jobTimes, followupWait } = settings
   const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   const holder = processHolderName()
-  const diskSpace = diskSpaceOf(settings, [settings.files, settings.zones], logDiskSpace(log))
-  const dependencies = createJobDependencies(
+  const diskSpace = diskSpaceOf(settings, [...fileFolders(settings), settings.zones], logDiskSpace(log))
+  const dependencies = await createJobDependencies(
     settings,
     storeWaitingForSpace(store, diskSpace, signal),
     (report) => logInboxReport(log, report),

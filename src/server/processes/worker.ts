@@ -5,7 +5,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import { type Api, createApi } from '../../api/api.ts'
 import { ApiMetrics } from '../../api/metrics.ts'
 import type { Settings } from '../../config/settings.ts'
-import { openFolderFileStore } from '../../jobs/file-store/folder.ts'
+import { openFileStore } from '../../jobs/file-store/open.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreFault } from '../../store/port/fault.ts'
@@ -74,7 +74,7 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
     const storeMonitor = await monitorStore(store, ...storeLogs(log))
     const metrics = createWorkerMetrics(storeMonitor)
     const similarSearch = openSimilarityService(store)
-    const fileStore = openFolderFileStore(settings.files)
+    const fileStore = await openFileStore(settings)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
       isReady: () => storeMonitor.isReady() && runningWorker?.isPoolComplete === true,

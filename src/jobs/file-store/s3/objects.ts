@@ -1,0 +1,170 @@
+/** Requests to one place in S3, each with retries within a bounded time. Every error is a FileStoreFault. */
+
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3'
+import type { S3Location } from '../location.ts'
+import { isMissing, s3Fault } from './fault.ts'
+
+/** `endpoint`: the URL of the server; null for that of Amazon. */
+export type S3Options = S3Location & { endpoint: string | null; region: string }
+
+/** An object of a listing. `changed`: milliseconds since 1970, by the clock of S3. */
+export type ListedObject = { key: string; etag: string; changed: number }
+
+/** A part of an upload, for its completion. */
+export type UploadedPart = { PartNumber: number; ETag: string }
+
+/** Milliseconds that a request may take, including its retries, until its response begins. */
+const REQUEST_TIMEOUT_MS = 15_000
+/** The same for a request that sends a part of a file. */
+const UPLOAD_TIMEOUT_MS = 300_000
+const CONNECTION_TIMEOUT_MS = 3_000
+const MAX_ATTEMPTS = 4
+/** Objects per page of a listing. S3 returns at most 1,000. */
+const PAGE_OBJECTS = 1_000
+/** Maximum number of connections of a process. Each download holds one. */
+const MAX_CONNECTIONS = 4_096
+
+type Options = { abortSignal: AbortSignal }
+
+/** A place in S3. Keys are without its prefix. Credentials: the environment, the usual files, or the machine's role. */
+export class S3Objects {
+  readonly url: string
+  readonly #client: S3Client
+  readonly #location: S3Location
+
+  constructor({ bucket, prefix, endpoint, region }: S3Options) {
+    const agent = { keepAlive: true, maxSockets: MAX_CONNECTIONS }
+    this.url = `s3://${bucket}/${prefix}`
+    this.#location = { bucket, prefix }
+    this.#client = new S3Client({
+      region,
+      ...(endpoint !== null && { endpoint, forcePathStyle: true }),
+      maxAttempts: MAX_ATTEMPTS,
+      requestHandler: { connectionTimeout: CONNECTION_TIMEOUT_MS, httpAgent: agent, httpsAgent: agent },
+      requestChecksumCalculation: 'WHEN_REQUIRED', // servers other than Amazon's may not know the newer checksums
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    })
+  }
+
+  /** The text of a small object and its tag; null if there is none. */
+  async text(key: string): Promise<{ text: string; etag: string } | null> {
+    const read = async (client: S3Client, options: Options) => {
+      const { Body, ETag } = await client.send(new GetObjectCommand(this.#at(key)), options)
+      return { text: await Body!.transformToString(), etag: ETag! }
+    }
+    return this.#run(read).catch(nullIfMissing)
+  }
+
+  /** The size of an object in bytes; null if there is none. */
+  async size(key: string): Promise<number | null> {
+    const command = new HeadObjectCommand(this.#at(key))
+    const found = await this.#run((client, options) => client.send(command, options)).catch(nullIfMissing)
+    return found && found.ContentLength!
+  }
+
+  /** A stream of the bytes from `start` to before `end`. Throws if there is no such object. */
+  async range(key: string, start: number, end: number) {
+    const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` })
+    const { Body } = await this.#run((client, options) => client.send(command, options))
+    return Body as AsyncIterable<Uint8Array> & { destroy(error?: Error): void }
+  }
+
+  /** Lists all objects whose keys begin with `start`, page by page. */
+  async list(start: string): Promise<ListedObject[]> {
+    const { bucket: Bucket, prefix } = this.#location
+    const found: ListedObject[] = []
+    for (let ContinuationToken: string | undefined; ; ) {
+      const input = { Bucket, Prefix: prefix + start, MaxKeys: PAGE_OBJECTS, ContinuationToken }
+      const page = await this.#run((client, options) => client.send(new ListObjectsV2Command(input), options))
+      for (const { Key, ETag, LastModified } of page.Contents ?? [])
+        found.push({ key: Key!.slice(prefix.length), etag: ETag!, changed: LastModified!.getTime() })
+      ContinuationToken = page.NextContinuationToken
+      if (ContinuationToken === undefined) return found
+    }
+  }
+
+  /** Replaces an object atomically. */
+  async put(key: string, Body: Uint8Array | string, ContentType: string): Promise<void> {
+    const command = new PutObjectCommand({ ...this.#at(key), Body, ContentType })
+    await this.#run((client, options) => client.send(command, options), UPLOAD_TIMEOUT_MS)
+  }
+
+  /** Does nothing if there is no such object. */
+  async delete(key: string): Promise<void> {
+    const command = new DeleteObjectCommand(this.#at(key))
+    await this.#run((client, options) => client.send(command, options))
+  }
+
+  /** Starts an upload in parts and returns its id. The object appears when the upload is completed. */
+  async startUpload(key: string): Promise<string> {
+    const command = new CreateMultipartUploadCommand({ ...this.#at(key), ContentType: 'application/gzip' })
+    return (await this.#run((client, options) => client.send(command, options))).UploadId!
+  }
+
+  async uploadPart(key: string, UploadId: string, PartNumber: number, Body: Uint8Array): Promise<UploadedPart> {
+    const command = new UploadPartCommand({ ...this.#at(key), UploadId, PartNumber, Body })
+    const { ETag } = await this.#run((client, options) => client.send(command, options), UPLOAD_TIMEOUT_MS)
+    return { PartNumber, ETag: ETag! }
+  }
+
+  async completeUpload(key: string, UploadId: string, Parts: UploadedPart[]): Promise<void> {
+    const command = new CompleteMultipartUploadCommand({ ...this.#at(key), UploadId, MultipartUpload: { Parts } })
+    await this.#run((client, options) => client.send(command, options), UPLOAD_TIMEOUT_MS)
+  }
+
+  async abortUpload(key: string, UploadId: string): Promise<void> {
+    const command = new AbortMultipartUploadCommand({ ...this.#at(key), UploadId })
+    await this.#run((client, options) => client.send(command, options))
+  }
+
+  /** Lists all unfinished uploads whose keys begin with `start`. `started`: milliseconds since 1970. */
+  async uploads(start: string): Promise<{ key: string; id: string; started: number }[]> {
+    const { bucket: Bucket, prefix } = this.#location
+    const found: { key: string; id: string; started: number }[] = []
+    for (let marker = {}; ; ) {
+      const command = new ListMultipartUploadsCommand({ Bucket, Prefix: prefix + start, ...marker })
+      const page = await this.#run((client, options) => client.send(command, options))
+      for (const { Key, UploadId, Initiated } of page.Uploads ?? [])
+        found.push({ key: Key!.slice(prefix.length), id: UploadId!, started: Initiated!.getTime() })
+      if (!page.IsTruncated) return found
+      marker = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+    }
+  }
+
+  #at(key: string) {
+    return { Bucket: this.#location.bucket, Key: this.#location.prefix + key }
+  }
+
+  /** Runs a request within a time. The client retries if the server is busy or the connection breaks. */
+  async #run<Result>(
+    request: (client: S3Client, options: Options) => Promise<Result>,
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<Result> {
+    const controller = new AbortController()
+    const timer = setTimeout(() => controller.abort(), timeoutMs)
+    try {
+      return await request(this.#client, { abortSignal: controller.signal })
+    } catch (error) {
+      throw s3Fault(error, this.url)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function nullIfMissing(fault: Error): null {
+  if (isMissing(fault)) return null
+  throw fault
+}
