@@ -2,16 +2,21 @@
 
 import type { Database } from './database/database.ts'
 
-/** The tables that calls read. */
-const READ_TABLES = [
-  ...['crawl_state', 'facts', 'dns_state', 'presence', 'address_count', 'redirect', 'redirect_count'],
-  ...['pending_page', 'page_document', 'document', 'segment', 'posting', 'document_frequency'],
+/** The tables that calls read. Citus may distribute the first ones, and reads them in a statement of their own. */
+const DISTRIBUTED_TABLES = [
+  ...['crawl_state', 'facts', 'dns_state', 'presence', 'address_count', 'redirect', 'redirect_count', 'pending_page'],
+]
+const LOCAL_TABLES = [
+  ...['page_document', 'document', 'segment', 'posting', 'document_frequency'],
   ...['account', 'period', 'addon', 'token', 'secret'],
+]
+/** The writes of commit markers, which Citus may manage. */
+const MARKER_STATEMENTS = [
+  `insert into commit_marker (id) select '00000000-0000-0000-0000-000000000000'::uuid where false`,
+  'delete from commit_marker where false',
 ]
 /** The writes of calls, as the ledger makes them. */
 const WRITE_STATEMENTS = [
-  'insert into commit_marker (id) select gen_random_uuid() where false',
-  'delete from commit_marker where false',
   `insert into budget (account, day, used) select 0, '', 0 where false`,
   'update budget set used = used where false',
   `insert into token_lease (account, day, holder, units) select 0, '', '', 0 where false`,
@@ -28,7 +33,12 @@ const WRITE_STATEMENTS = [
 ]
 
 /** Reads and writes no row, but the server checks tables and permissions. */
-const PROBE_READS = { name: 'probe.read', text: `select 1 from ${READ_TABLES} where false` }
+const PROBE_DISTRIBUTED = {
+  name: 'probe.distributed',
+  text: `select 1 from ${DISTRIBUTED_TABLES.map((table, number) => (number === 0 ? table : `join ${table} using (part)`)).join(' ')} where false`,
+}
+const PROBE_LOCAL = { name: 'probe.local', text: `select 1 from ${LOCAL_TABLES} where false` }
+const PROBE_MARKERS = MARKER_STATEMENTS.map((text, number) => ({ name: `probe.marker-${number}`, text }))
 const PROBE_WRITES = {
   name: 'probe.write',
   text: `with ${WRITE_STATEMENTS.map((statement, number) => `w${number} as (${statement})`)} select 1`,
@@ -39,5 +49,9 @@ export async function probeDatabase({
   read,
   emptyTransaction,
 }: Pick<Database, 'read' | 'emptyTransaction'>): Promise<void> {
-  await Promise.all([read(PROBE_READS), emptyTransaction(({ rows }) => rows(PROBE_WRITES))])
+  const writes = [...PROBE_MARKERS, PROBE_WRITES]
+  await Promise.all([
+    ...[PROBE_DISTRIBUTED, PROBE_LOCAL].map((statement) => read(statement)),
+    emptyTransaction(({ rows }) => Promise.all(writes.map((statement) => rows(statement)))),
+  ])
 }

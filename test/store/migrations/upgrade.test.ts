@@ -86,8 +86,18 @@ async function upgrade(url: string, later: readonly string[]): Promise<void> {
   }
 }
 
-/** `write` runs what the former release writes when a text is removed and when a name is forgotten. */
-async function unread(url: string, write: (sql: string) => Promise<void>): Promise<void> {
+type UnreadWrites = {
+  removeText(store: Store, name: DomainName): Promise<unknown>
+  forget(store: Store, name: DomainName): Promise<unknown>
+}
+
+/** As this release writes when a text is removed and when a name is forgotten. */
+const OWN_WRITES: UnreadWrites = {
+  removeText: (store, name) => ingest(store, [saying(name, 2, null)]),
+  forget: (store, name) => store.observations.forget(name),
+}
+
+async function unread(url: string, { removeText, forget }: UnreadWrites): Promise<void> {
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
   try {
     await ingest(
@@ -97,9 +107,9 @@ async function unread(url: string, write: (sql: string) => Promise<void>): Promi
     const hold = await holdOf(store)
     await fileAll(store, hold)
     const document = (await documentOf(store, 'the same'))!
-    await write(`update facts set text_digest = null where name = 'p1.example'`)
+    await removeText(store, 'p1.example' as DomainName)
     assert.deepEqual(await store.similar.names([document], 5), [['p2.example']], 'also what the former release writes')
-    await write(`delete from facts where name = 'p2.example'`)
+    await forget(store, 'p2.example' as DomainName)
     assert.deepEqual(await store.similar.names([document], 5), [[]])
     await fileAll(store, hold)
     assert.equal(await documentOf(store, 'the same'), null)
@@ -133,10 +143,14 @@ test('a store of the first release in SQLite is upgraded with its rows', async (
   const store = await openStore(`sqlite:${path}`, { access: 'write', ledger: 'own', secret: null })
   assert.deepEqual(await listed(store), ['late.example'], 'also what the former release writes from then on')
   await store.close()
-  await unread(`sqlite:${path}`, async (sql) => {
+  const write = (sql: string) => async (_store: Store, name: DomainName) => {
     const former = connectSqlite(path)
-    former.exec(sql)
+    former.exec(`${sql} where name = '${name}'`)
     former.close()
+  }
+  await unread(`sqlite:${path}`, {
+    removeText: write('update facts set text_digest = null'),
+    forget: write('delete from facts'),
   })
 })
 
@@ -151,6 +165,6 @@ test('a store of the first release in PostgreSQL is upgraded with its rows', { s
       insert into account (email, role, plan, created) values ('ann@example.com', 'user', 'basic', 5)`),
   )
   await upgrade(url, laterOf('postgres'))
-  await unread(url, (sql) => database.transactionOnce(({ script }) => script(sql)))
+  await unread(url, OWN_WRITES)
   await database.close()
 })

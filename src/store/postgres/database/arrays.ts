@@ -24,6 +24,7 @@ export function addressArray(addresses: readonly IpAddress[]): string {
   return hexArray(addresses.map(packToHex))
 }
 
-function hexArray(values: readonly (string | null)[]): string {
+/** Of bytes in hexadecimal. */
+export function hexArray(values: readonly (string | null)[]): string {
   return `{${values.map((hex) => (hex === null ? 'NULL' : `"\\\\x${hex}"`)).join(',')}}`
 }

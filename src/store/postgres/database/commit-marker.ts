@@ -20,8 +20,14 @@ export type CommitMarker = { id: string; obsolete: string[] }
 
 const INSERT_COMMIT_MARKER = {
   name: 'commit-marker.insert',
-  text: `with spent as (delete from commit_marker where id = any($2::uuid[])) insert into commit_marker (id) values ($1)`,
+  text: 'insert into commit_marker (id) values ($1)',
 }
+const DELETE_OBSOLETE_MARKERS = {
+  name: 'commit-marker.delete',
+  text: 'delete from commit_marker where id = any($1::uuid[])',
+}
+/** Obsolete markers that a transaction deletes at once. */
+const OBSOLETE_MARKERS = 64
 const CHECK_COMMIT_MARKER = {
   name: 'commit-marker.check',
   text: 'insert into commit_marker (id) values ($1) on conflict do nothing',
@@ -43,11 +49,13 @@ export class CommitMarkers {
 
   /** Inserts a marker in the transaction of a connection. */
   async insert(client: pg.ClientBase, { id, obsolete }: CommitMarker): Promise<void> {
-    await client.query({ ...INSERT_COMMIT_MARKER, values: [id, obsolete] })
+    const inserted = client.query({ ...INSERT_COMMIT_MARKER, values: [id] })
+    const deleted = obsolete.length > 0 && client.query({ ...DELETE_OBSOLETE_MARKERS, values: [obsolete] })
+    await Promise.all([inserted, deleted])
   }
 
   next(): CommitMarker {
-    return { id: randomUUID(), obsolete: this.#obsolete.splice(0) }
+    return { id: randomUUID(), obsolete: this.#obsolete.length < OBSOLETE_MARKERS ? [] : this.#obsolete.splice(0) }
   }
 
   /** Records that the outcome of a transaction is known. */

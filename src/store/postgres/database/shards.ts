@@ -4,12 +4,17 @@ import { plainArray } from './arrays.ts'
 import { PART_VALUES } from './partition.ts'
 import type { ReadStatement } from './pipelined-reader.ts'
 
-/** Rows of one shard. `parts`: the array of its partitions for `inShardSql`; null for all. */
-export type ShardBatch<Row> = { parts: string | null; rows: Row[] }
+/** The partitions of a shard as the parameter of `inShardSql`; null for all. */
+export type ShardParts = string | null
+
+/** Rows of one shard. */
+export type ShardBatch<Row> = { parts: ShardParts; rows: readonly Row[] }
 
 export type Shards = {
   /** The partitions of each shard, ascending, in the order of their first ones. All tables are cut alike. */
   readonly groups: readonly (readonly number[])[]
+  /** The same as parameters. */
+  readonly parts: readonly ShardParts[]
   /** Groups rows by shard, and keeps their order in each. Returns one batch for all rows if there is one shard. */
   batches<Row>(rows: readonly Row[], partOf: (row: Row) => number): ShardBatch<Row>[]
 }
@@ -17,7 +22,8 @@ export type Shards = {
 /** All partitions in one shard. */
 export const ONE_SHARD: Shards = {
   groups: [PART_VALUES],
-  batches: (rows) => (rows.length === 0 ? [] : [{ parts: null, rows: [...rows] }]),
+  parts: [null],
+  batches: (rows) => (rows.length === 0 ? [] : [{ parts: null, rows }]),
 }
 
 /**
@@ -32,10 +38,11 @@ export function inShardSql(column: string, parameter: number): string {
 /** `groups`: as in `Shards`, each partition in one of them. */
 export function shardsOf(groups: readonly (readonly number[])[]): Shards {
   if (groups.length === 1) return ONE_SHARD
-  const literals = groups.map(plainArray)
+  const parts = groups.map(plainArray)
   const groupOf = new Map(groups.flatMap((parts, group) => parts.map((part) => [part, group] as const)))
   return {
     groups,
+    parts,
     batches(rows, partOf) {
       const byGroup = new Map<number, (typeof rows)[number][]>()
       for (const row of rows) {
@@ -44,7 +51,7 @@ export function shardsOf(groups: readonly (readonly number[])[]): Shards {
         if (batch) batch.push(row)
         else byGroup.set(group, [row])
       }
-      return [...byGroup].sort(([a], [b]) => a - b).map(([group, batch]) => ({ parts: literals[group]!, rows: batch }))
+      return [...byGroup].sort(([a], [b]) => a - b).map(([group, batch]) => ({ parts: parts[group]!, rows: batch }))
     },
   }
 }

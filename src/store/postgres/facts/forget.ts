@@ -5,7 +5,9 @@ import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import { packClocks, TOMBSTONE_ID } from '../../shared/columns.ts'
 import { partitionOfName } from '../database/partition.ts'
+import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
+import { removeFiledPages } from './page-removal.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
 
 type OwnRows = { hexes: string; redirects_to: DomainName | null }
@@ -27,14 +29,13 @@ const WRITE_TOMBSTONE = {
   text: `update crawl_state set id = ${TOMBSTONE_ID}, clock = $4, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
     due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
 }
-/** A trigger removes the row of page_document with the facts. */
 const DELETE_OWN_ROWS = ['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => ({
   name: `forget.${table}`,
   text: `delete from ${table} where part = $1 and id = $2`,
 }))
 
 /** Returns true if there was more than a tombstone. */
-export async function forgetName(session: Session, name: DomainName): Promise<boolean> {
+export async function forgetName(session: Session, shards: Shards, name: DomainName): Promise<boolean> {
   const key = [partitionOfName(name), slotOf(name), name, packClocks(NO_CLOCKS).clock]
   const [locked] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
   const { id } = locked!
@@ -46,6 +47,7 @@ export async function forgetName(session: Session, name: DomainName): Promise<bo
   const shared = new PostgresSharedRows()
   for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
   if (own?.redirects_to) shared.removeRedirect(own.redirects_to, name)
-  await shared.write(session)
+  await shared.write(session, shards)
+  await removeFiledPages(session, [{ part: key[0] as number, id }])
   return true
 }

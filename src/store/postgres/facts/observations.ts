@@ -10,9 +10,11 @@ import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
 import { type CrawlStateRow, type FactsRow, packClocks, unpackCrawlState, unpackFacts } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
+import type { Statement } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { idAllocator } from '../database/ids.ts'
-import { slotPartitionSql } from '../database/partition.ts'
+import { partitionOfName } from '../database/partition.ts'
+import { inShardSql, type Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { forgetName } from './forget.ts'
@@ -22,37 +24,40 @@ export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects
   f.text_digest, f.states, f.redirect_host,
   (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
 
-const CRAWL_STATE_KEYS = 'unnest($1::integer[], $2::text[]) as k(slot, name)'
-const CRAWL_STATE_OF_KEY = `v.part = ${slotPartitionSql('k.slot')} and v.slot = k.slot and v.name = k.name`
+const CRAWL_STATE_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]) as k(part, slot, name)'
+const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
 const READ_CRAWL_STATES = {
   name: 'observations.crawl-states',
   text: `select v.name, v.id, v.version, v.clock, v.other_clocks, v.dns_fingerprint, v.web_fingerprint, v.due, v.failures
-    from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY}`,
+    from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShardSql('v.part', 4)}`,
 }
 const READ_CURRENT_FACTS = {
   name: 'observations.current-facts',
   text: `select v.name, ${FACTS_SELECT_COLUMNS} from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY}
-    join facts f on f.part = v.part and f.id = v.id`,
+      and ${inShardSql('v.part', 4)}
+    join facts f on f.part = v.part and f.id = v.id and ${inShardSql('f.part', 4)}`,
 }
-const CRAWL_STATE_VALUES = `unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[], $8::bigint[],
-    $9::bigint[], $10::smallint[])
-  with ordinality as k(slot, name, version, id, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, position)`
+const CRAWL_STATE_VALUES = `unnest($1::smallint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bigint[],
+    $9::bigint[], $10::bigint[], $11::smallint[])
+  as k(part, slot, name, version, id, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)`
+/** One number for all new names of a batch. As the default of the column, it would keep Citus from using one shard. */
+const NEXT_ARRIVAL = { name: 'observations.arrival', text: `select nextval('arrival_number') as number` }
 const INSERT_CRAWL_STATES = {
   name: 'observations.insert',
-  text: `with inserted as (
-      insert into crawl_state
-        (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)
-      select ${slotPartitionSql('slot')}, slot, name, id, version + 1, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures
-        from ${CRAWL_STATE_VALUES}
-      on conflict do nothing returning slot, name, id)
-    select name, id from inserted`,
+  text: `insert into crawl_state
+      (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, arrival_number)
+    select a.part, k.slot, k.name, k.id, k.version + 1, k.clock, k.other_clocks, k.dns_fingerprint, k.web_fingerprint, k.due,
+      k.failures, $13::bigint
+    from ${CRAWL_STATE_VALUES} join anchor a on a.part = k.part where ${inShardSql('a.part', 12)}
+    on conflict do nothing returning name, id`,
 }
 /** A name without an id gets the offered one. */
 const UPDATE_CRAWL_STATES = {
   name: 'observations.update',
   text: `update crawl_state v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, other_clocks = k.other_clocks,
       dns_fingerprint = k.dns_fingerprint, web_fingerprint = k.web_fingerprint, due = k.due, failures = k.failures
-    from ${CRAWL_STATE_VALUES} where ${CRAWL_STATE_OF_KEY} and v.version = k.version returning v.name, v.id`,
+    from ${CRAWL_STATE_VALUES} where ${CRAWL_STATE_OF_KEY} and v.version = k.version
+      and ${inShardSql('v.part', 12)} returning v.name, v.id`,
 }
 
 const READ_VALID_LEASES = {
@@ -62,21 +67,29 @@ const READ_VALID_LEASES = {
     order by l.slot_range for key share of l`,
 }
 
+/** A name that passed the version check. */
+type PassedName = { name: DomainName; id: number | null }
 type RowWithName<Row> = Row & { name: DomainName }
 /** A change and the id for its name if it has none; null if it needs none. */
 type OfferedChange = { change: Change; id: number | null }
 
 export function postgresObservations(database: Database): ObservationStore {
   const { read, transaction } = database
+  const readByShard = async <Row>(statement: Statement, names: readonly DomainName[]): Promise<Row[]> => {
+    const batches = (await database.shards()).batches(names, partitionOfName)
+    return (
+      await Promise.all(batches.map(({ rows, parts }) => read<Row>(statement, [...crawlStateKeys(rows), parts])))
+    ).flat()
+  }
   const takeIds = idAllocator(read)
   return {
     async crawlStates(names) {
-      const rows = await read<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, crawlStateKeys(names))
+      const rows = await readByShard<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, names)
       const byName = new Map(rows.map((row) => [row.name, row]))
       return names.map((name) => unpackCrawlState(name, byName.get(name)))
     },
     async currentFacts(names) {
-      const rows = await read<RowWithName<FactsRow>>(READ_CURRENT_FACTS, crawlStateKeys(names))
+      const rows = await readByShard<RowWithName<FactsRow>>(READ_CURRENT_FACTS, names)
       const byName = new Map(rows.map((row) => [row.name, unpackFacts(row.name, row)]))
       return names.map((name) => byName.get(name) ?? NO_FACTS)
     },
@@ -84,19 +97,24 @@ export function postgresObservations(database: Database): ObservationStore {
       const writtenCount = changes.filter(({ facts }) => facts !== null).length
       const ids = await takeIds(writtenCount)
       const offers = changes.map((change) => ({ change, id: change.facts ? ids.pop()! : null }))
-      return transaction((session) => saveChanges(session, offers, leases))
+      const shards = await database.shards()
+      return transaction((session) => saveChanges(session, shards, offers, leases))
     },
-    forget: (name) => transaction((session) => forgetName(session, name)),
+    async forget(name) {
+      const shards = await database.shards()
+      return transaction((session) => forgetName(session, shards, name))
+    },
   }
 }
 
 function crawlStateKeys(names: readonly DomainName[]): string[] {
-  return [plainArray(names.map(slotOf)), plainArray(names)]
+  return [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf)), plainArray(names)]
 }
 
 /** Writes each change with a valid lease and version, and returns the names of the others. */
 async function saveChanges(
   session: Session,
+  shards: Shards,
   offered: readonly OfferedChange[],
   leases?: readonly Lease[],
 ): Promise<SaveResult> {
@@ -107,16 +125,21 @@ async function saveChanges(
   const passed = new Map<DomainName, number | null>()
   const added = sorted.filter(({ change }) => change.state.version === 0)
   const updated = sorted.filter(({ change }) => change.state.version > 0)
-  for (const [statement, group] of [[INSERT_CRAWL_STATES, added] as const, [UPDATE_CRAWL_STATES, updated] as const]) {
-    if (group.length === 0) continue
-    const rows = await session.rows<{ name: DomainName; id: number | null }>(statement, crawlStateValues(group))
-    for (const { name, id } of rows) passed.set(name, id)
+  const write = async (statement: Statement, group: readonly OfferedChange[], ...more: number[]): Promise<void> => {
+    const written = shards
+      .batches(group, partOfOffer)
+      .map(({ rows, parts }) => session.rows<PassedName>(statement, [...crawlStateValues(rows), parts, ...more]))
+    for (const { name, id } of (await Promise.all(written)).flat()) passed.set(name, id)
   }
+  if (added.length > 0) await write(INSERT_CRAWL_STATES, added, await nextArrival(session))
+  await write(UPDATE_CRAWL_STATES, updated)
   const written = sorted.flatMap(({ change: { state, facts }, id: offered }): WrittenName[] => {
     const id = passed.get(state.name)
-    return facts && id ? [{ name: state.name, id, isNew: id === offered, facts }] : []
+    return facts && id
+      ? [{ name: state.name, part: partitionOfName(state.name), id, isNew: id === offered, facts }]
+      : []
   })
-  await writeFacts(session, written)
+  await writeFacts(session, shards, written)
   const rejected = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
   return { rejected, lost: lost.map(({ change }) => change.state.name) }
 }
@@ -125,6 +148,14 @@ async function saveChanges(
 async function leasedRanges(session: Session, leases: readonly Lease[]): Promise<Set<number>> {
   const values = [plainArray(leases.map(({ range }) => range)), plainArray(leases.map(({ fence }) => fence))]
   return new Set((await session.rows<{ slot_range: number }>(READ_VALID_LEASES, values)).map((row) => row.slot_range))
+}
+
+async function nextArrival({ rows }: Session): Promise<number> {
+  return (await rows<{ number: number }>(NEXT_ARRIVAL))[0]!.number
+}
+
+function partOfOffer({ change }: OfferedChange): number {
+  return partitionOfName(change.state.name)
 }
 
 /** The same order for all writers, so that no two wait for each other. */

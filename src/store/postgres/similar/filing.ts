@@ -3,7 +3,9 @@
 import type { PageFiling } from '../../port/similar.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import { partitionOfName } from '../database/partition.ts'
+import { inShardSql, type Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
+import { deletePendingPages, type PageKey, pageKeyColumns } from '../facts/page-removal.ts'
 import { documentRowSql } from './similar.ts'
 
 /** Orphans that are checked in one transaction. */
@@ -15,13 +17,10 @@ const ORPHANS_PER_TRANSACTION = 1000
  */
 const TAKE_PENDING_PAGES = {
   name: 'filing.take',
-  text: `with taken as materialized (
-      select k.position, p.row_id from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, position)
-      cross join lateral (
-        select ctid as row_id from pending_page p where p.part = k.part and p.id = k.id and p.digest = k.digest
-        for update of p skip locked) p),
-    removed as (delete from pending_page where ctid = any (array(select row_id from taken)))
-    select position from taken`,
+  text: `select k.position from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, position)
+    cross join lateral (
+      select 1 from pending_page p where p.part = k.part and p.id = k.id and p.digest = k.digest and ${inShardSql('p.part', 4)}
+      for update of p skip locked) p`,
 }
 const NUMBER_DOCUMENTS = {
   name: 'filing.number',
@@ -71,8 +70,12 @@ const DELETE_DOCUMENTS = {
 
 type DocumentRows = { document: number }[]
 
-export async function filePendingPages(session: Session, filings: readonly PageFiling[]): Promise<void> {
-  const lockedFilings = await takePendingPages(session, filings)
+export async function filePendingPages(
+  session: Session,
+  shards: Shards,
+  filings: readonly PageFiling[],
+): Promise<void> {
+  const lockedFilings = await takePendingPages(session, shards, filings)
   const documents = await documentNumbers(session, lockedFilings)
   const [former, orphans] = await Promise.all([
     upsertPageDocuments(session, lockedFilings, documents),
@@ -83,11 +86,19 @@ export async function filePendingPages(session: Session, filings: readonly PageF
 }
 
 /** The filings whose page has not changed since it was read. */
-async function takePendingPages(session: Session, filings: readonly PageFiling[]): Promise<PageFiling[]> {
-  if (filings.length === 0) return []
-  const digests = plainArray(filings.map(({ digest }) => digest))
-  const rows = await session.rows<{ position: number }>(TAKE_PENDING_PAGES, [...pageKeyColumns(filings), digests])
-  return rows.map(({ position }) => filings[position - 1]!)
+async function takePendingPages(
+  session: Session,
+  shards: Shards,
+  filings: readonly PageFiling[],
+): Promise<PageFiling[]> {
+  const taken = shards.batches(filings, partOf).map(async ({ rows, parts }) => {
+    const columns = [...keyColumns(rows), plainArray(rows.map(({ digest }) => digest)), parts]
+    const positions = await session.rows<{ position: number }>(TAKE_PENDING_PAGES, columns)
+    return positions.map(({ position }) => rows[position - 1]!)
+  })
+  const pages = (await Promise.all(taken)).flat()
+  await deletePendingPages(session, shards, pages.map(pageKeyOf))
+  return pages
 }
 
 /** The document number of each page; null if it has no terms. New documents are numbered in the order of `filings`. */
@@ -115,12 +126,20 @@ async function upsertPageDocuments(
   if (filings.length === 0) return []
   const names = plainArray(filings.map(({ name }) => name))
   return session.rows<DocumentRows[number]>(UPSERT_PAGE_DOCUMENTS, [
-    ...pageKeyColumns(filings),
+    ...keyColumns(filings),
     plainArray(documents),
     names,
   ])
 }
 
-function pageKeyColumns(filings: readonly PageFiling[]): [string, string] {
-  return [plainArray(filings.map(({ name }) => partitionOfName(name))), plainArray(filings.map(({ id }) => id))]
+function keyColumns(filings: readonly PageFiling[]): [string, string] {
+  return pageKeyColumns(filings.map(pageKeyOf))
+}
+
+function pageKeyOf(filing: PageFiling): PageKey {
+  return { part: partOf(filing), id: filing.id }
+}
+
+function partOf({ name }: PageFiling): number {
+  return partitionOfName(name)
 }

@@ -9,6 +9,7 @@ import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES } from '../database/partition.ts'
+import { inShardSql } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { filePendingPages } from './filing.ts'
 import { replacedSegmentRemover } from './replaced-segments.ts'
@@ -20,8 +21,9 @@ const CHECK_INDEX_LOCK = {
 }
 const READ_PENDING_PAGES = {
   name: 'indexing.pending',
-  text: `select part, id, (select f.name from facts f where f.part = p.part and f.id = p.id) as name, digest, terms from pending_page p
-    where (part, id) > ($1, $2) and (part, id) <= ($3, $4) order by part, id limit $5`,
+  text: `select part, id, (select f.name from facts f where f.part = p.part and f.id = p.id and ${inShardSql('f.part', 6)}) as name,
+      digest, terms from pending_page p
+    where (part, id) > ($1, $2) and (part, id) <= ($3, $4) and ${inShardSql('p.part', 6)} order by part, id limit $5`,
 }
 const READ_DOCUMENTS = {
   name: 'indexing.documents',
@@ -68,9 +70,9 @@ const SET_INDEXED_UNTIL = {
   text: `insert into metadata (name, value) values ('indexed_until', $1) on conflict (name) do update set value = excluded.value`,
 }
 
-type IndexerDatabase = Pick<Database, 'readLong' | 'transaction'>
+type IndexerDatabase = Pick<Database, 'readLong' | 'transaction' | 'shards'>
 
-export function postgresIndexer({ readLong, transaction }: IndexerDatabase): SimilarIndexStore {
+export function postgresIndexer({ readLong, transaction, shards }: IndexerDatabase): SimilarIndexStore {
   /** Runs `work` if the lock is valid; otherwise returns `rejected`. */
   const withValidLock = <Result>({ fence }: LockHold, rejected: Result, work: (session: Session) => Promise<Result>) =>
     transaction(async (session) =>
@@ -83,8 +85,11 @@ export function postgresIndexer({ readLong, transaction }: IndexerDatabase): Sim
     })
   const removeReplaced = replacedSegmentRemover()
   return {
-    pending: pendingPageReader(readLong),
-    filePages: (hold, filings) => writeWithLock(hold, (session) => filePendingPages(session, filings)),
+    pending: pendingPageReader(readLong, shards),
+    filePages: async (hold, filings) => {
+      const where = await shards()
+      return writeWithLock(hold, (session) => filePendingPages(session, where, filings))
+    },
     documents: (after, limit) => readLong<StoredDocument>(READ_DOCUMENTS, [after, limit]),
     beginSegment: (hold, first, last) =>
       withValidLock(hold, null as number | null, async ({ rows }) => {
@@ -110,20 +115,29 @@ type PageKey = readonly [part: number, id: number]
 const FIRST_PAGE_KEY: PageKey = [-1, -1]
 const LAST_PAGE_KEY: PageKey = [PART_VALUES.at(-1)! + 1, 0]
 
+type PendingRow = { part: number; id: number; name: DomainName | null; digest: string; terms: Uint8Array }
+
 /**
- * Each call continues after the pages of the previous call, and starts over at the end. Until they are vacuumed,
- * deleted rows slow down every scan from the first page.
+ * Each call continues after the pages of the previous call, shard by shard, and starts over at the end. Until they are
+ * vacuumed, deleted rows slow down every scan from the first page.
  */
-function pendingPageReader(read: Database['readLong']): SimilarIndexStore['pending'] {
-  type Row = { part: number; id: number; name: DomainName | null; digest: string; terms: Uint8Array }
+function pendingPageReader(read: Database['readLong'], shards: Database['shards']): SimilarIndexStore['pending'] {
+  let shard = 0
   let after = FIRST_PAGE_KEY
   return async (limit) => {
-    const from = after
-    const rows = await read<Row>(READ_PENDING_PAGES, [...from, ...LAST_PAGE_KEY, limit])
-    if (rows.length < limit && from !== FIRST_PAGE_KEY)
-      rows.push(...(await read<Row>(READ_PENDING_PAGES, [...FIRST_PAGE_KEY, ...from, limit - rows.length])))
-    const last = rows.at(-1)
-    after = last && rows.length === limit ? [last.part, last.id] : FIRST_PAGE_KEY
+    const { parts } = await shards()
+    const [firstShard, from] = [shard, after]
+    const rows: PendingRow[] = []
+    const readRange = async (last: PageKey): Promise<void> => {
+      const left = limit - rows.length
+      const found = await read<PendingRow>(READ_PENDING_PAGES, [...after, ...last, left, parts[shard]])
+      rows.push(...found)
+      const isFull = found.length === left
+      after = isFull ? [found.at(-1)!.part, found.at(-1)!.id] : FIRST_PAGE_KEY
+      if (!isFull) shard = (shard + 1) % parts.length
+    }
+    for (let visited = 0; visited < parts.length && rows.length < limit; visited++) await readRange(LAST_PAGE_KEY)
+    if (rows.length < limit && shard === firstShard && from !== FIRST_PAGE_KEY) await readRange(from)
     return rows.flatMap(({ id, name, digest, terms }) =>
       name === null ? [] : [{ id, name, digest, terms: unpackTerms(terms) }],
     )

@@ -1,10 +1,10 @@
 /**
- * Similar texts on PostgreSQL: every query is a look-up by key, or a range of one key for each key of a list, in one
- * statement.
+ * Similar texts on PostgreSQL: every statement is a look-up by key, or a range of one key for each key of a list. The
+ * index is on the coordinator, so no statement reads it together with a distributed table.
  */
 
 import type { DomainName } from '../../../values/domain-name.ts'
-import type { FrequencyRow, PageOfName, Segment, SimilarReader } from '../../port/similar.ts'
+import type { FrequencyRow, Segment, SimilarReader } from '../../port/similar.ts'
 import { unpackTerms } from '../../shared/columns.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
@@ -18,13 +18,16 @@ export function documentRowSql(number: string): string {
   return `document d where d.part = (${number} & 255)::smallint and d.number = ${number}`
 }
 
-const READ_PAGE = {
-  name: 'similar.page',
-  text: `select g.digest, g.terms, p.id as "pageDocumentId", p.document, d.vector from crawl_state v
-    left join lateral (select digest, terms from pending_page g where g.part = v.part and g.id = v.id limit 1) g on true
-    left join lateral (select id, document from page_document p where p.part = v.part and p.id = v.id limit 1) p on true
-    left join lateral (select vector from ${documentRowSql('p.document')} limit 1) d on true
-    where v.part = $1 and v.slot = $2 and v.name = $3`,
+const READ_PENDING_PAGE = {
+  name: 'similar.pending-page',
+  text: `select v.id, g.digest, g.terms from crawl_state v
+    left join pending_page g on g.part = v.part and g.id = v.id and g.part = $1
+    where v.part = $1 and v.slot = $2 and v.name = $3 and v.id is not null`,
+}
+const READ_FILED_PAGE = {
+  name: 'similar.filed-page',
+  text: `select p.document, (select vector from ${documentRowSql('p.document')}) as vector from page_document p
+    where p.part = $1 and p.id = $2`,
 }
 const READ_DOCUMENT = {
   name: 'similar.document',
@@ -72,21 +75,20 @@ const READ_INDEXED_UNTIL = {
   text: `select value from metadata where name = 'indexed_until'`,
 }
 
-/** `digest` and `terms`: of a pending page; `pageDocumentId`: its id if it is indexed. */
-type SimilarPageRow = {
-  digest: string | null
-  terms: Uint8Array
-  pageDocumentId: number | null
-  document: number | null
-  vector: Uint8Array | null
-}
+/** `digest` null: no page is pending. */
+type PendingPageRow = { id: number; digest: string | null; terms: Uint8Array }
+type FiledPageRow = { document: number | null; vector: Uint8Array | null }
 
 /** Results with hundreds of rows use the connections for long reads. */
 export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'readLong'>): SimilarReader {
   return {
     async page(name) {
-      const [row] = await read<SimilarPageRow>(READ_PAGE, crawlStateKey(name))
-      return row ? pageOfRow(row) : null
+      const key = crawlStateKey(name)
+      const [page] = await read<PendingPageRow>(READ_PENDING_PAGE, key)
+      if (page === undefined) return null
+      if (page.digest !== null) return { terms: unpackTerms(page.terms) }
+      const [filed] = await read<FiledPageRow>(READ_FILED_PAGE, [key[0], page.id])
+      return filed ?? null
     },
     async findDocument(digest, vector) {
       const [row] = await read<{ number: number }>(READ_DOCUMENT, [digest, vector])
@@ -112,10 +114,4 @@ export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'rea
       return row ? Number(row.value) : null
     },
   }
-}
-
-/** A pending page is newer than the document of the name. */
-function pageOfRow({ digest, terms, pageDocumentId, document, vector }: SimilarPageRow): PageOfName | null {
-  if (digest !== null) return { terms: unpackTerms(terms) }
-  return pageDocumentId === null ? null : { document, vector }
 }

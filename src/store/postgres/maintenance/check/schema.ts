@@ -76,7 +76,8 @@ export function objectsCreatedBy(sql: string): Map<string, string | null> {
     if (verb!.toLowerCase() === 'create') created.set(`${kind} ${name}`, null)
     else created.delete(`${kind} ${name}`)
   }
-  for (const [, name, body] of text.matchAll(FUNCTION_BODY)) created.set(`function ${name}`, body!)
+  for (const [, name, body] of text.matchAll(FUNCTION_BODY))
+    if (created.has(`function ${name}`)) created.set(`function ${name}`, body!)
   for (const [, table, column] of text.matchAll(ADDED_COLUMN)) created.set(`column ${table}.${column}`, null)
   for (const [, table, columns] of text.matchAll(TABLE_DEFINITION))
     for (const key of columnsOfTable(table!, columns!)) created.set(key, null)

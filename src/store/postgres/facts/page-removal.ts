@@ -1,0 +1,41 @@
+/** Removes start pages from the pages that wait for the indexer, and from the documents of the index of /similar. */
+
+import { plainArray } from '../database/arrays.ts'
+import { inShardSql, type Shards } from '../database/shards.ts'
+import type { Session } from '../database/transaction.ts'
+
+/** The key of a name's own rows. */
+export type PageKey = { part: number; id: number }
+
+const DELETE_PENDING_PAGES = {
+  name: 'pending-page.delete',
+  text: `delete from pending_page p using unnest($1::smallint[], $2::bigint[]) as k(part, id)
+    where p.part = k.part and p.id = k.id and ${inShardSql('p.part', 3)}`,
+}
+/** The indexer then checks whether another page still has the documents. */
+const REMOVE_FILED_PAGES = {
+  name: 'page-document.remove',
+  text: `with removed as (
+      delete from page_document d using unnest($1::smallint[], $2::bigint[]) as k(part, id)
+      where d.part = k.part and d.id = k.id returning d.document)
+    insert into orphan_document (document) select document from removed where document is not null`,
+}
+
+export async function deletePendingPages(session: Session, shards: Shards, pages: readonly PageKey[]): Promise<void> {
+  const batches = shards.batches(pages, ({ part }) => part)
+  await Promise.all(
+    batches.map(({ rows, parts }) => session.run(DELETE_PENDING_PAGES, [...pageKeyColumns(rows), parts])),
+  )
+}
+
+/**
+ * Removes pages without a text from the index. Call it at the end of a transaction that deletes their rows of
+ * pending_page: only then nobody can file them in between.
+ */
+export async function removeFiledPages({ run }: Session, pages: readonly PageKey[]): Promise<void> {
+  if (pages.length > 0) await run(REMOVE_FILED_PAGES, pageKeyColumns(pages))
+}
+
+export function pageKeyColumns(pages: readonly PageKey[]): [string, string] {
+  return [plainArray(pages.map(({ part }) => part)), plainArray(pages.map(({ id }) => id))]
+}
