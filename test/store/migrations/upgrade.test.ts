@@ -10,6 +10,7 @@ import { ingest } from '../../../src/store/ingest.ts'
 import { migrateStore, openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { openDatabase } from '../../../src/store/postgres/database/database.ts'
+import { DISTRIBUTION_STEP } from '../../../src/store/postgres/database/distribution.ts'
 import {
   applyPostgresMigrations as migratePostgres,
   SCHEMA_PARTS,
@@ -164,7 +165,7 @@ test('a store of the first release in PostgreSQL is upgraded with its rows', { s
     script(`insert into crawl_state (part, ${COLUMNS}) values (${slotOf(ONE) >> 8}, ${slotOf(ONE)}, ${ROW});
       insert into account (email, role, plan, created) values ('ann@example.com', 'user', 'basic', 5)`),
   )
-  await upgrade(url, laterOf('postgres'))
+  await upgrade(url, [...laterOf('postgres'), ...(database.hasCitus ? [DISTRIBUTION_STEP] : [])])
   await unread(url, OWN_WRITES)
   await database.close()
 })

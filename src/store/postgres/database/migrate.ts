@@ -8,6 +8,7 @@ import { StoreUnavailableFault } from '../../port/fault.ts'
 import { type Migration, migrationFault, readMigrations, unappliedMigrations } from '../../shared/migrations.ts'
 import { CREATE_COMMIT_MARKERS } from './commit-marker.ts'
 import type { Database } from './database.ts'
+import { distributeTables, undistributedTables } from './distribution.ts'
 import { isLocked } from './errors.ts'
 import type { Session, TransactionWork } from './transaction.ts'
 
@@ -75,8 +76,8 @@ export async function missingSchemaParts(database: Pick<Database, 'read'>): Prom
 }
 
 /**
- * Creates the parts of the schema that a database lacks, and runs `complete`, in one transaction: if the process is
- * killed, nothing is created. Does nothing if another process has done the same. Throws StoreFault.
+ * Creates the parts of the schema that a database lacks, runs `complete`, and distributes the tables if the database
+ * has Citus, in one transaction: if the process is killed, nothing is created. Does nothing if another process has done the same. Throws StoreFault.
  */
 export async function createPostgresSchema(database: Database, complete: TransactionWork<void>): Promise<void> {
   await database.transactionOnce(async (session) => {
@@ -86,7 +87,9 @@ export async function createPostgresSchema(database: Database, complete: Transac
     for (const [part, folder] of SCHEMA_PARTS)
       if (missing.includes(part))
         for (const migration of readMigrations(folder)) await runMigration(session, part, migration)
-    if (missing.length > 0) await complete(session)
+    if (missing.length === 0) return
+    await complete(session)
+    await distributeTables(session, await undistributedTables({ read: session.rows, hasCitus: database.hasCitus }))
   })
 }
 

@@ -1,0 +1,62 @@
+/** Distributes the tables over the machines of Citus, if the database has that extension. */
+
+import { StoreFault } from '../../port/fault.ts'
+import { plainArray } from './arrays.ts'
+import type { Database } from './database.ts'
+import type { Session } from './transaction.ts'
+
+/** The tables that Citus cuts by `part`, all alike, so that the rows of a partition are on one machine. */
+export const DISTRIBUTED_TABLES: readonly string[] = [
+  ...['crawl_state', 'facts', 'dns_state', 'address_first_seen', 'pending_page'],
+  ...['presence', 'address_count', 'redirect', 'redirect_count', 'anchor'],
+]
+/**
+ * This table stays on the coordinator, and Citus includes it in its prepared transactions. Otherwise the machines could
+ * commit a transaction without its marker if the coordinator crashes.
+ */
+const MARKER_TABLE = 'commit_marker'
+
+/** How `domaindex migrate` calls the distribution. */
+export const DISTRIBUTION_STEP = 'citus/distribute-tables'
+
+const READ_UNDISTRIBUTED = {
+  name: 'distribution.missing',
+  text: `select t.name from unnest($1::text[]) with ordinality t(name, position)
+    where not exists (select 1 from pg_dist_partition p where p.logicalrelid = to_regclass(t.name)) order by t.position`,
+}
+const CHECK_COORDINATOR = {
+  name: 'distribution.coordinator',
+  text: `select exists (select 1 from pg_dist_node where groupid = 0) as "isKnown"`,
+}
+const COORDINATOR_UNKNOWN = `Citus does not know its coordinator: run "select citus_set_coordinator_host('HOST')", then domaindex migrate`
+/** Tables are created one after another, with one connection to each machine. */
+const BEGIN_DISTRIBUTION = `set local citus.multi_shard_modify_mode = 'sequential'`
+
+/** The tables that are still to be distributed; none without Citus. */
+export async function undistributedTables({ read, hasCitus }: Pick<Database, 'read' | 'hasCitus'>): Promise<string[]> {
+  if (!hasCitus) return []
+  const rows = await read<{ name: string }>(READ_UNDISTRIBUTED, [plainArray([...DISTRIBUTED_TABLES, MARKER_TABLE])])
+  return rows.map(({ name }) => name)
+}
+
+/** Distributes tables with their rows, in a transaction. Throws StoreFault. */
+export async function distributeTables({ script, rows }: Session, tables: readonly string[]): Promise<void> {
+  if (tables.length === 0) return
+  await script(BEGIN_DISTRIBUTION)
+  for (const table of tables) if (table !== MARKER_TABLE) await script(distributionSql(table))
+  if (!tables.includes(MARKER_TABLE)) return
+  const [coordinator] = await rows<{ isKnown: boolean }>(CHECK_COORDINATOR)
+  if (!coordinator!.isKnown) throw new StoreFault(COORDINATOR_UNKNOWN)
+  await script(`select citus_add_local_table_to_metadata('${MARKER_TABLE}')`)
+}
+
+/** Removes the rows that a distributed table had before. Citus keeps them until then, and reads them no more. */
+export async function removeFormerRows({ script }: Session, tables: readonly string[]): Promise<void> {
+  for (const table of tables)
+    if (table !== MARKER_TABLE) await script(`select truncate_local_data_after_distributing_table('${table}')`)
+}
+
+function distributionSql(table: string): string {
+  const model = table === DISTRIBUTED_TABLES[0] ? 'none' : DISTRIBUTED_TABLES[0]
+  return `select create_distributed_table('${table}', 'part', colocate_with => '${model}')`
+}
