@@ -72,17 +72,26 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
   yield* dueFollowupJobs(inputs, history, wakeTimes)
   const first = currentRound(now, times.slice(0, 1))
   const date = dayOf(first)
-  if (history.lastSuccessSince('snapshot', date, first) === null) yield { job: 'snapshot', date }
+  if (!isSnapshotBuilt(inputs.files, first) && !history.hasJustSucceeded('snapshot', date, now))
+    yield { job: 'snapshot', date }
+}
+
+/** Whether both editions describe a time since an instant. The files decide, not the runs, because files can be lost. */
+function isSnapshotBuilt(files: PlanInputs['files'], since: Instant): boolean {
+  return [files.snapshot, files.enriched].every((edition) => edition.some(({ generated }) => generated >= since))
 }
 
 /** Days whose sources changed after their file was built. Changes during a round wait for the next round. */
-function outdatedDays({ days, files }: PlanInputs, history: RunHistory): PlanInputs['days'] {
+function outdatedDays({ days, files, now }: PlanInputs, history: RunHistory): PlanInputs['days'] {
   const completeUntil =
     Math.max(history.round, history.lastSuccessSince('inbox', null, history.round)?.endedAt ?? 0) +
     SOURCE_CLOCK_SKEW_SECONDS
   const builtAt = new Map(files.daily.map(({ date, generated }) => [date, generated]))
-  const isBuilt = (day: Day, changed: Instant): boolean =>
-    (builtAt.get(day) ?? -1) > changed || history.lastSuccessSince('daily', day, changed + 1) !== null
+  const isBuilt = (day: Day, changed: Instant): boolean => {
+    const generated = builtAt.get(day)
+    if (generated === undefined) return history.hasJustSucceeded('daily', day, now)
+    return generated > changed || history.lastSuccessSince('daily', day, changed + 1) !== null // a run may keep the file
+  }
   return days
     .filter(({ day, changed }) => day < dayOf(history.round) && changed <= completeUntil && !isBuilt(day, changed))
     .sort((a, b) => (a.day < b.day ? -1 : 1))
@@ -156,6 +165,16 @@ class RunHistory {
     const hasSucceeded = ({ startedAt, endedAt, error }: JobRun): boolean =>
       startedAt >= from && endedAt !== null && error === null
     return this.#runsOf({ job, date }).findLast(hasSucceeded) ?? null
+  }
+
+  /**
+   * Whether a run has succeeded in the last MAX_CHECK_SECONDS. A file that is missing nevertheless is built again after
+   * that time, so that a file store that loses its files does not keep the job scheduler busy.
+   */
+  hasJustSucceeded(job: Job, date: Day | null, now: Instant): boolean {
+    return this.#runsOf({ job, date }).some(
+      ({ endedAt, error }) => error === null && now - (endedAt ?? 0) < MAX_CHECK_SECONDS,
+    )
   }
 
   /** When the step may be tried next; null if it has failed too often in this round. */

@@ -62,6 +62,7 @@ class Paper {
       else {
         this.run(step)
         if (job === 'daily' || job.startsWith('followup')) this.put(job as FileKind, date!)
+        if (job === 'snapshot') for (const kind of ['snapshot', 'enriched'] as const) this.put(kind, date!)
         if (job.startsWith('request')) this.crawl.requested += 10
       }
       this.now++
@@ -98,6 +99,21 @@ test('a run imports the inbox, then builds yesterday’s file, the follow-ups an
   ])
   assert.deepEqual(paper.act(), [])
   paper.now = START + 12 * HOUR
+  assert.deepEqual(paper.act(), [])
+})
+
+test('files that are lost are built again, although their runs succeeded', () => {
+  const paper = new Paper()
+  const day = addDays(TODAY, -8)
+  for (const each of [YESTERDAY, day]) paper.days.set(each, START - 100)
+  const all = ['daily 2026-11-12', 'daily 2026-11-19', 'followup-7 2026-11-12', 'snapshot 2026-11-20']
+  assert.deepEqual(paper.act(), ['inbox null', ...all])
+  paper.files.get('enriched')!.clear()
+  assert.ok(paper.wait() <= START + 700)
+  assert.deepEqual(paper.act(), ['snapshot 2026-11-20'])
+  for (const files of paper.files.values()) files.clear()
+  paper.now += 700
+  assert.deepEqual(paper.act(), all)
   assert.deepEqual(paper.act(), [])
 })
 
@@ -155,7 +171,7 @@ test('a day that changes in this very second is built in the next one, and once'
   paper.act()
   paper.now = START + DAY
   paper.run({ job: 'inbox', date: null })
-  paper.run({ job: 'snapshot', date: addDays(TODAY, 1) })
+  for (const kind of ['snapshot', 'enriched'] as const) paper.put(kind, addDays(TODAY, 1))
   paper.days.set(TODAY, paper.now)
   assert.deepEqual(paper.act(), [])
   assert.equal(paper.wait(), START + DAY + 1)
