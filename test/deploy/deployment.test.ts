@@ -9,7 +9,7 @@ import { SETTINGS } from '../../src/config/settings.ts'
 import { commandFault, DEPLOY_FILES, ROOT, readText, settingFault } from './deployment.ts'
 
 /** Documents whose commands a reader types to install domaindex. */
-const DOCUMENTS = ['docs/install.md']
+const DOCUMENTS = ['docs/install.md', 'docs/scaling.md']
 /** A line that runs domaindex, after what may be in front of it: a unit's key, another program, settings, a path. */
 const COMMAND =
   /^\s*(?:ExecStart=)?(?:sudo (?:-\S+ \S+ )*|docker .* exec \S+ |docker exec \S+ |npx |\/bin\/sh .*exec )?(?:[A-Z_]+=\S+ )*(?:[\w/]*\/)?domaindex ([a-z][^#'"|&><]*)/
