@@ -11,7 +11,7 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   serve: size('--names 20000 --rounds 3 --seconds 2'),
   ingest: size('--names 100000 --rounds 2 --seconds 3'),
   scale: size('--names 200000'),
-  crash: size('--names 2000 --rounds 3'),
+  crash: size('--names 20000 --rounds 3'),
   corruption: size('--stores 20 --names 60'),
   histories: size('--seconds 30'),
   social: size(''),
