@@ -10,6 +10,7 @@ import {
   planTable,
   sizeTable,
 } from '../../scripts/store-sizes/projection.ts'
+import { DISTRIBUTED_TABLES } from '../../src/store/postgres/database/distribution.ts'
 import { readPage, sections, tableOf } from './markdown.ts'
 
 const SCHEMA = `${import.meta.dirname}/../../src/store/postgres/schema`
@@ -63,6 +64,11 @@ test('the projection multiplies the bytes of a row by the rows of a name, and hi
   assert.deepEqual(plan.get('probes per second, each name within 30 days'), ['3.86', '116', '386'])
   assert.deepEqual(plan.get('workers with at most 2 TB of data'), ['1', '1', '1'])
   assert.equal(plan.get('write-ahead log of the crawl per day')![2], '10 GB')
+})
+
+test('the projection has the tables on the workers that the store distributes', () => {
+  const growing = DISTRIBUTED_TABLES.filter((name) => !SMALL.includes(name))
+  assert.deepEqual([...GROWING_TABLES.workers].toSorted(), growing.toSorted())
 })
 
 test('the projection has every table of the schema that grows with the names', () => {
