@@ -7,15 +7,18 @@ import type { Opened } from './engine.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: 'a secret for the tests that is long enough' } as const
 
-/** Opens the store at a URL. `remove` removes its data after every instance is closed. */
+/**
+ * Opens the store at a URL. `remove` removes its data after every instance is closed. `wrap` changes an opened instance.
+ */
 export async function openedAt(
   url: string,
   options: Pick<OpenStoreOptions, 'now' | 'pool'>,
   remove: () => Promise<void>,
+  wrap: (store: Store) => Promise<Store> = async (store) => store,
 ): Promise<Opened> {
   const instances: Store[] = []
   const another = async () => {
-    const store = await openStore(url, { ...OPTIONS, ...options })
+    const store = await wrap(await openStore(url, { ...OPTIONS, ...options }))
     instances.push(store)
     return store
   }

@@ -6,14 +6,19 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import pg from 'pg'
-import { partitionOfPackedAddress } from '../../../src/store/postgres/database/partition.ts'
+import { partitionOfName, partitionOfPackedAddress } from '../../../src/store/postgres/database/partition.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { Clock, Damage, Engine, Opened } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { lists } from '../conformance/reading/lists.ts'
 import { conformance } from '../conformance/suite.ts'
 import { forgetting } from '../conformance/writing/forgetting.ts'
 import { FACT_TABLES } from '../tables.ts'
+import { recordStatements } from './recorded-statements.ts'
 import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './server.ts'
+import { tablesWithoutPart } from './shard-rule.ts'
+
+const statements = recordStatements()
 
 const SIMILAR = [
   'page_document',
@@ -74,10 +79,21 @@ function statement(what: string, ...statements: string[]): Damage {
   }
 }
 
-/** The partition of an address, and those of the names t.example, u.example and a.example. */
+/** Moves rows to the next partition. Citus refuses an update of the partition. */
+function otherPart(what: string, table: string, condition = 'true'): Damage {
+  return statement(
+    what,
+    `create temporary table moved as select * from ${table} where ${condition}`,
+    'update moved set part = part + 1',
+    `delete from ${table} where ${condition}`,
+    `insert into ${table} select * from moved`,
+  )
+}
+
+/** The partition of an address, and those of the names t.example and a.example. */
 const partOf = (hex: string): number => partitionOfPackedAddress(Buffer.from(hex, 'hex'))
-const T = `(select part from redirect_count where target = 't.example')`
-const A = `(select part from crawl_state where name = 'a.example')`
+const T = partitionOfName('t.example' as DomainName)
+const A = partitionOfName('a.example' as DomainName)
 
 const damages: readonly Damage[] = [
   statement('a missing presence row', `delete from presence where name = 'c.example' and length(address) = 5`),
@@ -93,28 +109,28 @@ const damages: readonly Damage[] = [
     'a presence row with another since',
     `update presence set since = '2020-01-01T00:00:00' where name = 'a.example'`,
   ),
-  statement('a presence row in another part', `update presence set part = (part + 1) % 256 where name = 'a.example'`),
+  otherPart('a presence row in another part', 'presence', `name = 'a.example'`),
   statement('a wrong counter of an address', `update address_count set names = names + 1`),
   statement('a missing counter of an address', `delete from address_count`),
   statement(
     'a counter of an address that nobody is on',
     `insert into address_count values (${partOf('04c0000209')}, '\\x04c0000209', 1)`,
   ),
-  statement('a counter of an address in another part', `update address_count set part = (part + 1) % 256`),
+  otherPart('a counter of an address in another part', 'address_count'),
   statement('a missing redirect row', `delete from redirect where source = 'a.example'`),
   statement('a redirect row too many', `insert into redirect values (${A}, 'a.example', 'a.example')`),
   statement(
     'a redirect row of a name that is not known',
     `insert into redirect values (${T}, 't.example', 'z.example')`,
   ),
-  statement('a redirect row in another part', `update redirect set part = (part + 1) % 256`),
+  otherPart('a redirect row in another part', 'redirect'),
   statement('a wrong counter of a target', `update redirect_count set sources = sources - 1`),
   statement('a missing counter of a target', `delete from redirect_count`),
   statement(
     'a counter of a target that nobody redirects to',
     `insert into redirect_count values (${A}, 'a.example', 1)`,
   ),
-  statement('a counter of a target in another part', `update redirect_count set part = (part + 1) % 256`),
+  otherPart('a counter of a target in another part', 'redirect_count'),
   statement(
     'a presence row of what is no address',
     `insert into presence select ${partOf('99')}, '\\x99', name, since from presence limit 1`,
@@ -152,7 +168,7 @@ const damages: readonly Damage[] = [
   statement('a state confirmed before it began', `update dns_state set last_confirmed = first_seen - 1`),
   statement('missing facts', `delete from facts where name = 'a.example'`),
   statement('facts that no name has', `update facts set id = id + 100000 where name = 'a.example'`),
-  statement('facts in another part', `update facts set part = (part + 1) % 256 where name = 'a.example'`),
+  otherPart('facts in another part', 'facts', `name = 'a.example'`),
   statement('facts of another name', `update facts set name = 'z.example' where name = 'a.example'`),
   statement(
     'addresses of the facts that do not follow from their states',
@@ -196,7 +212,7 @@ const damages: readonly Damage[] = [
   statement('a document in another part', `update document set part = (part + 1) % 256`),
   statement('a tombstone with facts', `update crawl_state set id = 0 where name = 'a.example'`),
   statement('a name in the slot of another', `update crawl_state set slot = slot # 1 where name = 'a.example'`),
-  statement('a name in another part', `update crawl_state set part = (part + 1) % 256 where name = 'a.example'`),
+  otherPart('a name in another part', 'crawl_state', `name = 'a.example'`),
 ]
 
 /**
@@ -224,4 +240,26 @@ suite('PostgreSQL with a database of another collation', { skip: noOtherCollatio
     assert.deepEqual(await run(url, `select 1 where 'a' < 'B'`), [1])
     await drop()
   })
+})
+
+/** Reads of all shards, on purpose. */
+const MULTI_SHARD_READS = [
+  ...['check.addresses', 'check.crawl-states', 'check.facts', 'check.ids', 'check.on', 'check.owners'],
+  ...['check.presence', 'check.redirects', 'check.targets', 'check.to'],
+  ...['facts.lookups', 'listing.names', 'listing.rows', 'pages.neighbours', 'probe.distributed'],
+  ...['schedule.count', 'schedule.due', 'schedule.name-counts', 'schedule.names'],
+]
+
+test('each statement of the suite names the partitions of the tables that Citus distributes', {
+  skip: noPostgres,
+}, () => {
+  assert.ok(statements.size > 80, `only ${statements.size} statements are recorded`)
+  const others = [...statements].filter(([, text]) => tablesWithoutPart(text).length > 0)
+  const writes = others.filter(([, text]) => /\b(insert|update|delete)\b/i.test(text))
+  assert.deepEqual(writes, [], 'writes that Citus would send to all shards')
+  assert.deepEqual(
+    others.filter(([name]) => !MULTI_SHARD_READS.includes(name)),
+    [],
+    'reads that Citus would send to all shards',
+  )
 })
