@@ -13,6 +13,7 @@ import {
   partitionOfSlot,
   slotPartitionSql,
 } from '../../../src/store/postgres/database/partition.ts'
+import { ADDRESSES_SQL } from '../../../src/store/postgres/facts/facts-writer.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../src/values/domain-name.ts'
 import { type IpAddress, packToHex } from '../../../src/values/ip-address.ts'
 import { noPostgres, postgresServer } from './server.ts'
@@ -68,6 +69,13 @@ suite('the server', { skip: noPostgres }, () => {
     const values = [...Array(2000).keys(), 32_767, -1, -32_768]
     const hashes = await valuesOf(t, `select hashint2(value::smallint) from unnest('{${values}}'::integer[]) value`)
     assert.deepEqual(values.map(hashOfSmallint), hashes)
+  })
+
+  test('computes what an update of facts writes without any setting, as Citus requires', async (t) => {
+    const generated = (sql: string) =>
+      valuesOf(t, `create table k (addresses text, written bytea[] generated always as (${sql}) stored)`)
+    await generated(ADDRESSES_SQL)
+    await assert.rejects(generated('k.addresses::bytea[]'), /immutable/)
   })
 
   test('computes the partitions of slots and addresses as TypeScript does', async (t) => {

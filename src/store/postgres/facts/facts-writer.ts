@@ -20,18 +20,18 @@ const FACTS_ROWS = `unnest($1::smallint[], $2::bigint[], $3::text[], $4::text[],
   $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
   as k(part, id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states, redirect_host)`
 /** The cast of a text to an array of bytes would depend on settings, so that Citus would refuse it. */
-const ADDRESSES = `string_to_array(k.addresses, ',')::bytea[]`
+export const ADDRESSES_SQL = `string_to_array(k.addresses, ',')::bytea[]`
 const INSERT_FACTS = {
   name: 'facts.insert',
   text: `insert into facts (part, id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states,
       redirect_host)
     select a.part, k.id, k.name, k.status, k.ip, k.flags, k.ssl, k.redirects_to, k.social_networks, k.social_accounts, k.text_digest,
-      ${ADDRESSES}, k.states, k.redirect_host from ${FACTS_ROWS} join anchor a on a.part = k.part where ${inShardSql('a.part', 15)}`,
+      ${ADDRESSES_SQL}, k.states, k.redirect_host from ${FACTS_ROWS} join anchor a on a.part = k.part where ${inShardSql('a.part', 15)}`,
 }
 const UPDATE_FACTS = {
   name: 'facts.update',
   text: `update facts f set status = k.status, ip = k.ip, flags = k.flags, ssl = k.ssl, redirects_to = k.redirects_to,
-      social_networks = k.social_networks, social_accounts = k.social_accounts, text_digest = k.text_digest, addresses = ${ADDRESSES}, states = k.states,
+      social_networks = k.social_networks, social_accounts = k.social_accounts, text_digest = k.text_digest, addresses = ${ADDRESSES_SQL}, states = k.states,
       redirect_host = k.redirect_host
     from ${FACTS_ROWS} where f.part = k.part and f.id = k.id and ${inShardSql('f.part', 15)}`,
 }
