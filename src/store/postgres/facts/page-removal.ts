@@ -12,12 +12,17 @@ const DELETE_PENDING_PAGES = {
   text: `delete from pending_page p using unnest($1::smallint[], $2::bigint[]) as k(part, id)
     where p.part = k.part and p.id = k.id and ${inShardSql('p.part', 3)}`,
 }
-/** The indexer then checks whether another page still has the documents. */
+/**
+ * The indexer then checks whether another page still has the documents. A subquery per key, because a plan that was made
+ * while the table was empty may read all of it.
+ */
 const REMOVE_FILED_PAGES = {
   name: 'page-document.remove',
   text: `with removed as (
-      delete from page_document d using unnest($1::smallint[], $2::bigint[]) as k(part, id)
-      where d.part = k.part and d.id = k.id returning d.document)
+      delete from page_document where ctid = any (array(
+        select (select d.ctid from page_document d where d.part = k.part and d.id = k.id)
+        from unnest($1::smallint[], $2::bigint[]) as k(part, id)))
+      returning document)
     insert into orphan_document (document) select document from removed where document is not null`,
 }
 

@@ -5,7 +5,7 @@ import { bytesArray, plainArray } from '../database/arrays.ts'
 import { partitionOfName } from '../database/partition.ts'
 import { inShardSql, type Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
-import { deletePendingPages, type PageKey, pageKeyColumns } from '../facts/page-removal.ts'
+import { pageKeyColumns } from '../facts/page-removal.ts'
 import { documentRowSql } from './similar.ts'
 
 /** Orphans that are checked in one transaction. */
@@ -17,10 +17,14 @@ const ORPHANS_PER_TRANSACTION = 1000
  */
 const TAKE_PENDING_PAGES = {
   name: 'filing.take',
-  text: `select k.position from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, position)
-    cross join lateral (
-      select 1 from pending_page p where p.part = k.part and p.id = k.id and p.digest = k.digest and ${inShardSql('p.part', 4)}
-      for update of p skip locked) p`,
+  text: `with taken as materialized (
+      select k.position, p.row_id from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, position)
+      cross join lateral (
+        select ctid as row_id from pending_page p where p.part = k.part and p.id = k.id and p.digest = k.digest
+          and ${inShardSql('p.part', 4)} for update of p skip locked) p),
+    removed as (
+      delete from pending_page d where d.ctid = any (array(select row_id from taken)) and ${inShardSql('d.part', 4)})
+    select position from taken`,
 }
 const NUMBER_DOCUMENTS = {
   name: 'filing.number',
@@ -96,9 +100,7 @@ async function takePendingPages(
     const positions = await session.rows<{ position: number }>(TAKE_PENDING_PAGES, columns)
     return positions.map(({ position }) => rows[position - 1]!)
   })
-  const pages = (await Promise.all(taken)).flat()
-  await deletePendingPages(session, shards, pages.map(pageKeyOf))
-  return pages
+  return (await Promise.all(taken)).flat()
 }
 
 /** The document number of each page; null if it has no terms. New documents are numbered in the order of `filings`. */
@@ -133,11 +135,7 @@ async function upsertPageDocuments(
 }
 
 function keyColumns(filings: readonly PageFiling[]): [string, string] {
-  return pageKeyColumns(filings.map(pageKeyOf))
-}
-
-function pageKeyOf(filing: PageFiling): PageKey {
-  return { part: partOf(filing), id: filing.id }
+  return pageKeyColumns(filings.map((filing) => ({ part: partOf(filing), id: filing.id })))
 }
 
 function partOf({ name }: PageFiling): number {
