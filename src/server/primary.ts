@@ -11,6 +11,7 @@ import { checkCrawlAdminPort } from './crawl/admin.ts'
 import { bracketedHost, listenFault } from './listen-fault.ts'
 import { type OpenedLog, openLog } from './log.ts'
 import { openAdminListener, serverMetrics } from './metrics/admin-listener.ts'
+import { monitorPlaces, type PlaceMonitor, placesOf, wrongPlaces } from './places.ts'
 import { startChildren } from './processes/child-supervisor.ts'
 import type { CrawlOrder, WorkerOrder } from './processes/messages.ts'
 import { WorkerPool } from './processes/worker-pool.ts'
@@ -38,6 +39,7 @@ type ServerParts = {
   workerPool: WorkerPool
   children: Awaited<ReturnType<typeof startChildren>>
   admin: Server | null
+  places: PlaceMonitor | null
   store: Store
   logOutput: OpenedLog
 }
@@ -61,11 +63,13 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     workerPool: new WorkerPool(logOutput.log, acceptor),
     children: [],
     admin: null,
+    places: null,
     store,
     logOutput,
   }
   try {
     await store.ledger.secrets(await store.now()) // throws if the secret is not that of the installation
+    parts.places = await claimOrReportPlaces(settings, parts)
     parts.admin = await startAdmin(settings, parts)
     const port = await startWorkers({ settings, limits, demo }, settingNames, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
@@ -76,6 +80,25 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     await stopServer(parts)
     throw error
   }
+}
+
+/** Claims the places of a new installation. Logs those that are not of this one; the workers are not ready then. */
+async function claimOrReportPlaces(
+  settings: Settings,
+  { store, logOutput: { log } }: ServerParts,
+): Promise<PlaceMonitor> {
+  const places = await placesOf(settings)
+  let logged = ''
+  const check = (): Promise<string[]> =>
+    wrongPlaces(places, store.ledger, true).catch((error: Error) => {
+      if (logged !== error.message) log.warn(`the places for files cannot be checked: ${error.message}`)
+      logged = error.message
+      throw error
+    })
+  return monitorPlaces(check, (faults) => {
+    for (const fault of faults) log.error(`not ready: ${fault}`)
+    if (faults.length === 0) log.warn('all places for files are those of this installation again')
+  })
 }
 
 /** Starts the admin listener; null if the settings turn it off. */
@@ -123,7 +146,8 @@ function stopRequested(): Promise<void> {
   })
 }
 
-async function stopServer({ workerPool, children, admin, store, logOutput }: ServerParts): Promise<void> {
+async function stopServer({ workerPool, children, admin, places, store, logOutput }: ServerParts): Promise<void> {
+  places?.close()
   await Promise.all([workerPool.stop(), ...children.map((each) => each.stop())])
   admin?.closeAllConnections()
   admin?.close()

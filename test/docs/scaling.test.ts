@@ -27,6 +27,7 @@ const SMALL = [
     'budget',
     'usage',
     'paid_file',
+    'place_mark',
     'token_lease',
     'lease_holder',
     'expired_lease',

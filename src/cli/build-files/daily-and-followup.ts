@@ -9,6 +9,7 @@ import type { JobStep } from '../../jobs/job-plan.ts'
 import { type JobDependencies, runStep } from '../../jobs/steps.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import { createJobDependencies } from '../../server/job-dependencies.ts'
+import { filePlace, requireOwnPlaces, zonesPlace } from '../../server/places.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
 import { parseDayArgument } from '../program/day-argument.ts'
 import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
@@ -107,6 +108,7 @@ async function withJobDependencies(
 ): Promise<void> {
   const settings = await loadExistingStoreSettings()
   await withExistingStore('write', async (store) => {
+    await requireOwnPlaces([await filePlace(settings), zonesPlace(settings)], store.ledger)
     const dependencies = await createJobDependencies(
       settings,
       store,

@@ -20,6 +20,7 @@ import { importNames } from '../../registrations/list/import-names.ts'
 import { importZone } from '../../registrations/zone/import-zone.ts'
 import { parseZoneName } from '../../registrations/zone/parse-zone.ts'
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
+import { requireOwnPlaces, zonesPlace } from '../../server/places.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Day } from '../../values/time.ts'
 import { printResult } from '../program/print-result.ts'
@@ -129,7 +130,12 @@ async function withRegistrationStore<Result>(work: (input: RegistrationWork) => 
   const settings = loadSettings()
   const stop = listenForStop()
   const store = await openStoreWaitingForSpace(settings, [settings.zones], stop.signal)
-  return work({ store, settings, signal: stop.signal }).finally(() => store.close().finally(stop.end))
+  try {
+    await requireOwnPlaces([zonesPlace(settings)], store.ledger)
+    return await work({ store, settings, signal: stop.signal })
+  } finally {
+    await store.close().finally(stop.end)
+  }
 }
 
 /** Reports why the import ended. Throws CommandFault for an unusable file or folder, and any other error unchanged. */

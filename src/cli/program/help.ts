@@ -116,6 +116,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },
   'rotate-secret': { examples: ['rotate-secret'], settings: STORE_SETTING_KEYS },
+  claim: {
+    examples: ['claim', 'claim --json'],
+    settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],
+  },
   config: { examples: ['config', 'config --json'], settings: ALL_SETTING_KEYS },
   demo: { examples: ['demo', 'demo --port 8081 --folder /tmp/demo'], settings: [] },
 }

@@ -36,6 +36,10 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
     'replace the secret of the installation',
     () => import('../rotate-secret.ts').then((m) => m.defineRotateSecret),
   ],
+  claim: [
+    'make the places for files those of the installation',
+    () => import('../claim.ts').then((m) => m.defineClaim),
+  ],
   config: ['print the current settings', () => import('../config.ts').then((m) => m.defineConfig)],
   demo: ['crawl a small local internet and serve the results', () => import('../demo.ts').then((m) => m.defineDemo)],
 }

@@ -73,6 +73,9 @@ export interface FileStore {
   list(kind: FileKind): Promise<FileManifest[]>
   /** Removes a file; open readers keep it. Does nothing if there is none. */
   remove(name: FileName): Promise<void>
+  /** The mark that tells to which installation the files belong; null if there is none. */
+  mark(): Promise<string | null>
+  setMark(mark: string): Promise<void>
   /** Free space in bytes; infinite if the store has no disk of its own. */
   freeBytes(): Promise<number>
 }

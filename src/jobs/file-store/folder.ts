@@ -16,6 +16,7 @@ import {
   parseFileName,
 } from './file-store.ts'
 import { endWriter, newWriterName, removeLeftovers } from './leftovers.ts'
+import { readFolderMark, writeFolderMark } from './place-mark.ts'
 
 /** Bytes per read. */
 const READ_CHUNK_BYTES = 131_072
@@ -34,6 +35,8 @@ export function openFolderFileStore(root: string): FileStore {
     manifest: async (name) => withoutDataFile(await readFileManifest(folderOf(name), name)),
     list: (kind) => listManifests(join(root, kind), kind),
     remove: (name) => removeFile(folderOf(name), name),
+    mark: () => readFolderMark(root),
+    setMark: (mark) => writeFolderMark(root, mark),
     freeBytes: () => freeBytes(resolve(root)),
   }
 }

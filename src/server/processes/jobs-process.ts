@@ -15,14 +15,18 @@ import { userMessageOf } from '../../store/engines.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreFault } from '../../store/port/fault.ts'
+import type { Store } from '../../store/port/store.ts'
 import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
+import { placesOf, wrongPlaces } from '../places.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
 import { isJobsCommand, type JobsOrder } from './messages.ts'
 
 /** Lower priority than all processes that answer requests. */
 const JOBS_NICENESS = 10
+/** Milliseconds until wrong places for files are checked again. */
+const PLACES_RETRY_MS = 10_000
 
 runChildProcess<JobsOrder>({
   isOwnMessage: isJobsCommand,
@@ -52,13 +56,26 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
     run: (step, lock) => runStep(dependencies, step, lock, { onRows: () => {} }),
     events: jobEventLogger(log),
   }
-  log.info({ holder }, 'job scheduler started')
   try {
+    await waitForPlaces(settings, store, log, signal)
+    if (signal.aborted) return
+    log.info({ holder }, 'job scheduler started')
     await runJobScheduler(scheduler, signal)
   } finally {
     await store.close()
   }
   log.info('job scheduler stopped')
+}
+
+/** Waits until all places for files are those of the installation, so that no job works in others. */
+async function waitForPlaces(settings: Settings, { ledger }: Store, log: Logger, signal: AbortSignal): Promise<void> {
+  const places = await placesOf(settings)
+  for (let logged = ''; !signal.aborted; await SYSTEM_CLOCK.wait(PLACES_RETRY_MS, signal)) {
+    const faults = await wrongPlaces(places, ledger, true).catch((error: Error) => [errorText(error)])
+    if (faults.length === 0) return
+    if (logged !== faults.join()) log.error(`no jobs run: ${faults.join('; ')}`)
+    logged = faults.join()
+  }
 }
 
 /** Lowers the priority of every thread. Compression threads inherit the priority of the thread that starts them. */

@@ -12,6 +12,7 @@ import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { drainConnections } from '../connections/drain.ts'
 import { type OpenedLog, openLog } from '../log.ts'
+import { monitorPlaces, type PlaceMonitor, placesOf, wrongPlaces } from '../places.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { type ClockReport, logClock } from './clock-check.ts'
 import { sendHeartbeats } from './heartbeat.ts'
@@ -72,22 +73,30 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
       demo,
     })
     const storeMonitor = await monitorStore(store, ...storeLogs(log))
-    const metrics = createWorkerMetrics(storeMonitor)
+    const places = await monitorPlacesOf(settings, store)
+    const isReady = (): boolean => storeMonitor.isReady() && places.areRight()
+    const metrics = createWorkerMetrics(isReady, storeMonitor.clock)
     const similarSearch = openSimilarityService(store)
     const fileStore = await openFileStore(settings)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
-      isReady: () => storeMonitor.isReady() && runningWorker?.isPoolComplete === true,
+      isReady: () => isReady() && runningWorker?.isPoolComplete === true,
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })
     const ending = new AbortController()
     void similarSearch.refresh(SYSTEM_CLOCK, ending.signal)
     runningWorker = { api, storeMonitor, store, logOutput, metrics, isPoolComplete: false, ending, closed: [] }
-    sendHeartbeats(storeMonitor.isReady)
+    sendHeartbeats(isReady)
     sendReport({ to: 'primary', is: 'ready' })
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, logOutput)
   }
+}
+
+/** The primary claims and logs the places for files; a worker only checks them. */
+async function monitorPlacesOf(settings: Settings, { ledger }: Store): Promise<PlaceMonitor> {
+  const places = await placesOf(settings)
+  return monitorPlaces(() => wrongPlaces(places, ledger, false))
 }
 
 /** The options of crawl requests from lookups; null if lookups of unknown names cause none. */
@@ -114,9 +123,10 @@ function logStoreHealth(log: OpenedLog['log'], fault: unknown): void {
   else log.error({ err: fault }, 'not ready: store unavailable')
 }
 
-function createWorkerMetrics({ isReady, clock }: StoreMonitor): ApiMetrics {
+function createWorkerMetrics(isReady: () => boolean, clock: StoreMonitor['clock']): ApiMetrics {
   const metrics = new ApiMetrics()
-  const readyHelp = 'Workers whose store responds and whose clock is close to that of the store.'
+  const readyHelp =
+    'Workers whose store responds, whose clock is close to its clock, and whose places for files are right.'
   metrics.gauge('domaindex_workers_ready', readyHelp, () => Number(isReady()))
   const clockHelp = 'Whole seconds by which the clock of this machine is ahead of that of the store.'
   metrics.gauge('domaindex_clock_ahead_seconds', clockHelp, () => clock.ahead, 'average')

@@ -76,6 +76,7 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
   { name: 'crawl_request', columns: ['kind', 'slot_range', 'name'], key: 3 },
   { name: 'lookup_request_count', columns: ['account', 'day', 'requests'], key: 2 },
   { name: 'paid_file', columns: ['account', 'day', 'file'], key: 3 },
+  { name: 'place_mark', columns: ['place', 'mark'], key: 1 },
   {
     name: 'audit',
     columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],

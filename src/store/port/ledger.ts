@@ -32,6 +32,9 @@ export type UsageNote = {
 /** One of the installation's secrets. Whatever is signed with it contains `number`, an unsigned 32-bit integer. */
 export type Secret = { number: number; bytes: Uint8Array }
 
+/** The places where an installation keeps files: the file store, the zones and the inbox. */
+export type PlaceName = 'files' | 'zones' | 'inbox'
+
 /** Calls of one token to one endpoint on one UTC day. */
 export type UsageCount = { day: Day; endpoint: string; token: number; calls: number }
 
@@ -112,6 +115,11 @@ export interface Ledger {
    * unbounded).
    */
   usage(account: number, from: Day | null, to: Day | null): Promise<UsageCount[]>
+
+  /** The mark of a place; null if the installation has not claimed one yet. */
+  placeMark(place: PlaceName): Promise<string | null>
+  /** Stores a mark of a place if the stored one is `former`; null: if there is none. Returns the mark that is stored. */
+  claimPlace(place: PlaceName, mark: string, former: string | null): Promise<string>
 
   /** Records that a process is alive. Returns the number of live processes. */
   heartbeat(holder: string, now: Instant): Promise<number>

@@ -76,6 +76,17 @@ export function fileStoreConformance(engine: FileStoreEngine): void {
     assert.ok((await fileStore.freeBytes()) > 0)
   })
 
+  on('a mark is kept, and replaced by a newer one', async ({ fileStore, another }) => {
+    assert.equal(await fileStore.mark(), null)
+    for (const mark of ['first', 'second']) {
+      await fileStore.setMark(mark)
+      assert.equal(await another().mark(), mark)
+    }
+    await fileStore.publish(NAME, pieces(bytes(10)), () => description())
+    assert.deepEqual((await fileStore.list('daily')).length, 1)
+    assert.equal(await fileStore.mark(), 'second')
+  })
+
   on('an empty file store has no file, no manifest and an empty list', async ({ fileStore }) => {
     assert.equal(await fileStore.open(NAME), null)
     assert.equal(await fileStore.manifest(NAME), null)

@@ -7,11 +7,23 @@ import { crawlRequests } from './crawl-requests.ts'
 import { downloads } from './downloads.ts'
 import type { LedgerEngine } from './engine.ts'
 import { interleavings } from './interleavings.ts'
+import { placeMarks } from './place-marks.ts'
 import { secrets } from './secrets.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
 
 export function ledgerConformance(engine: LedgerEngine): void {
-  for (const part of [accounts, audit, tokens, budgets, downloads, interleavings, usage, crawlRequests, secrets])
+  for (const part of [
+    accounts,
+    audit,
+    tokens,
+    budgets,
+    downloads,
+    interleavings,
+    usage,
+    crawlRequests,
+    secrets,
+    placeMarks,
+  ])
     part(engine)
 }

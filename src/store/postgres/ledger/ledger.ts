@@ -12,6 +12,7 @@ import { postgresCrawlRequests } from './crawl-requests.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
 import { postgresPaidFileReads } from './paid-files.ts'
+import { postgresPlaceMarks } from './place-marks.ts'
 import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
 import { postgresTokenStanding } from './token-standing.ts'
 import { postgresTokens, postgresTokenWrites } from './tokens.ts'
@@ -41,6 +42,7 @@ export async function openPostgresLedger(
     ...postgresTokenStanding(database),
     ...postgresBudgetReads(database),
     ...postgresPaidFileReads(database),
+    ...postgresPlaceMarks(database),
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),

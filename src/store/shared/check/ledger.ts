@@ -75,6 +75,7 @@ export const LEDGER_ROWS = {
     'usage',
     'secret',
     'paid_file',
+    'place_mark',
     'audit',
   ]
     .map((table) => `(select count(*) from "${table}")`)

@@ -17,6 +17,7 @@ import { sqliteBudgetReads } from './budget.ts'
 import { crawlRequestReads } from './crawl-requests.ts'
 import { openLedgerFile } from './file.ts'
 import { sqlitePaidFileReads } from './paid-files.ts'
+import { placeMarkReads } from './place-marks.ts'
 import { secretReads } from './secrets.ts'
 import { tokenStandingReads } from './token-standing.ts'
 import { type StoredNewToken, tokenReads } from './tokens.ts'
@@ -76,6 +77,7 @@ function ledgerReads(database: DatabaseSync) {
   const { isPaid } = sqlitePaidFileReads(database)
   const { usage } = usageReads(database)
   const { audit } = auditReads(database)
+  const { placeMark } = placeMarkReads(database)
   return {
     account: async (email) => account(email),
     accounts: async (after, limit) => accounts(after, limit),
@@ -85,6 +87,7 @@ function ledgerReads(database: DatabaseSync) {
     isFilePaid: async (account, day, file) => isPaid(account, day, file),
     usage: async (account, from, to) => usage(account, from, to),
     audit: async (filter, after, limit) => audit(filter, after, limit),
+    placeMark: async (place) => placeMark(place),
   } satisfies Partial<Ledger>
 }
 
@@ -116,6 +119,7 @@ function ledgerWrites(write: LedgerWrite) {
     settleQuota: (settlements) => write('settleQuota', [settlements]),
     refundUnit: (account, day) => write('refundUnit', [account, day]),
     recordUsage: (calls) => write('recordUsage', [calls]),
+    claimPlace: (place, mark, former) => write('claimPlace', [place, mark, former]),
     heartbeat: (holder, now) => write('heartbeat', [holder], now),
   } satisfies Partial<Ledger>
 }

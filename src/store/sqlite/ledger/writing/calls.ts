@@ -8,6 +8,7 @@ import { sqliteAccountWrites } from '../accounts.ts'
 import { sqliteBudgetWrites } from '../budget.ts'
 import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
+import { placeMarkWrites } from '../place-marks.ts'
 import { sqliteSecretWrites } from '../secrets.ts'
 import { sqliteTokenWrites } from '../tokens.ts'
 import { usageWrites } from '../usage.ts'
@@ -19,6 +20,7 @@ const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...sqliteBudgetWrites(database),
   ...usageWrites(database),
   ...sqliteSecretWrites(database),
+  ...placeMarkWrites(database),
   ...crawlRequestWrites(database),
   ...probeWrite(database),
 })

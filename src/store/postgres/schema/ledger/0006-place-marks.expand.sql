@@ -1,0 +1,6 @@
+-- The mark of each place where the installation keeps files. It is also in the place itself, so that a server notices
+-- if its settings name another place.
+create table place_mark (
+  place text collate "C" primary key,
+  mark text collate "C" not null
+);
