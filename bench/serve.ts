@@ -10,6 +10,7 @@ import { makeTemporaryFolder, pinProcess, stopProcess } from './measure/process.
 import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
 import { medianOf, runInterleaved } from './measure/rounds.ts'
 import { lookups, measureDepth, measureLookupsDuringPages, measurePages, type ServeBench } from './serve/pages.ts'
+import { measureShortPages } from './serve/short-pages.ts'
 import { computeExpectedAnswers, verifyLookups, verifyPages, verifyRedirects } from './world/answers.ts'
 import { importWorld } from './world/imported-world.ts'
 import { startFilledPostgres } from './world/postgres.ts'
@@ -39,6 +40,7 @@ try {
   const metrics: Metric[] = []
   const raw: Record<string, unknown> = {}
   if (options.only === null || options.only === 'lookup') await measureLookup(bench, metrics, raw)
+  if (options.only === null || options.only === 'short-pages') await measureShortPages(bench, metrics, raw)
   if (options.only === null || options.only === 'pages') await measurePages(bench, metrics, raw)
   if (options.only === null || options.only === 'paging') await measureDepth(bench, metrics, raw)
   if (options.only === null || options.only === 'paging') await measureLookupsDuringPages(bench, metrics, raw)
