@@ -5,11 +5,20 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { decodeRecords } from '../../values/stored-records.ts'
 import { FACTS_FLAG } from './columns.ts'
 
+/** The facts of a name that its row shows. */
+export type ListedFacts = {
+  hasWebsite: boolean
+  redirectsTo: string | null
+  mailServers: readonly string[]
+  ssl: string | null
+  ip: string | null
+}
+
 /** One column, or two whose values depend on each other. */
 type CsvColumns = {
   names: readonly string[]
   /** The values of the columns, not quoted. */
-  values(facts: CurrentFacts): readonly string[]
+  values(facts: ListedFacts): readonly string[]
   /**
    * The same as an SQL expression of both engines: fields of a row `f` of `facts`, quoted if needed, joined by commas.
    * Every column of `f` is null if the name has no facts. `mailServers`: a query of the mail servers of `f`.
@@ -24,24 +33,24 @@ type CsvColumns = {
 const FACTS_COLUMNS: readonly CsvColumns[] = [
   {
     names: ['has_website'],
-    values: ({ web }) => [web?.has_website ? 'yes' : 'no'],
+    values: ({ hasWebsite }) => [hasWebsite ? 'yes' : 'no'],
     sql: () => `case when coalesce(f.flags, 0) & ${FACTS_FLAG.has_website} <> 0 then 'yes' else 'no' end`,
   },
   {
     names: ['redirect_to_domain', 'redirect_target'],
-    values: ({ web }) => optionalFields(web?.redirects_to ?? ''),
+    values: ({ redirectsTo }) => optionalFields(redirectsTo ?? ''),
     sql: () => optionalFieldsSql('f.redirects_to'),
   },
   {
     names: ['mx', 'mail_servers'],
-    values: (facts) => optionalFields(mailServersOf(facts).join(' ')),
+    values: ({ mailServers }) => optionalFields(mailServers.filter((server) => server !== '.').join(' ')),
     sql: (mailServers) =>
       optionalFieldsSql(
         `(select ${quoteCsvFieldSql('servers')} from
           (select string_agg(server, ' ') as servers from (${mailServers}) as m where server <> '.') as joined)`,
       ),
   },
-  { names: ['ssl'], values: ({ web }) => [web?.ssl ?? 'nocert'], sql: () => `coalesce(f.ssl, 'nocert')` },
+  { names: ['ssl'], values: ({ ssl }) => [ssl ?? 'nocert'], sql: () => `coalesce(f.ssl, 'nocert')` },
   { names: ['ip'], values: ({ ip }) => [ip ?? ''], sql: () => `coalesce(f.ip, '')` },
 ]
 
@@ -50,6 +59,17 @@ export const LISTING_COLUMNS: readonly string[] = ['domain', ...FACTS_COLUMNS.fl
 
 /** The values of LISTING_COLUMNS, not quoted. */
 export function listingFields(name: DomainName, facts: CurrentFacts): string[] {
+  return listedFields(name, {
+    hasWebsite: facts.web?.has_website ?? false,
+    redirectsTo: facts.web?.redirects_to ?? null,
+    mailServers: mailServersOf(facts),
+    ssl: facts.web?.ssl ?? null,
+    ip: facts.ip,
+  })
+}
+
+/** The same for facts of which only the listed ones are known. */
+export function listedFields(name: DomainName, facts: ListedFacts): string[] {
   return [name, ...FACTS_COLUMNS.flatMap(({ values }) => values(facts))]
 }
 
@@ -88,7 +108,5 @@ function optionalFieldsSql(field: string): string {
 
 function mailServersOf({ states: { MX } }: CurrentFacts): string[] {
   if (MX === undefined) return []
-  return decodeRecords('MX', MX.records)
-    .map(({ mail_server }) => mail_server)
-    .filter((server) => server !== '.')
+  return decodeRecords('MX', MX.records).map(({ mail_server }) => mail_server)
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault } from '../../port/fault.ts'
 import { redactPostgresUrl } from '../locations.ts'
 import { SERVER_SILENT_MESSAGE } from './client.ts'
+import { lostWorkerOf } from './lost-worker.ts'
 
 /** Milliseconds for which a connection is retried: a restarting server is back by then. */
 const CONNECT_RETRY_MS = 10_000
@@ -75,7 +76,7 @@ class UnreachableError extends Error {}
 
 /** Whether the connection is lost, and with it all uncommitted changes. */
 export function isConnectionLost(error: unknown): boolean {
-  if (isFileError(error)) return false
+  if (isFileError(error) || lostWorkerOf(error) !== null) return false
   const code = errorCode(error)
   return (
     SHUTDOWN_CODES.includes(code) ||
@@ -110,7 +111,7 @@ export function isUnprepared(error: unknown): boolean {
  * be read. Throws any other error.
  */
 export function damageMessage(error: unknown): string {
-  if (!DAMAGE_CODE.test(errorCode(error))) throw error
+  if (lostWorkerOf(error) !== null || !DAMAGE_CODE.test(errorCode(error))) throw error
   return (error as Error).message
 }
 
@@ -139,6 +140,8 @@ export function toStoreFault(error: unknown, url: string): unknown {
 }
 
 function userMessage(error: Error): string | null {
+  const worker = lostWorkerOf(error)
+  if (worker !== null) return `the worker ${worker} does not respond: check that it runs`
   const message =
     MESSAGES_BY_CODE[errorCode(error)] ?? MESSAGES_BY_PATTERN.find(([phrase]) => phrase.test(error.message))?.[1]
   if (message !== undefined) return message
@@ -155,7 +158,7 @@ function isFileError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function isUnavailable(error: Error): boolean {
-  return error instanceof UnreachableError || isConnectionLost(error)
+  return error instanceof UnreachableError || isConnectionLost(error) || lostWorkerOf(error) !== null
 }
 
 /**

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { type ClientConfig, WatchedClient } from './client.ts'
 import type { Statement } from './connection.ts'
 import { connectWithRetry, isConnectionLost, isServerSilent, isUnprepared } from './errors.ts'
+import { workerRetries } from './lost-worker.ts'
 
 /** Runs one statement. Rows are objects, or arrays if the statement says so. */
 export type ReadStatement = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>
@@ -32,11 +33,13 @@ export class PipelinedReader {
   }
 
   async read<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    const isRetried = workerRetries()
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#readWithReconnect(statement, values)
       } catch (error) {
-        if (!isUnprepared(error) || attempt >= MAX_PREPARE_TRIES) throw error
+        const isTriedAgain = (isUnprepared(error) && attempt < MAX_PREPARE_TRIES) || (await isRetried(error))
+        if (!isTriedAgain) throw error
       }
     }
   }

@@ -6,6 +6,7 @@ import type { WatchedClient } from './client.ts'
 import { type CommitMarkers, isCommitted } from './commit-marker.ts'
 import type { Statement } from './connection.ts'
 import { isCollision, isConnectionLost, isFollowUpError, isServerSilent } from './errors.ts'
+import { lostWorkerOf, workerRetries } from './lost-worker.ts'
 
 /** The statements of a transaction. They may be sent without waiting for earlier ones. */
 export type Session = {
@@ -83,7 +84,7 @@ export function runTransaction<Result>(
     } catch (error) {
       const isWritten =
         completed !== undefined &&
-        isConnectionLost(error) &&
+        (isConnectionLost(error) || lostWorkerOf(error) !== null) &&
         (await isCommitted(takeConnection, marker, isServerSilent(error)))
       markers.settle(marker, isWritten)
       if (completed && isWritten) return completed.result
@@ -124,10 +125,12 @@ async function runBetween<Result>(
 }
 
 async function withRetries<Result>(tries: number, work: () => Promise<Result>): Promise<Result> {
+  const isRetried = workerRetries()
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
+      if (await isRetried(error)) continue
       if (attempt >= tries || isServerSilent(error) || !(isCollision(error) || isConnectionLost(error))) throw error
       await sleep(Math.random() * MAX_RETRY_PAUSE_MS * attempt)
     }
