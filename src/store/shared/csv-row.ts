@@ -5,25 +5,16 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { decodeRecords } from '../../values/stored-records.ts'
 import { FACTS_FLAG } from './columns.ts'
 
-/** The facts of a name that its row shows. */
-export type ListedFacts = {
-  hasWebsite: boolean
-  redirectsTo: string | null
-  mailServers: readonly string[]
-  ssl: string | null
-  ip: string | null
-}
-
 /** One column, or two whose values depend on each other. */
 type CsvColumns = {
   names: readonly string[]
   /** The values of the columns, not quoted. */
-  values(facts: ListedFacts): readonly string[]
+  values(facts: CurrentFacts): readonly string[]
   /**
    * The same as an SQL expression of both engines: fields of a row `f` of `facts`, quoted if needed, joined by commas.
-   * Every column of `f` is null if the name has no facts. `mailServers`: a query of the mail servers of `f`.
+   * Every column of `f` is null if the name has no facts. `mailFields`: the expression for the mail servers of `f`.
    */
-  sql(mailServers: string): string
+  sql(mailFields: string): string
 }
 
 /**
@@ -33,24 +24,20 @@ type CsvColumns = {
 const FACTS_COLUMNS: readonly CsvColumns[] = [
   {
     names: ['has_website'],
-    values: ({ hasWebsite }) => [hasWebsite ? 'yes' : 'no'],
+    values: ({ web }) => [web?.has_website ? 'yes' : 'no'],
     sql: () => `case when coalesce(f.flags, 0) & ${FACTS_FLAG.has_website} <> 0 then 'yes' else 'no' end`,
   },
   {
     names: ['redirect_to_domain', 'redirect_target'],
-    values: ({ redirectsTo }) => optionalFields(redirectsTo ?? ''),
+    values: ({ web }) => optionalFields(web?.redirects_to ?? ''),
     sql: () => optionalFieldsSql('f.redirects_to'),
   },
   {
     names: ['mx', 'mail_servers'],
-    values: ({ mailServers }) => optionalFields(mailServers.filter((server) => server !== '.').join(' ')),
-    sql: (mailServers) =>
-      optionalFieldsSql(
-        `(select ${quoteCsvFieldSql('servers')} from
-          (select string_agg(server, ' ') as servers from (${mailServers}) as m where server <> '.') as joined)`,
-      ),
+    values: (facts) => optionalFields(mailServersOf(facts).join(' ')),
+    sql: (mailFields) => mailFields,
   },
-  { names: ['ssl'], values: ({ ssl }) => [ssl ?? 'nocert'], sql: () => `coalesce(f.ssl, 'nocert')` },
+  { names: ['ssl'], values: ({ web }) => [web?.ssl ?? 'nocert'], sql: () => `coalesce(f.ssl, 'nocert')` },
   { names: ['ip'], values: ({ ip }) => [ip ?? ''], sql: () => `coalesce(f.ip, '')` },
 ]
 
@@ -59,27 +46,29 @@ export const LISTING_COLUMNS: readonly string[] = ['domain', ...FACTS_COLUMNS.fl
 
 /** The values of LISTING_COLUMNS, not quoted. */
 export function listingFields(name: DomainName, facts: CurrentFacts): string[] {
-  return listedFields(name, {
-    hasWebsite: facts.web?.has_website ?? false,
-    redirectsTo: facts.web?.redirects_to ?? null,
-    mailServers: mailServersOf(facts),
-    ssl: facts.web?.ssl ?? null,
-    ip: facts.ip,
-  })
-}
-
-/** The same for facts of which only the listed ones are known. */
-export function listedFields(name: DomainName, facts: ListedFacts): string[] {
   return [name, ...FACTS_COLUMNS.flatMap(({ values }) => values(facts))]
 }
 
 /**
  * An SQL expression for the fields of LISTING_COLUMNS after the domain, with a leading comma, from a row `f` of
- * `facts`. Every column of `f` is null if the name has no facts. `mailServers`: a query whose column `server` has the
- * mail servers of `f`. Only they can contain characters that need quotes.
+ * `facts`. Every column of `f` is null if the name has no facts. `mailFields`: the expression for the fields of the mail
+ * servers. Only they can contain characters that need quotes.
  */
-export function factsFieldsSql(mailServers: string): string {
-  return FACTS_COLUMNS.map(({ sql }) => `',' || ${sql(mailServers)}`).join(' || ')
+export function factsFieldsSql(mailFields: string): string {
+  return FACTS_COLUMNS.map(({ sql }) => `',' || ${sql(mailFields)}`).join(' || ')
+}
+
+/** The fields of mail servers as an SQL expression. `mailServers`: a query with a column `server`. */
+export function mailFieldsSql(mailServers: string): string {
+  return optionalFieldsSql(
+    `(select ${quoteCsvFieldSql('servers')} from
+      (select string_agg(server, ' ') as servers from (${mailServers}) as m where server <> '.') as joined)`,
+  )
+}
+
+/** The same fields as text. */
+export function mailFields(servers: readonly string[]): string {
+  return formatCsvRow(optionalFields(servers.filter((server) => server !== '.').join(' ')))
 }
 
 /** Joins fields to a row without a line feed. */
@@ -108,5 +97,7 @@ function optionalFieldsSql(field: string): string {
 
 function mailServersOf({ states: { MX } }: CurrentFacts): string[] {
   if (MX === undefined) return []
-  return decodeRecords('MX', MX.records).map(({ mail_server }) => mail_server)
+  return decodeRecords('MX', MX.records)
+    .map(({ mail_server }) => mail_server)
+    .filter((server) => server !== '.')
 }

@@ -5,7 +5,7 @@ import { PART_VALUES } from '../../../src/store/postgres/database/partition.ts'
 import { type Shards, shardsOf } from '../../../src/store/postgres/database/shards.ts'
 
 /** Shards with partitions in turn. */
-export function artificialShards(count: number): Shards {
+function artificialShards(count: number): Shards {
   return shardsOf(
     Array.from({ length: count }, (_, group) => PART_VALUES.filter((_, position) => position % count === group)),
   )
@@ -23,6 +23,7 @@ export function withShards(database: Database, count: number): Database & { rows
     }
   return {
     ...database,
+    hasCitus: true,
     read: counted(database.read),
     readLong: counted(database.readLong),
     snapshot: (work) => database.snapshot((session) => work({ ...session, rows: counted(session.rows) })),

@@ -1,4 +1,4 @@
-/** The facts on PostgreSQL: every query is a look-up by key or a range of one key, in one statement. */
+/** The facts on PostgreSQL: every query is a look-up by key or a range of one key, in one statement per shard. */
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
@@ -9,6 +9,7 @@ import { partitionOfName } from '../database/partition.ts'
 import { postgresHistory } from './history.ts'
 import { postgresLookups } from './lookups.ts'
 import { postgresNeighbours, postgresRedirects } from './pages.ts'
+import { shardedLookups } from './sharded-lookups.ts'
 
 const CRAWL_STATE_OF_NAME = 'v.part = $1 and v.slot = $2 and v.name = $3'
 const READ_CLOCKS = {
@@ -24,7 +25,7 @@ const READ_ADDRESSES = {
 export function postgresFacts(database: Database): FactsReader {
   const { read } = database
   return {
-    lookup: postgresLookups(read),
+    lookup: database.hasCitus ? shardedLookups(database) : postgresLookups(read),
     async clocks(name) {
       const [row] = await read<ClockRow>(READ_CLOCKS, crawlStateKey(name))
       return row ? lastObservedOf(row) : { dns: null, web: null }

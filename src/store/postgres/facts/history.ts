@@ -19,19 +19,20 @@ type HistoryRow = StateRow & { type: number | null }
 /** Later than any state. */
 const AFTER_ALL_STATES: Instant = 2 ** 48
 
+/** The partition is a parameter for every table, so that Citus sends the statement to one shard. */
 const READ_HISTORY = {
   name: 'facts.history',
   text: `with f as materialized (
-      select f.part, f.id, f.states from crawl_state v join facts f on f.part = v.part and f.id = v.id
+      select f.id, f.states from crawl_state v join facts f on f.part = $1 and f.id = v.id
       where v.part = $1 and v.slot = $2 and v.name = $3)
     select null::smallint as type, null::bigint as first_seen, states as records, null::bigint as serial, null::text as "baseRecords" from f
     union all
     select s.type, s.first_seen, s.records, s.serial, b.records from f
     cross join unnest($4::smallint[]) as t(type)
     cross join lateral (
-      select * from dns_state s where s.part = f.part and s.id = f.id and s.type = t.type and s.first_seen < $5
+      select * from dns_state s where s.part = $1 and s.id = f.id and s.type = t.type and s.first_seen < $5
       order by s.first_seen desc limit $6) s
-    left join dns_state b on b.part = s.part and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen`,
+    left join dns_state b on b.part = $1 and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen`,
 }
 
 export function postgresHistory(read: ReadStatement): FactsReader['history'] {

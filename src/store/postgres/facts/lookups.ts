@@ -7,6 +7,9 @@ import { plainArray } from '../database/arrays.ts'
 import { addressPartitionSql, slotPartitionSql } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 
+/** Reads the rows of names at one moment. Omits unknown names. */
+export type ReadLookups = (names: readonly DomainName[]) => Promise<Map<DomainName, LookupRow>>
+
 /** Statements of a process in progress: one for each connection for short reads. */
 const MAX_STATEMENTS = 2
 /** Names of a statement: a millisecond of the server. */
@@ -29,11 +32,19 @@ type NamedLookupRow = [...LookupRow, name: DomainName]
 /** Concurrent look-ups of a name share its promise. */
 type Waiting = Map<DomainName, PromiseWithResolvers<Lookup | null>>
 
+/** Looks up in a database without shards, each name in one statement. */
+export function postgresLookups(read: ReadStatement): (name: DomainName) => Promise<Lookup | null> {
+  return sharedLookups(async (names) => {
+    const rows = await read<NamedLookupRow>(READ_LOOKUPS, [plainArray(names.map(slotOf)), plainArray(names)])
+    return new Map(rows.map((row) => [row[11], row as unknown as LookupRow]))
+  })
+}
+
 /**
  * Returns the function that looks a name up. A look-up is sent at once, unless many are in progress. All its fields are
- * from one snapshot, taken after the call.
+ * from one moment after the call.
  */
-export function postgresLookups(read: ReadStatement): (name: DomainName) => Promise<Lookup | null> {
+export function sharedLookups(readRows: ReadLookups): (name: DomainName) => Promise<Lookup | null> {
   let inProgress = 0
   let waiting: Waiting = new Map()
 
@@ -42,7 +53,7 @@ export function postgresLookups(read: ReadStatement): (name: DomainName) => Prom
     waiting = new Map()
     inProgress++
     try {
-      const rows = await readRows(read, [...batch.keys()])
+      const rows = await readRows([...batch.keys()])
       for (const [name, { resolve }] of batch) {
         const row = rows.get(name)
         resolve(row ? unpackLookup(row) : null)
@@ -62,9 +73,4 @@ export function postgresLookups(read: ReadStatement): (name: DomainName) => Prom
     if (inProgress < MAX_STATEMENTS || waiting.size === MAX_NAMES) void sendWaiting()
     return lookup.promise
   }
-}
-
-async function readRows(read: ReadStatement, names: readonly DomainName[]): Promise<Map<DomainName, NamedLookupRow>> {
-  const rows = await read<NamedLookupRow>(READ_LOOKUPS, [plainArray(names.map(slotOf)), plainArray(names)])
-  return new Map(rows.map((row) => [row[11], row]))
 }

@@ -8,6 +8,7 @@ import { addressArray, plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
+import { inShardSql, type ShardBatch, type Shards } from '../database/shards.ts'
 
 /** Rows per read: some milliseconds of a connection that other reads share. */
 const PAGE_SLICE_ROWS = 5000
@@ -19,7 +20,10 @@ const READ_REDIRECTS = {
   text: `select count(*) as count, string_agg(source, '${JSON_ROW_SEPARATOR}') as text from (
     select source from redirect where part = $1 and target = $2 and source > $3 order by source limit $4) r`,
 }
-/** Address by address in the given order, each after the given name. `middle` is the text between name and time. */
+/**
+ * Address by address in the given order, each after the given name. `middle` is the text between name and time. All
+ * addresses are in one shard.
+ */
 const READ_NEIGHBOURS = {
   name: 'pages.neighbours',
   text: `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
@@ -27,7 +31,8 @@ const READ_NEIGHBOURS = {
     from unnest($1::smallint[], $2::bytea[], $3::text[], $4::text[]) as a(part, address, after, middle)
     cross join lateral (
       select p.name, p.since from presence p
-      where p.part = a.part and p.address = a.address and p.name > a.after and p.name <> $5 order by p.name limit $6) p
+      where p.part = a.part and ${inShardSql('p.part', 7)} and p.address = a.address and p.name > a.after and p.name <> $5
+      order by p.name limit $6) p
     limit $6) r`,
 }
 
@@ -60,9 +65,9 @@ async function readRowPage<Position>(
   return { rows: joinJsonRows(texts), count: limit - left, last: more ? last : null }
 }
 
-type PageDatabase = Pick<Database, 'read' | 'readLong'>
+type PageDatabase = Pick<Database, 'read' | 'readLong' | 'shards'>
 
-function readerFor({ read, readLong }: PageDatabase, rows: number): ReadStatement {
+function readerFor({ read, readLong }: Pick<PageDatabase, 'read' | 'readLong'>, rows: number): ReadStatement {
   return rows < LONG_READ_ROWS ? read : readLong
 }
 
@@ -89,22 +94,41 @@ export function postgresRedirects(database: PageDatabase): FactsReader['redirect
 export function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
   return (addresses, except, after, limit) => {
     const readSlice: SliceReader<NeighbourPosition> = async (from, maxRows) => {
-      const remaining = remainingAddresses(addresses, from)
-      const columns = [
-        plainArray(remaining.map(partitionOfAddress)),
-        addressArray(remaining),
-        textArray(remaining.map((address) => (address === from?.address ? from.name : ''))),
-        textArray(remaining.map((address) => `","ip":"${address}","since":"`)),
-      ]
-      const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_NEIGHBOURS, [
-        ...columns,
-        except ?? '',
-        maxRows,
-      ])
-      return slice!
+      const texts: string[] = []
+      let left = maxRows
+      for (const { parts, rows } of shardRuns(await database.shards(), remainingAddresses(addresses, from))) {
+        const values = [...neighbourColumns(rows, from), except ?? '', left, parts]
+        const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_NEIGHBOURS, values)
+        if (slice!.text !== null) texts.push(slice!.text)
+        left -= slice!.count
+        if (left === 0) break
+      }
+      return { count: maxRows - left, text: texts.length === 0 ? null : texts.join(JSON_ROW_SEPARATOR) }
     }
     return readRowPage(readSlice, neighbourPositionOf, after, limit)
   }
+}
+
+/** The columns of `a` in READ_NEIGHBOURS. */
+function neighbourColumns(addresses: readonly IpAddress[], from: NeighbourPosition | null): string[] {
+  return [
+    plainArray(addresses.map(partitionOfAddress)),
+    addressArray(addresses),
+    textArray(addresses.map((address) => (address === from?.address ? from.name : ''))),
+    textArray(addresses.map((address) => `","ip":"${address}","since":"`)),
+  ]
+}
+
+/** The addresses in their order, as batches of successive ones that are in the same shard. */
+function shardRuns({ batches }: Shards, addresses: readonly IpAddress[]): ShardBatch<IpAddress>[] {
+  const runs: { parts: string | null; rows: IpAddress[] }[] = []
+  for (const address of addresses) {
+    const { parts } = batches([address], partitionOfAddress)[0]!
+    const run = runs.at(-1)
+    if (run?.parts === parts) run.rows.push(address)
+    else runs.push({ parts, rows: [address] })
+  }
+  return runs
 }
 
 /** `name","ip":"address","since":"time` */

@@ -6,6 +6,7 @@ import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
 import type { Database } from '../database/database.ts'
 import { damageMessage } from '../database/errors.ts'
+import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { checkCrawlStatesPostgres } from './check/crawl-states.ts'
 import { checkFactsPostgres } from './check/facts.ts'
@@ -22,7 +23,7 @@ import {
 type PostgresCheckPart = {
   name: string
   columns: readonly KeyColumn[]
-  check(session: Session, after: string | null, limit: number): Promise<CheckSlice>
+  check(session: Session, after: string | null, limit: number, shards: Shards): Promise<CheckSlice>
 }
 
 const CHECK_PARTS: readonly PostgresCheckPart[] = [
@@ -41,12 +42,14 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
 const READ_BY_KEY = 'set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off'
 
 /** A part that skips damaged rows. */
-function checkPart({ snapshot }: Database, { name, columns, check }: PostgresCheckPart): [string, CheckPart] {
-  const checkRows = (after: string | null, limit: number): Promise<CheckSlice> =>
-    snapshot(async (session) => {
+function checkPart({ snapshot, shards }: Database, { name, columns, check }: PostgresCheckPart): [string, CheckPart] {
+  const checkRows = async (after: string | null, limit: number): Promise<CheckSlice> => {
+    const groups = await shards()
+    return snapshot(async (session) => {
       await session.script(READ_BY_KEY)
-      return check(session, after, limit)
+      return check(session, after, limit, groups)
     })
+  }
   return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage)]
 }
 

@@ -1,6 +1,7 @@
 /** The schedule on PostgreSQL: leases of slot ranges, due names, and live crawlers. */
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import type { IpAddress } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
 import {
   type CrawlerHeartbeat,
@@ -14,11 +15,13 @@ import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
 import { addressArray, plainArray } from '../database/arrays.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
-import { addressPartitionSql, partitionOfName, slotPartitionSql } from '../database/partition.ts'
+import { inRunSql, partRuns, readRuns, runValues } from '../database/part-runs.ts'
+import { partitionOfAddress, partitionOfName, partitionOfSlot, slotPartitionSql } from '../database/partition.ts'
+import { inShardSql } from '../database/shards.ts'
 import { postgresLeases } from './leases.ts'
 
 const [FIRST_PART, LAST_PART] = [slotPartitionSql('$1::integer'), slotPartitionSql('$2::integer')]
-const SLOTS_BETWEEN = `from crawl_state where part between ${FIRST_PART} and ${LAST_PART}
+const SLOTS_BETWEEN = `from crawl_state where ${inRunSql('part', 4)}
   and (part, slot) >= (${FIRST_PART}, $1) and (part, slot) <= (${LAST_PART}, $2) and id is distinct from ${TOMBSTONE_ID}`
 const READ_DUE = {
   name: 'schedule.due',
@@ -31,41 +34,70 @@ const COUNT_SLOTS = {
 } as const
 const READ_NAMES = {
   name: 'schedule.names',
-  text: `select name from crawl_state where (part, slot, name) > ($1, $2, $3) and id is distinct from ${TOMBSTONE_ID}
-    order by part, slot, name limit $4`,
+  text: `select name from crawl_state where (part, slot, name) > ($1, $2, $3) and ${inRunSql('part', 5)}
+    and id is distinct from ${TOMBSTONE_ID} order by part, slot, name limit $4`,
 }
 const READ_NAME_COUNTS = {
   name: 'schedule.name-counts',
-  text: `select coalesce(a.names, 0) as names from unnest($1::bytea[]) with ordinality k(address, position)
-    left join address_count a on a.part = ${addressPartitionSql('k.address')} and a.address = k.address order by k.position`,
+  text: `select k.position, a.names from unnest($1::smallint[], $2::bytea[]) with ordinality k(part, address, position)
+    join address_count a on a.part = k.part and a.address = k.address and ${inShardSql('a.part', 3)}`,
 }
 
 /** `now`: defaults to the server's clock. */
 export function postgresSchedule(database: Database, now?: () => Instant): Schedule {
-  const { read, snapshot } = database
+  const { read, snapshot, shards } = database
   return {
     ...postgresLeases(database, now),
     ...postgresCrawlers(database, now),
     ...postgresOutcomes(database, now),
-    due: (from, to, at) =>
-      snapshot(async ({ rows }) => {
-        const key = [from, to, at]
-        const [due, [count]] = await Promise.all([
-          rows<CrawlStateRow & { name: DomainName }>(READ_DUE, key),
-          rows<(number | null)[]>(COUNT_SLOTS, key),
-        ])
-        return { states: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(count!) }
-      }),
+    async due(from, to, at) {
+      const runs = partRuns(await shards(), partitionOfSlot(from), partitionOfSlot(to))
+      return snapshot(async ({ rows }) => {
+        const [due, counts]: [(CrawlStateRow & { name: DomainName })[], (number | null)[][]] = [[], []]
+        for (const run of runs) {
+          const key = [from, to, at, ...runValues(run)]
+          const [states, [count]] = await Promise.all([
+            rows<CrawlStateRow & { name: DomainName }>(READ_DUE, key),
+            rows<(number | null)[]>(COUNT_SLOTS, key),
+          ])
+          due.push(...states)
+          counts.push(count!)
+        }
+        return { states: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(sumCounts(counts)) }
+      })
+    },
     async names(after, limit) {
-      const rows = await read<{ name: DomainName }>(READ_NAMES, [
-        ...(after === null ? [-1, -1, ''] : [partitionOfName(after), slotOf(after), after]),
-        limit,
-      ])
+      const part = after === null ? null : partitionOfName(after)
+      const key = after === null ? [-1, -1, ''] : [part, slotOf(after), after]
+      const rows = await readRuns(await shards(), part, limit, (run, max) =>
+        read<{ name: DomainName }>(READ_NAMES, [...key, max, ...run]),
+      )
       return rows.map(({ name }) => name)
     },
-    nameCounts: async (addresses) =>
-      (await read<{ names: number }>(READ_NAME_COUNTS, [addressArray(addresses)])).map(({ names }) => names),
+    async nameCounts(addresses) {
+      const counts = new Map<IpAddress, number>()
+      for (const { parts, rows } of (await shards()).batches(addresses, partitionOfAddress)) {
+        const key = [plainArray(rows.map(partitionOfAddress)), addressArray(rows), parts]
+        for (const { position, names } of await read<{ position: number; names: number }>(READ_NAME_COUNTS, key))
+          counts.set(rows[position - 1]!, names)
+      }
+      return addresses.map((address) => counts.get(address) ?? 0)
+    },
   }
+}
+
+/** The column of `slotCountColumns` that is a minimum. The others are numbers of names. */
+const NEXT_COLUMN = 4
+
+/** The count of several runs. */
+function sumCounts(counts: readonly (readonly (number | null)[])[]): (number | null)[] {
+  return counts.reduce((sum, count) =>
+    sum.map((value, column) => {
+      const other = count[column]!
+      if (column !== NEXT_COLUMN) return value! + other
+      return value === null || (other !== null && other < value) ? other : value
+    }),
+  ) as (number | null)[]
 }
 
 const CRAWLER_HEARTBEAT = {

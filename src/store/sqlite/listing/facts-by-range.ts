@@ -11,7 +11,7 @@ import { NO_FACTS } from '../../../apply/crawl-state.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { StoreFault } from '../../port/fault.ts'
 import type { ListingOptions } from '../../port/listing.ts'
-import { factsFieldsSql, formatCsvRow, listingFields } from '../../shared/csv-row.ts'
+import { factsFieldsSql, formatCsvRow, listingFields, mailFieldsSql } from '../../shared/csv-row.ts'
 import { MEBIBYTE } from '../../shared/disk.ts'
 import { createEmptyFile } from '../database/folder.ts'
 
@@ -26,7 +26,7 @@ const TEMPORARY_BYTES_PER_NAME = 150
 
 /** A mail server is the only text of an MX record. */
 const MAIL_SERVERS = `select atom as server from json_tree(f.states, '$.MX[3]') where type = 'text'`
-const CSV_FIELDS = factsFieldsSql(MAIL_SERVERS)
+const CSV_FIELDS = factsFieldsSql(mailFieldsSql(MAIL_SERVERS))
 /** The CSV fields after the domain of a name without facts. */
 export const EMPTY_CSV_FIELDS = formatCsvRow(listingFields('' as DomainName, NO_FACTS))
 

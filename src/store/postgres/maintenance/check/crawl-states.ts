@@ -5,21 +5,27 @@
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
+import { inRunSql, readRuns } from '../../database/part-runs.ts'
 import { partitionOfSlot } from '../../database/partition.ts'
+import { inShardSql, type Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 
 const CHECK_CRAWL_STATES = {
   name: 'check.crawl-states',
-  text: `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f on f.part = v.part and f.id = v.id
-    where (v.part, v.slot, v.name) > ($1, $2, $3) order by v.part, v.slot, v.name limit $4`,
+  text: `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f
+      on f.part = v.part and f.id = v.id and ${inShardSql('f.part', 7)}
+    where (v.part, v.slot, v.name) > ($1, $2, $3) and ${inRunSql('v.part', 5)} order by v.part, v.slot, v.name limit $4`,
 }
 
 export async function checkCrawlStatesPostgres(
   session: Session,
   after: string | null,
   limit: number,
+  shards: Shards,
 ): Promise<CheckSlice> {
   const [part, slot, name] = after === null ? [-1, -1, ''] : (JSON.parse(after) as [number, number, DomainName])
-  const rows = await session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, limit])
+  const rows = await readRuns(shards, part, limit, (run, max) =>
+    session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, max, ...run]),
+  )
   return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
 }

@@ -6,66 +6,93 @@ import type { CheckedFacts } from '../../../shared/check/facts.ts'
 import { checkFactsRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { plainArray } from '../../database/arrays.ts'
-import { addressPartitionSql, partitionOfName } from '../../database/partition.ts'
+import { inRunSql, readRuns } from '../../database/part-runs.ts'
+import { partitionOfName } from '../../database/partition.ts'
+import { inShardSql, type Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 import { FACTS_SELECT_COLUMNS } from '../../facts/observations.ts'
+import { documentsOf, presenceSinceOf, redirectsOf } from './facts-elsewhere.ts'
 
 type FactsKey = { part: number; id: number }
 type FactsOwner = FactsKey & { name: DomainName; redirects_to: DomainName | null }
+/** The columns of `CheckedFacts` that are in the shard of the name. */
+type FactsInShard = Omit<
+  CheckedFacts,
+  'presenceSince' | 'hasRedirect' | 'documentName' | 'document' | 'hasDocument'
+> & { part: number }
 
-const nextKeysSql = (table: string): string =>
-  `(select distinct part, id from ${table} where (part, id) > ($1, $2) order by part, id limit $3)`
-/** The ids of the rows of all tables. */
+const nextKeysSql = (table: string, condition: string): string =>
+  `(select distinct part, id from ${table} where (part, id) > ($1, $2) and ${condition} order by part, id limit $3)`
+/** The ids of the rows of all tables of a shard. */
 const CHECK_IDS = {
   name: 'check.ids',
-  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(nextKeysSql).join(' union ')} order by part, id limit $3`,
+  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => nextKeysSql(table, inRunSql('part', 4))).join(' union ')} order by part, id limit $3`,
 }
+const CHECK_PAGE_IDS = { name: 'check.page-ids', text: nextKeysSql('page_document', 'true') }
 const CHECK_OWNERS = {
   name: 'check.owners',
   text: `select f.part, f.id, f.name, f.redirects_to from unnest($1::smallint[], $2::bigint[]) as k(part, id)
-    join facts f on f.part = k.part and f.id = k.id`,
+    join facts f on f.part = k.part and f.id = k.id and ${inShardSql('f.part', 3)}`,
 }
 /** Each row with its name's crawl state, found by the slot of the name. */
 const CHECK_FACTS = {
   name: 'check.facts',
-  text: `select f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks", v.dns_fingerprint as "dnsFingerprint",
-      true as "isIntact",
+  text: `select f.part, f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks",
+      v.dns_fingerprint as "dnsFingerprint", true as "isIntact",
       coalesce((select json_agg(json_build_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
           'serial', serial, 'base', base_first_seen, 'isFull', (records is not null)::integer,
           'addresses', case when type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}) then records end))
-        from dns_state s where s.part = f.part and s.id = f.id), '[]')::text as superseded,
+        from dns_state s where s.part = f.part and s.id = f.id and ${inShardSql('s.part', 5)}), '[]')::text as superseded,
       coalesce((select json_agg(json_build_array(encode(address, 'hex'), first_seen)) from address_first_seen e
-        where e.part = f.part and e.id = f.id), '[]')::text as "firstSeen",
-      coalesce((select json_agg(p.since) from unnest(f.addresses) a
-        left join presence p on p.part = ${addressPartitionSql('a')} and p.address = a and p.name = f.name), '[]')::text as "presenceSince",
-      (select digest from pending_page g where g.part = f.part and g.id = f.id) as "pendingDigest",
-      t.name as "documentName", t.document,
-      exists (select 1 from document d where d.part = (t.document & 255)::smallint and d.number = t.document) as "hasDocument",
-      exists (select 1 from redirect r where r.part = k.target_part and r.target = f.redirects_to and r.source = f.name)
-        as "hasRedirect"
-    from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[], $5::smallint[])
-      as k(part, id, name_part, slot, target_part)
-    join facts f on f.part = k.part and f.id = k.id
-    left join crawl_state v on v.part = k.name_part and v.slot = k.slot and v.name = f.name
-    left join page_document t on t.part = f.part and t.id = f.id`,
+        where e.part = f.part and e.id = f.id and ${inShardSql('e.part', 5)}), '[]')::text as "firstSeen",
+      (select digest from pending_page g where g.part = f.part and g.id = f.id and ${inShardSql('g.part', 5)}) as "pendingDigest"
+    from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[]) as k(part, id, name_part, slot)
+    join facts f on f.part = k.part and f.id = k.id and ${inShardSql('f.part', 5)}
+    left join crawl_state v on v.part = k.name_part and v.slot = k.slot and v.name = f.name and ${inShardSql('v.part', 5)}`,
 }
 
-export async function checkFactsPostgres(session: Session, after: string | null, limit: number): Promise<CheckSlice> {
-  const from = after === null ? [-1, -1] : (JSON.parse(after) as [number, number])
-  const keys = await session.rows<FactsKey>(CHECK_IDS, [...from, limit])
-  const owners = await session.rows<FactsOwner>(CHECK_OWNERS, factsKeyColumns(keys))
-  const rows = await session.rows<CheckedFacts>(CHECK_FACTS, [
-    ...factsKeyColumns(owners),
-    plainArray(owners.map(({ name }) => partitionOfName(name))),
-    plainArray(owners.map(({ name }) => slotOf(name))),
-    plainArray(owners.map(({ redirects_to }) => (redirects_to === null ? null : partitionOfName(redirects_to)))),
-  ])
+export async function checkFactsPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+  shards: Shards,
+): Promise<CheckSlice> {
+  const keys = await nextKeys(session, after, limit, shards)
+  const inShard: FactsInShard[] = []
+  for (const { rows, parts } of shards.batches(keys, ({ part }) => part)) {
+    const owners = await session.rows<FactsOwner>(CHECK_OWNERS, [...factsKeyColumns(rows), parts])
+    const names = owners.map(({ name }) => name)
+    const columns = [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf))]
+    inShard.push(...(await session.rows<FactsInShard>(CHECK_FACTS, [...factsKeyColumns(owners), ...columns, parts])))
+  }
+  const presenceSince = await presenceSinceOf(session, shards, inShard)
+  const redirects = await redirectsOf(session, shards, inShard)
+  const documents = await documentsOf(session, inShard)
+  const rows = inShard.map(
+    (row, index): CheckedFacts => ({
+      ...row,
+      ...documents[index]!,
+      presenceSince: presenceSince[index]!,
+      hasRedirect: redirects.has(row),
+    }),
+  )
   const last = keys.at(-1)
   return checkFactsRows(
     keys.map(({ id }) => id),
     last && JSON.stringify([last.part, last.id]),
     rows,
   )
+}
+
+/** The next keys of all tables, each once. */
+async function nextKeys(session: Session, after: string | null, limit: number, shards: Shards): Promise<FactsKey[]> {
+  const [part, id] = after === null ? [-1, -1] : (JSON.parse(after) as [number, number])
+  const inShards = await readRuns(shards, part, limit, (run, max) =>
+    session.rows<FactsKey>(CHECK_IDS, [part, id, max, ...run]),
+  )
+  const ofPages = await session.rows<FactsKey>(CHECK_PAGE_IDS, [part, id, limit])
+  const keys = new Map([...inShards, ...ofPages].map((key) => [`${key.part} ${key.id}`, key]))
+  return [...keys.values()].sort((a, b) => a.part - b.part || a.id - b.id).slice(0, limit)
 }
 
 function factsKeyColumns(keys: readonly FactsKey[]): string[] {
