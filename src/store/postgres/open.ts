@@ -11,6 +11,7 @@ import {
   SCHEMA_PARTS,
 } from './database/migrate.ts'
 import type { TransactionWork } from './database/transaction.ts'
+import { storeWorkerSettings } from './database/worker-settings.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'
@@ -85,6 +86,7 @@ export async function createSchemaIfMissing(
     if (!missing.includes(part) && (await pendingPostgresMigrations(database, part, folder)).length > 0)
       throw new StoreFault(`${redactPostgresUrl(url)} is of an older release: run domaindex migrate`)
   if (missing.length > 0) await createPostgresSchema(database, complete)
+  if (database.hasCitus) await storeWorkerSettings(database)
 }
 
 type ServerInfo = { encoding: string; version: number }

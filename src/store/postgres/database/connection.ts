@@ -25,6 +25,12 @@ const PLANNER_SETTINGS = [
   'TimeZone=UTC',
 ]
 
+/** The settings that the workers of Citus need too. Each as PostgreSQL stores it. */
+export const WORKER_SETTINGS: readonly string[] = [
+  ...PLANNER_SETTINGS.filter((setting) => setting.endsWith('=off')),
+  `lock_timeout=${LOCK_TIMEOUT_MS}`,
+]
+
 /** PostgreSQL plans a statement once. Citus needs the values of the parameters to find the shard. */
 const PLAN_ONCE = 'plan_cache_mode=force_generic_plan'
 const PLAN_WITH_VALUES = 'plan_cache_mode=force_custom_plan'

@@ -9,7 +9,7 @@ import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { factsFieldsSql, mailFields } from '../../shared/csv-row.ts'
 import type { Statement } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
-import { inShardSql, type ShardParts } from '../database/shards.ts'
+import { inShardSql } from '../database/shards.ts'
 import { mergePages, type ShardPage } from './merge.ts'
 
 /** Names per page, without and with facts. The shards divide the lines that they read at once. */
@@ -24,15 +24,24 @@ const BEGIN_LISTING = {
 }
 const knownNamesSql = (columns: string, limit: number): string => `select ${columns} from crawl_state
   where name > $1 and id is distinct from ${TOMBSTONE_ID} and coalesce(arrival_number, 0) <= $2 and ${inShardSql('part', 3)}
-  order by name limit ${limit}`
+  and ($4::integer is null or slot & 1 = $4) order by name limit ${limit}`
+
+/** Without shards, two connections read the rows: those of even and those of odd slots. */
+const HALVES = [0, 1]
+const WHOLE = [null]
 
 /** How an edition reads its pages: one text of lines, null for none. `limit`: the lines of a page. */
 type EditionReader = {
+  maxRows: number
+  /** Whether two connections are faster than one. */
+  isHalved: boolean
   statement(limit: number): Statement
   pageOf(lines: string[]): ShardPage
 }
 
 const NAMES: EditionReader = {
+  maxRows: NAMES_PER_PAGE,
+  isHalved: false,
   statement: (limit) => ({
     name: `listing.names-${limit}`,
     text: `select string_agg(name, E'\\n') as text from (${knownNamesSql('name', limit)}) v`,
@@ -43,6 +52,8 @@ const NAMES: EditionReader = {
 /** The server would take twice the time to find the mail servers. Their place is between two tabs, and has all states. */
 const CSV_FIELDS = factsFieldsSql(`E'\\t' || coalesce(f.states, '') || E'\\t'`)
 const ROWS: EditionReader = {
+  maxRows: ROWS_PER_PAGE,
+  isHalved: true,
   statement: (limit) => ({
     name: `listing.rows-${limit}`,
     text: `select string_agg(name || fields, E'\\n') as text from (
@@ -78,20 +89,25 @@ export function postgresListing({ read, readLong, now, shards }: ListingDatabase
       const [listingStart] = await read<{ last_arrival: number; estimate: number }>(BEGIN_LISTING)
       const { last_arrival, estimate } = listingStart!
       const { parts } = await shards()
-      const pages = ({ statement, pageOf }: EditionReader, maxRows: number) => {
-        const limit = Math.min(maxRows, Math.max(MIN_SHARD_ROWS, Math.ceil(maxRows / parts.length)))
-        const readPage = async (after: string, part: ShardParts): Promise<ShardPage> => {
-          const [page] = await readLong<{ text: string | null }>(statement(limit), [after, last_arrival, part])
-          return pageOf(page!.text?.split('\n') ?? [])
-        }
-        const streams = parts.map((part) => shardPages((after) => readPage(after, part), limit, signal))
+      const pages = ({ statement, pageOf, maxRows, isHalved }: EditionReader) => {
+        const halves = isHalved && parts.length === 1 ? HALVES : WHOLE
+        const readers = parts.flatMap((part) => halves.map((half) => ({ part, half })))
+        const limit = Math.max(MIN_SHARD_ROWS, Math.ceil(maxRows / readers.length))
+        const streams = readers.map(({ part, half }) => {
+          const send = half === 0 ? read : readLong
+          const readPage = async (after: string): Promise<ShardPage> => {
+            const [page] = await send<{ text: string | null }>(statement(limit), [after, last_arrival, part, half])
+            return pageOf(page!.text?.split('\n') ?? [])
+          }
+          return shardPages(readPage, limit, signal)
+        })
         return listingPages(mergePages(streams, maxRows))
       }
       return {
         startedAt,
         estimatedNames: estimate > 0 ? estimate : null,
-        names: () => pages(NAMES, NAMES_PER_PAGE),
-        rows: () => pages(ROWS, ROWS_PER_PAGE),
+        names: () => pages(NAMES),
+        rows: () => pages(ROWS),
         close: async () => {},
       }
     },
