@@ -22,7 +22,9 @@ import { openDatabase } from '../database/database.ts'
 import { toStoreFault } from '../database/errors.ts'
 import { ID_BLOCK } from '../database/ids.ts'
 import { hasTables } from '../database/migrate.ts'
+import { inRunSql, readRuns } from '../database/part-runs.ts'
 import { PART_VALUES, partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../database/partition.ts'
+import { inShardSql, type Shards } from '../database/shards.ts'
 import { redactPostgresUrl } from '../locations.ts'
 import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
 
@@ -42,11 +44,13 @@ const SAVE_COPY_PROGRESS = `insert into metadata (name, value) values ('copy', $
 /** `read`: an existing store. `write`: creates the tables if there are none. Throws StoreFault. */
 export async function openBulkPostgres(url: string, access: 'read' | 'write'): Promise<BulkStore> {
   const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex copy' })
+  let shards: Shards
   try {
     if (access === 'read' && !(await hasTables(database)))
       throw new StoreFault(`there is no store at ${redactPostgresUrl(url)}`)
     await createSchemaIfMissing(database, url)
     if (access === 'read') await checkStorePurpose(database, url, false)
+    shards = await database.shards()
   } finally {
     await database.close()
   }
@@ -57,15 +61,15 @@ export async function openBulkPostgres(url: string, access: 'read' | 'write'): P
   await client.connect()
   // the progress is written together with its rows
   if (access === 'write') await client.query('set synchronous_commit = off')
-  return withUserMessages(bulkStoreOf(client), url)
+  return withUserMessages(bulkStoreOf(client, shards), url)
 }
 
-function bulkStoreOf(client: pg.Client): BulkStore {
+function bulkStoreOf(client: pg.Client, shards: Shards): BulkStore {
   const readValue = async (sql: string, values: BulkValue[] = []): Promise<BulkValue> =>
     (await client.query({ text: sql, values, rowMode: 'array' })).rows[0]?.[0] ?? null
   return {
     count: async (table) => (await readValue(`select count(*) from ${copySource(table)}`)) as number,
-    read: (table, after, limit) => readBulkRows(client, table, after, limit),
+    read: (table, after, limit) => readBulkRows(client, shards, table, after, limit),
     async write(table, rows, progress) {
       await client.query('begin')
       try {
@@ -109,26 +113,46 @@ function copySource({ name }: BulkTable): string {
   return `"${name}" t where ${COPY_CONDITIONS_POSTGRES[name] ?? 'true'}`
 }
 
-async function readBulkRows(client: pg.Client, table: BulkTable, after: string | null, limit: number) {
-  const { name, columns, key, belongsToName, partitionKey } = table
-  const isReadByPartition = isPartitioned(table) && partitionKey !== 'number'
-  const keys = [...(isReadByPartition ? ['part'] : []), ...columns.slice(0, key)].map((column) => `t."${column}"`)
-  const from = after === null ? '' : `and (${keys}) > (${keys.map((_, index) => `$${index + 1}`)})`
+/** Reads a table with partitions from shard to shard. */
+async function readBulkRows(client: pg.Client, shards: Shards, table: BulkTable, after: string | null, limit: number) {
+  const keys = keyColumns(table)
+  const isInShards = keys[0] === PART_COLUMN && !LOCAL_TABLES.includes(table.name)
+  const values = after === null ? [] : rowFromJson(after)
+  const read = async (max: number, run: readonly unknown[]): Promise<BulkValue[][]> => {
+    const text = readSql(table, keys, values.length, run.length > 0, max)
+    return (await client.query<BulkValue[]>({ text, values: [...values, ...run], rowMode: 'array' })).rows
+  }
+  const from = (values[0] ?? null) as number | null
+  const rows = isInShards ? await readRuns(shards, from, limit, (run, max) => read(max, run)) : await read(limit, [])
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  const next = last ? rowToJson(last.slice(-keys.length)) : null
+  return { rows: rows.map((row) => row.slice(0, row.length - keys.length)), next }
+}
+
+const PART_COLUMN = 't."part"'
+/** Tables with partitions that Citus does not distribute. */
+const LOCAL_TABLES: readonly string[] = ['page_document']
+
+/** The columns in whose order a table is read. */
+function keyColumns(table: BulkTable): string[] {
+  const columns = table.columns.slice(0, table.key).map((column) => `t."${column}"`)
+  return isPartitioned(table) && table.partitionKey !== 'number' ? [PART_COLUMN, ...columns] : columns
+}
+
+/** `keyValues`: how many parameters are the position to continue from. The parameters of a run follow. */
+function readSql(table: BulkTable, keys: readonly string[], keyValues: number, isRun: boolean, limit: number): string {
+  const { name, columns, belongsToName } = table
   const selected = columns.map((column) =>
     name === 'facts' && column === 'addresses'
       ? `case when t.addresses is not null then ${ADDRESSES_AS_JSON} end`
       : `t."${column}"`,
   )
-  const owner = belongsToName ? ', (select name from facts f where f.part = t.part and f.id = t.id)' : ''
-  const text = `select ${selected}${owner}, ${keys} from ${copySource(table)} ${from} order by ${keys} limit ${limit}`
-  const { rows } = await client.query<BulkValue[]>({
-    text,
-    values: after === null ? [] : rowFromJson(after),
-    rowMode: 'array',
-  })
-  const last = rows.length < limit ? undefined : rows.at(-1)
-  const next = last ? rowToJson(last.slice(-keys.length)) : null
-  return { rows: rows.map((row) => row.slice(0, row.length - keys.length)), next }
+  const inRun = isRun ? `and ${inRunSql('t.part', keyValues + 1)}` : ''
+  const inShard = isRun ? `and ${inShardSql('f.part', keyValues + 3)}` : ''
+  const owner = isRun ? `(select name from facts f where f.part = t.part and f.id = t.id ${inShard})` : 't.name'
+  const from = keyValues === 0 ? '' : `and (${keys}) > (${keys.map((_, index) => `$${index + 1}`)})`
+  return `select ${selected}${belongsToName ? `, ${owner}` : ''}, ${keys} from ${copySource(table)} ${from} ${inRun}
+    order by ${keys} limit ${limit}`
 }
 
 async function copyIn(client: pg.Client, table: BulkTable, rows: readonly BulkRow[]): Promise<void> {
