@@ -22,11 +22,11 @@ type FactsInShard = Omit<
 > & { part: number }
 
 const nextKeysSql = (table: string, condition: string): string =>
-  `(select distinct part, id from ${table} where (part, id) > ($1, $2) and ${condition} order by part, id limit $3)`
+  `(select distinct part, id from ${table} t where (part, id) > ($1, $2) and ${condition} order by part, id limit $3)`
 /** The ids of the rows of all tables of a shard. */
 const CHECK_IDS = {
   name: 'check.ids',
-  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => nextKeysSql(table, inRunSql('part', 4))).join(' union ')} order by part, id limit $3`,
+  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => nextKeysSql(table, inRunSql('t.part', 4))).join(' union ')} order by part, id limit $3`,
 }
 const CHECK_PAGE_IDS = { name: 'check.page-ids', text: nextKeysSql('page_document', 'true') }
 const CHECK_OWNERS = {
