@@ -1,9 +1,12 @@
-/** Which look-ups of PostgreSQL share a statement. */
+/** Which look-ups of PostgreSQL share a statement, and look-ups in shards, whose reads are repeated after a write. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PART_VALUES, partitionOfName } from '../../../src/store/postgres/database/partition.ts'
 import type { ReadStatement } from '../../../src/store/postgres/database/pipelined-reader.ts'
+import { shardsOf } from '../../../src/store/postgres/database/shards.ts'
 import { postgresLookups } from '../../../src/store/postgres/facts/lookups.ts'
+import { shardedLookups } from '../../../src/store/postgres/facts/sharded-lookups.ts'
 import { name } from '../conformance/world.ts'
 
 /** Look-ups over a server that answers when the test says so. */
@@ -74,4 +77,61 @@ test('a statement has at most 32 names', () => {
     sent.map(({ names }) => names.length),
     [1, 1, 32],
   )
+})
+
+/** Look-ups with two shards: every read is answered by `answerTo`, by the name of its statement. */
+function twoShardLookups(answerTo: (statement: string, names: string[]) => unknown[] | Promise<unknown[]>) {
+  const reads: string[] = []
+  const shards = shardsOf([0, 1].map((half) => PART_VALUES.filter((_, position) => position % 2 === half)))
+  const read = async <Row>({ name: statement }: { name: string }, values: readonly unknown[] = []) => {
+    reads.push(statement)
+    return (await answerTo(statement, String(values[1]).slice(1, -1).split(','))) as Row[]
+  }
+  const lookup = shardedLookups({ read: read as ReadStatement, shards: async () => shards })
+  return { reads, look: (domain: string) => lookup(name(domain)) }
+}
+
+const ADDRESS = '04c0000201'
+/** A row with a version, which also is its number of redirects, and one address. */
+const versionOf = (domain: string, version: number): unknown[] => [
+  ...rowOf(domain, version),
+  version,
+  JSON.stringify([ADDRESS]),
+]
+const counterOf = (names: number) => [{ address: Buffer.from(ADDRESS, 'hex'), names }]
+
+test('in shards, counters are read again if the name was written meanwhile, and the fields are of one version', async () => {
+  let [version, reads] = [1, 0]
+  const { reads: sent, look } = twoShardLookups((statement) => {
+    if (statement === 'facts.counters') return counterOf(10 * version)
+    if (++reads === 2) version = 2
+    return [versionOf('a.example', version)]
+  })
+  const found = await look('a.example')
+  assert.deepEqual([found?.redirect_count, found?.reverse_ip_count], [2, 19])
+  const [rows, counters] = ['facts.lookups-in-shard', 'facts.counters']
+  assert.deepEqual(sent, [rows, counters, rows, counters, rows])
+})
+
+test('in shards, a name that is written again and again is answered nevertheless', async () => {
+  let version = 0
+  const { reads, look } = twoShardLookups((statement) =>
+    statement === 'facts.counters' ? counterOf(1) : [versionOf('a.example', ++version)],
+  )
+  assert.notEqual(await look('a.example'), null)
+  assert.ok(reads.length <= 10, `${reads.length} reads`)
+})
+
+test('look-ups that wait for one shard do not block those of another one', async () => {
+  const away = Promise.withResolvers<unknown[]>()
+  const domains = Array.from({ length: 40 }, (_, index) => `n${index}.example`)
+  const isAway = (domain: string) => PART_VALUES.indexOf(partitionOfName(name(domain))) % 2 === 0
+  const { look } = twoShardLookups((_, names) =>
+    names.some(isAway) ? away.promise : names.map((each) => [...rowOf(each, 1), 1, null]),
+  )
+  const waiting = domains.filter(isAway).map(look)
+  const found = await Promise.all(domains.filter((domain) => !isAway(domain)).map(look))
+  assert.ok(found.length > 5 && found.every((each) => each?.redirect_count === 1))
+  away.reject(new Error('away'))
+  for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.status, 'rejected')
 })
