@@ -3,6 +3,7 @@
 import { StoreFault } from '../port/fault.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
+import { storeWorkerSettings } from './database/citus/worker-settings.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import {
   createPostgresSchema,
@@ -11,7 +12,6 @@ import {
   SCHEMA_PARTS,
 } from './database/migrate.ts'
 import type { TransactionWork } from './database/transaction.ts'
-import { storeWorkerSettings } from './database/worker-settings.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'

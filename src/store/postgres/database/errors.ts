@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault } from '../../port/fault.ts'
 import { redactPostgresUrl } from '../locations.ts'
+import { lostWorkerOf } from './citus/lost-worker.ts'
 import { SERVER_SILENT_MESSAGE } from './client.ts'
-import { lostWorkerOf } from './lost-worker.ts'
 
 /** Milliseconds for which a connection is retried: a restarting server is back by then. */
 const CONNECT_RETRY_MS = 10_000

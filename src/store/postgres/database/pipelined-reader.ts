@@ -1,10 +1,10 @@
 /** Reads share connections: each statement is sent immediately, without waiting for the results of earlier ones. */
 
 import type pg from 'pg'
+import { workerRetries } from './citus/lost-worker.ts'
 import { type ClientConfig, WatchedClient } from './client.ts'
 import type { Statement } from './connection.ts'
 import { connectWithRetry, isConnectionLost, isServerSilent, isUnprepared } from './errors.ts'
-import { workerRetries } from './lost-worker.ts'
 
 /** Runs one statement. Rows are objects, or arrays if the statement says so. */
 export type ReadStatement = <Row>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>

@@ -2,11 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
+import { lostWorkerOf, workerRetries } from './citus/lost-worker.ts'
 import type { WatchedClient } from './client.ts'
 import { type CommitMarkers, isCommitted } from './commit-marker.ts'
 import type { Statement } from './connection.ts'
 import { isCollision, isConnectionLost, isFollowUpError, isServerSilent } from './errors.ts'
-import { lostWorkerOf, workerRetries } from './lost-worker.ts'
 
 /** The statements of a transaction. They may be sent without waiting for earlier ones. */
 export type Session = {

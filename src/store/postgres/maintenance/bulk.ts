@@ -17,12 +17,12 @@ import {
   rowToJson,
 } from '../../port/bulk.ts'
 import { StoreFault } from '../../port/fault.ts'
+import { inRunSql, readRuns } from '../database/citus/part-runs.ts'
 import { clientConfigOf } from '../database/connection.ts'
 import { openDatabase } from '../database/database.ts'
 import { toStoreFault } from '../database/errors.ts'
 import { ID_BLOCK } from '../database/ids.ts'
 import { hasTables } from '../database/migrate.ts'
-import { inRunSql, readRuns } from '../database/part-runs.ts'
 import { PART_VALUES, partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../database/partition.ts'
 import { inShardSql, type Shards } from '../database/shards.ts'
 import { redactPostgresUrl } from '../locations.ts'

@@ -13,9 +13,9 @@ import {
 import { CRAWL_STATE_COLUMNS, type CrawlStateRow, TOMBSTONE_ID, unpackCrawlState } from '../../shared/columns.ts'
 import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
 import { addressArray, plainArray } from '../database/arrays.ts'
+import { inRunSql, partRuns, readRuns, runValues } from '../database/citus/part-runs.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
-import { inRunSql, partRuns, readRuns, runValues } from '../database/part-runs.ts'
 import { partitionOfAddress, partitionOfName, partitionOfSlot, slotPartitionSql } from '../database/partition.ts'
 import { inShardSql } from '../database/shards.ts'
 import { postgresLeases } from './leases.ts'
@@ -45,27 +45,12 @@ const READ_NAME_COUNTS = {
 
 /** `now`: defaults to the server's clock. */
 export function postgresSchedule(database: Database, now?: () => Instant): Schedule {
-  const { read, snapshot, shards } = database
+  const { read, shards } = database
   return {
     ...postgresLeases(database, now),
     ...postgresCrawlers(database, now),
     ...postgresOutcomes(database, now),
-    async due(from, to, at) {
-      const runs = partRuns(await shards(), partitionOfSlot(from), partitionOfSlot(to))
-      return snapshot(async ({ rows }) => {
-        const [due, counts]: [(CrawlStateRow & { name: DomainName })[], (number | null)[][]] = [[], []]
-        for (const run of runs) {
-          const key = [from, to, at, ...runValues(run)]
-          const [states, [count]] = await Promise.all([
-            rows<CrawlStateRow & { name: DomainName }>(READ_DUE, key),
-            rows<(number | null)[]>(COUNT_SLOTS, key),
-          ])
-          due.push(...states)
-          counts.push(count!)
-        }
-        return { states: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(sumCounts(counts)) }
-      })
-    },
+    due: (from, to, at) => readDue(database, [from, to, at]),
     async names(after, limit) {
       const part = after === null ? null : partitionOfName(after)
       const key = after === null ? [-1, -1, ''] : [part, slotOf(after), after]
@@ -84,6 +69,24 @@ export function postgresSchedule(database: Database, now?: () => Instant): Sched
       return addresses.map((address) => counts.get(address) ?? 0)
     },
   }
+}
+
+/** Reads the due names and the count of slots on one snapshot. */
+async function readDue({ snapshot, shards }: Database, key: [from: number, to: number, at: Instant]) {
+  const runs = partRuns(await shards(), partitionOfSlot(key[0]), partitionOfSlot(key[1]))
+  return snapshot(async ({ rows }) => {
+    const [due, counts]: [(CrawlStateRow & { name: DomainName })[], (number | null)[][]] = [[], []]
+    for (const run of runs) {
+      const values = [...key, ...runValues(run)]
+      const [states, [count]] = await Promise.all([
+        rows<CrawlStateRow & { name: DomainName }>(READ_DUE, values),
+        rows<(number | null)[]>(COUNT_SLOTS, values),
+      ])
+      due.push(...states)
+      counts.push(count!)
+    }
+    return { states: due.map((row) => unpackCrawlState(row.name, row)), count: unpackSlotCount(sumCounts(counts)) }
+  })
 }
 
 /** The column of `slotCountColumns` that is a minimum. The others are numbers of names. */

@@ -5,7 +5,7 @@
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
-import { inRunSql, readRuns } from '../../database/part-runs.ts'
+import { inRunSql, readRuns } from '../../database/citus/part-runs.ts'
 import { partitionOfSlot } from '../../database/partition.ts'
 import { inShardSql, type Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { bytesArray, plainArray } from '../../database/arrays.ts'
-import { inRunSql, readRuns } from '../../database/part-runs.ts'
+import { inRunSql, readRuns } from '../../database/citus/part-runs.ts'
 import { partitionOfName, partitionOfPackedAddress } from '../../database/partition.ts'
 import { inShardSql, type Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'

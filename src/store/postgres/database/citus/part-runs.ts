@@ -1,7 +1,7 @@
 /** Reads in the order of the partitions, from shard to shard: Citus would otherwise move the rows of all shards. */
 
-import { PART_VALUES } from './partition.ts'
-import { inShardSql, type ShardParts, type Shards } from './shards.ts'
+import { PART_VALUES } from '../partition.ts'
+import { inShardSql, type ShardParts, type Shards } from '../shards.ts'
 
 /** Successive partitions that are in one shard, from `first` to `last`. */
 export type PartRun = { first: number; last: number; parts: ShardParts }

@@ -1,8 +1,8 @@
 /** Artificial shards: a plain PostgreSQL is read as if Citus had distributed its tables. */
 
-import type { Database } from '../../../src/store/postgres/database/database.ts'
-import { PART_VALUES } from '../../../src/store/postgres/database/partition.ts'
-import { type Shards, shardsOf } from '../../../src/store/postgres/database/shards.ts'
+import type { Database } from '../../../../src/store/postgres/database/database.ts'
+import { PART_VALUES } from '../../../../src/store/postgres/database/partition.ts'
+import { type Shards, shardsOf } from '../../../../src/store/postgres/database/shards.ts'
 
 /** Shards with partitions in turn. */
 function artificialShards(count: number): Shards {

@@ -2,17 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { ingest } from '../../../src/store/ingest.ts'
-import { openBulkStore, openStore } from '../../../src/store/open.ts'
-import { BULK_TABLES } from '../../../src/store/port/bulk.ts'
-import type { ListingPage } from '../../../src/store/port/listing.ts'
-import { type Database, openDatabase } from '../../../src/store/postgres/database/database.ts'
-import { postgresListing } from '../../../src/store/postgres/listing/listing.ts'
-import { mergePages, type ShardPage } from '../../../src/store/postgres/listing/merge.ts'
-import { type DomainName, slotOf } from '../../../src/values/domain-name.ts'
-import { dns, redirecting, seen } from '../conformance/world.ts'
+import { ingest } from '../../../../src/store/ingest.ts'
+import { openBulkStore, openStore } from '../../../../src/store/open.ts'
+import { BULK_TABLES } from '../../../../src/store/port/bulk.ts'
+import type { ListingPage } from '../../../../src/store/port/listing.ts'
+import { type Database, openDatabase } from '../../../../src/store/postgres/database/database.ts'
+import { postgresListing } from '../../../../src/store/postgres/listing/listing.ts'
+import { mergePages, type ShardPage } from '../../../../src/store/postgres/listing/merge.ts'
+import { type DomainName, slotOf } from '../../../../src/values/domain-name.ts'
+import { dns, redirecting, seen } from '../../conformance/world.ts'
+import { noPostgres, postgresServer } from '../server.ts'
 import { withShards } from './artificial-shards.ts'
-import { noPostgres, postgresServer } from './server.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 

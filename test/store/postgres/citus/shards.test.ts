@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PART_VALUES } from '../../../src/store/postgres/database/partition.ts'
-import { inShardSql, ONE_SHARD, shardsOf } from '../../../src/store/postgres/database/shards.ts'
+import { PART_VALUES } from '../../../../src/store/postgres/database/partition.ts'
+import { inShardSql, ONE_SHARD, shardsOf } from '../../../../src/store/postgres/database/shards.ts'
 
 const ROWS = [5, 0, 1, 0].map((position, row) => ({ row, part: PART_VALUES[position]! }))
 const partOf = ({ part }: { part: number }): number => part

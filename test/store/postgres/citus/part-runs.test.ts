@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { partRuns, readRuns } from '../../../src/store/postgres/database/part-runs.ts'
-import { PART_VALUES } from '../../../src/store/postgres/database/partition.ts'
-import { ONE_SHARD, shardsOf } from '../../../src/store/postgres/database/shards.ts'
+import { partRuns, readRuns } from '../../../../src/store/postgres/database/citus/part-runs.ts'
+import { PART_VALUES } from '../../../../src/store/postgres/database/partition.ts'
+import { ONE_SHARD, shardsOf } from '../../../../src/store/postgres/database/shards.ts'
 
 const HALVES = shardsOf([PART_VALUES.slice(0, 100), PART_VALUES.slice(100)])
 const MIXED = shardsOf([0, 1].map((half) => PART_VALUES.filter((_, position) => position % 2 === half)))

@@ -3,8 +3,8 @@
  * stored as defaults of the role in this database, which Citus also stores on the workers.
  */
 
-import { WORKER_SETTINGS } from './connection.ts'
-import type { Database } from './database.ts'
+import { WORKER_SETTINGS } from '../connection.ts'
+import type { Database } from '../database.ts'
 
 const READ_STORED = {
   name: 'worker-settings.read',
