@@ -21,11 +21,13 @@ export async function* readObjectRange(
     const from = at
     try {
       for await (const chunk of chunksOf(await objects.range(key, at, end))) {
-        for (let sent = 0; sent < chunk.length; sent += MAX_CHUNK_BYTES) {
-          const piece = chunk.subarray(sent, sent + MAX_CHUNK_BYTES)
+        const wanted = chunk.subarray(0, end - at) // a server may send more than the range
+        for (let sent = 0; sent < wanted.length; sent += MAX_CHUNK_BYTES) {
+          const piece = wanted.subarray(sent, sent + MAX_CHUNK_BYTES)
           at += piece.length
           yield piece
         }
+        if (at === end) return
       }
       if (at < end) throw new Error(`S3 ended the response ${end - at} bytes too early`)
     } catch (error) {

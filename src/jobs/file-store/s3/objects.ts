@@ -77,7 +77,12 @@ export class S3Objects {
   /** A stream of the bytes from `start` to before `end`. Throws if there is no such object. */
   async range(key: string, start: number, end: number) {
     const command = new GetObjectCommand({ ...this.#at(key), Range: `bytes=${start}-${end - 1}` })
-    const { Body } = await this.#run((client, options) => client.send(command, options))
+    const { Body, ContentRange } = await this.#run((client, options) => client.send(command, options))
+    if (start > 0 && !ContentRange?.startsWith(`bytes ${start}-`))
+      throw s3Fault(
+        new Error(`it sent ${ContentRange ?? 'the whole object'} instead of bytes from ${start} on`),
+        this.url,
+      )
     return Body as AsyncIterable<Uint8Array> & { destroy(error?: Error): void }
   }
 
