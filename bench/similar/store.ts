@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import type { WaitClock } from '../../src/store/named-lock.ts'
+import type { LockClock } from '../../src/store/named-lock.ts'
 import { processHolderName } from '../../src/store/named-lock.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -38,7 +38,8 @@ export type TimeSpent = { cpu: number; serverCpuSeconds: number; wall: number }
 const BATCH = 2000
 const PROGRESS_STEP = 10_000
 
-const clock: WaitClock = {
+const clock: LockClock = {
+  monotonicMs: () => performance.now(),
   wait: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
 }
 

@@ -1,7 +1,7 @@
 /** The named lock of a job, which records each run of the job. */
 
 import { userMessageOf } from '../store/engines.ts'
-import { type HeldLock, type WaitClock, withNamedLock } from '../store/named-lock.ts'
+import { type HeldLock, type LockClock, withNamedLock } from '../store/named-lock.ts'
 import { StoreFault } from '../store/port/fault.ts'
 import type { Jobs, LockName } from '../store/port/jobs.ts'
 import { BuildFault } from './file-store/build-fault.ts'
@@ -16,7 +16,7 @@ export type JobLock = Pick<HeldLock, 'signal' | 'requireHeld'> & {
 /** Holds the lock while `work` runs. Returns null, without running it, if another process holds the lock. */
 export function withJobLock<Result>(
   lockName: LockName,
-  dependencies: { jobs: Jobs; holder: string; clock: WaitClock },
+  dependencies: { jobs: Jobs; holder: string; clock: LockClock },
   signal: AbortSignal,
   work: (lock: JobLock) => Promise<Result>,
 ): Promise<{ result: Result } | null> {

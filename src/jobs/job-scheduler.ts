@@ -1,6 +1,6 @@
 /** The job scheduler: runs the next step of the plan in a loop, in one process at a time, until it is stopped. */
 
-import type { WaitClock } from '../store/named-lock.ts'
+import type { LockClock } from '../store/named-lock.ts'
 import type { Job, LockName } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
 import { type JobLock, withJobLock } from './job-lock.ts'
@@ -12,7 +12,7 @@ export type StepOutcome = { rows: number | null; message?: string | null; held?:
 export type JobScheduler = {
   store: Pick<Store, 'jobs' | 'now'>
   holder: string
-  clock: WaitClock
+  clock: LockClock
   /** Reads the current inputs of the plan. */
   readInputs(): Promise<PlanInputs>
   /** Runs a step; the signal of the lock stops it. */

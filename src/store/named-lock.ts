@@ -3,10 +3,12 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { StoreFault } from './port/fault.ts'
-import type { Jobs, LockHold, LockHolder, LockName } from './port/jobs.ts'
+import { type Jobs, LOCK_SECONDS, type LockHold, type LockHolder, type LockName } from './port/jobs.ts'
 
 /** `wait` resolves after `milliseconds` or when the signal is aborted. It never rejects. */
 export type WaitClock = { wait(milliseconds: number, signal: AbortSignal): Promise<void> }
+/** `monotonicMs`: milliseconds of a monotonic clock. */
+export type LockClock = WaitClock & { monotonicMs(): number }
 
 /** Milliseconds between two renewals. */
 const RENEW_MS = 20_000
@@ -17,7 +19,7 @@ export type HeldLock = {
   signal: AbortSignal
   /** Aborts `signal` and returns the error to throw when the lock is lost. */
   markLost(): StoreFault
-  /** Throws if the lock is lost. */
+  /** Throws if the lock is lost. When it resolves, the lock has not expired, however late the store's reply was. */
   requireHeld(): Promise<void>
 }
 
@@ -29,7 +31,7 @@ export function processHolderName(): string {
 /** Holds a lock while `work` runs. Returns null, without running it, if another process holds the lock. */
 export async function withNamedLock<Result>(
   name: LockName,
-  { jobs, holder, clock }: { jobs: Jobs; holder: string; clock: WaitClock },
+  { jobs, holder, clock }: { jobs: Jobs; holder: string; clock: LockClock },
   signal: AbortSignal,
   work: (lock: HeldLock) => Promise<Result>,
 ): Promise<{ result: Result } | null> {
@@ -43,7 +45,7 @@ export async function withNamedLock<Result>(
   }
   const renewal = renewUntilAborted(jobs, hold, { clock, signal: ended.signal, lose: markLost })
   try {
-    return { result: await work(heldLockOf(jobs, hold, { signal, lost: lossAbort.signal, lose: markLost })) }
+    return { result: await work(heldLockOf(jobs, hold, { clock, signal, lost: lossAbort.signal, lose: markLost })) }
   } finally {
     ended.abort()
     await renewal
@@ -66,13 +68,21 @@ async function renewUntilAborted(
   }
 }
 
-function heldLockOf(jobs: Jobs, hold: LockHold, { signal, lost, lose }: LockLoss & { lost: AbortSignal }): HeldLock {
+function heldLockOf(
+  jobs: Jobs,
+  hold: LockHold,
+  { clock, signal, lost, lose }: LockLoss & { clock: LockClock; lost: AbortSignal },
+): HeldLock {
   return {
     hold,
     signal: AbortSignal.any([signal, lost]),
     markLost: lose,
     async requireHeld() {
-      if (!(await jobs.renewLock(hold))) throw lose()
+      let sentAt: number
+      do {
+        sentAt = clock.monotonicMs()
+        if (!(await jobs.renewLock(hold))) throw lose()
+      } while (clock.monotonicMs() - sentAt >= LOCK_SECONDS * 1000)
     },
   }
 }

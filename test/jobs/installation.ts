@@ -9,7 +9,7 @@ import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
 import { type JobStep, planJobs } from '../../src/jobs/job-plan.ts'
 import { type JobScheduler, runJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { type JobDependencies, readPlanInputs, runStep } from '../../src/jobs/steps.ts'
-import { processHolderName, type WaitClock } from '../../src/store/named-lock.ts'
+import { type LockClock, processHolderName } from '../../src/store/named-lock.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -61,7 +61,8 @@ export async function openInstallation(
 }
 
 /** A clock without real waits. */
-export const still: WaitClock = {
+export const still: LockClock = {
+  monotonicMs: () => 0,
   wait: (_, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) resolve()

@@ -12,7 +12,7 @@ import { type JobLock, withJobLock } from '../../src/jobs/job-lock.ts'
 import { STOPPED_MESSAGE } from '../../src/jobs/job-plan.ts'
 import { runJobScheduler } from '../../src/jobs/job-scheduler.ts'
 import { runStep } from '../../src/jobs/steps.ts'
-import { LOCK_SECONDS, PROCESS_DIED_MESSAGE } from '../../src/store/port/jobs.ts'
+import { LOCK_SECONDS, type LockHold, PROCESS_DIED_MESSAGE } from '../../src/store/port/jobs.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { addDays, type Day, type Instant, startOfDay } from '../../src/values/time.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
@@ -155,6 +155,7 @@ test('one process works and the others stand by until it ends', async (t) => {
   const ended = new AbortController()
   const waits: number[] = []
   const clock = {
+    ...still,
     async wait(milliseconds: number) {
       waits.push(milliseconds)
       ended.abort()
@@ -165,6 +166,32 @@ test('one process works and the others stand by until it ends', async (t) => {
   assert.deepEqual([waits, (await store.jobs.runs(0)).length], [[20_000], 0])
   await store.jobs.releaseLock(other!)
   assert.ok((await runJobs(works)).includes('daily 2026-11-19'))
+})
+
+test('a process that learns too late that it had the lock publishes nothing', async (t) => {
+  const { works, store, folder, clock } = await open(t)
+  putList(folder, DAY, some(2))
+  let monotonicMs = 0
+  let renewals = 0
+  const jobs = {
+    ...store.jobs,
+    renewLock: async (hold: LockHold) => {
+      const isHeld = await store.jobs.renewLock(hold)
+      if (renewals++ > 0) return isHeld
+      clock.now += LOCK_SECONDS // the reply is on its way for so long that another process takes over
+      monotonicMs += LOCK_SECONDS * 1000
+      assert.notEqual(await store.jobs.acquireLock('daily', 'faster'), null)
+      return isHeld
+    },
+  }
+  const work = withJobLock(
+    'daily',
+    { jobs, holder: 'slow', clock: { ...still, monotonicMs: () => monotonicMs } },
+    new AbortController().signal,
+    (hand) => runStep(works, { job: 'daily', date: DAY }, hand, { onRows: () => {} }),
+  )
+  await assert.rejects(work, /another process has taken it over/)
+  assert.deepEqual([renewals, await works.fileStore.list('daily')], [2, []])
 })
 
 test('a process that was silent for too long and lost its lock publishes nothing', async (t) => {

@@ -1,6 +1,6 @@
 /** The writes of the indexer under control of a test: counted, stopped before any of them, and with a test clock. */
 
-import type { WaitClock } from '../../src/store/named-lock.ts'
+import type { LockClock } from '../../src/store/named-lock.ts'
 import type { SimilarIndexStore } from '../../src/store/port/similar.ts'
 import type { Store } from '../../src/store/port/store.ts'
 
@@ -38,9 +38,13 @@ export function watched(store: Store, before: (place: number, write: Write) => P
 }
 
 /** A clock whose waits end when the test says so. */
-export class Patience implements WaitClock {
+export class Patience implements LockClock {
   private readonly waiting: { milliseconds: number; resolve: () => void }[] = []
   private readonly expected: { milliseconds: number; resolve: () => void }[] = []
+
+  monotonicMs(): number {
+    return 0
+  }
 
   wait(milliseconds: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve()

@@ -13,7 +13,7 @@ import {
 } from '../../src/similar/query/similarity-service.ts'
 import { termsOf } from '../../src/similar/text/terms.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import type { WaitClock } from '../../src/store/named-lock.ts'
+import type { LockClock } from '../../src/store/named-lock.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { Opened, Clock as StoreClock } from '../store/conformance/engine.ts'
 import { openedAt } from '../store/conformance/opened-store.ts'
@@ -25,7 +25,8 @@ import { nearest } from './query/exact-search.ts'
 export type Pages = { readonly [name: string]: string | null }
 
 /** A clock without real waits: a test continues when the work ends. */
-export const STILL: WaitClock = {
+export const STILL: LockClock = {
+  monotonicMs: () => 0,
   wait: (_, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) resolve()

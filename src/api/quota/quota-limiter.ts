@@ -1,9 +1,9 @@
 /** The quota limiter: charges one unit of the account's daily budget per call, and records the charged calls. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreFault, StoreUnavailableFault, UncertainWriteFault } from '../../store/port/fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import type { Caller } from '../auth/authenticator.ts'
+import { SYSTEM_TIMERS, type Timers } from '../timers.ts'
 import { withTimeout } from '../with-timeout.ts'
 import { TokenLease, type UnitSource } from './quota-lease.ts'
 import { dailyLimitOf, rateLimitError } from './rate-limit.ts'
@@ -20,6 +20,7 @@ export type QuotaLimiterOptions = {
   holder: string
   /** Called with the faults of background work. */
   onFault: (fault: unknown) => void
+  timers?: Timers
 }
 
 /** Milliseconds between two settlements. An unused unit is returned with the second one, within a second. */
@@ -34,23 +35,23 @@ type WaitingReservation = PromiseWithResolvers<Reservation> & { caller: Caller }
 type AccountQuota = { lease: TokenLease; waiting: WaitingReservation[]; openRequests: number }
 
 export class QuotaLimiter {
-  readonly #options: QuotaLimiterOptions
+  readonly #options: Required<QuotaLimiterOptions>
   readonly #accounts = new Map<number, AccountQuota>()
   /** Quotas of an earlier day or limit that are not settled yet. */
   readonly #retired = new Set<AccountQuota>()
   readonly #usage = new UsageBuffer()
   readonly #refunds: RefundQueue
-  readonly #timer: NodeJS.Timeout
+  readonly #stopTimer: () => void
   readonly #sink: ReservationSink
   #settling: Promise<void> = Promise.resolve()
   /** Open requests to the ledger. */
   readonly #openRequests = new Set<Promise<void>>()
 
   constructor(options: QuotaLimiterOptions) {
-    this.#options = options
+    this.#options = { timers: SYSTEM_TIMERS, ...options }
     this.#refunds = new RefundQueue(options)
     this.#sink = { usage: this.#usage, refund: (lease) => this.#refund(lease) }
-    this.#timer = setInterval(() => void this.settle(), SETTLE_MS).unref()
+    this.#stopTimer = this.#options.timers.every(SETTLE_MS, () => void this.settle())
   }
 
   /** Takes a unit for a call. Throws `rate_limited` if none is left. Calls of an account without a limit take none. */
@@ -91,7 +92,7 @@ export class QuotaLimiter {
       if (outcome === 'limit_reached') throw rateLimitError(caller, used)
       if (outcome === 'charged') this.#usage.add(caller, endpoint)
       if (outcome !== 'retry_later') return Math.max(0, limit - used - this.#unsettledUnits(caller))
-      await sleep(RETRY_MS)
+      await this.#options.timers.wait(RETRY_MS)
     }
   }
 
@@ -130,7 +131,7 @@ export class QuotaLimiter {
 
   /** Returns all units, including those of open requests, and settles the rest. */
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#stopTimer()
     for (const quota of this.#accounts.values()) this.#retire(quota)
     this.#accounts.clear()
     await Promise.all(this.#openRequests)
@@ -184,7 +185,7 @@ export class QuotaLimiter {
       const grant = await ledger.takeQuota({ account, day, limit, requested: lease.unitsToRequest, holder })
       const source = lease.applyGrant(grant)
       if (source === 'charged') this.#handToNext(quota)
-      else if (grant.retryLater) await sleep(RETRY_MS)
+      else if (grant.retryLater) await this.#options.timers.wait(RETRY_MS)
       else if (source === null) {
         const rejected = waiting.shift()
         rejected?.reject(rateLimitError(rejected.caller, grant.used))

@@ -1,5 +1,6 @@
 /** Monitors a store: probes it every second, and reads its clock, which this process uses too. */
 
+import { SYSTEM_TIMERS, type Timers } from '../../api/timers.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Instant } from '../../values/time.ts'
 import { ClockCheck, type ClockReport } from './clock-check.ts'
@@ -15,12 +16,23 @@ export type StoreMonitor = {
   close(): void
 }
 
+/** The clock of this machine in whole Unix seconds, its monotonic clock, and its timers. */
+export type MachineClock = Pick<Timers, 'every'> & { now(): Instant; monotonicMs(): number }
+
+const MACHINE_CLOCK: MachineClock = {
+  every: SYSTEM_TIMERS.every,
+  now: () => Math.floor(Date.now() / 1000),
+  monotonicMs: () => performance.now(),
+}
+
 /** Milliseconds between two probes. */
 const PROBE_INTERVAL_MS = 1_000
 /** Milliseconds without an answer after which the store is unhealthy. After an error it is unhealthy at once. */
 const STORE_TIMEOUT_MS = 3_000
 /** The difference, in seconds, that two equal clocks may show because of rounding. */
 const CLOCK_ROUNDING_SECONDS = 1
+/** Milliseconds after which a reading of the store's clock is out of date when it arrives, so it is ignored. */
+const MAX_READING_MS = 1_000
 
 /**
  * Probes the store once, and then every second. Calls `onHealthChange` with the error when probes start to fail, and
@@ -31,19 +43,17 @@ export async function monitorStore(
   { now, probe }: Pick<Store, 'now' | 'probe'>,
   onHealthChange: (error: unknown) => void = () => {},
   onClockReport: (report: ClockReport) => void = () => {},
+  machine: MachineClock = MACHINE_CLOCK,
 ): Promise<StoreMonitor> {
-  const localTime = (): Instant => Math.floor(Date.now() / 1000)
   const clock = new ClockCheck(onClockReport)
-  let clockOffset = 0
+  const storeClock = followClock(now, clock, machine)
   let lastSuccessAt = 0
   let isProbing = false
   let isFailing = false
-  const probeStore = async (): Promise<void> => {
-    const difference = (await now()) - localTime()
-    clockOffset = Math.abs(difference) <= CLOCK_ROUNDING_SECONDS ? 0 : difference
-    clock.record(-difference)
+  const probeStore = async (isFirst = false): Promise<void> => {
+    await storeClock.read(isFirst)
     await probe()
-    lastSuccessAt = performance.now()
+    lastSuccessAt = machine.monotonicMs()
   }
   const recordOutcome = (error: unknown): void => {
     isProbing = false
@@ -52,18 +62,35 @@ export async function monitorStore(
     isFailing = error !== null
     onHealthChange(error)
   }
-  await probeStore()
-  const timer = setInterval(() => {
+  await probeStore(true)
+  const close = machine.every(PROBE_INTERVAL_MS, () => {
     if (isProbing) return
     isProbing = true
     probeStore().then(() => recordOutcome(null), recordOutcome)
-  }, PROBE_INTERVAL_MS).unref()
-  const isHealthy = (): boolean => performance.now() - lastSuccessAt < STORE_TIMEOUT_MS
+  })
+  const isHealthy = (): boolean => machine.monotonicMs() - lastSuccessAt < STORE_TIMEOUT_MS
   return {
     isHealthy,
     isReady: () => isHealthy() && clock.fault === null,
     clock,
-    now: () => localTime() + clockOffset,
-    close: () => clearInterval(timer),
+    now: () => machine.now() + storeClock.offset(),
+    close,
+  }
+}
+
+/** Reads the store's clock, and reports the difference to `check`. `offset`: seconds to add to the machine's clock. */
+function followClock(now: Store['now'], check: ClockCheck, machine: MachineClock) {
+  let offset = 0
+  return {
+    offset: () => offset,
+    /** Ignores a late reading, unless it is the first one. */
+    async read(isFirst: boolean): Promise<void> {
+      const sentAt = machine.monotonicMs()
+      const storeTime = await now()
+      if (machine.monotonicMs() - sentAt > MAX_READING_MS && !isFirst) return
+      const ahead = machine.now() - storeTime
+      offset = Math.abs(ahead) <= CLOCK_ROUNDING_SECONDS ? 0 : -ahead
+      check.record(ahead)
+    },
   }
 }

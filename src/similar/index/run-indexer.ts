@@ -1,14 +1,14 @@
 /** Maintains the /similar index in one process, which holds a named lock. Other processes stand by. */
 
 import type { DiskSpaceMonitor } from '../../store/disk-space.ts'
-import { type WaitClock, withNamedLock } from '../../store/named-lock.ts'
+import { type LockClock, withNamedLock } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type IndexProgress, SimilarIndexer } from './similar-indexer.ts'
 
 export type IndexRun<Reporter = { progress(progress: IndexProgress): void }> = {
   store: Pick<Store, 'similar' | 'similarIndex' | 'jobs' | 'now'>
   holder: string
-  clock: WaitClock
+  clock: LockClock
   /** Pauses the indexer while disk space is low. Without it, the indexer does not check. */
   diskSpace?: Pick<DiskSpaceMonitor, 'wait'>
   reporter: Reporter

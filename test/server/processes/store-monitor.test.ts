@@ -33,3 +33,35 @@ test('a store that does not answer at first is a fault', async () => {
   await assert.rejects(monitorStore({ probe, now: broken }), /nothing answers/)
   await assert.rejects(monitorStore({ probe: broken, now: async () => machine() }), /nothing answers/)
 })
+
+test('a reading of the clock that arrives late is ignored', async () => {
+  let [monotonicMs, latency, tick] = [0, 0, () => {}]
+  const machineClock = {
+    now: () => 1_000 + Math.floor(monotonicMs / 1_000),
+    monotonicMs: () => monotonicMs,
+    every: (_: number, work: () => void) => {
+      tick = work
+      return () => {}
+    },
+  }
+  const settled: (() => void)[] = []
+  const now = async () => {
+    const at = machineClock.now()
+    monotonicMs += latency
+    return at
+  }
+  const reading = async () => {
+    const probed = new Promise<void>((resolve) => settled.push(resolve))
+    tick()
+    await probed
+    await new Promise(setImmediate) // the monitor records the outcome
+  }
+  const probed = async () => settled.shift()?.()
+  const pulse = await monitorStore({ now, probe: probed }, undefined, undefined, machineClock)
+  latency = 40_000
+  await reading()
+  assert.deepEqual([pulse.clock.ahead, pulse.now()], [0, 1_040])
+  latency = 0
+  await reading()
+  assert.deepEqual([pulse.clock.ahead, pulse.now()], [0, 1_040])
+})
