@@ -31,8 +31,13 @@ test('serve imports the inbox, builds the daily file and the snapshots, restarts
     outcome,
   } = await serve({ DOMAINDEX_JOB_TIMES: '00:00', DOMAINDEX_WORKERS: '1', DOMAINDEX_DAILY_BOUNDS: 'off' })
   const done = () => log().flatMap(({ job, date, rows }) => (job === undefined ? [] : `${job} ${date} ${rows}`))
-  await until(() => done().some((words) => words.startsWith('snapshot')))
-  assert.deepEqual(done(), ['inbox null 0', `daily ${YESTERDAY} 2`, `snapshot ${addDays(YESTERDAY, 1)} 2`])
+  await until(() => done().length >= 3)
+  // If the server starts within the second of the import, the daily file waits for the next second.
+  const [inbox, ...files] = done()
+  assert.deepEqual(
+    [inbox, ...files.sort()],
+    ['inbox null 0', `daily ${YESTERDAY} 2`, `snapshot ${addDays(YESTERDAY, 1)} 2`],
+  )
   const response = await fetch(`${address}/v1.0/daily?token=${token}&date=${YESTERDAY}`)
   const bytes = Buffer.from(await response.arrayBuffer())
   assert.deepEqual([response.status, gunzipSync(bytes).toString()], [200, 'a.example\nb.example\n'])

@@ -158,10 +158,10 @@ for (const [what, { first, again }] of Object.entries(FLOODS)) {
     await internet.stand(server, 443, HOME)
     // undici can lose a request among GOAWAY frames and read no more. Then a timeout ends the exchange.
     const seen = await internet.look('example.com', {
-      headMs: 60_000,
-      bodyMs: 60_000,
-      robotsMs: 60_000,
-      probeMs: 120_000,
+      headMs: 10_000,
+      bodyMs: 10_000,
+      robotsMs: 10_000,
+      probeMs: 60_000,
       drainBytes: 20_000,
       headBytes: 20_000,
       wireBytes: 20_000,
