@@ -4,7 +4,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { IpStatus } from '../../src/apply/crawl-state.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
 import type { IngestOutcome } from '../../src/store/ingest.ts'
-import type { HistoryState, LastObserved, Lookup, NeighbourRow } from '../../src/store/port/store.ts'
+import type {
+  AddressProfile,
+  DomainProfile,
+  HistoryState,
+  LastObserved,
+  Lookup,
+  NeighbourRow,
+} from '../../src/store/port/store.ts'
 import { compareBytewise } from '../../src/values/bytewise-order.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -80,6 +87,33 @@ export class Model {
       redirect_count: this.redirects(name).length,
       reverse_ip_count: this.neighbours(this.addresses(name), name).length,
     }
+  }
+
+  domainProfile(name: DomainName, maxAddresses: number): DomainProfile | null {
+    const lookup = this.lookup(name)
+    if (lookup === null) return null
+    const addresses = this.addresses(name)
+    const states = RECORD_TYPES.flatMap((type) =>
+      this.history(name, type)
+        .slice(0, 1)
+        .map((state) => [type, state]),
+    )
+    return {
+      lookup,
+      redirects_to: this.#domains.get(name)?.facts.web?.redirects_to ?? null,
+      records: Object.fromEntries(states),
+      addresses: addresses.slice(0, maxAddresses).map((address) => ({
+        address,
+        since: this.#since(name, address),
+        names: this.neighbours([address], null).length,
+      })),
+      addressCount: addresses.length,
+    }
+  }
+
+  addressProfile(address: IpAddress, limit: number): AddressProfile {
+    const rows = this.neighbours([address], null)
+    return { count: rows.length, domains: rows.slice(0, limit).map(({ target, since }) => ({ target, since })) }
   }
 
   clocks(name: DomainName): LastObserved {

@@ -107,10 +107,30 @@ export type HistoryState = { first_seen: Instant; records: string }
 /** One type's page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
 export type History = { states: HistoryState[]; total: number; more: boolean }
 
+/** An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included. */
+export type AddressOfName = { address: IpAddress; since: string; names: number }
+/** `records`: the newest state of each type that has one. `addresses`: the first of `addressCount` ones. */
+export type DomainProfile = {
+  lookup: Lookup
+  redirects_to: DomainName | null
+  records: Partial<Record<RecordType, HistoryState>>
+  addresses: AddressOfName[]
+  addressCount: number
+}
+/** The first names on an address in byte order, and the number of all of them. */
+export type AddressProfile = { domains: { target: DomainName; since: string }[]; count: number }
+
 /** For the API. Every page is a range by key, so page 1,000 costs as much as page 1. */
 export interface FactsReader {
   /** All fields of /lookup, with counts, from one snapshot; null if the name is unknown or forgotten. */
   lookup(name: DomainName): Promise<Lookup | null>
+  /**
+   * The fields of /lookup with the redirect target, the newest DNS states and at most `maxAddresses` addresses, from one
+   * snapshot; null if the name is unknown or forgotten.
+   */
+  domainProfile(name: DomainName, maxAddresses: number): Promise<DomainProfile | null>
+  /** At most `limit` names on an address and their number, from one snapshot. */
+  addressProfile(address: IpAddress, limit: number): Promise<AddressProfile>
   /** When a name was last observed; both null if it is unknown. */
   clocks(name: DomainName): Promise<LastObserved>
   /** The domains that redirect to `target`, in byte order, after `after` (exclusive). */

@@ -1,7 +1,7 @@
 /** Compares every response of the four queries about a few names between a store and the model. */
 
 import assert from 'node:assert/strict'
-import type { FactsReader, Lookup } from '../../../src/store/port/store.ts'
+import type { DomainProfile, FactsReader, Lookup } from '../../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
@@ -23,6 +23,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
     const heads = await facts.history(name, RECORD_TYPES, null, limit)
     answers[name] = {
       lookup: readable(await facts.lookup(name)),
+      profile: readableProfile(await facts.domainProfile(name, limit)),
       clocks: structuredClone(await facts.clocks(name)),
       redirects: await walkRedirects(facts, name, limit),
       addresses: [...(await facts.addresses(name))],
@@ -31,7 +32,10 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       heads: RECORD_TYPES.map((type) => structuredClone(heads[type])),
     }
   }
-  for (const address of addresses) answers[address] = await walkNeighbours(facts, [address], limit)
+  for (const address of addresses) {
+    answers[address] = await walkNeighbours(facts, [address], limit)
+    answers[`profile of ${address}`] = await facts.addressProfile(address, limit)
+  }
   return answers
 }
 
@@ -40,6 +44,7 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
   for (const name of names) {
     answers[name] = {
       lookup: readable(model.lookup(name)),
+      profile: readableProfile(model.domainProfile(name, limit)),
       clocks: model.clocks(name),
       redirects: model.redirects(name),
       addresses: model.addresses(name),
@@ -51,7 +56,10 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
       }),
     }
   }
-  for (const address of addresses) answers[address] = model.neighbours([address], null)
+  for (const address of addresses) {
+    answers[address] = model.neighbours([address], null)
+    answers[`profile of ${address}`] = model.addressProfile(address, limit)
+  }
   return answers
 }
 
@@ -64,4 +72,9 @@ function readable(lookup: Lookup | null): object | null {
     social_networks: JSON.parse(social_networks),
     social_accounts: JSON.parse(social_accounts).map(Object.entries),
   }
+}
+
+/** As `readable`. The keys of `records` may be in any order. */
+function readableProfile(profile: DomainProfile | null): object | null {
+  return profile === null ? null : { ...structuredClone(profile), lookup: readable(profile.lookup) }
 }

@@ -7,6 +7,7 @@ import { upkeep } from './maintenance.ts'
 import { listing } from './reading/listing.ts'
 import { lists } from './reading/lists.ts'
 import { looking } from './reading/lookups.ts'
+import { profiles } from './reading/profiles.ts'
 import { states } from './reading/states.ts'
 import { crawlRequests } from './schedule/crawl-requests.ts'
 import { jobs } from './schedule/jobs.ts'
@@ -35,6 +36,7 @@ export function conformance(engine: Engine): void {
       jobs,
       looking,
       lists,
+      profiles,
       states,
       forgetting,
       retargeting,

@@ -243,7 +243,7 @@ suite('PostgreSQL with a database of another collation', { skip: noOtherCollatio
 })
 
 /** Reads of all shards, on purpose. With Citus, look-ups use other statements. */
-const MULTI_SHARD_READS = ['facts.lookups', 'probe.distributed']
+const MULTI_SHARD_READS = ['facts.lookups', 'facts.profile', 'probe.distributed']
 
 test('each statement of the suite names the partitions of the tables that Citus distributes', {
   skip: noPostgres,

@@ -9,7 +9,9 @@ import { partitionOfName } from '../database/partition.ts'
 import { postgresHistory } from './history.ts'
 import { postgresLookups } from './lookups.ts'
 import { postgresNeighbours, postgresRedirects } from './pages.ts'
+import { postgresAddressProfile, postgresDomainProfile } from './profiles.ts'
 import { shardedLookups } from './sharded-lookups.ts'
+import { shardedDomainProfile } from './sharded-profiles.ts'
 
 const CRAWL_STATE_OF_NAME = 'v.part = $1 and v.slot = $2 and v.name = $3'
 const READ_CLOCKS = {
@@ -26,6 +28,8 @@ export function postgresFacts(database: Database): FactsReader {
   const { read } = database
   return {
     lookup: database.hasCitus ? shardedLookups(database) : postgresLookups(read),
+    domainProfile: database.hasCitus ? shardedDomainProfile(database) : postgresDomainProfile(read),
+    addressProfile: postgresAddressProfile(read),
     async clocks(name) {
       const [row] = await read<ClockRow>(READ_CLOCKS, crawlStateKey(name))
       return row ? lastObservedOf(row) : { dns: null, web: null }

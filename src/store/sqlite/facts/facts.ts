@@ -9,14 +9,12 @@ import type { BeginRead } from '../database/read-turn.ts'
 import { sqliteHistory } from './history.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'
+import { LOOKUP_COLUMNS, sqliteProfiles } from './profiles.ts'
 
 /** `beginRead`: called before each read. */
 export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPages: LongPages): FactsReader {
   const lookup = database.prepare(
-    `select v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
-       (select sources from redirect_count where target = ?2) as redirects,
-       (select sum(a.names - 1) from json_each(f.addresses) j join address_count a on a.address = unhex(j.value)) as neighbours
-     from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
+    `select ${LOOKUP_COLUMNS} from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
   )
   lookup.setReturnArrays(true)
   const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
@@ -39,6 +37,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
       const row = addresses.get(slotOf(name), name) as { addresses: string | null } | undefined
       return (JSON.parse(row?.addresses ?? '[]') as string[]).map(unpackHex)
     },
+    ...sqliteProfiles(database, beginRead),
     ...sqlitePages(database, beginRead, longPages),
     history: sqliteHistory(database),
   }

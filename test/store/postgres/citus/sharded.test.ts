@@ -21,6 +21,7 @@ import { openedAt } from '../../conformance/opened-store.ts'
 import { listing } from '../../conformance/reading/listing.ts'
 import { lists } from '../../conformance/reading/lists.ts'
 import { looking } from '../../conformance/reading/lookups.ts'
+import { profiles } from '../../conformance/reading/profiles.ts'
 import { states } from '../../conformance/reading/states.ts'
 import { schedule } from '../../conformance/schedule/schedule.ts'
 import { dropping } from '../../conformance/similar/dropping.ts'
@@ -63,7 +64,7 @@ const engine: Engine = {
 suite('PostgreSQL with eight shards', { skip: noPostgres }, () => {
   for (const part of [
     ...[writing, gate, forgetting, retargeting, dropping, filings],
-    ...[looking, lists, states, schedule, listing, upkeep, histories],
+    ...[looking, lists, profiles, states, schedule, listing, upkeep, histories],
   ])
     part(engine)
 })

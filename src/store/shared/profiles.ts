@@ -1,0 +1,57 @@
+/** Builds the profiles of domains and addresses from the columns that an engine has read. */
+
+import { RECORD_TYPES } from '../../values/dns-record.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { unpackHex } from '../../values/ip-address.ts'
+import { decodeRecords } from '../../values/stored-records.ts'
+import type { AddressProfile, DomainProfile } from '../port/store.ts'
+import { unpackStates } from './columns.ts'
+import { type LookupRow, unpackLookup } from './lookup.ts'
+
+/**
+ * The columns of the statement of a domain profile. `addresses`: JSON array in hexadecimal. `onAddresses`: JSON array of
+ * the profile's addresses, each as hexadecimal, since, and number of names.
+ */
+export type ProfileRow = [
+  ...LookupRow,
+  states: string | null,
+  addresses: string | null,
+  onAddresses: string | null,
+  ...further: unknown[],
+]
+
+const [REDIRECTS_TO, STATES, ADDRESSES, ON_ADDRESSES] = [6, 11, 12, 13] as const
+
+/** Null for a forgotten name. */
+export function unpackDomainProfile(row: ProfileRow): DomainProfile | null {
+  const lookup = unpackLookup(row)
+  if (lookup === null) return null
+  const addresses: string[] = JSON.parse(row[ADDRESSES] ?? '[]')
+  const found: [hex: string, since: string, names: number][] = JSON.parse(row[ON_ADDRESSES] ?? '[]')
+  found.sort(([a], [b]) => addresses.indexOf(a) - addresses.indexOf(b))
+  return {
+    lookup,
+    redirects_to: row[REDIRECTS_TO] as DomainName | null,
+    records: currentRecordsOf(row[STATES] ?? '{}'),
+    addresses: found.map(([hex, since, names]) => ({ address: unpackHex(hex), since, names })),
+    addressCount: addresses.length,
+  }
+}
+
+function currentRecordsOf(storedStates: string): DomainProfile['records'] {
+  const states = unpackStates(storedStates)
+  const records: DomainProfile['records'] = {}
+  for (const type of RECORD_TYPES) {
+    const state = states[type]
+    if (state === undefined) continue
+    records[type] = { first_seen: state.first_seen, records: JSON.stringify(decodeRecords(type, state.records)) }
+  }
+  return records
+}
+
+/** The columns of the statement of an address profile; null if there is no name on the address. */
+export type AddressProfileRow = { count: number | null; domains: string | null }
+
+export function unpackAddressProfile({ count, domains }: AddressProfileRow): AddressProfile {
+  return { count: count ?? 0, domains: JSON.parse(domains ?? '[]') }
+}
