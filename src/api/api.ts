@@ -30,13 +30,15 @@ import { handleFileByName } from './http/files/files-by-name.ts'
 import { type Cors, preflightHeaders } from './http/headers.ts'
 import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
 import { AccountConcurrencyLimiter, CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY } from './http/limits/concurrency-limiter.ts'
-import { handleQuery } from './http/query-handler.ts'
+import { handleQuery, type QuerySource } from './http/query-handler.ts'
+import { readParameters } from './http/request.ts'
 import { sendResponse } from './http/response.ts'
 import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { ApiDocs } from './openapi/docs-pages.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { handlePage, pageHandlers } from './own-paths.ts'
+import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 import { QuotaLimiter } from './quota/quota-limiter.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
@@ -88,6 +90,9 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
+  }
+  for (const { endpoint, path } of PROFILE_ROUTES) {
+    addRoute(app, context, path, PAGE_METHODS, endpointHandler(context, endpoint, path, profileSource(context)))
   }
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
@@ -162,14 +167,14 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
 
 function addEndpointRoute(app: FastifyInstance, context: ApiContext, endpoint: Endpoint): void {
   const { envelope } = endpoint
-  addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, endpointHandler(context, endpoint), { envelope })
+  addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, v1Handler(context, endpoint), { envelope })
 }
 
 function directRoutes(context: ApiContext): DirectRoutes {
   return new Map(
     ENDPOINTS.map((endpoint) => {
       const { envelope } = endpoint
-      return [endpointPath(endpoint), { config: { envelope }, handle: endpointHandler(context, endpoint) }]
+      return [endpointPath(endpoint), { config: { envelope }, handle: v1Handler(context, endpoint) }]
     }),
   )
 }
@@ -178,13 +183,19 @@ function endpointPath({ name }: Endpoint): string {
   return `/v1.0/${name}`
 }
 
-/** Returns the function that handles the requests of an endpoint. */
-function endpointHandler(context: ApiContext, endpoint: Endpoint) {
-  const path = endpointPath(endpoint)
+function v1Handler(context: ApiContext, endpoint: Endpoint) {
+  return endpointHandler(context, endpoint, endpointPath(endpoint), {
+    read: readParameters,
+    authenticate: ({ ip }, { token }) => context.authenticator.authenticate(token, ip),
+  })
+}
+
+/** Returns the function that handles the requests of an endpoint on a path. */
+function endpointHandler(context: ApiContext, endpoint: Endpoint, path: string, source: QuerySource) {
   return (request: ApiRequest, reply: ApiReply): Promise<void> => {
     request.accessRecord.path = path
     request.accessRecord.endpoint = endpoint.name
-    return handleQuery(context, endpoint, request, reply)
+    return handleQuery(context, endpoint, source, request, reply)
   }
 }
 

@@ -1,11 +1,11 @@
 /** The pages outside /v1.0/: the quota, health, the OpenAPI document and the page of the crawler. */
 
 import { addDays, formatInstant, startOfDay } from '../values/time.ts'
+import { authenticateBearer } from './auth/bearer.ts'
 import { type ApiContext, toApiError } from './context.ts'
 import type { ApiReply, ApiRequest } from './http/exchange.ts'
 import { rateLimitHeaders } from './http/headers.ts'
-import { readBearerToken } from './http/request.ts'
-import { type ApiResponse, errorResponse, sendResponse } from './http/response.ts'
+import { type ApiResponse, bearerChallenge, errorResponse, sendResponse } from './http/response.ts'
 import type { HEALTH_STATES } from './openapi/document.ts'
 
 /** Returns the response of a page. */
@@ -24,10 +24,10 @@ export function pageHandlers(context: ApiContext, document: string, crawler: Api
 }
 
 /** The daily budget of the account of the bearer token. It is free, even if no unit is left. */
-async function quotaResponse({ authenticator, quotaLimiter }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const caller = await authenticator.authenticate(readBearerToken(request), request.ip)
+async function quotaResponse(context: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const caller = await authenticateBearer(context, request)
   request.accessRecord.account = caller.account.id
-  const used = await quotaLimiter.used(caller)
+  const used = await context.quotaLimiter.used(caller)
   const limit = caller.limits.dailyCalls
   const remaining = limit === null ? null : Math.max(0, limit - used)
   const reset = `${formatInstant(startOfDay(addDays(caller.today, 1)))}+00:00`
@@ -55,7 +55,7 @@ export async function handlePage(
     await sendResponse(context.responses, request, reply, await page(request))
   } catch (thrown) {
     const apiError = toApiError(context, request.id, thrown)
-    const challenge = apiError.status === 401 ? ['WWW-Authenticate', 'Bearer'] : []
-    await sendResponse(context.responses, request, reply, errorResponse(apiError, 'top', challenge))
+    const response = errorResponse(apiError, 'top', bearerChallenge(request, apiError))
+    await sendResponse(context.responses, request, reply, response)
   }
 }

@@ -144,6 +144,16 @@ test('the examples return what they show, except cursors', async () => {
   }
 })
 
+test('the examples of the OpenAPI document are on the page, so they are real', () => {
+  const shown = examples(page).map(({ output }) => output)
+  for (const path of ['/domain/{name}', '/ip/{address}']) {
+    const { example } = (document.paths[path] as unknown as Documented).get.responses[200].content[JSON_TYPE]
+    assert.ok(shown.includes(JSON.stringify(example)), path)
+  }
+})
+
+type Documented = { get: { responses: { 200: { content: { [JSON_TYPE]: { example: object } } } } } }
+
 /** The path and the request of a curl line. The real cursor replaces the printed one. */
 function requestOf({ command }: Example, token: string, cursors: Map<string, string>): [string, RequestInit] {
   let line = command.replace('$API', '/v1.0').replace("'$TOKEN'", token).replace('$TOKEN', token)

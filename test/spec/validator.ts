@@ -14,10 +14,19 @@ export function validator(document: unknown): (path: string, method: string, sta
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)
   return (path, method, status, body) => {
-    const operation = paths[path.split('?', 1)[0]!]?.[method.toLowerCase()]
+    const operation = pathItem(paths, path.split('?', 1)[0]!)?.[method.toLowerCase()]
     if (operation === undefined) return
     const schema = operation.responses[status]?.content?.['application/json']?.schema
     assert.ok(schema, `${method} ${path} answers ${status}, which the document does not have`)
     assert.ok(ajv.validate(schema, body), `${method} ${path} ${status}: ${ajv.errorsText()}`)
   }
+}
+
+/** The item of a path, or of the template that it matches. */
+function pathItem(paths: Document['paths'], path: string): Record<string, Operation> | undefined {
+  const [, templated] =
+    Object.entries(paths).find(
+      ([template]) => template.includes('{') && new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    ) ?? []
+  return paths[path] ?? templated
 }

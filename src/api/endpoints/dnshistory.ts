@@ -32,7 +32,7 @@ const MAX_TOTAL = 1_000
 const HostSchema = Type.String({ description: 'A host name, lower-case, without a trailing dot.' })
 const Uint32Schema = Type.Integer({ minimum: 0 })
 
-const RECORD_SCHEMAS: Record<RecordType, JsonSchema> = {
+export const RECORD_SCHEMAS: Record<RecordType, JsonSchema> = {
   A: exactObject({ ipv4_address: AddressSchema }),
   AAAA: exactObject({ ipv6_address: AddressSchema }),
   MX: exactObject({ priority: Uint32Schema, mail_server: HostSchema }),

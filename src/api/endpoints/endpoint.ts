@@ -11,7 +11,9 @@ import type { ResponseBody } from '../http/write-parts.ts'
 import type { JsonSchema, ObjectSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
 
-export type EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
+/** `domain` and `ip` are the paths of profiles, outside `/v1.0/`. */
+export type EndpointName = V1EndpointName | 'domain' | 'ip'
+type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One admitted request. `onUnknownName` is called with a name that is not known, which may cause a crawl request. */
 export type EndpointCall = {
@@ -46,6 +48,8 @@ export type Endpoint = {
   parameters: ObjectSchema
   /** The JSON body of status 200; null if the response is always a file. */
   response: JsonSchema | null
+  /** An example of that body. */
+  example?: object
   /** The file response; null if the endpoint has none. */
   file: { type: string; description: string } | null
   /** The errors that are not common to all endpoints. */

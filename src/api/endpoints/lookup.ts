@@ -27,7 +27,7 @@ const SocialAccountSchema = exactObject({
   url: Type.String(),
 })
 
-const CharacteristicsSchema = exactObject({
+export const CharacteristicsSchema = exactObject({
   has_website: yesNoSchema('A website is hosted under the domain and it does not redirect elsewhere.'),
   redirect_to_https: yesNoSchema('The domain redirects from http to https.'),
   redirect_to_www: yesNoSchema('The domain redirects to `www.` plus itself.'),
@@ -78,16 +78,19 @@ export const lookup: Endpoint = {
   },
 }
 
-/** The body, built as text: names and enum values need no escapes, and the arrays are stored as JSON. */
 function lookupBody(query: DomainName, found: Lookup): string {
+  return `{"meta":{"query":"${query}","rcode":200,"msg":"ok"},"result":${characteristicsJson(found)}}`
+}
+
+/** The object `result`, built as text: enum values need no escapes, and the arrays are stored as JSON. */
+export function characteristicsJson(found: Lookup): string {
   return (
-    `{"meta":{"query":"${query}","rcode":200,"msg":"ok"},"result":{` +
-    `"has_website":${yesNoJson(found.has_website)},"redirect_to_https":${yesNoJson(found.redirect_to_https)},` +
+    `{"has_website":${yesNoJson(found.has_website)},"redirect_to_https":${yesNoJson(found.redirect_to_https)},` +
     `"redirect_to_www":${yesNoJson(found.redirect_to_www)},"redirect_to_domain":${yesNoJson(found.redirect_to_domain)},` +
     `"only_with_www":${yesNoJson(found.only_with_www)},"only_dns_no_web":${yesNoJson(found.only_dns_no_web)},` +
     `"ssl":"${found.ssl}",${found.ip === null ? '' : `"ip":"${found.ip}",`}` +
     `"redirect_count":"${found.redirect_count}","reverse_ip_count":"${found.reverse_ip_count}",` +
-    `"social_networks":${found.social_networks},"social_accounts":${found.social_accounts}}}`
+    `"social_networks":${found.social_networks},"social_accounts":${found.social_accounts}}`
   )
 }
 

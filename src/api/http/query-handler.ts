@@ -12,11 +12,16 @@ import { type FileRequest, handleFile } from './files/file-handler.ts'
 import type { FileDownload } from './files/file-response.ts'
 import { addObservedAt, rateLimitHeaders } from './headers.ts'
 import { acquireSlot } from './limits/acquire-slot.ts'
-import { readParameters } from './request.ts'
-import { errorResponse, sendResponse } from './response.ts'
+import { bearerChallenge, errorResponse, sendResponse } from './response.ts'
 
 /** Milliseconds for which a response waits until its unit is released. */
 const RELEASE_TIMEOUT_MS = 1_000
+
+/** How the requests of a path are read: their parameters, and their caller. Both functions throw ApiError. */
+export type QuerySource = {
+  read: (request: ApiRequest) => Parameters
+  authenticate: (request: ApiRequest, parameters: Parameters) => Caller | Promise<Caller>
+}
 
 /**
  * Handles a request. It makes the checks in the order of the contract: size, token, quota, plan and add-on, parameters,
@@ -26,17 +31,18 @@ const RELEASE_TIMEOUT_MS = 1_000
 export async function handleQuery(
   context: ApiContext,
   endpoint: Endpoint,
+  source: QuerySource,
   request: ApiRequest,
   reply: ApiReply,
 ): Promise<void> {
-  const { facts, similarSearch, fileStore, authenticator, quotaLimiter, cursorKeyring, responses } = context
+  const { facts, similarSearch, fileStore, quotaLimiter, cursorKeyring, responses } = context
   let caller: Caller | null = null
   let reservation: Reservation | null = null
   try {
-    const parameters = readParameters(request)
+    const parameters = source.read(request)
     if (endpoint.download?.isRequested(parameters))
-      return await handleFile(context, fileRequest(context, endpoint, parameters), request, reply)
-    const authenticated = authenticator.authenticate(parameters.token, request.ip)
+      return await handleFile(context, fileRequest(context, endpoint, source, parameters), request, reply)
+    const authenticated = source.authenticate(request, parameters)
     caller = authenticated instanceof Promise ? await authenticated : authenticated
     const onUnknownName = unknownNameHandler(context, caller)
     const waiting = acquireSlot(context, caller, request)
@@ -57,6 +63,7 @@ export async function handleQuery(
     const isSpent = apiError.key === 'rate_limited'
     const remaining = isSpent ? 0 : reservation?.remaining
     const headers = caller === null || remaining === undefined ? [] : rateLimitHeaders(caller, remaining)
+    headers.push(...bearerChallenge(request, apiError))
     await sendResponse(responses, request, reply, errorResponse(apiError, endpoint.envelope, headers))
   }
 }
@@ -73,11 +80,12 @@ function unknownNameHandler({ requestCrawl }: ApiContext, { account }: Caller): 
 function fileRequest(
   { fileStore }: ApiContext,
   { name, authorize, download }: Endpoint,
+  { authenticate }: QuerySource,
   parameters: Parameters,
 ): FileRequest {
   const find = async (caller: Caller): Promise<FileDownload> => {
     authorize?.(caller, parameters)
     return download!.find(caller, fileStore, parameters)
   }
-  return { endpoint: name, token: () => parameters.token, find }
+  return { endpoint: name, authenticate: (request) => authenticate(request, parameters), find }
 }

@@ -15,9 +15,6 @@ const TOO_LARGE = Symbol('a body that is too large')
 
 const NOT_JSON_MESSAGE =
   'The body of the request is not a JSON object, so it contains no token: send an object with the key "token".'
-const NO_BEARER_MESSAGE =
-  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
-  '"domaindex account token create EMAIL".'
 
 /** The body parser for every Content-Type. It returns the body as text. */
 export function parseBody(
@@ -53,13 +50,6 @@ export function readParameters(request: ApiRequest): Parameters {
     throw new ApiError('token_missing', { msg: NOT_JSON_MESSAGE })
   }
   return body as Parameters
-}
-
-/** The token of a request outside /v1.0/ (RFC 6750, section 2.1). Throws `token_missing` if there is none. */
-export function readBearerToken({ headers }: ApiRequest): string {
-  const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
-  return token
 }
 
 function parseJson(text = ''): unknown {

@@ -120,6 +120,12 @@ async function sendZipped(raw: ServerResponse, body: ResponseBody): Promise<void
   await pipeline(Readable.from(chunksOf(body)), createGzip(GZIP_OPTIONS), raw).catch(() => raw.destroy())
 }
 
+/** WWW-Authenticate for a missing or invalid token outside /v1.0/, where the token is a header. */
+export function bearerChallenge({ accessRecord }: ApiRequest, { key }: ApiError): Headers {
+  const isAboutToken = key === 'token_missing' || key === 'token_invalid'
+  return isAboutToken && !accessRecord.path?.startsWith('/v1.0/') ? ['WWW-Authenticate', 'Bearer'] : []
+}
+
 /** The response of an error in the envelope of its endpoint. */
 export function errorResponse(error: ApiError, envelope: Envelope, headers: Headers = []): ApiResponse {
   const { status, retryAfter } = error

@@ -1,19 +1,12 @@
 /** Builds the OpenAPI 3.1 document from the declarations of the endpoints. */
 
-import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
 import { exactObject } from '../endpoints/schema.ts'
-import { ERRORS, type ErrorKey } from '../errors.ts'
-import { FILE_HEADERS, fileResponse, partialFileResponses, SENT_FILE_HEADERS } from './file-responses.ts'
-
-/** The errors of every endpoint. */
-const COMMON_ERRORS: readonly ErrorKey[] = [
-  'token_missing',
-  'token_invalid',
-  'rate_limited',
-  'body_too_large',
-  'internal_error',
-]
+import { domain } from '../profiles/domain.ts'
+import { ip } from '../profiles/ip.ts'
+import { fileResponse, partialFileResponses } from './file-responses.ts'
+import { errorResponseObject, HEADERS, headerRefs, responsesOf } from './responses.ts'
 
 const TOKEN_SCHEMA = Type.String({ description: 'The API token.' })
 
@@ -34,6 +27,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
     security: [],
     tags: [
       { name: 'queries', description: 'Data about domains.' },
+      { name: 'profiles', description: 'Everything current about a domain or an address in one call.' },
       { name: 'files', description: 'Finished files by name.' },
       { name: 'account', description: 'The account of a token.' },
       { name: 'crawler', description: 'The crawler that visits domains.' },
@@ -79,70 +73,6 @@ function queryParameter(name: string, parameterSchema: JsonSchema, required: rea
   return { name, in: 'query', required: required.includes(name), description, schema }
 }
 
-/** Every status with the schema of its body: success, and one entry for the errors that share a status. */
-function responsesOf({ name, response, file, envelope, errors }: Endpoint): JsonObject {
-  const success = {
-    description: file?.description ?? 'Success.',
-    headers: headerRefs(
-      'Request-Id',
-      'RateLimit-Policy',
-      'RateLimit',
-      ...(file === null ? [] : SENT_FILE_HEADERS),
-      ...observedAtHeader(name),
-    ),
-    content: {
-      ...(response && { 'application/json': { schema: response } }),
-      ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
-    },
-  }
-  const keys = [...COMMON_ERRORS, ...errors]
-  const statuses = [...new Set(keys.map((key) => ERRORS[key][0]))].sort()
-  const failures = statuses.map((status) => [status, errorResponseObject(status, keys, envelope === 'result')])
-  return { 200: success, ...Object.fromEntries(failures) }
-}
-
-function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested: boolean): JsonObject {
-  const statusKeys = keys.filter((key) => ERRORS[key][0] === status)
-  const error = errorSchema(status, statusKeys)
-  const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
-  const schema = isNested ? exactObject({ result: error }) : error
-  const description = statusKeys.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
-  return { description, headers, content: { 'application/json': { schema } } }
-}
-
-function errorSchema(status: number, keys: readonly ErrorKey[]): JsonSchema {
-  const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
-  return exactObject({
-    rcode: Type.Literal(status),
-    error: Type.String({ enum: [...keys] }),
-    msg: Type.String(),
-    ...usage,
-  })
-}
-
-/** The endpoints whose response has the header Observed-At. */
-const ENDPOINTS_WITH_OBSERVED_AT: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory']
-
-function observedAtHeader(name: EndpointName): 'Observed-At'[] {
-  return ENDPOINTS_WITH_OBSERVED_AT.includes(name) ? ['Observed-At'] : []
-}
-
-const HEADERS = {
-  ...FILE_HEADERS,
-  'Request-Id': { description: 'The ID of this request in the log of the server.', schema: Type.String() },
-  'RateLimit-Policy': {
-    description: 'The daily limit (IETF draft httpapi-ratelimit-headers 10).',
-    schema: Type.String(),
-  },
-  RateLimit: { description: 'Calls left, and seconds until the reset.', schema: Type.String() },
-  'Retry-After': { description: 'Seconds to wait.', schema: Type.Integer() },
-  'Observed-At': { description: 'When DNS and web of the domain were last observed.', schema: Type.String() },
-}
-
-function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
-}
-
 const Quota = exactObject({
   limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls per day; null: no limit.' }),
   used: Type.Integer({ description: 'Calls charged today.' }),
@@ -171,8 +101,31 @@ const FILENAME = {
 const FILE_ERRORS = ['plan_required', 'premium_required', 'addon_required', 'no_subscription'] as const
 const DAY_ERRORS = ['before_subscription', 'after_subscription', 'outside_subscription'] as const
 
+/** The path of a profile, whose parameter is its last segment. */
+function profilePathItem(endpoint: Endpoint): JsonObject {
+  const { name, summary, description, parameters } = endpoint
+  const inPath = Object.entries(parameters.properties).map(([key, schema]) => ({
+    ...queryParameter(key, schema, parameters.required),
+    in: 'path',
+  }))
+  const { 413: _noBody, ...responses } = responsesOf(endpoint)
+  return {
+    get: {
+      operationId: name,
+      summary,
+      description,
+      tags: ['profiles'],
+      security: [{ bearer: [] }],
+      parameters: inPath,
+      responses,
+    },
+  }
+}
+
 /** The paths outside `/v1.0/`. */
 const OWN_PATHS = {
+  '/domain/{name}': profilePathItem(domain),
+  '/ip/{address}': profilePathItem(ip),
   '/files/{filename}': {
     get: {
       operationId: 'file',

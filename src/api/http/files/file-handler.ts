@@ -4,16 +4,20 @@ import type { Caller } from '../../auth/authenticator.ts'
 import { type ApiContext, toApiError } from '../../context.ts'
 import { ApiError, overloadedError } from '../../errors.ts'
 import type { ApiReply, ApiRequest } from '../exchange.ts'
-import { type Headers, rateLimitHeaders } from '../headers.ts'
+import { rateLimitHeaders } from '../headers.ts'
 import { acquireSlot } from '../limits/acquire-slot.ts'
-import { errorResponse, sendResponse } from '../response.ts'
+import { bearerChallenge, errorResponse, sendResponse } from '../response.ts'
 import { type FileDownload, type FileResponse, prepareFileResponse, sendFileResponse } from './file-response.ts'
 
 /**
- * A request for a file. `endpoint`: under which the call is recorded. `token` reads the token. `find` checks plan,
- * add-on, parameters and data. Both functions throw ApiError.
+ * A request for a file. `endpoint`: under which the call is recorded. `find` checks plan, add-on,
+ * parameters and data. Both functions throw ApiError.
  */
-export type FileRequest = { endpoint: string; token: () => unknown; find: (caller: Caller) => Promise<FileDownload> }
+export type FileRequest = {
+  endpoint: string
+  authenticate: (request: ApiRequest) => Caller | Promise<Caller>
+  find: (caller: Caller) => Promise<FileDownload>
+}
 
 /**
  * Handles the request. It looks for the file before it takes a unit, because a file that was charged today is free.
@@ -21,7 +25,7 @@ export type FileRequest = { endpoint: string; token: () => unknown; find: (calle
  */
 export async function handleFile(
   context: ApiContext,
-  { endpoint, token, find }: FileRequest,
+  { endpoint, authenticate, find }: FileRequest,
   request: ApiRequest,
   reply: ApiReply,
 ): Promise<void> {
@@ -29,7 +33,7 @@ export async function handleFile(
   let remaining: number | null = null
   let found: FileDownload | ApiError | null = null
   try {
-    caller = await context.authenticator.authenticate(token(), request.ip)
+    caller = await authenticate(request)
     const releaseSlot = await acquireSlot(context, caller, request)
     found = await findOrApiError(find, caller)
     const part = found instanceof ApiError ? null : prepareFileResponse(request, found)
@@ -100,9 +104,4 @@ function acquireDownloadSlot(
 
 function withRateLimitHeaders(part: FileResponse, caller: Caller, remaining: number): FileResponse {
   return { ...part, headers: [...part.headers, ...rateLimitHeaders(caller, remaining)] }
-}
-
-/** WWW-Authenticate for 401 outside /v1.0/, where the token is a header. */
-function bearerChallenge({ accessRecord }: ApiRequest, { status }: ApiError): Headers {
-  return status === 401 && !accessRecord.path?.startsWith('/v1.0/') ? ['WWW-Authenticate', 'Bearer'] : []
 }

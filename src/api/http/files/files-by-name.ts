@@ -3,12 +3,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseFileName } from '../../../jobs/file-store/file-store.ts'
 import type { Caller } from '../../auth/authenticator.ts'
+import { authenticateBearer } from '../../auth/bearer.ts'
 import type { ApiContext } from '../../context.ts'
 import { authorizeDaily, openDaily } from '../../endpoints/daily.ts'
 import type { EndpointName } from '../../endpoints/endpoint.ts'
 import { authorizeSnapshot, openSnapshot } from '../../endpoints/snapshot.ts'
 import { ApiError } from '../../errors.ts'
-import { readBearerToken } from '../request.ts'
 import { handleFile } from './file-handler.ts'
 import type { FileDownload, ReadableFileStore } from './file-response.ts'
 
@@ -18,7 +18,12 @@ export function handleFileByName(context: ApiContext, request: FastifyRequest, r
   const find = (caller: Caller): Promise<FileDownload> => findFile(caller, context.fileStore, filename)
   const endpoint = endpointOfFile(filename)
   request.accessRecord.endpoint = endpoint
-  return handleFile(context, { endpoint, token: () => readBearerToken(request), find }, request, reply)
+  return handleFile(
+    context,
+    { endpoint, authenticate: (sent) => authenticateBearer(context, sent), find },
+    request,
+    reply,
+  )
 }
 
 async function findFile(caller: Caller, fileStore: ReadableFileStore, filename: string): Promise<FileDownload> {

@@ -1,0 +1,20 @@
+/** Authenticates requests outside /v1.0/, whose token is a header. */
+
+import type { ApiContext } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import type { ApiRequest } from '../http/exchange.ts'
+import type { Caller } from './authenticator.ts'
+
+const NO_BEARER_MESSAGE =
+  'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
+  '"domaindex account token create EMAIL".'
+
+/** The caller of the bearer token (RFC 6750, section 2.1). Throws `token_missing` and `token_invalid`. */
+export function authenticateBearer(
+  { authenticator }: Pick<ApiContext, 'authenticator'>,
+  { headers, ip }: ApiRequest,
+): Caller | Promise<Caller> {
+  const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
+  return authenticator.authenticate(token, ip)
+}

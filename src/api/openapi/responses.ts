@@ -1,0 +1,82 @@
+/** The responses of the OpenAPI document: statuses, bodies, errors and headers. */
+
+import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
+import { exactObject } from '../endpoints/schema.ts'
+import { ERRORS, type ErrorKey } from '../errors.ts'
+import { FILE_HEADERS, SENT_FILE_HEADERS } from './file-responses.ts'
+
+type JsonObject = Record<string, unknown>
+
+/** The errors of every endpoint. */
+const COMMON_ERRORS: readonly ErrorKey[] = [
+  'token_missing',
+  'token_invalid',
+  'rate_limited',
+  'body_too_large',
+  'internal_error',
+]
+
+/** Every status with the schema of its body: success, and one entry for the errors that share a status. */
+export function responsesOf({ name, response, example, file, envelope, errors }: Endpoint): Record<number, unknown> {
+  const success = {
+    description: file?.description ?? 'Success.',
+    headers: headerRefs(
+      'Request-Id',
+      'RateLimit-Policy',
+      'RateLimit',
+      ...(file === null ? [] : SENT_FILE_HEADERS),
+      ...observedAtHeader(name),
+    ),
+    content: {
+      ...(response && { 'application/json': { schema: response, ...(example !== undefined && { example }) } }),
+      ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
+    },
+  }
+  const keys = [...COMMON_ERRORS, ...errors]
+  const statuses = [...new Set(keys.map((key) => ERRORS[key][0]))].sort()
+  const failures = statuses.map((status) => [status, errorResponseObject(status, keys, envelope === 'result')])
+  return { 200: success, ...Object.fromEntries(failures) }
+}
+
+export function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested: boolean): JsonObject {
+  const statusKeys = keys.filter((key) => ERRORS[key][0] === status)
+  const error = errorSchema(status, statusKeys)
+  const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
+  const schema = isNested ? exactObject({ result: error }) : error
+  const description = statusKeys.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
+  return { description, headers, content: { 'application/json': { schema } } }
+}
+
+function errorSchema(status: number, keys: readonly ErrorKey[]): JsonSchema {
+  const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
+  return exactObject({
+    rcode: Type.Literal(status),
+    error: Type.String({ enum: [...keys] }),
+    msg: Type.String(),
+    ...usage,
+  })
+}
+
+/** The endpoints whose response has the header Observed-At. */
+const ENDPOINTS_WITH_OBSERVED_AT: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory', 'domain']
+
+function observedAtHeader(name: EndpointName): 'Observed-At'[] {
+  return ENDPOINTS_WITH_OBSERVED_AT.includes(name) ? ['Observed-At'] : []
+}
+
+export const HEADERS = {
+  ...FILE_HEADERS,
+  'Request-Id': { description: 'The ID of this request in the log of the server.', schema: Type.String() },
+  'RateLimit-Policy': {
+    description: 'The daily limit (IETF draft httpapi-ratelimit-headers 10).',
+    schema: Type.String(),
+  },
+  RateLimit: { description: 'Calls left, and seconds until the reset.', schema: Type.String() },
+  'Retry-After': { description: 'Seconds to wait.', schema: Type.Integer() },
+  'Observed-At': { description: 'When DNS and web of the domain were last observed.', schema: Type.String() },
+}
+
+export function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
