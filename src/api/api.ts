@@ -91,9 +91,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
-  for (const { endpoint, path } of PROFILE_ROUTES) {
-    addRoute(app, context, path, PAGE_METHODS, endpointHandler(context, endpoint, path, profileSource(context)))
-  }
+  addProfileRoutes(app, context)
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
   )
@@ -168,6 +166,12 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
 function addEndpointRoute(app: FastifyInstance, context: ApiContext, endpoint: Endpoint): void {
   const { envelope } = endpoint
   addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, v1Handler(context, endpoint), { envelope })
+}
+
+function addProfileRoutes(app: FastifyInstance, context: ApiContext): void {
+  for (const { endpoint, path } of PROFILE_ROUTES) {
+    addRoute(app, context, path, PAGE_METHODS, endpointHandler(context, endpoint, path, profileSource(context)))
+  }
 }
 
 function directRoutes(context: ApiContext): DirectRoutes {
