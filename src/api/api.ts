@@ -36,7 +36,7 @@ import { sendResponse } from './http/response.ts'
 import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { ApiDocs } from './openapi/docs-pages.ts'
-import { openApiDocument } from './openapi/document.ts'
+import { type HealthState, openApiDocument } from './openapi/document.ts'
 import { handlePage, pageHandlers } from './own-paths.ts'
 import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 import { QuotaLimiter } from './quota/quota-limiter.ts'
@@ -65,8 +65,8 @@ export type ApiOptions = {
   now: () => Instant
   /** Milliseconds of a monotonic clock. */
   monotonicMs?: () => number
-  /** Whether the server is ready; always true by default. */
-  isReady?: () => boolean
+  /** Whether the server is ready, and if not, why; always `ok` by default. */
+  readiness?: () => HealthState
   log: Logger
   metrics: ApiMetrics
 }
@@ -130,7 +130,7 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
     settings,
     now,
     monotonicMs = () => performance.now(),
-    isReady = () => true,
+    readiness = () => 'ok',
     log,
     metrics,
     lookupCrawlRequests = null,
@@ -155,7 +155,7 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
       lookupCrawlRequests === null
         ? () => {}
         : createCrawlRequester({ ...lookupCrawlRequests, now, onFault: onRequestFault }),
-    isReady,
+    readiness,
     clientLimits: clients,
     monotonicMs,
     metrics,

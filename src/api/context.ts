@@ -15,6 +15,7 @@ import type { ClientLimits } from './http/limits/client-limits.ts'
 import type { AccountConcurrencyLimiter } from './http/limits/concurrency-limiter.ts'
 import type { ResponseContext } from './http/response.ts'
 import type { ApiMetrics } from './metrics.ts'
+import type { HealthState } from './openapi/document.ts'
 import type { QuotaLimiter } from './quota/quota-limiter.ts'
 
 export type ApiContext = {
@@ -31,7 +32,7 @@ export type ApiContext = {
   responses: ResponseContext
   /** Requests a crawl of a name that an account looked up and that is unknown. */
   requestCrawl: RequestCrawl
-  isReady: () => boolean
+  readiness: () => HealthState
   clientLimits: ClientLimits
   /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number

@@ -6,7 +6,7 @@ import { type ApiContext, toApiError } from './context.ts'
 import type { ApiReply, ApiRequest } from './http/exchange.ts'
 import { rateLimitHeaders } from './http/headers.ts'
 import { type ApiResponse, bearerChallenge, errorResponse, sendResponse } from './http/response.ts'
-import type { HEALTH_STATES } from './openapi/document.ts'
+import type { HealthState } from './openapi/document.ts'
 
 /** Returns the response of a page. */
 type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -36,12 +36,12 @@ async function quotaResponse(context: ApiContext, request: ApiRequest): Promise<
 }
 
 /** Whether a proxy should send requests to this server. */
-function readinessResponse({ responses, isReady }: ApiContext): ApiResponse {
-  if (responses.isDraining) return healthResponse(503, 'draining')
-  return isReady() ? healthResponse(200, 'ok') : healthResponse(503, 'waiting for the store')
+function readinessResponse({ responses, readiness }: ApiContext): ApiResponse {
+  const state = responses.isDraining ? 'draining' : readiness()
+  return healthResponse(state === 'ok' ? 200 : 503, state)
 }
 
-function healthResponse(status: number, healthState: (typeof HEALTH_STATES)[number]): ApiResponse {
+function healthResponse(status: number, healthState: HealthState): ApiResponse {
   return { status, body: [JSON.stringify({ status: healthState })], headers: [] }
 }
 

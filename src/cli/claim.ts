@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import { SETTINGS } from '../config/settings.ts'
-import { claimPlaces, placesOf } from '../server/places.ts'
+import { claimPlaces } from '../server/places/check.ts'
+import { placesOf } from '../server/places/place.ts'
 import { loadExistingStoreSettings, withExistingStore } from './program/existing-store.ts'
 import { printResult } from './program/print-result.ts'
 
@@ -18,7 +19,7 @@ export function defineClaim(command: Command): void {
     .addHelpText('after', CLAIM_HELP)
     .action(async ({ json }: { json?: true }) => {
       const places = await placesOf(await loadExistingStoreSettings())
-      await withExistingStore('read', ({ ledger }) => claimPlaces(places, ledger))
+      await withExistingStore('read', (store) => claimPlaces(places, store))
       const claimed = places.map(({ name, location }) => ({ name, location }))
       printResult(
         json,

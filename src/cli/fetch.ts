@@ -11,7 +11,11 @@ import { fetchZones, type ZoneFetchResult } from '../fetch/fetch-zones.ts'
 import { InputError } from '../import/stream/input-error.ts'
 import { openRegistrations } from '../registrations/registrations.ts'
 import { parseZoneName } from '../registrations/zone/parse-zone.ts'
+import { requireOwnPlaces } from '../server/places/check.ts'
+import { inboxPlace, zonesPlace } from '../server/places/place.ts'
+import { storeExists } from '../store/open.ts'
 import type { Day } from '../values/time.ts'
+import { withExistingStore } from './program/existing-store.ts'
 import { printResult } from './program/print-result.ts'
 import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
@@ -34,6 +38,7 @@ export function defineFetch(command: Command): void {
 
 async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<void> {
   const settings = loadSettings()
+  await checkPlaces(settings)
   const zones = zoneNames.length === 0 ? null : zoneNames.map(parseZoneName)
   const stop = listenForStop()
   const czds = czdsClient(settings, stop.signal)
@@ -62,6 +67,13 @@ async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<v
     await czds.close()
     stop.end()
   }
+}
+
+/** Throws CommandFault if the inbox or the zones are not those of the installation. No store: no installation yet. */
+async function checkPlaces(settings: Settings): Promise<void> {
+  if (!(await storeExists(settings.store))) return
+  const places = [inboxPlace(settings), zonesPlace(settings)]
+  await withExistingStore('read', (store) => requireOwnPlaces(places, store))
 }
 
 /** Throws CommandFault if no account is set. */

@@ -11,7 +11,9 @@ import { checkCrawlAdminPort } from './crawl/admin.ts'
 import { bracketedHost, listenFault } from './listen-fault.ts'
 import { type OpenedLog, openLog } from './log.ts'
 import { openAdminListener, serverMetrics } from './metrics/admin-listener.ts'
-import { monitorPlaces, type PlaceMonitor, placesOf, wrongPlaces } from './places.ts'
+import { wrongPlaces } from './places/check.ts'
+import { monitorPlaces, type PlaceMonitor } from './places/monitor.ts'
+import { placesOf } from './places/place.ts'
 import { startChildren } from './processes/child-supervisor.ts'
 import type { CrawlOrder, WorkerOrder } from './processes/messages.ts'
 import { WorkerPool } from './processes/worker-pool.ts'
@@ -88,16 +90,12 @@ async function claimOrReportPlaces(
   { store, logOutput: { log } }: ServerParts,
 ): Promise<PlaceMonitor> {
   const places = await placesOf(settings)
-  let logged = ''
-  const check = (): Promise<string[]> =>
-    wrongPlaces(places, store.ledger, true).catch((error: Error) => {
-      if (logged !== error.message) log.warn(`the places for files cannot be checked: ${error.message}`)
-      logged = error.message
-      throw error
-    })
-  return monitorPlaces(check, (faults) => {
-    for (const fault of faults) log.error(`not ready: ${fault}`)
-    if (faults.length === 0) log.warn('all places for files are those of this installation again')
+  return monitorPlaces(() => wrongPlaces(places, store, true), {
+    onChange(faults) {
+      for (const fault of faults) log.error(`not ready: ${fault}`)
+      if (faults.length === 0) log.warn('all places for files are those of this installation again')
+    },
+    onFailure: (reason) => log.warn(`the places for files cannot be checked: ${reason}`),
   })
 }
 

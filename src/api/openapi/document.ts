@@ -80,7 +80,15 @@ const Quota = exactObject({
   reset: Type.String({ format: 'date-time', description: 'When the next day starts, UTC.' }),
 })
 /** What `/healthz` and `/readyz` report. */
-export const HEALTH_STATES = ['ok', 'draining', 'waiting for the store'] as const
+export const HEALTH_STATES = [
+  'ok',
+  'draining',
+  'waiting for the other workers',
+  'waiting for the store',
+  'the clock differs from that of the store',
+  'a place for files is wrong',
+] as const
+export type HealthState = (typeof HEALTH_STATES)[number]
 const Health = exactObject({ status: Type.String({ enum: HEALTH_STATES }) })
 
 function simplePath(operationId: string, summary: string, tag: string, responses: JsonObject): JsonObject {

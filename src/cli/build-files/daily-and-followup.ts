@@ -9,7 +9,8 @@ import type { JobStep } from '../../jobs/job-plan.ts'
 import { type JobDependencies, runStep } from '../../jobs/steps.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import { createJobDependencies } from '../../server/job-dependencies.ts'
-import { filePlace, requireOwnPlaces, zonesPlace } from '../../server/places.ts'
+import { requireOwnPlaces } from '../../server/places/check.ts'
+import { filePlace, zonesPlace } from '../../server/places/place.ts'
 import { addDays, type Day, dayOf } from '../../values/time.ts'
 import { parseDayArgument } from '../program/day-argument.ts'
 import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
@@ -108,7 +109,7 @@ async function withJobDependencies(
 ): Promise<void> {
   const settings = await loadExistingStoreSettings()
   await withExistingStore('write', async (store) => {
-    await requireOwnPlaces([await filePlace(settings), zonesPlace(settings)], store.ledger)
+    await requireOwnPlaces([await filePlace(settings), zonesPlace(settings)], store)
     const dependencies = await createJobDependencies(
       settings,
       store,

@@ -11,7 +11,8 @@ import type { JobLock } from '../../jobs/job-lock.ts'
 import type { JobStep } from '../../jobs/job-plan.ts'
 import { buildSnapshots, type SnapshotBuild } from '../../jobs/snapshot.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
-import { filePlace, requireOwnPlaces } from '../../server/places.ts'
+import { requireOwnPlaces } from '../../server/places/check.ts'
+import { filePlace } from '../../server/places/place.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type Day, dayOf } from '../../values/time.ts'
 import { parseDayArgument } from '../program/day-argument.ts'
@@ -61,7 +62,7 @@ async function buildSnapshotFiles(
 ): Promise<readonly FileManifest[] | null> {
   const { snapshotsKept } = settings
   const fileStore = await openFileStore(settings)
-  await requireOwnPlaces([await filePlace(settings)], store.ledger)
+  await requireOwnPlaces([await filePlace(settings)], store)
   const diskSpace = diskSpaceOf(settings, fileFolders(settings), printDiskSpace)
   const today = dayOf(await store.now())
   if (date !== null && date > today) throw new CommandFault(`${date} is in the future: today is ${today} (UTC)`)

@@ -20,7 +20,8 @@ import { importNames } from '../../registrations/list/import-names.ts'
 import { importZone } from '../../registrations/zone/import-zone.ts'
 import { parseZoneName } from '../../registrations/zone/parse-zone.ts'
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
-import { requireOwnPlaces, zonesPlace } from '../../server/places.ts'
+import { requireOwnPlaces } from '../../server/places/check.ts'
+import { inboxPlace, type Place, zonesPlace } from '../../server/places/place.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Day } from '../../values/time.ts'
 import { printResult } from '../program/print-result.ts'
@@ -81,7 +82,7 @@ export async function importRegistrations(
       reportFailure(path, error)
     }
   }
-  await withRegistrationStore(work).finally(rejects.close)
+  await withRegistrationStore((settings) => [zonesPlace(settings)], work).finally(rejects.close)
 }
 
 async function importRegistrationFile(
@@ -113,7 +114,8 @@ async function importRegistrationFile(
 
 /** Imports all files in the inbox. */
 export async function importInbox(json: boolean | undefined): Promise<void> {
-  await withRegistrationStore(async ({ store, settings, signal }) => {
+  const placesOf = (settings: Settings) => [inboxPlace(settings), zonesPlace(settings)]
+  await withRegistrationStore(placesOf, async ({ store, settings, signal }) => {
     const { inbox, zones } = settings
     const onReport = (report: InboxReport): void => reportInboxFile(report, inbox, json)
     try {
@@ -126,12 +128,16 @@ export async function importInbox(json: boolean | undefined): Promise<void> {
   })
 }
 
-async function withRegistrationStore<Result>(work: (input: RegistrationWork) => Promise<Result>): Promise<Result> {
+/** `placesOf`: the places that the work uses. Throws CommandFault if one is not that of the installation. */
+async function withRegistrationStore<Result>(
+  placesOf: (settings: Settings) => readonly Place[],
+  work: (input: RegistrationWork) => Promise<Result>,
+): Promise<Result> {
   const settings = loadSettings()
   const stop = listenForStop()
   const store = await openStoreWaitingForSpace(settings, [settings.zones], stop.signal)
   try {
-    await requireOwnPlaces([zonesPlace(settings)], store.ledger)
+    await requireOwnPlaces(placesOf(settings), store)
     return await work({ store, settings, signal: stop.signal })
   } finally {
     await store.close().finally(stop.end)

@@ -2,6 +2,7 @@
 
 import type { DomainName } from '../../values/domain-name.ts'
 import { type Day, type Instant, parseDay } from '../../values/time.ts'
+import type { PlaceNotes } from './place-mark.ts'
 
 /** `daily`: names registered on a day; `followup-…`: their later facts; `snapshot`, `enriched`: all known names. */
 export const FILE_KINDS = ['daily', 'followup-7', 'followup-30', 'snapshot', 'enriched'] as const
@@ -73,9 +74,8 @@ export interface FileStore {
   list(kind: FileKind): Promise<FileManifest[]>
   /** Removes a file; open readers keep it. Does nothing if there is none. */
   remove(name: FileName): Promise<void>
-  /** The mark that tells to which installation the files belong; null if there is none. */
-  mark(): Promise<string | null>
-  setMark(mark: string): Promise<void>
+  /** Tell to which installation the files belong. */
+  readonly notes: PlaceNotes
   /** Free space in bytes; infinite if the store has no disk of its own. */
   freeBytes(): Promise<number>
 }

@@ -16,7 +16,7 @@ import {
   parseFileName,
 } from './file-store.ts'
 import { endWriter, newWriterName, removeLeftovers } from './leftovers.ts'
-import { readFolderMark, writeFolderMark } from './place-mark.ts'
+import { folderNotes } from './place-mark.ts'
 
 /** Bytes per read. */
 const READ_CHUNK_BYTES = 131_072
@@ -35,8 +35,7 @@ export function openFolderFileStore(root: string): FileStore {
     manifest: async (name) => withoutDataFile(await readFileManifest(folderOf(name), name)),
     list: (kind) => listManifests(join(root, kind), kind),
     remove: (name) => removeFile(folderOf(name), name),
-    mark: () => readFolderMark(root),
-    setMark: (mark) => writeFolderMark(root, mark),
+    notes: folderNotes(root),
     freeBytes: () => freeBytes(resolve(root)),
   }
 }

@@ -1,6 +1,6 @@
-/** The mark of a folder: a small file that tells to which installation the folder belongs. */
+/** Small files at the root of a place for files. They tell to which installation the place belongs. */
 
-import { mkdir, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { lineContent, nullIfMissing, syncFolder, writeDurably } from './durable.ts'
 import { endWriter, newWriterName } from './leftovers.ts'
@@ -8,19 +8,37 @@ import { endWriter, newWriterName } from './leftovers.ts'
 /** The name of the mark in a folder, or its key in S3. */
 export const MARK_NAME = 'installation'
 
-/** Returns null if the folder has no mark, or does not exist. */
-export async function readFolderMark(folder: string): Promise<string | null> {
-  const text = await readFile(join(folder, MARK_NAME), 'utf8').catch(nullIfMissing)
-  return text === null ? null : text.trim()
+/** The name of the file of a claim that is not complete: a mark that the store may know, and the place does not. */
+export const claimName = (mark: string): string => `${MARK_NAME}.${mark}`
+
+/** The small files at the root of a place, in a folder or in S3. Texts have no line feed at their end. */
+export type PlaceNotes = {
+  /** Returns null if there is no such file. */
+  read(name: string): Promise<string | null>
+  /** Replaces the file atomically and durably. */
+  write(name: string, text: string): Promise<void>
+  /** Does nothing if there is no such file. */
+  remove(name: string): Promise<void>
 }
 
-/** Creates the folder if it does not exist. */
-export async function writeFolderMark(folder: string, mark: string): Promise<void> {
-  const temporary = newWriterName(MARK_NAME)
+/** Those of a folder, which the first write creates. */
+export function folderNotes(folder: string): PlaceNotes {
+  return {
+    async read(name) {
+      const text = await readFile(join(folder, name), 'utf8').catch(nullIfMissing)
+      return text === null ? null : text.trim()
+    },
+    write: (name, text) => writeNote(folder, name, text),
+    remove: (name) => rm(join(folder, name), { force: true }),
+  }
+}
+
+async function writeNote(folder: string, name: string, text: string): Promise<void> {
+  const temporary = newWriterName(name)
   await mkdir(resolve(folder), { recursive: true }) // Node tries a relative path for ever if the working directory is gone
   try {
-    await writeDurably(join(folder, temporary), lineContent(mark))
-    await rename(join(folder, temporary), join(folder, MARK_NAME))
+    await writeDurably(join(folder, temporary), lineContent(text))
+    await rename(join(folder, temporary), join(folder, name))
     await syncFolder(folder)
   } finally {
     endWriter(temporary)

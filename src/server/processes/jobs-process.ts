@@ -18,7 +18,8 @@ import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
-import { placesOf, wrongPlaces } from '../places.ts'
+import { wrongPlaces } from '../places/check.ts'
+import { placesOf } from '../places/place.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
 import { isJobsCommand, type JobsOrder } from './messages.ts'
@@ -68,10 +69,10 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
 }
 
 /** Waits until all places for files are those of the installation, so that no job works in others. */
-async function waitForPlaces(settings: Settings, { ledger }: Store, log: Logger, signal: AbortSignal): Promise<void> {
+async function waitForPlaces(settings: Settings, store: Store, log: Logger, signal: AbortSignal): Promise<void> {
   const places = await placesOf(settings)
   for (let logged = ''; !signal.aborted; await SYSTEM_CLOCK.wait(PLACES_RETRY_MS, signal)) {
-    const faults = await wrongPlaces(places, ledger, true).catch((error: Error) => [errorText(error)])
+    const faults = await wrongPlaces(places, store, true).catch((error: Error) => [errorText(error)])
     if (faults.length === 0) return
     if (logged !== faults.join()) log.error(`no jobs run: ${faults.join('; ')}`)
     logged = faults.join()

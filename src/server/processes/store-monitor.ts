@@ -8,8 +8,8 @@ import { ClockCheck, type ClockReport } from './clock-check.ts'
 export type StoreMonitor = {
   /** Whether a probe succeeded within STORE_TIMEOUT_MS. */
   isHealthy(): boolean
-  /** Whether the store is healthy and the clock of this machine is close enough to the store's. */
-  isReady(): boolean
+  /** The first of both that is wrong: the store, or the clock of this machine compared with the store's. */
+  readiness(): 'ok' | 'waiting for the store' | 'the clock differs from that of the store'
   clock: Pick<ClockCheck, 'ahead' | 'fault'>
   /** The store's clock in whole Unix seconds, without a query. */
   now(): Instant
@@ -71,7 +71,10 @@ export async function monitorStore(
   const isHealthy = (): boolean => machine.monotonicMs() - lastSuccessAt < STORE_TIMEOUT_MS
   return {
     isHealthy,
-    isReady: () => isHealthy() && clock.fault === null,
+    readiness() {
+      if (!isHealthy()) return 'waiting for the store'
+      return clock.fault === null ? 'ok' : 'the clock differs from that of the store'
+    },
     clock,
     now: () => machine.now() + storeClock.offset(),
     close,

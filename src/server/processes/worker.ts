@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { collectDefaultMetrics } from 'prom-client'
 import { type Api, createApi } from '../../api/api.ts'
 import { ApiMetrics } from '../../api/metrics.ts'
+import type { HealthState } from '../../api/openapi/document.ts'
 import type { Settings } from '../../config/settings.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
@@ -12,7 +13,9 @@ import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { drainConnections } from '../connections/drain.ts'
 import { type OpenedLog, openLog } from '../log.ts'
-import { monitorPlaces, type PlaceMonitor, placesOf, wrongPlaces } from '../places.ts'
+import { wrongPlaces } from '../places/check.ts'
+import { monitorPlaces, type PlaceMonitor } from '../places/monitor.ts'
+import { placesOf } from '../places/place.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { type ClockReport, logClock } from './clock-check.ts'
 import { sendHeartbeats } from './heartbeat.ts'
@@ -74,13 +77,20 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
     })
     const storeMonitor = await monitorStore(store, ...storeLogs(log))
     const places = await monitorPlacesOf(settings, store)
-    const isReady = (): boolean => storeMonitor.isReady() && places.areRight()
+    const readiness = (): HealthState => {
+      const state = storeMonitor.readiness()
+      return state === 'ok' && !places.areRight() ? 'a place for files is wrong' : state
+    }
+    const isReady = (): boolean => readiness() === 'ok'
     const metrics = createWorkerMetrics(isReady, storeMonitor.clock)
     const similarSearch = openSimilarityService(store)
     const fileStore = await openFileStore(settings)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
-      isReady: () => isReady() && runningWorker?.isPoolComplete === true,
+      readiness() {
+        const state = readiness()
+        return state === 'ok' && runningWorker?.isPoolComplete !== true ? 'waiting for the other workers' : state
+      },
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })
     const ending = new AbortController()
@@ -94,9 +104,9 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
 }
 
 /** The primary claims and logs the places for files; a worker only checks them. */
-async function monitorPlacesOf(settings: Settings, { ledger }: Store): Promise<PlaceMonitor> {
+async function monitorPlacesOf(settings: Settings, store: Store): Promise<PlaceMonitor> {
   const places = await placesOf(settings)
-  return monitorPlaces(() => wrongPlaces(places, ledger, false))
+  return monitorPlaces(() => wrongPlaces(places, store, false))
 }
 
 /** The options of crawl requests from lookups; null if lookups of unknown names cause none. */

@@ -76,15 +76,19 @@ export function fileStoreConformance(engine: FileStoreEngine): void {
     assert.ok((await fileStore.freeBytes()) > 0)
   })
 
-  on('a mark is kept, and replaced by a newer one', async ({ fileStore, another }) => {
-    assert.equal(await fileStore.mark(), null)
+  on('a mark is kept, replaced by a newer one, and removed', async ({ fileStore, another }) => {
+    const { notes } = fileStore
+    assert.equal(await notes.read('installation'), null)
     for (const mark of ['first', 'second']) {
-      await fileStore.setMark(mark)
-      assert.equal(await another().mark(), mark)
+      await notes.write('installation', mark)
+      assert.equal(await another().notes.read('installation'), mark)
     }
     await fileStore.publish(NAME, pieces(bytes(10)), () => description())
     assert.deepEqual((await fileStore.list('daily')).length, 1)
-    assert.equal(await fileStore.mark(), 'second')
+    assert.equal(await notes.read('installation'), 'second')
+    await notes.remove('installation')
+    await notes.remove('installation')
+    assert.equal(await another().notes.read('installation'), null)
   })
 
   on('an empty file store has no file, no manifest and an empty list', async ({ fileStore }) => {

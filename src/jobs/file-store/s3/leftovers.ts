@@ -13,11 +13,13 @@ import type { S3Objects } from './objects.ts'
 /** Milliseconds for which unused data is kept, and after which an unfinished upload counts as abandoned. */
 const KEPT_MS = SECONDS_PER_DAY * 1_000
 const MARK = '.unused'
+/** The content of a mark. The client of S3 warns about an empty text. */
+const EMPTY = Buffer.alloc(0)
 const DATA_PATTERN = /^(.+)\.[0-9a-f]{12}$/
 
 /** Marks data as unused from now on. */
 export async function markUnused(objects: Pick<S3Objects, 'put'>, kind: FileKind, data: string): Promise<void> {
-  await objects.put(`${kind}/${data}${MARK}`, '', 'text/plain')
+  await objects.put(`${kind}/${data}${MARK}`, EMPTY, 'text/plain')
 }
 
 /** Removes what has been unused for a day, and marks what is unused and has no mark. `now`: milliseconds since 1970. */
@@ -39,7 +41,7 @@ export async function removeUnused(
     const since = marks.get(key)
     if (used.has(key)) {
       if (since !== undefined) await objects.delete(key + MARK)
-    } else if (since === undefined) await objects.put(key + MARK, '', 'text/plain')
+    } else if (since === undefined) await objects.put(key + MARK, EMPTY, 'text/plain')
     else if (now - since >= KEPT_MS) {
       await objects.delete(key)
       await objects.delete(key + MARK)

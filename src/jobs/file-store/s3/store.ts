@@ -13,7 +13,6 @@ import {
   type OpenedFile,
   parseFileName,
 } from '../file-store.ts'
-import { MARK_NAME } from '../place-mark.ts'
 import { readObjectRange } from './download.ts'
 import { markUnused, removeUnused } from './leftovers.ts'
 import { ManifestReader, manifestKey, type StoredManifest } from './manifests.ts'
@@ -33,8 +32,11 @@ export function openS3FileStore(options: S3Options, now: () => number = Date.now
     manifest: async (name) => withoutData(await files.manifests.read(manifestKey(name))),
     list: async (kind) => (await listKind(files, kind)).map((stored) => withoutData(stored)),
     remove: (name) => removeFromS3(files, name),
-    mark: async () => (await objects.text(MARK_NAME))?.text.trim() ?? null,
-    setMark: (mark) => objects.put(MARK_NAME, `${mark}\n`, 'text/plain'),
+    notes: {
+      read: async (name) => (await objects.text(name))?.text.trim() ?? null,
+      write: (name, text) => objects.put(name, `${text}\n`, 'text/plain'),
+      remove: (name) => objects.delete(name),
+    },
     freeBytes: async () => Number.POSITIVE_INFINITY,
   }
 }

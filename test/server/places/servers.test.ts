@@ -5,12 +5,12 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { observe, type Served } from '../api/server.ts'
-import { folderOf } from '../cli/run.ts'
-import { S3_BUCKET, S3_CREDENTIALS, startS3Server } from '../jobs/file-store/s3-server.ts'
-import { noPostgres, postgresServer } from '../store/postgres/server.ts'
-import { until } from '../until.ts'
-import { serversOf } from './two-servers.ts'
+import { observe, type Served, serverOf } from '../../api/server.ts'
+import { folderOf } from '../../cli/run.ts'
+import { S3_BUCKET, S3_CREDENTIALS, startS3Server } from '../../jobs/file-store/s3-server.ts'
+import { noPostgres, postgresServer } from '../../store/postgres/server.ts'
+import { until } from '../../until.ts'
+import { serversOf } from '../two-servers.ts'
 
 const OBSERVATION = { domain: 'a.example', observed_at: '2026-11-20T00:00:00Z' }
 
@@ -31,6 +31,7 @@ async function installation(t: TestContext) {
 }
 
 const readiness = async ({ address }: Served) => (await fetch(`${address}/readyz`)).status
+const state = async ({ address }: Served) => (await (await fetch(`${address}/readyz`)).json()) as { status: string }
 const notReady = ({ log }: Served) =>
   log().flatMap(({ msg }) => (/^not ready: /.test(String(msg)) ? [String(msg)] : []))
 
@@ -62,6 +63,7 @@ test('a server with another folder for files says so and is not ready, and a los
     DOMAINDEX_INBOX: path('i'),
   })
   assert.deepEqual([await readiness(one), await readiness(other)], [200, 503])
+  assert.deepEqual(await state(other), { status: 'a place for files is wrong' })
   await until(() => notReady(other).length > 0)
   assert.match(notReady(other)[0]!, /^not ready: DOMAINDEX_FILES \(\S+second\) is empty, or has no mark: mount or name/)
   await until(() => other.log().some(({ msg }) => String(msg).startsWith('no jobs run: DOMAINDEX_FILES')))
@@ -89,4 +91,19 @@ test('the mark of a place tells installations apart, and a folder that all serve
   await until(() => notReady(servers[2]!).length > 0)
   assert.match(notReady(servers[2]!)[0]!, /DOMAINDEX_FILES \(\S+files\) belongs to another installation: mount or name/)
   assert.match(readFileSync(join(path('files'), 'installation'), 'utf8'), /^[0-9a-f-]{36}\n$/)
+})
+
+test('a server that cannot reach its place in S3 says why and is not ready', async (t) => {
+  const { endpoint } = await startS3Server(t)
+  const { serve } = serverOf(t)
+  const s3 = { ...S3_CREDENTIALS, DOMAINDEX_WORKERS: '1', DOMAINDEX_FILES_ENDPOINT: endpoint }
+  const missing = await serve({ ...s3, DOMAINDEX_FILES: 's3://no-such-bucket/x' })
+  assert.deepEqual(await state(missing), { status: 'a place for files is wrong' })
+  await until(() => notReady(missing).length > 0)
+  assert.match(
+    notReady(missing)[0]!,
+    /DOMAINDEX_FILES \(s3:\/\/no-such-bucket\/x\/\): the bucket does not exist: create/,
+  )
+  const right = await serve({ ...s3, DOMAINDEX_FILES: `s3://${S3_BUCKET}/x` })
+  assert.deepEqual(await state(right), { status: 'ok' })
 })

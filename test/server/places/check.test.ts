@@ -1,0 +1,149 @@
+/** Claims of places for files: interrupted at every write, by several servers at once, and after an upgrade. */
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileName } from '../../../src/jobs/file-store/file-store.ts'
+import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
+import { folderNotes } from '../../../src/jobs/file-store/place-mark.ts'
+import { claimPlaces, wrongPlaces } from '../../../src/server/places/check.ts'
+import { monitorPlaces } from '../../../src/server/places/monitor.ts'
+import type { Place } from '../../../src/server/places/place.ts'
+import { openStore } from '../../../src/store/open.ts'
+import type { PlaceName } from '../../../src/store/port/ledger.ts'
+import { parseDay } from '../../../src/values/time.ts'
+import { folderOf } from '../../cli/run.ts'
+
+async function world(t: TestContext) {
+  const { path } = folderOf(t)
+  const store = await openStore(`sqlite:${path('s.db')}`, { access: 'write', ledger: 'own', secret: null })
+  t.after(() => store.close())
+  const place = (folder: string, name: PlaceName = 'files'): Place => {
+    const fileStore = openFolderFileStore(path(folder))
+    const hasFiles = async () => (await fileStore.list('snapshot')).length > 0
+    return { name, location: folder, notes: folderNotes(path(folder)), hasFiles }
+  }
+  return { store, path, place }
+}
+
+/** The place of a process that ends at the write or removal `at`, before it or after it. */
+function endingAt(place: Place, at: number, when: 'before' | 'after'): Place {
+  let count = 0
+  const interrupted =
+    <Values extends unknown[]>(work: (...values: Values) => Promise<void>) =>
+    async (...values: Values): Promise<void> => {
+      const isEnd = count++ >= at
+      if (isEnd && when === 'before') throw new Error('the process ends')
+      await work(...values)
+      if (isEnd) throw new Error('the process ends')
+    }
+  const { notes } = place
+  return { ...place, notes: { ...notes, write: interrupted(notes.write), remove: interrupted(notes.remove) } }
+}
+
+const anyFault = /./
+const DAY = parseDay('2026-11-20')!
+const wrong = async (...values: Parameters<typeof wrongPlaces>): Promise<string> =>
+  (await wrongPlaces(...values)).join()
+
+for (const at of [0, 1, 2])
+  for (const when of ['before', 'after'] as const)
+    test(`given a claim that ends ${when} its change ${at}, the next check completes it`, async (t) => {
+      const { store, place } = await world(t)
+      await assert.rejects(wrongPlaces([endingAt(place('a'), at, when)], store, true), /the process ends/)
+      const isClaimed = (await store.ledger.placeMark('files')) !== null
+      assert.equal(isClaimed, at > 0)
+      assert.equal(await wrong([place('a')], store, false), '', 'a worker beside it')
+      if (isClaimed) assert.match(await wrong([place('b')], store, true), anyFault)
+      assert.equal(await wrong([place('a')], store, true), '')
+      assert.equal(await place('a').notes.read('installation'), await store.ledger.placeMark('files'))
+      assert.match(await wrong([place('b')], store, true), /b\) is empty, or has no mark/)
+    })
+
+test('given a command that ends at any change, the former or the new place is right, and running it again helps', async (t) => {
+  for (const at of [0, 1, 2])
+    for (const when of ['before', 'after'] as const) {
+      const { store, place } = await world(t)
+      assert.equal(await wrong([place('former')], store, true), '')
+      await assert.rejects(claimPlaces([endingAt(place('new'), at, when)], store), /the process ends/)
+      const right = [await wrong([place('former')], store, true), await wrong([place('new')], store, true)]
+      assert.equal(right.filter((fault) => fault === '').length, 1, `${at} ${when}`)
+      await claimPlaces([place('new')], store)
+      assert.equal(await wrong([place('new')], store, false), '')
+      assert.match(await wrong([place('former')], store, true), anyFault)
+    }
+})
+
+test('given servers that start together, all that share the folder are right, and no other one is', async (t) => {
+  for (let round = 0; round < 20; round++) {
+    const { store, place } = await world(t)
+    const start = async (folder: string, delay: number): Promise<string> => {
+      for (let turn = 0; turn < delay; turn++) await nextTurn()
+      return wrong([place(folder)], store, true)
+    }
+    const shared = await Promise.all([0, round, 2 * round].map((delay) => start('shared', delay)))
+    assert.deepEqual(shared, ['', '', ''], `round ${round}`)
+    const [one, other] = await Promise.all([start('x', 0), start('y', round)])
+    assert.match(one!, anyFault)
+    assert.match(other!, anyFault)
+  }
+})
+
+test('given servers with different folders that start together, exactly one is right', async (t) => {
+  for (let round = 0; round < 20; round++) {
+    const { store, place } = await world(t)
+    const folders = ['x', 'y', 'z'].map((folder) => place(folder))
+    const first = await Promise.all(folders.map((each) => wrong([each], store, true)))
+    const again = await Promise.all(folders.map((each) => wrong([each], store, true)))
+    assert.equal(first.filter((fault) => fault === '').length, 1)
+    assert.deepEqual(again, first)
+  }
+})
+
+test('given an upgraded installation with built files, a server with an empty folder does not claim it', async (t) => {
+  const { store, path, place } = await world(t)
+  const hold = (await store.jobs.acquireLock('snapshot', 'me'))!
+  const run = (await store.jobs.startRun(hold, 'snapshot', DAY))!
+  await store.jobs.endRun(run, { rows: 1, error: null })
+  const places = (folder: string): Place[] => [place(folder), place(join(folder, 'inbox'), 'inbox')]
+  assert.match(await wrong(places('empty'), store, true), /empty\) is empty, but this installation has built files/)
+  assert.equal(await store.ledger.placeMark('files'), null)
+  assert.equal(await store.ledger.placeMark('inbox'), null)
+  const content = (async function* () {
+    yield Buffer.from('gzip')
+  })()
+  await openFolderFileStore(path('files')).publish(fileName('snapshot', DAY), content, () => ({
+    ...{ generated: 1, rows: 1, plain_bytes: 1, plain_sha256: '', first: null, last: null, held: null },
+  }))
+  assert.equal(await wrong(places('files'), store, true), '')
+  assert.match(await wrong(places('empty'), store, true), /empty\) is empty, or has no mark/)
+})
+
+test('given a place that never responded, a server is not ready; given one that did, the last result counts', async (t) => {
+  const events: string[] = []
+  const failing = async (): Promise<string[]> => {
+    throw new Error('access denied')
+  }
+  const monitor = await monitorPlaces(failing, {
+    onChange: (faults) => void events.push(...faults),
+    onFailure: (reason) => void events.push(`failed: ${reason}`),
+  })
+  monitor.close()
+  assert.equal(monitor.areRight(), false)
+  assert.deepEqual(events, ['access denied'])
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let check = async (): Promise<string[]> => []
+  const later = await monitorPlaces(() => check(), {
+    onChange: () => assert.fail('nothing changed'),
+    onFailure: (reason) => void events.push(`failed: ${reason}`),
+  })
+  check = failing
+  for (let tick = 0; tick < 2; tick++) {
+    t.mock.timers.tick(10_000)
+    await nextTurn()
+  }
+  assert.equal(later.areRight(), true)
+  assert.deepEqual(events, ['access denied', 'failed: access denied'])
+  later.close()
+})
