@@ -28,6 +28,10 @@ export class ClockCheck {
     return this.#level === 'notReady' ? this.#message : null
   }
 
+  get readiness(): 'ok' | 'the clock differs from that of the store' {
+    return this.fault === null ? 'ok' : 'the clock differs from that of the store'
+  }
+
   /** Records a reading of both clocks. */
   record(ahead: number): void {
     this.ahead = ahead

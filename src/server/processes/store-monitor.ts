@@ -9,7 +9,7 @@ export type StoreMonitor = {
   /** Whether a probe succeeded within STORE_TIMEOUT_MS. */
   isHealthy(): boolean
   /** The first of both that is wrong: the store, or the clock of this machine compared with the store's. */
-  readiness(): 'ok' | 'waiting for the store' | 'the clock differs from that of the store'
+  readiness(): 'waiting for the store' | ClockCheck['readiness']
   clock: Pick<ClockCheck, 'ahead' | 'fault'>
   /** The store's clock in whole Unix seconds, without a query. */
   now(): Instant
@@ -71,10 +71,7 @@ export async function monitorStore(
   const isHealthy = (): boolean => machine.monotonicMs() - lastSuccessAt < STORE_TIMEOUT_MS
   return {
     isHealthy,
-    readiness() {
-      if (!isHealthy()) return 'waiting for the store'
-      return clock.fault === null ? 'ok' : 'the clock differs from that of the store'
-    },
+    readiness: () => (isHealthy() ? clock.readiness : 'waiting for the store'),
     clock,
     now: () => machine.now() + storeClock.offset(),
     close,

@@ -77,20 +77,14 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
     })
     const storeMonitor = await monitorStore(store, ...storeLogs(log))
     const places = await monitorPlacesOf(settings, store)
-    const readiness = (): HealthState => {
-      const state = storeMonitor.readiness()
-      return state === 'ok' && !places.areRight() ? 'a place for files is wrong' : state
-    }
+    const readiness = (): HealthState => readinessOf(storeMonitor, places)
     const isReady = (): boolean => readiness() === 'ok'
     const metrics = createWorkerMetrics(isReady, storeMonitor.clock)
     const similarSearch = openSimilarityService(store)
     const fileStore = await openFileStore(settings)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
-      readiness() {
-        const state = readiness()
-        return state === 'ok' && runningWorker?.isPoolComplete !== true ? 'waiting for the other workers' : state
-      },
+      readiness: () => poolReadiness(readiness(), runningWorker?.isPoolComplete === true),
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })
     const ending = new AbortController()
@@ -101,6 +95,15 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, logOutput)
   }
+}
+
+function readinessOf(storeMonitor: StoreMonitor, places: PlaceMonitor): HealthState {
+  const state = storeMonitor.readiness()
+  return state === 'ok' && !places.areRight() ? 'a place for files is wrong' : state
+}
+
+function poolReadiness(own: HealthState, isPoolComplete: boolean): HealthState {
+  return own === 'ok' && !isPoolComplete ? 'waiting for the other workers' : own
 }
 
 /** The primary claims and logs the places for files; a worker only checks them. */
