@@ -66,15 +66,7 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
   process.on('uncaughtException', fail)
   process.on('unhandledRejection', fail)
   try {
-    const { secret, pool } = settings
-    const store = await openStore(settings.store, {
-      access: 'read',
-      ledger: 'primary',
-      secret,
-      pool,
-      maxSilence: STORE_SILENCE_MS,
-      demo,
-    })
+    const store = await openWorkerStore(settings, demo)
     const storeMonitor = await monitorStore(store, ...storeLogs(log))
     const places = await monitorPlacesOf(settings, store)
     const readiness = (): HealthState => readinessOf(storeMonitor, places)
@@ -95,6 +87,10 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
   } catch (error) {
     reportFailure(error as NodeJS.ErrnoException, logOutput)
   }
+}
+
+function openWorkerStore({ store, secret, pool }: Settings, demo: boolean): Promise<Store> {
+  return openStore(store, { access: 'read', ledger: 'primary', secret, pool, maxSilence: STORE_SILENCE_MS, demo })
 }
 
 function readinessOf(storeMonitor: StoreMonitor, places: PlaceMonitor): HealthState {
