@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   'addon.remove',
   'token.create',
   'token.revoke',
+  'token.rotate',
   'secret.create',
   'secret.rotate',
   'secret.give',

@@ -17,6 +17,12 @@ export type Token = {
 
 export type NewToken = { name: string; hint: string; hash: Uint8Array; expires: Instant | null }
 
+/** A token that replaces another one: it gets the name and the lifetime of that one. */
+export type TokenReplacement = Pick<NewToken, 'hint' | 'hash'>
+
+/** Why a token was not created or replaced. Tokens count if they are active or less than a day old. */
+export type TokenRefusal = 'unknown_token' | 'too_many_tokens'
+
 /** The text of a token with a correct checksum. */
 export type TokenString = string & { readonly __brand: 'TokenString' }
 
@@ -51,6 +57,14 @@ export function hashToken(token: TokenString): Uint8Array {
 /** The record of a new token for the store. */
 export function newTokenRecord(token: TokenString, name: string, expires: Instant | null): NewToken {
   return { name, hint: token.slice(0, TOKEN_HINT_LENGTH), hash: hashToken(token), expires }
+}
+
+/** When the replacement of a token expires: it lives as long as the token was to live. Null: for ever. */
+export function replacementExpiry(
+  { created, expires }: Pick<Token, 'created' | 'expires'>,
+  now: Instant,
+): Instant | null {
+  return expires === null ? null : now + (expires - created)
 }
 
 /** Whether a token is neither revoked nor expired. */

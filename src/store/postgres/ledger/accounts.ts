@@ -103,7 +103,7 @@ export function postgresAccountWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
   now: () => Instant | null,
-): Omit<LedgerChanges, 'createToken' | 'revokeToken' | 'rotateSecret'> {
+): Omit<LedgerChanges, 'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken' | 'rotateSecret'> {
   return {
     createAccount: (account, at, token) =>
       transaction((session) => insertAccount(session, account, at, token, auditWriterOf(actor, at))),

@@ -1,8 +1,8 @@
 /** Tokens on PostgreSQL. */
 
 import type { Actor } from '../../../accounts/audit.ts'
-import type { NewToken, Token } from '../../../accounts/token.ts'
-import type { Instant } from '../../../values/time.ts'
+import { isActive, type NewToken, replacementExpiry, type Token, type TokenRefusal } from '../../../accounts/token.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
@@ -22,6 +22,17 @@ const REVOKE_TOKEN = {
   text: `update token set revoked = $3 where account = $1 and id = $2
     and revoked is null and (expires is null or expires > $3) returning name`,
 }
+/** Locks the account first, so that the second of two concurrent creations counts the token of the first. */
+const LOCK_TOKENS = { name: 'token.lock', text: 'select id from account where id = $1 for update' }
+const COUNT_RECENT_TOKENS = {
+  name: 'token.recent',
+  text: `select count(*) as tokens from token where account = $1
+    and (created > $3 or (revoked is null and (expires is null or expires > $2)))`,
+}
+const EXPIRE_TOKEN = {
+  name: 'token.expire',
+  text: 'update token set expires = least(expires, $3) where account = $1 and id = $2',
+}
 
 export function postgresTokens({ read }: Pick<Database, 'read'>) {
   return {
@@ -32,10 +43,17 @@ export function postgresTokens({ read }: Pick<Database, 'read'>) {
 export function postgresTokenWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
-): Pick<LedgerChanges, 'createToken' | 'revokeToken'> {
+): Pick<LedgerChanges, 'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken'> {
   return {
     createToken: (account, token, now) =>
       transaction((session) => insertToken(session, account, token, now, auditWriterOf(actor, now))),
+    createTokenWithin: (max, account, token, now) =>
+      transaction(async (session) => {
+        if ((await countRecentTokens(session, account, now)) >= max) return 'too_many_tokens'
+        return insertToken(session, account, token, now, auditWriterOf(actor, now))
+      }),
+    rotateToken: (max, account, rotation, now) =>
+      transaction((session) => rotateToken(session, max, account, rotation, now, auditWriterOf(actor, now))),
     revokeToken: (account, token, now) =>
       transaction(async (session) => {
         const [revoked] = await session.rows<{ name: string }>(REVOKE_TOKEN, [account, token, now])
@@ -44,6 +62,35 @@ export function postgresTokenWrites(
         return true
       }),
   }
+}
+
+/** The tokens of an account that are active or less than a day old. Locks the account. */
+async function countRecentTokens(session: Session, account: number, now: Instant): Promise<number> {
+  await session.run(LOCK_TOKENS, [account])
+  const [row] = await session.rows<{ tokens: number }>(COUNT_RECENT_TOKENS, [account, now, now - SECONDS_PER_DAY])
+  return row!.tokens
+}
+
+async function rotateToken(
+  session: Session,
+  max: number,
+  account: number,
+  { token, replacement, until }: Parameters<LedgerChanges['rotateToken']>[2],
+  now: Instant,
+  log: WriteAuditEntry,
+): Promise<Token | TokenRefusal> {
+  const count = await countRecentTokens(session, account, now)
+  const tokens = await session.rows<Token>(READ_TOKENS, [account])
+  const former = tokens.find(({ id }) => id === token)
+  if (former === undefined || !isActive(former, now)) return 'unknown_token'
+  if (count >= max) return 'too_many_tokens'
+  const { name } = former
+  const expires = replacementExpiry(former, now)
+  await session.run(EXPIRE_TOKEN, [account, token, until])
+  const values = [account, replacement.hash, name, replacement.hint, now, expires]
+  const [created] = await session.rows<Token>(INSERT_TOKEN, values)
+  await log(session, 'token.rotate', account, { token, name, until, replacement: created!.id, expires })
+  return created!
 }
 
 /** Throws if the account does not exist. */

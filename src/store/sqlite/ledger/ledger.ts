@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Actor } from '../../../accounts/audit.ts'
-import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import { StoreFault } from '../../port/fault.ts'
@@ -20,7 +19,7 @@ import { sqlitePaidFileReads } from './paid-files.ts'
 import { placeMarkReads } from './place-marks.ts'
 import { secretReads } from './secrets.ts'
 import { tokenStandingReads } from './token-standing.ts'
-import { type StoredNewToken, tokenReads } from './tokens.ts'
+import { tokenReads } from './tokens.ts'
 import { usageReads } from './usage.ts'
 import { batchPerTick, type LedgerWrite, type LedgerWriter } from './writing/calls.ts'
 import { type ProbedLedger, writeProbe } from './writing/write-probe.ts'
@@ -104,6 +103,10 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean
     resumeAccount: (account) => write('resumeAccount', [actor, account]),
     deleteAccount: (account) => write('deleteAccount', [actor, account]),
     createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
+    createTokenWithin: (max, account, token, now) =>
+      write('createTokenWithin', [actor, max, account, storedToken(token)], now),
+    rotateToken: (max, account, { replacement, ...rotation }, now) =>
+      write('rotateToken', [actor, max, account, { ...rotation, replacement: storedToken(replacement) }], now),
     revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
     async rotateSecret(now) {
       if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
@@ -136,7 +139,9 @@ function sqliteCrawlRequests(database: DatabaseSync, write: LedgerWrite): CrawlR
   }
 }
 
-const storedToken = (token: NewToken): StoredNewToken => ({ ...token, hash: Buffer.from(token.hash).toString('hex') })
+function storedToken<Hashed extends { hash: Uint8Array }>(token: Hashed): Omit<Hashed, 'hash'> & { hash: string } {
+  return { ...token, hash: Buffer.from(token.hash).toString('hex') }
+}
 
 function sqliteSecrets(
   database: DatabaseSync,

@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../accounts/audit.ts'
-import type { NewToken, Token } from '../../../accounts/token.ts'
-import type { Instant } from '../../../values/time.ts'
+import { type NewToken, replacementExpiry, type Token, type TokenRefusal } from '../../../accounts/token.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import { auditWrites } from './audit.ts'
 
 /** A new token with its hash in hexadecimal, so that it can be sent through any channel. */
@@ -24,14 +24,60 @@ export function sqliteTokenWrites(database: DatabaseSync) {
      and revoked is null and (expires is null or expires > ?1) returning name`,
   )
   const { ofAccount } = auditWrites(database)
+  const createToken = tokenInserter(database)
+  const countRecent = recentTokenCounter(database)
   return {
-    createToken: tokenInserter(database),
+    createToken,
+    createTokenWithin(now: Instant, actor: Actor, max: number, account: number, token: StoredNewToken) {
+      return countRecent(account, now) < max ? createToken(now, actor, account, token) : 'too_many_tokens'
+    },
+    rotateToken: tokenRotation(database, countRecent),
     revokeToken(now: Instant, actor: Actor, account: number, token: number): boolean {
       const revoked = revoke.get(now, token, account)
       if (revoked === undefined) return false
       ofAccount(now, actor, 'token.revoke', account, { token, name: revoked.name })
       return true
     },
+  }
+}
+
+/** The tokens of an account that are active or less than a day old. */
+function recentTokenCounter(database: DatabaseSync): (account: number, now: Instant) => number {
+  const count = database.prepare(
+    `select count(*) as tokens from token where account = ?1
+     and (created > ?3 or (revoked is null and (expires is null or expires > ?2)))`,
+  )
+  return (account, now) => (count.get(account, now, now - SECONDS_PER_DAY) as { tokens: number }).tokens
+}
+
+export type StoredRotation = { token: number; replacement: { hint: string; hash: string }; until: Instant }
+
+function tokenRotation(database: DatabaseSync, countRecent: ReturnType<typeof recentTokenCounter>) {
+  const readActive = database.prepare(
+    `select name, created, expires from token where id = ? and account = ?
+     and revoked is null and (expires is null or expires > ?)`,
+  )
+  const expire = database.prepare('update token set expires = ?1 where id = ?2 and (expires is null or expires > ?1)')
+  const insert = database.prepare(
+    'insert into token (account, hash, name, hint, created, expires) values (?, unhex(?), ?, ?, ?, ?)',
+  )
+  const { ofAccount } = auditWrites(database)
+  return (
+    now: Instant,
+    actor: Actor,
+    max: number,
+    account: number,
+    { token, replacement: { hint, hash }, until }: StoredRotation,
+  ): Token | TokenRefusal => {
+    const former = readActive.get(token, account, now) as Pick<Token, 'name' | 'created' | 'expires'> | undefined
+    if (former === undefined) return 'unknown_token'
+    if (countRecent(account, now) >= max) return 'too_many_tokens'
+    const { name } = former
+    const expires = replacementExpiry(former, now)
+    expire.run(until, token)
+    const id = Number(insert.run(account, hash, name, hint, now, expires).lastInsertRowid)
+    ofAccount(now, actor, 'token.rotate', account, { token, name, until, replacement: id, expires })
+    return { id, name, hint, created: now, expires, last_used: null, revoked: null }
   }
 }
 
