@@ -21,7 +21,7 @@ export type NewToken = { name: string; hint: string; hash: Uint8Array; expires: 
 export type TokenReplacement = Pick<NewToken, 'hint' | 'hash'>
 
 /** Why a token was not created or replaced. Tokens count if they are active or less than a day old. */
-export type TokenRefusal = 'unknown_token' | 'too_many_tokens'
+export type TokenRejection = 'unknown_token' | 'too_many_tokens'
 
 /** The text of a token with a correct checksum. */
 export type TokenString = string & { readonly __brand: 'TokenString' }

@@ -4,7 +4,7 @@ import type { Account, Addon, NewAccount, Plan, Role } from '../../accounts/acco
 import type { Actor, AuditEntry, AuditFilter } from '../../accounts/audit.ts'
 import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.ts'
 import type { Period } from '../../accounts/period.ts'
-import type { NewToken, Token, TokenRefusal, TokenReplacement } from '../../accounts/token.ts'
+import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
 
 /** A token and the account that owns it. */
@@ -61,7 +61,7 @@ export interface LedgerChanges {
 
   /** Throws if the account does not exist. */
   createToken(account: number, token: NewToken, now: Instant): Promise<Token>
-  /** As createToken, but refuses if the account has `max` tokens that are active or less than a day old. */
+  /** As createToken, but rejects it if the account has `max` tokens that are active or less than a day old. */
   createTokenWithin(max: number, account: number, token: NewToken, now: Instant): Promise<Token | 'too_many_tokens'>
   /**
    * Creates a token with the name and the lifetime of an active one, which expires at `until`, unless it expires earlier.
@@ -72,7 +72,7 @@ export interface LedgerChanges {
     account: number,
     rotation: { token: number; replacement: TokenReplacement; until: Instant },
     now: Instant,
-  ): Promise<Token | TokenRefusal>
+  ): Promise<Token | TokenRejection>
   /** Returns false if the account has no such active token. */
   revokeToken(account: number, token: number, now: Instant): Promise<boolean>
 

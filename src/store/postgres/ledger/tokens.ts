@@ -1,7 +1,7 @@
 /** Tokens on PostgreSQL. */
 
 import type { Actor } from '../../../accounts/audit.ts'
-import { isActive, type NewToken, replacementExpiry, type Token, type TokenRefusal } from '../../../accounts/token.ts'
+import { isActive, type NewToken, replacementExpiry, type Token, type TokenRejection } from '../../../accounts/token.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
@@ -78,7 +78,7 @@ async function rotateToken(
   { token, replacement, until }: Parameters<LedgerChanges['rotateToken']>[2],
   now: Instant,
   log: WriteAuditEntry,
-): Promise<Token | TokenRefusal> {
+): Promise<Token | TokenRejection> {
   const count = await countRecentTokens(session, account, now)
   const tokens = await session.rows<Token>(READ_TOKENS, [account])
   const former = tokens.find(({ id }) => id === token)

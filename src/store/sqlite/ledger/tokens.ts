@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Actor } from '../../../accounts/audit.ts'
-import { type NewToken, replacementExpiry, type Token, type TokenRefusal } from '../../../accounts/token.ts'
+import { type NewToken, replacementExpiry, type Token, type TokenRejection } from '../../../accounts/token.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import { auditWrites } from './audit.ts'
 
@@ -68,7 +68,7 @@ function tokenRotation(database: DatabaseSync, countRecent: ReturnType<typeof re
     max: number,
     account: number,
     { token, replacement: { hint, hash }, until }: StoredRotation,
-  ): Token | TokenRefusal => {
+  ): Token | TokenRejection => {
     const former = readActive.get(token, account, now) as Pick<Token, 'name' | 'created' | 'expires'> | undefined
     if (former === undefined) return 'unknown_token'
     if (countRecent(account, now) >= max) return 'too_many_tokens'
