@@ -35,30 +35,47 @@ export const ERRORS = {
   body_too_large: [413, 'The body of a request may have at most 64 KiB.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
-export type ErrorKey = keyof typeof ERRORS
+/** The further errors of the web page's paths and the operator's, all outside `/v1.0/`. */
+export const PAGE_ERRORS = {
+  value_invalid: [400, 'A value is missing or has a wrong format.'],
+  link_invalid: [400, 'The link is unknown, used or expired: request a new one.'],
+  session_missing: [401, 'There is no session, or it has ended: sign in.'],
+  sign_in_failed: [401, 'The email address or the password is wrong.'],
+  origin_refused: [403, 'The request comes from another page, or its X-CSRF-Token is wrong: reload the page.'],
+  operator_required: [403, 'This needs an account of an operator.'],
+  not_found: [404, 'There is nothing with this ID.'],
+  conflict: [409, 'The current state does not allow this change.'],
+  too_many_attempts: [429, 'There were too many attempts: wait, then try again.'],
+  mail_unavailable: [503, 'This service cannot send email at the moment: try again later.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+export const ALL_ERRORS = { ...ERRORS, ...PAGE_ERRORS }
+
+export type ErrorKey = keyof typeof ALL_ERRORS
 
 /** The place of the error object: inside `result`, or as the whole body. */
 export type Envelope = 'result' | 'top'
 
-type ApiErrorDetails = { msg?: string | undefined; extra?: Record<string, number>; retryAfter?: number }
+/** Additional keys next to `rcode`. */
+type ErrorExtra = Record<string, number | string>
+type ApiErrorDetails = { msg?: string | undefined; extra?: ErrorExtra; retryAfter?: number }
 
 /** An error in the request, or an overload. Any other thrown value is an internal error. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly key: ErrorKey
   readonly status: number
-  /** Additional keys next to `rcode`. */
-  readonly extra: Record<string, number>
+  readonly extra: ErrorExtra
   /** Seconds for the header Retry-After; null: no header. */
   readonly retryAfter: number | null
 
   constructor(key: ErrorKey, { msg, extra, retryAfter }: ApiErrorDetails = {}) {
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0 // the stack is not needed, and an overload throws thousands of errors per second
-    super(msg ?? ERRORS[key][1])
+    super(msg ?? ALL_ERRORS[key][1])
     Error.stackTraceLimit = stackTraceLimit
     this.key = key
-    this.status = ERRORS[key][0]
+    this.status = ALL_ERRORS[key][0]
     this.extra = extra ?? {}
     this.retryAfter = retryAfter ?? null
   }

@@ -2,20 +2,29 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ERRORS } from '../../src/api/errors.ts'
+import { ALL_ERRORS, ERRORS, PAGE_ERRORS } from '../../src/api/errors.ts'
 import { codes, readPage, tableOf } from './markdown.ts'
 
 const page = readPage('errors.md')
 const rows = tableOf(page, 'status')
+const pageRows = tableOf(page, 'status of the page')
 
-test('every error key is documented with its status, and nothing else', () => {
-  const documented = rows.map(([status, key]) => [codes(key!)[0]!, Number(status)])
-  const declared = Object.entries(ERRORS).map(([key, [status]]) => [key, status])
-  assert.deepEqual(documented.toSorted(), declared.toSorted())
+for (const [errors, documentedRows] of [
+  [ERRORS, rows],
+  [PAGE_ERRORS, pageRows],
+] as const)
+  test(`every error key is documented with its status, and nothing else: ${Object.keys(errors)[0]}`, () => {
+    const documented = documentedRows.map(([status, key]) => [codes(key!)[0]!, Number(status)])
+    const declared = Object.entries(errors).map(([key, [status]]) => [key, status])
+    assert.deepEqual(documented.toSorted(), declared.toSorted())
+  })
+
+test('no key is in both tables', () => {
+  assert.equal(Object.keys(ALL_ERRORS).length, rows.length + pageRows.length)
 })
 
 test('every row says when the error occurs and what to do', () => {
-  for (const [, key, when, operation] of rows) assert.ok(when !== '' && operation !== '', key)
+  for (const [, key, when, operation] of [...rows, ...pageRows]) assert.ok(when !== '' && operation !== '', key)
 })
 
 test('the examples are errors of the table', () => {

@@ -3,7 +3,7 @@
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
 import { exactObject } from '../endpoints/schema.ts'
-import { ERRORS, type ErrorKey } from '../errors.ts'
+import { ALL_ERRORS, type ErrorKey } from '../errors.ts'
 import { FILE_HEADERS, SENT_FILE_HEADERS } from './file-responses.ts'
 
 type JsonObject = Record<string, unknown>
@@ -34,17 +34,17 @@ export function responsesOf({ name, response, example, file, envelope, errors }:
     },
   }
   const keys = [...COMMON_ERRORS, ...errors]
-  const statuses = [...new Set(keys.map((key) => ERRORS[key][0]))].sort()
+  const statuses = [...new Set(keys.map((key) => ALL_ERRORS[key][0]))].sort()
   const failures = statuses.map((status) => [status, errorResponseObject(status, keys, envelope === 'result')])
   return { 200: success, ...Object.fromEntries(failures) }
 }
 
 export function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested: boolean): JsonObject {
-  const statusKeys = keys.filter((key) => ERRORS[key][0] === status)
+  const statusKeys = keys.filter((key) => ALL_ERRORS[key][0] === status)
   const error = errorSchema(status, statusKeys)
   const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
   const schema = isNested ? exactObject({ result: error }) : error
-  const description = statusKeys.map((key) => `\`${key}\`: ${ERRORS[key][1]}`).join(' ')
+  const description = statusKeys.map((key) => `\`${key}\`: ${ALL_ERRORS[key][1]}`).join(' ')
   return { description, headers, content: { 'application/json': { schema } } }
 }
 
