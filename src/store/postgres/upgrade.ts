@@ -2,7 +2,7 @@
 
 import { type Database, openDatabase } from './database/database.ts'
 import { DISTRIBUTION_STEP, distributeTables, removeFormerRows, undistributedTables } from './database/distribution.ts'
-import { applyPostgresMigrations, hasTables, SCHEMA_PARTS } from './database/migrate.ts'
+import { applyPostgresMigrations, hasTables, MIGRATION_LOCK, SCHEMA_PARTS } from './database/migrate.ts'
 
 /** Whether the current schema contains a store. */
 export function postgresStoreExists(url: string): Promise<boolean> {
@@ -20,17 +20,24 @@ export function migratePostgresStore(url: string, plan: boolean, report: (messag
     for (const [part, folder] of SCHEMA_PARTS)
       for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report }))
         done.push(`${part}/${name}`)
-    const tables = await undistributedTables(database)
-    if (tables.length === 0) return done
-    if (!plan) await distribute(database, tables)
-    return [...done, DISTRIBUTION_STEP]
+    if ((await undistributedTables(database)).length > 0) {
+      if (!plan) await distribute(database)
+      done.push(DISTRIBUTION_STEP)
+    }
+    if (!plan && database.hasCitus) await removeFormerRows(database)
+    return done
   })
 }
 
-/** In one transaction, so that the tables of a store are always all distributed or none. */
-async function distribute({ transactionOnce }: Database, tables: readonly string[]): Promise<void> {
-  await transactionOnce((session) => distributeTables(session, tables))
-  await transactionOnce((session) => removeFormerRows(session, tables))
+/**
+ * In one transaction, so that the tables of a store are always all distributed or none. Does nothing if another process
+ * has done the same.
+ */
+async function distribute({ transactionOnce, hasCitus }: Database): Promise<void> {
+  await transactionOnce(async (session) => {
+    await session.rows(MIGRATION_LOCK)
+    await distributeTables(session, await undistributedTables({ read: session.rows, hasCitus }))
+  })
 }
 
 async function withDatabase<Result>(url: string, work: (database: Database) => Promise<Result>): Promise<Result> {

@@ -1,8 +1,11 @@
-/** A process that opens a store and is killed just before one of its steps. Arguments: location, options, the step. */
+/**
+ * A process that opens a store and is killed just before one of its steps. Arguments: location, options, the step. If the
+ * options are null, it migrates the store instead.
+ */
 
 import { Socket } from 'node:net'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
-import { openStore } from '../../../src/store/open.ts'
+import { migrateStore, openStore } from '../../../src/store/open.ts'
 
 const [location, options, lastStep] = process.argv.slice(2).map((text) => JSON.parse(text))
 let steps = 0
@@ -19,4 +22,5 @@ function countCalls(owner: object, method: string): void {
 countCalls(DatabaseSync.prototype, 'exec')
 countCalls(StatementSync.prototype, 'run')
 countCalls(Socket.prototype, 'write')
-await (await openStore(location, options)).close()
+if (options === null) await migrateStore(location, false)
+else await (await openStore(location, options)).close()

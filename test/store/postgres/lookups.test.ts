@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { StoreUnavailableFault } from '../../../src/store/port/fault.ts'
 import { PART_VALUES, partitionOfName } from '../../../src/store/postgres/database/partition.ts'
 import type { ReadStatement } from '../../../src/store/postgres/database/pipelined-reader.ts'
 import { shardsOf } from '../../../src/store/postgres/database/shards.ts'
@@ -57,6 +58,18 @@ test('two look-ups are sent at once; those that arrive meanwhile share one state
   sent[1]!.answer.resolve([])
   assert.equal(await first[1], null)
   assert.equal(sent.length, 3)
+})
+
+test('if the database is unavailable, the look-ups that wait are rejected too: they would wait as long again', async () => {
+  const { sent, look } = controlledLookups()
+  const [failing, other, waiting] = ['a.example', 'b.example', 'c.example'].map(look)
+  sent[0]!.answer.reject(new StoreUnavailableFault('the worker does not respond'))
+  for (const rejected of [failing, waiting]) await assert.rejects(rejected!, StoreUnavailableFault)
+  sent[1]!.answer.resolve([rowOf('b.example', 6)])
+  assert.equal(await redirectsOf(other!), 6)
+  const later = look('c.example')
+  sent[2]!.answer.resolve([rowOf('c.example', 5)])
+  assert.equal(await redirectsOf(later), 5)
 })
 
 test('a statement that fails rejects its look-ups only, and the next ones are sent', async () => {

@@ -27,7 +27,7 @@ export type Database = {
    * all.
    */
   transaction: RunTransaction
-  /** Runs `work` in one transaction, once and without a commit marker: for migrations. */
+  /** Runs `work` in one transaction without a commit marker, for migrations. Retries only after a conflict. */
   transactionOnce: RunTransaction
   /** Runs `work`, which must write no row, in a writable transaction without a commit marker. */
   emptyTransaction: RunTransaction

@@ -24,6 +24,12 @@ const READ_UNDISTRIBUTED = {
   text: `select t.name from unnest($1::text[]) with ordinality t(name, position)
     where not exists (select 1 from pg_dist_partition p where p.logicalrelid = to_regclass(t.name)) order by t.position`,
 }
+/** The size is that on the coordinator alone. */
+const READ_FORMER_ROWS = {
+  name: 'distribution.former',
+  text: `select t.name from unnest($1::text[]) t(name)
+    join pg_dist_partition p on p.logicalrelid = to_regclass(t.name) where pg_relation_size(p.logicalrelid) > 0`,
+}
 const CHECK_COORDINATOR = {
   name: 'distribution.coordinator',
   text: `select exists (select 1 from pg_dist_node where groupid = 0) as "isKnown"`,
@@ -50,10 +56,13 @@ export async function distributeTables({ script, rows }: Session, tables: readon
   await script(`select citus_add_local_table_to_metadata('${MARKER_TABLE}')`)
 }
 
-/** Removes the rows that a distributed table had before. Citus keeps them until then, and reads them no more. */
-export async function removeFormerRows({ script }: Session, tables: readonly string[]): Promise<void> {
-  for (const table of tables)
-    if (table !== MARKER_TABLE) await script(`select truncate_local_data_after_distributing_table('${table}')`)
+/**
+ * Removes the rows that tables had on the coordinator before they were distributed. Citus keeps them, but reads them no
+ * more. Removes also what an earlier call has left because its process was killed.
+ */
+export async function removeFormerRows({ read, transactionOnce }: Pick<Database, 'read' | 'transactionOnce'>) {
+  for (const { name } of await read<{ name: string }>(READ_FORMER_ROWS, [plainArray(DISTRIBUTED_TABLES)]))
+    await transactionOnce(({ script }) => script(`select truncate_local_data_after_distributing_table('${name}')`))
 }
 
 function distributionSql(table: string): string {

@@ -28,7 +28,8 @@ const MIGRATION_RETRY_MS = 2_000
 const LOCKED_MESSAGE =
   'other processes use its tables for too long: end them (pg_stat_activity lists statements and transactions that are open for minutes)'
 
-const MIGRATION_LOCK = {
+/** Only one process changes the schema at a time. */
+export const MIGRATION_LOCK = {
   name: 'migrate.lock',
   text: `select pg_advisory_xact_lock(hashtext('domaindex ' || current_schema()))`,
 }

@@ -42,15 +42,22 @@ export function runSnapshot<Result>(takeConnection: TakeConnection, work: Transa
   })
 }
 
-/** One try. If the connection is lost, the outcome may be unknown. */
+/**
+ * Retries after a conflict, because then nothing is written. If the connection is lost, the outcome may be unknown, so
+ * there is no retry.
+ */
 export async function runOnce<Result>(takeConnection: TakeConnection, work: TransactionWork<Result>): Promise<Result> {
-  const client = (await takeConnection()) as pg.PoolClient & Pick<WatchedClient, 'maxSilence'>
-  const { maxSilence } = client
-  client.maxSilence = Number.POSITIVE_INFINITY
-  try {
-    return await runBetween(client, client.query(BEGIN_MIGRATION), work)
-  } finally {
-    client.maxSilence = maxSilence
+  for (let attempt = 1; ; attempt++) {
+    const client = (await takeConnection()) as pg.PoolClient & Pick<WatchedClient, 'maxSilence'>
+    const { maxSilence } = client
+    client.maxSilence = Number.POSITIVE_INFINITY
+    try {
+      return await runBetween(client, client.query(BEGIN_MIGRATION), work)
+    } catch (error) {
+      if (!isCollision(error) || attempt >= MAX_TRANSACTION_TRIES) throw error
+    } finally {
+      client.maxSilence = maxSilence
+    }
   }
 }
 

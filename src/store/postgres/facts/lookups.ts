@@ -1,6 +1,7 @@
 /** Look-ups on PostgreSQL: those that arrive while others are in progress share one statement. */
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { StoreUnavailableFault } from '../../port/fault.ts'
 import type { Lookup } from '../../port/store.ts'
 import { type LookupRow, unpackLookup } from '../../shared/lookup.ts'
 import { plainArray } from '../database/arrays.ts'
@@ -59,7 +60,10 @@ export function sharedLookups(readRows: ReadLookups): (name: DomainName) => Prom
         resolve(row ? unpackLookup(row) : null)
       }
     } catch (error) {
-      for (const { reject } of batch.values()) reject(error)
+      // look-ups that arrived meanwhile would wait as long again
+      const rest = error instanceof StoreUnavailableFault ? waiting : new Map()
+      if (rest === waiting) waiting = new Map()
+      for (const { reject } of [...batch.values(), ...rest.values()]) reject(error)
     }
     inProgress--
     if (waiting.size > 0) void sendWaiting()
