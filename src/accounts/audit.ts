@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'account.suspend',
   'account.resume',
   'account.delete',
+  'account.password',
   'period.add',
   'period.remove',
   'addon.add',

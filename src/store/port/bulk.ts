@@ -77,6 +77,14 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
   { name: 'lookup_request_count', columns: ['account', 'day', 'requests'], key: 2 },
   { name: 'paid_file', columns: ['account', 'day', 'file'], key: 3 },
   { name: 'place_mark', columns: ['place', 'mark'], key: 1 },
+  { name: 'account_password', columns: ['account', 'hash', 'changed'], key: 1 },
+  {
+    name: 'session',
+    columns: ['id', 'account', 'hash', 'created', 'last_used', 'browser', 'address'],
+    key: 1,
+  },
+  { name: 'one_time_link', columns: ['hash', 'kind', 'account', 'email', 'password', 'expires'], key: 1 },
+  { name: 'attempt', columns: ['key', 'count', 'ends'], key: 1 },
   {
     name: 'audit',
     columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],
@@ -106,7 +114,7 @@ export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
 }
 
 /** The highest number ever assigned in each numbered table. Numbers are never reused. */
-export type LastNumbers = { account: number; token: number; audit: number; document: number }
+export type LastNumbers = { account: number; token: number; session: number; audit: number; document: number }
 
 /** One side of a copy. No other process may write to the store meanwhile. */
 export interface BulkStore {

@@ -6,6 +6,7 @@ import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.t
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
+import type { SignIns } from './sign-in.ts'
 
 /** A token and the account that owns it. */
 export type TokenStanding = { account: Account; token: Token }
@@ -59,6 +60,12 @@ export interface LedgerChanges {
   /** Removes the account, its tokens and its usage. The audit log keeps the changes of the account. */
   deleteAccount(account: number): Promise<void>
 
+  /**
+   * Sets the password, a hash, ends the sessions of the account except `keep` (null: all), and removes its one-time
+   * links. Returns false if the account does not exist.
+   */
+  setPassword(account: number, hash: string, keep: number | null, now: Instant): Promise<boolean>
+
   /** Throws if the account does not exist. */
   createToken(account: number, token: NewToken, now: Instant): Promise<Token>
   /** As createToken, but rejects it if the account has `max` tokens that are active or less than a day old. */
@@ -84,7 +91,7 @@ export interface LedgerChanges {
 }
 
 /** For processes that authenticate callers. Durable: acknowledged writes survive a loss of power. */
-export interface Ledger {
+export interface Ledger extends SignIns {
   /** The changes that the actor may make. */
   as(actor: Actor): LedgerChanges
   /** At most `limit` entries of the audit log, oldest first, after the entry `after` (exclusive). */

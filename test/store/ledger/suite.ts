@@ -9,6 +9,7 @@ import type { LedgerEngine } from './engine.ts'
 import { interleavings } from './interleavings.ts'
 import { placeMarks } from './place-marks.ts'
 import { secrets } from './secrets.ts'
+import { signIns } from './sign-ins.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
 
@@ -24,6 +25,7 @@ export function ledgerConformance(engine: LedgerEngine): void {
     crawlRequests,
     secrets,
     placeMarks,
+    signIns,
   ])
     part(engine)
 }

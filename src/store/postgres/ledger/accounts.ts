@@ -103,7 +103,10 @@ export function postgresAccountWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
   now: () => Instant | null,
-): Omit<LedgerChanges, 'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken' | 'rotateSecret'> {
+): Omit<
+  LedgerChanges,
+  'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken' | 'rotateSecret' | 'setPassword'
+> {
   return {
     createAccount: (account, at, token) =>
       transaction((session) => insertAccount(session, account, at, token, auditWriterOf(actor, at))),

@@ -14,6 +14,7 @@ import { groupCommit } from './group-commit.ts'
 import { postgresPaidFileReads } from './paid-files.ts'
 import { postgresPlaceMarks } from './place-marks.ts'
 import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
+import { postgresPasswordWrites, postgresSignIns } from './sign-in.ts'
 import { postgresTokenStanding } from './token-standing.ts'
 import { postgresTokens, postgresTokenWrites } from './tokens.ts'
 import { postgresUsage } from './usage.ts'
@@ -43,6 +44,7 @@ export async function openPostgresLedger(
     ...postgresBudgetReads(database),
     ...postgresPaidFileReads(database),
     ...postgresPlaceMarks(database),
+    ...postgresSignIns(database),
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),
@@ -52,6 +54,7 @@ export async function openPostgresLedger(
       ...postgresAccountWrites(database, actor, () => now?.() ?? null),
       ...postgresTokenWrites(database, actor),
       ...postgresSecretWrites(database, configured, actor),
+      ...postgresPasswordWrites(database, actor),
     }),
     close: idle,
   }

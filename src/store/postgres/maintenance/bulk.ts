@@ -34,6 +34,7 @@ const COPY_CONDITIONS_POSTGRES: Record<string, string> = { ...COPY_CONDITIONS, s
 const NUMBER_SEQUENCES: Record<keyof LastNumbers, string> = {
   account: 'account_id_seq',
   token: 'token_id_seq',
+  session: 'session_id_seq',
   audit: 'audit_id_seq',
   document: 'document_number',
 }
@@ -85,6 +86,7 @@ function bulkStoreOf(client: pg.Client, shards: Shards): BulkStore {
     lastNumbers: async () => ({
       account: Number(await readValue(lastNumberSql('account'))),
       token: Number(await readValue(lastNumberSql('token'))),
+      session: Number(await readValue(lastNumberSql('session'))),
       audit: Number(await readValue(lastNumberSql('audit'))),
       document: Number(await readValue(lastNumberSql('document'))),
     }),

@@ -9,15 +9,21 @@ const MAX_LEDGER_FINDINGS = 1_000
 /** A kind of finding: its table, the problem, and the statement that finds such rows. */
 type LedgerFinding = { table: string; problem: string; text: string }
 
-const ACCOUNT_TABLE_FINDINGS = ['period', 'addon', 'token', 'usage'].map((table): LedgerFinding => {
-  const key = table === 'token' ? 't.id' : 't.account'
-  const text = `select distinct ${key} as place from ${table} t where not exists (select 1 from account a where a.id = t.account)`
-  return { table, problem: 'belongs to no account', text }
-})
+const ACCOUNT_TABLE_FINDINGS = ['period', 'addon', 'token', 'usage', 'account_password', 'session'].map(
+  (table): LedgerFinding => {
+    const key = table === 'token' || table === 'session' ? 't.id' : 't.account'
+    const text = `select distinct ${key} as place from ${table} t where not exists (select 1 from account a where a.id = t.account)`
+    return { table, problem: 'belongs to no account', text }
+  },
+)
 
 const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
   ...ACCOUNT_TABLE_FINDINGS,
-  { table: 'token', problem: 'has no SHA-256', text: 'select id as place from token where length(hash) <> 32' },
+  ...['token', 'session'].map((table) => ({
+    table,
+    problem: 'has no SHA-256',
+    text: `select id as place from "${table}" where length(hash) <> 32`,
+  })),
   {
     table: 'period',
     problem: 'ends before it begins, or overlaps with another one',
@@ -28,7 +34,7 @@ const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
     table: 'usage',
     problem: 'belongs to a token that the account does not have',
     text: `select distinct u.account as place from usage u where exists (select 1 from account a where a.id = u.account)
-      and not exists (select 1 from token t where t.id = u.token and t.account = u.account)`,
+      and u.token <> 0 and not exists (select 1 from token t where t.id = u.token and t.account = u.account)`,
   },
   {
     table: 'budget',
@@ -76,6 +82,10 @@ export const LEDGER_ROWS = {
     'secret',
     'paid_file',
     'place_mark',
+    'account_password',
+    'session',
+    'one_time_link',
+    'attempt',
     'audit',
   ]
     .map((table) => `(select count(*) from "${table}")`)

@@ -160,6 +160,9 @@ function accountDeletion(database: DatabaseSync) {
     'usage',
     'lookup_request_count',
     'paid_file',
+    'account_password',
+    'session',
+    'one_time_link',
   ].map((table) => database.prepare(`delete from ${table} where account = ?`))
   const remove = database.prepare('delete from account where id = ?')
   const { ofAccount } = auditWrites(database)

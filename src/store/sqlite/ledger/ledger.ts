@@ -18,6 +18,7 @@ import { openLedgerFile } from './file.ts'
 import { sqlitePaidFileReads } from './paid-files.ts'
 import { placeMarkReads } from './place-marks.ts'
 import { secretReads } from './secrets.ts'
+import { signInCalls, signInReads } from './sign-in.ts'
 import { tokenStandingReads } from './token-standing.ts'
 import { tokenReads } from './tokens.ts'
 import { usageReads } from './usage.ts'
@@ -46,6 +47,8 @@ export function openSqliteLedger(
   return {
     ...ledgerReads(database),
     ...ledgerWrites(write),
+    ...signInReads(database),
+    ...signInCalls(write),
     ...sqliteCrawlRequests(database, write),
     ...sqliteSecrets(database, configured, write),
     as: (actor) => ledgerChangesBy(actor, write, configured !== null),
@@ -102,6 +105,7 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean
     suspendAccount: (account, now) => write('suspendAccount', [actor, account], now),
     resumeAccount: (account) => write('resumeAccount', [actor, account]),
     deleteAccount: (account) => write('deleteAccount', [actor, account]),
+    setPassword: (account, hash, keep, now) => write('setPassword', [actor, account, hash, keep], now),
     createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
     createTokenWithin: (max, account, token, now) =>
       write('createTokenWithin', [actor, max, account, storedToken(token)], now),

@@ -47,6 +47,7 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
     lastNumbers: async () => ({
       account: lastNumberOf(ledger, 'account'),
       token: lastNumberOf(ledger, 'token'),
+      session: lastNumberOf(ledger, 'session'),
       audit: lastNumberOf(ledger, 'audit'),
       document: lastNumberOf(facts, 'document'),
     }),

@@ -10,6 +10,7 @@ import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
 import { placeMarkWrites } from '../place-marks.ts'
 import { sqliteSecretWrites } from '../secrets.ts'
+import { signInWrites } from '../sign-in.ts'
 import { sqliteTokenWrites } from '../tokens.ts'
 import { usageWrites } from '../usage.ts'
 import { writeWithReserve } from './disk-reserve.ts'
@@ -21,6 +22,7 @@ const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...usageWrites(database),
   ...sqliteSecretWrites(database),
   ...placeMarkWrites(database),
+  ...signInWrites(database),
   ...crawlRequestWrites(database),
   ...probeWrite(database),
 })
