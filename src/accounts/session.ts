@@ -33,9 +33,6 @@ export const SESSION_MAX_SECONDS = 30 * SECONDS_PER_DAY
 /** The maximum number of sessions of an account. A new one ends the oldest. */
 export const MAX_SESSIONS = 100
 
-/** The number of random bytes in the secret of a session and in the code of a link. */
-export const SESSION_SECRET_BYTES = 32
-
 const SECRET_PATTERN = /^[A-Za-z0-9_-]{43}$/
 
 /** When a session ends unless it is used. */

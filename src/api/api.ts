@@ -9,6 +9,8 @@ import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
+import { OriginCheck } from './app/origin-check.ts'
+import { SessionAuthenticator } from './app/session-authenticator.ts'
 import { Authenticator } from './auth/authenticator.ts'
 import type { ApiContext } from './context.ts'
 import { createCrawlRequester } from './crawl-requests.ts'
@@ -54,9 +56,13 @@ export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
-  settings: { cors: Cors; trustedProxies: readonly string[]; directPath?: boolean } & Partial<
-    CrawlerPageSettings & ClientLimitSettings
-  >
+  settings: {
+    cors: Cors
+    trustedProxies: readonly string[]
+    directPath?: boolean
+    /** The address that users see; null or missing: the host that they request. */
+    publicUrl?: string | null
+  } & Partial<CrawlerPageSettings & ClientLimitSettings>
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
@@ -133,34 +139,44 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
     readiness = () => 'ok',
     log,
     metrics,
-    lookupCrawlRequests = null,
   } = options
   const { facts, ledger } = store
   const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, monotonicMs, (reason) =>
     metrics.countRejection(reason),
   )
   const onFault = (err: unknown): void => log.error({ err }, 'ledger failed')
-  const onRequestFault = (err: unknown): void => log.warn({ err }, 'cannot queue a crawl request')
   return {
     facts,
     similarSearch,
     fileStore,
     authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
+    ...sessionContext(options, monotonicMs, onFault),
     callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
     downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
     responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
-    requestCrawl:
-      lookupCrawlRequests === null
-        ? () => {}
-        : createCrawlRequester({ ...lookupCrawlRequests, now, onFault: onRequestFault }),
+    requestCrawl: crawlRequester(options),
     readiness,
     clientLimits: clients,
     monotonicMs,
     metrics,
     log,
   }
+}
+
+function crawlRequester({ lookupCrawlRequests = null, now, log }: ApiOptions): ApiContext['requestCrawl'] {
+  const onFault = (err: unknown): void => log.warn({ err }, 'cannot queue a crawl request')
+  return lookupCrawlRequests === null ? () => {} : createCrawlRequester({ ...lookupCrawlRequests, now, onFault })
+}
+
+function sessionContext(
+  { store: { ledger }, settings, limits, now }: ApiOptions,
+  monotonicMs: () => number,
+  onFault: (fault: unknown) => void,
+): Pick<ApiContext, 'sessions' | 'origins'> {
+  const origins = new OriginCheck(settings.publicUrl ?? null)
+  return { sessions: new SessionAuthenticator({ ledger, origins, limits, now, monotonicMs, onFault }), origins }
 }
 
 function addEndpointRoute(app: FastifyInstance, context: ApiContext, endpoint: Endpoint): void {

@@ -6,6 +6,8 @@ import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import { userMessageOf } from '../store/engines.ts'
 import { StoreFault } from '../store/port/fault.ts'
 import type { FactsReader } from '../store/port/store.ts'
+import type { OriginCheck } from './app/origin-check.ts'
+import type { SessionAuthenticator } from './app/session-authenticator.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { RequestCrawl } from './crawl-requests.ts'
 import type { CursorKeyring } from './cursor/keyring.ts'
@@ -23,6 +25,9 @@ export type ApiContext = {
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   authenticator: Authenticator
+  /** Resolves the sessions of the web page. */
+  sessions: SessionAuthenticator
+  origins: OriginCheck
   /** Limits calls until their response is closed. */
   callLimiter: AccountConcurrencyLimiter
   /** Limits downloads until their last byte is sent. */

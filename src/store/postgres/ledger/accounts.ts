@@ -98,15 +98,18 @@ export function postgresAccountReads({ read }: Pick<Database, 'read'>) {
   }
 }
 
+/** The changes that this file makes. */
+type AccountChanges = Omit<
+  LedgerChanges,
+  'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken' | 'rotateSecret' | 'setPassword'
+>
+
 /** The account changes of an actor. `now`: the time of changes without one, null for the server's. */
 export function postgresAccountWrites(
   { transaction }: Pick<Database, 'transaction'>,
   actor: Actor,
   now: () => Instant | null,
-): Omit<
-  LedgerChanges,
-  'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken' | 'rotateSecret' | 'setPassword'
-> {
+): AccountChanges {
   return {
     createAccount: (account, at, token) =>
       transaction((session) => insertAccount(session, account, at, token, auditWriterOf(actor, at))),

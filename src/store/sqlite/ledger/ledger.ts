@@ -18,7 +18,7 @@ import { openLedgerFile } from './file.ts'
 import { sqlitePaidFileReads } from './paid-files.ts'
 import { placeMarkReads } from './place-marks.ts'
 import { secretReads } from './secrets.ts'
-import { signInCalls, signInReads } from './sign-in.ts'
+import { sqliteSignIns } from './sign-in/sign-in.ts'
 import { tokenStandingReads } from './token-standing.ts'
 import { tokenReads } from './tokens.ts'
 import { usageReads } from './usage.ts'
@@ -47,8 +47,7 @@ export function openSqliteLedger(
   return {
     ...ledgerReads(database),
     ...ledgerWrites(write),
-    ...signInReads(database),
-    ...signInCalls(write),
+    ...sqliteSignIns(database, write),
     ...sqliteCrawlRequests(database, write),
     ...sqliteSecrets(database, configured, write),
     as: (actor) => ledgerChangesBy(actor, write, configured !== null),

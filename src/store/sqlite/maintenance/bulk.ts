@@ -45,10 +45,7 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
     progress: async () =>
       (facts.prepare(`select value from metadata where name = 'copy'`).get()?.value ?? null) as string | null,
     lastNumbers: async () => ({
-      account: lastNumberOf(ledger, 'account'),
-      token: lastNumberOf(ledger, 'token'),
-      session: lastNumberOf(ledger, 'session'),
-      audit: lastNumberOf(ledger, 'audit'),
+      ...ledgerNumbers(ledger),
       document: lastNumberOf(facts, 'document'),
     }),
     async finish({ document, ...ofLedger }) {
@@ -61,6 +58,15 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
       facts.close()
       ledger.close()
     },
+  }
+}
+
+function ledgerNumbers(ledger: DatabaseSync): Omit<LastNumbers, 'document'> {
+  return {
+    account: lastNumberOf(ledger, 'account'),
+    token: lastNumberOf(ledger, 'token'),
+    session: lastNumberOf(ledger, 'session'),
+    audit: lastNumberOf(ledger, 'audit'),
   }
 }
 

@@ -10,7 +10,10 @@ import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
 import { placeMarkWrites } from '../place-marks.ts'
 import { sqliteSecretWrites } from '../secrets.ts'
-import { signInWrites } from '../sign-in.ts'
+import { attemptWrites } from '../sign-in/attempts.ts'
+import { linkWrites } from '../sign-in/links.ts'
+import { passwordWrites } from '../sign-in/passwords.ts'
+import { sessionWrites } from '../sign-in/sessions.ts'
 import { sqliteTokenWrites } from '../tokens.ts'
 import { usageWrites } from '../usage.ts'
 import { writeWithReserve } from './disk-reserve.ts'
@@ -22,7 +25,10 @@ const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...usageWrites(database),
   ...sqliteSecretWrites(database),
   ...placeMarkWrites(database),
-  ...signInWrites(database),
+  ...passwordWrites(database),
+  ...sessionWrites(database),
+  ...linkWrites(database),
+  ...attemptWrites(database),
   ...crawlRequestWrites(database),
   ...probeWrite(database),
 })
