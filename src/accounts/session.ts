@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { type Instant, SECONDS_PER_DAY } from '../values/time.ts'
 
 /** A session of the web page, without its secret. `browser` and `address` tell the owner which session it is. */
-export type Session = {
+export type WebSession = {
   id: number
   account: number
   created: Instant
@@ -13,7 +13,7 @@ export type Session = {
   address: string
 }
 
-export type NewSession = Pick<Session, 'account' | 'browser' | 'address'> & { hash: Uint8Array }
+export type NewSession = Pick<WebSession, 'account' | 'browser' | 'address'> & { hash: Uint8Array }
 
 /** `sign-in`: signs in an account; `sign-up`: creates one; `password`: sets a new password. */
 export const LINK_KINDS = ['sign-in', 'sign-up', 'password'] as const
@@ -36,7 +36,7 @@ export const MAX_SESSIONS = 100
 const SECRET_PATTERN = /^[A-Za-z0-9_-]{43}$/
 
 /** When a session ends unless it is used. */
-export function sessionEnd({ created, last_used }: Pick<Session, 'created' | 'last_used'>): Instant {
+export function sessionEnd({ created, last_used }: Pick<WebSession, 'created' | 'last_used'>): Instant {
   return Math.min(created + SESSION_MAX_SECONDS, last_used + SESSION_IDLE_SECONDS)
 }
 

@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DEFAULT_PLAN_LIMITS, type PlanLimitTable, planInForce } from '../../accounts/plan.ts'
-import { hashSecret, type Session, sessionEnd } from '../../accounts/session.ts'
+import { hashSecret, sessionEnd, type WebSession } from '../../accounts/session.ts'
 import type { SessionStanding, SignIns } from '../../store/port/sign-in.ts'
 import { dayOf, type Instant } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
@@ -11,7 +11,7 @@ import type { ApiRequest } from '../http/exchange.ts'
 import type { OriginCheck } from './origin-check.ts'
 
 /** The caller of a request of the web page. Its token is 0. */
-export type SessionCaller = Caller & { session: Session }
+export type SessionCaller = Caller & { session: WebSession }
 
 export type SessionAuthenticatorOptions = {
   ledger: Pick<SignIns, 'findSession' | 'touchSession'>
@@ -98,7 +98,7 @@ export class SessionAuthenticator {
   }
 
   /** Records at most once a minute that a session is in use. No request waits for it. */
-  #touch(session: Session, now: Instant): void {
+  #touch(session: WebSession, now: Instant): void {
     if (now - session.last_used < TOUCH_SECONDS) return
     session.last_used = now // the cached one, so that this process writes once
     this.#options.ledger.touchSession(session.id, now).catch(this.#options.onFault)

@@ -1,11 +1,11 @@
 /** The ledger's part for the web page: passwords, sessions, one-time links, and counts of attempts. */
 
 import type { Account } from '../../accounts/account.ts'
-import type { LinkKind, NewOneTimeLink, NewSession, OneTimeLink, Session } from '../../accounts/session.ts'
+import type { LinkKind, NewOneTimeLink, NewSession, OneTimeLink, WebSession } from '../../accounts/session.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** A session and the account that owns it. */
-export type SessionStanding = { account: Account; session: Session }
+export type SessionStanding = { account: Account; session: WebSession }
 
 /** Attempts to count under a key. `seconds`: from the first one, until the count starts again. */
 export type AttemptLimit = { key: string; seconds: number }
@@ -21,11 +21,11 @@ export interface SignIns {
    * Creates a session. Removes the sessions of the account that have ended, and its oldest ones above MAX_SESSIONS.
    * Throws if the account does not exist.
    */
-  createSession(session: NewSession, now: Instant): Promise<Session>
+  createSession(session: NewSession, now: Instant): Promise<WebSession>
   /** Finds a session by the SHA-256 of its secret. Also returns one that has ended; the caller must check it. */
   findSession(hash: Uint8Array): Promise<SessionStanding | null>
   /** The sessions of an account, oldest first, also those that have ended. */
-  sessions(account: number): Promise<Session[]>
+  sessions(account: number): Promise<WebSession[]>
   /** Records that a session is in use. */
   touchSession(session: number, now: Instant): Promise<void>
   /** Returns false if the account has no such session. */

@@ -1,6 +1,11 @@
 /** The sessions of the web page, on PostgreSQL. */
 
-import { MAX_SESSIONS, SESSION_IDLE_SECONDS, SESSION_MAX_SECONDS, type Session } from '../../../../accounts/session.ts'
+import {
+  MAX_SESSIONS,
+  SESSION_IDLE_SECONDS,
+  SESSION_MAX_SECONDS,
+  type WebSession,
+} from '../../../../accounts/session.ts'
 import type { SessionStanding, SignIns } from '../../../port/sign-in.ts'
 import type { Database } from '../../database/database.ts'
 import { ACCOUNT_AS_JSON } from '../accounts.ts'
@@ -44,18 +49,18 @@ export const END_SESSIONS = {
 export function sessions({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
   return {
     async findSession(hash): Promise<SessionStanding | null> {
-      const [row] = await read<Session & { accountJson: string }>(READ_STANDING, [hash])
+      const [row] = await read<WebSession & { accountJson: string }>(READ_STANDING, [hash])
       if (row === undefined) return null
       const { accountJson, ...session } = row
       return { account: JSON.parse(accountJson), session }
     },
-    sessions: (account) => read<Session>(READ_SESSIONS, [account]),
+    sessions: (account) => read<WebSession>(READ_SESSIONS, [account]),
     createSession: ({ account, hash, browser, address }, now) =>
       transaction(async ({ rows, run }) => {
         if ((await rows(LOCK_ACCOUNT, [account])).length === 0) throw new Error(`there is no account ${account}`)
         await run(REMOVE_ENDED_SESSIONS, [account, now - SESSION_MAX_SECONDS, now - SESSION_IDLE_SECONDS])
         await run(REMOVE_OLDEST_SESSIONS, [account])
-        const [created] = await rows<Session>(INSERT_SESSION, [account, hash, now, browser, address])
+        const [created] = await rows<WebSession>(INSERT_SESSION, [account, hash, now, browser, address])
         return created!
       }),
     touchSession: (session, now) => transaction(async ({ run }) => void (await run(TOUCH_SESSION, [session, now]))),

@@ -6,7 +6,7 @@ import {
   type NewSession,
   SESSION_IDLE_SECONDS,
   SESSION_MAX_SECONDS,
-  type Session,
+  type WebSession,
 } from '../../../../accounts/session.ts'
 import type { Instant } from '../../../../values/time.ts'
 import type { SessionStanding, SignIns } from '../../../port/sign-in.ts'
@@ -15,7 +15,7 @@ import type { StoredHash } from './stored-hash.ts'
 
 const SESSION_COLUMNS = 's.id, s.account, s.created, s.last_used, s.browser, s.address'
 
-type StandingRow = AccountRow & { session: number; sessionCreated: Instant } & Omit<Session, 'id' | 'created'>
+type StandingRow = AccountRow & { session: number; sessionCreated: Instant } & Omit<WebSession, 'id' | 'created'>
 
 export function sessionReads(database: DatabaseSync) {
   const standing = database.prepare(
@@ -33,7 +33,7 @@ export function sessionReads(database: DatabaseSync) {
         session: { id: session, account, created: sessionCreated, last_used, browser, address },
       }
     },
-    sessions: async (account) => (all.all(account) as Session[]).map((row) => ({ ...row })),
+    sessions: async (account) => (all.all(account) as WebSession[]).map((row) => ({ ...row })),
   } satisfies Partial<SignIns>
 }
 
@@ -49,7 +49,7 @@ export function sessionWrites(database: DatabaseSync) {
   const touch = database.prepare('update session set last_used = max(last_used, ?1) where id = ?2')
   const end = database.prepare('delete from session where account = ? and id = ?')
   return {
-    createSession(now: Instant, { account, hash, browser, address }: StoredHash<NewSession>): Session {
+    createSession(now: Instant, { account, hash, browser, address }: StoredHash<NewSession>): WebSession {
       removeEnded.run(account, now - SESSION_MAX_SECONDS, now - SESSION_IDLE_SECONDS)
       removeOldest.run(account)
       const { changes, lastInsertRowid } = insert.run(account, hash, now, browser, address)
