@@ -4,68 +4,19 @@
  */
 
 import assert from 'node:assert/strict'
-import { after, suite, test } from 'node:test'
-import pg from 'pg'
+import { suite, test } from 'node:test'
 import { partitionOfName, partitionOfPackedAddress } from '../../../src/store/postgres/database/partition.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
-import type { Clock, Damage, Engine, Opened } from '../conformance/engine.ts'
-import { openedAt } from '../conformance/opened-store.ts'
+import type { Damage, Engine } from '../conformance/engine.ts'
 import { lists } from '../conformance/reading/lists.ts'
 import { conformance } from '../conformance/suite.ts'
 import { forgetting } from '../conformance/writing/forgetting.ts'
-import { FACT_TABLES } from '../tables.ts'
+import { openedInReusedPlaces, run } from './places.ts'
 import { recordStatements } from './recorded-statements.ts'
-import { noOtherCollation, noPostgres, type Place, type PostgresServer, postgresServer } from './server.ts'
+import { noOtherCollation, noPostgres, postgresServer } from './server.ts'
 import { tablesWithoutPart } from './shard-rule.ts'
 
 const statements = recordStatements()
-
-const SIMILAR = [
-  'page_document',
-  'document',
-  'orphan_document',
-  'document_tombstone',
-  'segment',
-  'posting',
-  'document_frequency',
-]
-const TABLES = [
-  ...FACT_TABLES,
-  ...['crawler', 'probe_outcome', 'job_run', 'crawl_request', 'lookup_request_count', 'account'],
-  ...SIMILAR,
-]
-const LEASES = `update slot_lease
-    set holder = null, fence = 0, expires_at = null, next_sweep = 0, last_sweep = null, counts = null
-    where (holder, fence, expires_at, next_sweep, last_sweep, counts) is distinct from (null, 0, null, 0, null, null);
-  update named_lock set holder = null, fence = 0, expires_at = null
-    where (holder, fence, expires_at) is distinct from (null, 0, null);
-  delete from metadata where name = 'indexed_until'`
-/** A table becomes slow after this many deletions, because nothing vacuums it. */
-const MANY = 1_000
-
-/**
- * `empty`: receives places that are empty again, because creating the tables takes longer than most tests. A place with
- * many rows is dropped.
- */
-function openAt(place: Place, clock: Clock, empty: Place[]): Promise<Opened> {
-  return openedAt(place.url, { now: () => clock.now, pool: 2 }, async () => {
-    const counts = await run(place.url, [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';'))
-    if (counts.some((count) => count! > MANY)) await place.drop()
-    else empty.push(place)
-  })
-}
-
-/** Runs statements and returns how many rows each changed. */
-async function run(url: string, statements: string): Promise<(number | null)[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements)
-    return [results].flat().map(({ rowCount }) => rowCount)
-  } finally {
-    await client.end()
-  }
-}
 
 /** Damage by statements, each of which must change something. */
 function statement(what: string, ...statements: string[]): Damage {
@@ -215,25 +166,13 @@ const damages: readonly Damage[] = [
   otherPart('a name in another part', 'crawl_state', `name = 'a.example'`),
 ]
 
-/**
- * An engine whose stores are in places that `make` creates. One test after another uses them, and the end of the suite
- * drops them.
- */
-function engine(title: string, make: (server: PostgresServer) => Promise<Place>): Engine {
-  const empty: Place[] = []
-  after(async () => {
-    for (const place of empty) await place.drop()
-  })
-  const open = async (clock: Clock) => openAt(empty.pop() ?? (await make(await postgresServer())), clock, empty)
-  return { name: title, open, damages }
-}
-
 suite('PostgreSQL', { skip: noPostgres }, () => {
-  conformance(engine('schemas', (server) => server.schema()))
+  conformance({ name: 'schemas', damages, open: openedInReusedPlaces((server) => server.schema()) })
 })
 
 suite('PostgreSQL with a database of another collation', { skip: noOtherCollation }, () => {
-  const english = engine('en-US', (server) => server.database('en-US'))
+  const open = openedInReusedPlaces((server) => server.database('en-US'))
+  const english: Engine = { name: 'en-US', damages, open }
   for (const part of [lists, forgetting]) part(english)
   test('the database compares words differently', async () => {
     const { url, drop } = await (await postgresServer()).database('en-US')

@@ -13,11 +13,9 @@ import { postgresListing } from '../../../../src/store/postgres/listing/listing.
 import { postgresMaintenance } from '../../../../src/store/postgres/maintenance/maintenance.ts'
 import { postgresSchedule } from '../../../../src/store/postgres/schedule/schedule.ts'
 import { postgresIndexer } from '../../../../src/store/postgres/similar/indexer.ts'
-import type { Instant } from '../../../../src/values/time.ts'
-import type { Engine } from '../../conformance/engine.ts'
+import type { Clock, Engine } from '../../conformance/engine.ts'
 import { histories } from '../../conformance/histories.ts'
 import { upkeep } from '../../conformance/maintenance.ts'
-import { openedAt } from '../../conformance/opened-store.ts'
 import { listing } from '../../conformance/reading/listing.ts'
 import { lists } from '../../conformance/reading/lists.ts'
 import { looking } from '../../conformance/reading/lookups.ts'
@@ -30,10 +28,12 @@ import { forgetting } from '../../conformance/writing/forgetting.ts'
 import { retargeting } from '../../conformance/writing/retargeting.ts'
 import { gate } from '../../conformance/writing/version-check.ts'
 import { writing } from '../../conformance/writing/writing.ts'
-import { noPostgres, postgresServer } from '../server.ts'
+import { openedInReusedPlaces } from '../places.ts'
+import { noPostgres } from '../server.ts'
 import { withShards } from './artificial-shards.ts'
 
-async function withEightShards(store: Store, url: string, now: () => Instant): Promise<Store> {
+async function withEightShards(store: Store, url: string, clock: Clock): Promise<Store> {
+  const now = () => clock.now
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   const sharded = database.hasCitus ? database : withShards(database, 8)
   return {
@@ -51,17 +51,9 @@ async function withEightShards(store: Store, url: string, now: () => Instant): P
   }
 }
 
-const engine: Engine = {
-  name: 'eight shards',
-  damages: [],
-  async open(clock) {
-    const { url, drop } = await (await postgresServer()).schema()
-    const now = () => clock.now
-    return openedAt(url, { now, pool: 2 }, drop, (store) => withEightShards(store, url, now))
-  },
-}
-
 suite('PostgreSQL with eight shards', { skip: noPostgres }, () => {
+  const open = openedInReusedPlaces((server) => server.schema(), withEightShards)
+  const engine: Engine = { name: 'eight shards', damages: [], open }
   for (const part of [
     ...[writing, gate, forgetting, retargeting, dropping, filings],
     ...[looking, lists, profiles, states, schedule, listing, upkeep, histories],

@@ -1,0 +1,72 @@
+/** Places that one test after another uses, because creating the tables takes longer than most tests. */
+
+import { after } from 'node:test'
+import pg from 'pg'
+import type { Store } from '../../../src/store/port/store.ts'
+import type { Clock, Engine, Opened } from '../conformance/engine.ts'
+import { openedAt } from '../conformance/opened-store.ts'
+import { FACT_TABLES } from '../tables.ts'
+import { type Place, type PostgresServer, postgresServer } from './server.ts'
+
+/** Changes each opened instance of a store. */
+type Wrap = (store: Store, url: string, clock: Clock) => Promise<Store>
+
+const SIMILAR = [
+  'page_document',
+  'document',
+  'orphan_document',
+  'document_tombstone',
+  'segment',
+  'posting',
+  'document_frequency',
+]
+const TABLES = [
+  ...FACT_TABLES,
+  ...['crawler', 'probe_outcome', 'job_run', 'crawl_request', 'lookup_request_count', 'account'],
+  ...SIMILAR,
+]
+const LEASES = `update slot_lease
+    set holder = null, fence = 0, expires_at = null, next_sweep = 0, last_sweep = null, counts = null
+    where (holder, fence, expires_at, next_sweep, last_sweep, counts) is distinct from (null, 0, null, 0, null, null);
+  update named_lock set holder = null, fence = 0, expires_at = null
+    where (holder, fence, expires_at) is distinct from (null, 0, null);
+  delete from metadata where name = 'indexed_until'`
+/** A table becomes slow after this many deletions, because nothing vacuums it. */
+const MANY = 1_000
+
+/** `empty`: receives places that are empty again. A place with many rows is dropped. */
+function openAt(place: Place, clock: Clock, empty: Place[], wrap: Wrap): Promise<Opened> {
+  const now = () => clock.now
+  const remove = async () => {
+    const counts = await run(place.url, [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';'))
+    if (counts.some((count) => count! > MANY)) await place.drop()
+    else empty.push(place)
+  }
+  return openedAt(place.url, { now, pool: 2 }, remove, (store) => wrap(store, place.url, clock))
+}
+
+/** Runs statements and returns how many rows each changed. */
+export async function run(url: string, statements: string): Promise<(number | null)[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements)
+    return [results].flat().map(({ rowCount }) => rowCount)
+  } finally {
+    await client.end()
+  }
+}
+
+/**
+ * Opens stores in places that `make` creates. One test after another uses them, and the end of the suite drops them.
+ */
+export function openedInReusedPlaces(
+  make: (server: PostgresServer) => Promise<Place>,
+  wrap: Wrap = async (store) => store,
+): Engine['open'] {
+  const empty: Place[] = []
+  after(async () => {
+    for (const place of empty) await place.drop()
+  })
+  return async (clock) => openAt(empty.pop() ?? (await make(await postgresServer())), clock, empty, wrap)
+}
