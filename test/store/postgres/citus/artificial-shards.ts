@@ -4,10 +4,14 @@ import type { Database } from '../../../../src/store/postgres/database/database.
 import { PART_VALUES } from '../../../../src/store/postgres/database/partition.ts'
 import { type Shards, shardsOf } from '../../../../src/store/postgres/database/shards.ts'
 
-/** Shards with partitions in turn. */
+/** Each shard has several runs of so many successive partitions. A read of all shards takes one statement for each run. */
+const RUN_LENGTH = 8
+
+/** Shards with runs of partitions in turn. */
 function artificialShards(count: number): Shards {
+  const groupOf = (position: number): number => Math.floor(position / RUN_LENGTH) % count
   return shardsOf(
-    Array.from({ length: count }, (_, group) => PART_VALUES.filter((_, position) => position % count === group)),
+    Array.from({ length: count }, (_, group) => PART_VALUES.filter((_, position) => groupOf(position) === group)),
   )
 }
 
