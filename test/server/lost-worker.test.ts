@@ -30,10 +30,12 @@ const WORKER_AWAY = `
 /** The shards of names, by their partitions. */
 async function shardsOf(client: pg.Client, names: readonly string[]): Promise<number[]> {
   const sql = `select ((hashint2($1)::bigint + 2147483648) * ${STUB_SHARDS} / 4294967296)::integer as shard`
-  const shards = names.map(
-    async (name) => (await client.query(sql, [partitionOfName(name as DomainName)])).rows[0].shard,
-  )
-  return Promise.all(shards)
+  const shards: number[] = []
+  for (const name of names) {
+    const { rows } = await client.query(sql, [partitionOfName(name as DomainName)])
+    shards.push(rows[0].shard)
+  }
+  return shards
 }
 
 test('names on a worker that is away get 500 with Retry-After, others 200, and the log names the worker', {

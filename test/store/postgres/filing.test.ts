@@ -10,9 +10,11 @@ import { termsOf } from '../../../src/similar/text/terms.ts'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { partitionOfName } from '../../../src/store/postgres/database/partition.ts'
 import { documentOf, fileAll, filingOf, holdOf, saying } from '../conformance/similar/filed-pages.ts'
 import { faults, NOW, name } from '../conformance/world.ts'
 import { noPostgres, postgresServer } from './server.ts'
+import { waiting } from './waiting.ts'
 
 const ONE = name('one.example')
 const TWO = name('two.example')
@@ -34,14 +36,6 @@ async function worldOf(t: TestContext) {
     await place.drop()
   })
   return { keeper, other, hand, hold: await holdOf(keeper) }
-}
-
-const WAITING = `select distinct pid from pg_locks where not granted and pid in (select l.pid from pg_locks l
-  join pg_class c on c.oid = l.relation where c.relnamespace = current_schema()::regnamespace)`
-
-/** Resolves when so many transactions wait for a lock. */
-async function waiting(hand: pg.Client, transactions: number): Promise<void> {
-  while ((await hand.query(WAITING)).rowCount! < transactions);
 }
 
 /** Files pages while another process runs `meanwhile`, after the pages were read and before they are filed. */
@@ -71,9 +65,11 @@ suite('filing concurrently with writers on PostgreSQL', { skip: noPostgres, conc
     await ingest(keeper, [saying(ONE, 1, 'one'), saying(TWO, 1, 'two')])
     const filings = (await keeper.similarIndex.pending(10)).map(filingOf)
     await hand.query('begin')
-    await hand.query('select 1 from pending_page p join facts f using (part, id) where f.name = $1 for update of p', [
-      ONE,
-    ])
+    await hand.query(
+      `select 1 from pending_page p join facts f on f.part = $2 and f.id = p.id
+        where p.part = $2 and f.name = $1 for update of p`,
+      [ONE, partitionOfName(ONE)],
+    )
     assert.equal(await keeper.similarIndex.filePages(hold, filings), true)
     assert.deepEqual(
       (await keeper.similarIndex.pending(10)).map((page) => page.name),

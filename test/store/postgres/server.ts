@@ -30,6 +30,8 @@ export type PostgresServer = {
 /** PostgreSQL refuses to run as root, so user nobody runs it. */
 const NOBODY = 65_534
 const OWNER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+const DEADLOCK = '40P01'
+const MAX_TRIES = 10
 /** Data need not survive a crash of the machine. Many test processes need many connections. */
 const SETTINGS = [
   'listen_addresses=',
@@ -151,11 +153,19 @@ function databasePlace(url: string, name: string): Place {
   return { url: place.href, drop: () => run(url, `drop database ${name} with (force)`) }
 }
 
+/** Tries again after a deadlock: with Citus, schemas that are created and dropped at once lock the same catalogs. */
 async function run(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    for (let attempt = 1; ; attempt++) {
+      const error = await client.query(statement).then(
+        () => null,
+        (reason) => reason,
+      )
+      if (error === null) return
+      if (error.code !== DEADLOCK || attempt === MAX_TRIES) throw error
+    }
   } finally {
     await client.end()
   }
