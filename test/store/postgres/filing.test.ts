@@ -13,8 +13,8 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { partitionOfName } from '../../../src/store/postgres/database/partition.ts'
 import { documentOf, fileAll, filingOf, holdOf, saying } from '../conformance/similar/filed-pages.ts'
 import { faults, NOW, name } from '../conformance/world.ts'
+import { waiting } from './citus/waiting.ts'
 import { noPostgres, postgresServer } from './server.ts'
-import { waiting } from './waiting.ts'
 
 const ONE = name('one.example')
 const TWO = name('two.example')

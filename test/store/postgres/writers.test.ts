@@ -10,9 +10,9 @@ import { partitionOfName } from '../../../src/store/postgres/database/partition.
 import { agree } from '../conformance/answers.ts'
 import { address, changesOf, dns, faults, NOW, name, redirecting, seen } from '../conformance/world.ts'
 import { Model } from '../model.ts'
+import { isDistributed, waiting, waitingSql } from './citus/waiting.ts'
 import { proxyTo } from './proxy.ts'
 import { noPostgres, postgresServer } from './server.ts'
-import { isDistributed, waiting, waitingSql } from './waiting.ts'
 
 const QUESTION = {
   names: ['a.example', 'b.example', 's.example', 't.example', 'u.example'].map(name),

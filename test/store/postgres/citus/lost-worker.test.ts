@@ -17,7 +17,7 @@ import { damageMessage, isConnectionLost, toStoreFault } from '../../../../src/s
 import { until } from '../../../until.ts'
 import { proxyTo } from '../proxy.ts'
 import { noPostgres, postgresServer } from '../server.ts'
-import { isDistributed } from '../waiting.ts'
+import { isDistributed } from './waiting.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
