@@ -31,15 +31,19 @@ export const WORKER_SETTINGS: readonly string[] = [
   `lock_timeout=${LOCK_TIMEOUT_MS}`,
 ]
 
-/** PostgreSQL plans a statement once. Citus needs the values of the parameters to find the shard. */
-const PLAN_ONCE = 'plan_cache_mode=force_generic_plan'
-const PLAN_WITH_VALUES = 'plan_cache_mode=force_custom_plan'
+/** PostgreSQL plans a statement once. */
+const PLAN_ONCE = ['plan_cache_mode=force_generic_plan']
+/**
+ * Citus needs the values of the parameters to find the shard. If a worker is unreachable, it gives up early enough for
+ * the call to try again. Its default is 30 seconds.
+ */
+const CITUS_SETTINGS = ['plan_cache_mode=force_custom_plan', 'citus.node_connection_timeout=5000']
 
 /** The configuration of a client. `applicationName`: how the server lists it. `hasCitus`: of the database. */
 export function clientConfigOf(url: string, applicationName: string, hasCitus = false): pg.ClientConfig {
   const parsed = new URL(url)
   const userOptions = parsed.searchParams.get('options')
-  const settings = [...PLANNER_SETTINGS, hasCitus ? PLAN_WITH_VALUES : PLAN_ONCE]
+  const settings = [...PLANNER_SETTINGS, ...(hasCitus ? CITUS_SETTINGS : PLAN_ONCE)]
   const options = settings.map((setting) => `-c ${setting}`)
   parsed.searchParams.set('options', [...options, ...(userOptions ? [userOptions] : [])].join(' '))
   return {

@@ -45,15 +45,19 @@ export async function undistributedTables({ read, hasCitus }: Pick<Database, 're
   return rows.map(({ name }) => name)
 }
 
-/** Distributes tables with their rows, in a transaction. Throws StoreFault. */
+/**
+ * Distributes tables with their rows, in a transaction. The commit markers come first: Citus includes a table of the
+ * coordinator only if the transaction has created no shards there by another connection. Throws StoreFault.
+ */
 export async function distributeTables({ script, rows }: Session, tables: readonly string[]): Promise<void> {
   if (tables.length === 0) return
   await script(BEGIN_DISTRIBUTION)
+  if (tables.includes(MARKER_TABLE)) {
+    const [coordinator] = await rows<{ isKnown: boolean }>(CHECK_COORDINATOR)
+    if (!coordinator!.isKnown) throw new StoreFault(COORDINATOR_UNKNOWN)
+    await script(`select citus_add_local_table_to_metadata('${MARKER_TABLE}')`)
+  }
   for (const table of tables) if (table !== MARKER_TABLE) await script(distributionSql(table))
-  if (!tables.includes(MARKER_TABLE)) return
-  const [coordinator] = await rows<{ isKnown: boolean }>(CHECK_COORDINATOR)
-  if (!coordinator!.isKnown) throw new StoreFault(COORDINATOR_UNKNOWN)
-  await script(`select citus_add_local_table_to_metadata('${MARKER_TABLE}')`)
 }
 
 /**
