@@ -29,6 +29,8 @@ export type TokenString = string & { readonly __brand: 'TokenString' }
 /** The number of random bytes in a token: 160 bits. */
 export const TOKEN_BYTES = 20
 
+export const MAX_TOKEN_NAME_LENGTH = 100
+
 const TOKEN_PREFIX = 'dxt_'
 const BASE62_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN_BODY_LENGTH = 27 // 62 ** 27 > 2 ** 160
@@ -52,6 +54,12 @@ export function parseToken(text: string): TokenString | null {
 /** SHA-256 of the token, the digest that the store keeps. */
 export function hashToken(token: TokenString): Uint8Array {
   return createHash('sha256').update(token).digest()
+}
+
+/** The name of a token without surrounding white space; null if it is empty, too long, or has control characters. */
+export function parseTokenName(text: string): string | null {
+  const name = text.trim()
+  return /^\P{Cc}+$/u.test(name) && name.length <= MAX_TOKEN_NAME_LENGTH ? name : null
 }
 
 /** The record of a new token for the store. */

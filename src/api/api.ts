@@ -2,13 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { PlanLimitTable } from '../accounts/plan.ts'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
+import { addDataRoutes } from './app/data-routes.ts'
 import { OriginCheck } from './app/origin-check.ts'
 import { SessionAuthenticator } from './app/session-authenticator.ts'
 import { Authenticator } from './auth/authenticator.ts'
@@ -27,14 +28,15 @@ import { snapshot } from './endpoints/snapshot.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
 import type { DirectRoutes } from './http/direct/direct-path.ts'
 import type { ApiReply, ApiRequest } from './http/exchange.ts'
+import { cachedFileList } from './http/files/file-list.ts'
 import type { ReadableFileStore } from './http/files/file-response.ts'
 import { handleFileByName } from './http/files/files-by-name.ts'
-import { type Cors, preflightHeaders } from './http/headers.ts'
+import type { Cors } from './http/headers.ts'
 import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
 import { AccountConcurrencyLimiter, CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY } from './http/limits/concurrency-limiter.ts'
 import { handleQuery, type QuerySource } from './http/query-handler.ts'
 import { readParameters } from './http/request.ts'
-import { sendResponse } from './http/response.ts'
+import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { ApiDocs } from './openapi/docs-pages.ts'
@@ -98,6 +100,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
   addProfileRoutes(app, context)
+  addDataRoutes(app, context, ENDPOINTS)
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
   )
@@ -149,6 +152,8 @@ async function createApiContext(options: ApiOptions): Promise<ApiContext> {
     facts,
     similarSearch,
     fileStore,
+    fileList: cachedFileList(fileStore, monotonicMs),
+    ledger,
     authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
     ...sessionContext(options, monotonicMs, onFault),
     callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
@@ -217,31 +222,6 @@ function endpointHandler(context: ApiContext, endpoint: Endpoint, path: string, 
     request.accessRecord.endpoint = endpoint.name
     return handleQuery(context, endpoint, source, request, reply)
   }
-}
-
-type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-
-/** Adds a route whose handler sends the response itself, and a route for OPTIONS. */
-function addRoute(
-  app: FastifyInstance,
-  context: ApiContext,
-  url: string,
-  method: string[],
-  handler: RouteHandler,
-  config: FastifyContextConfig = {},
-): void {
-  const allow = [...method, 'OPTIONS'].join(', ')
-  const preflight = { status: 204, body: [], headers: preflightHeaders(context.responses.cors, allow) }
-  app.route({
-    method,
-    url,
-    config,
-    handler: (request, reply) => {
-      request.accessRecord.path = url
-      return handler(request, reply)
-    },
-  })
-  app.options(url, (request, reply) => sendResponse(context.responses, request, reply, preflight))
 }
 
 function packageVersion(): string {

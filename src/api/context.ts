@@ -5,6 +5,7 @@ import { FileStoreFault } from '../jobs/file-store/file-store-fault.ts'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import { userMessageOf } from '../store/engines.ts'
 import { StoreFault } from '../store/port/fault.ts'
+import type { Ledger } from '../store/port/ledger.ts'
 import type { FactsReader } from '../store/port/store.ts'
 import type { OriginCheck } from './app/origin-check.ts'
 import type { SessionAuthenticator } from './app/session-authenticator.ts'
@@ -12,6 +13,7 @@ import type { Authenticator } from './auth/authenticator.ts'
 import type { RequestCrawl } from './crawl-requests.ts'
 import type { CursorKeyring } from './cursor/keyring.ts'
 import { ApiError, overloadedError } from './errors.ts'
+import type { FileList } from './http/files/file-list.ts'
 import type { ReadableFileStore } from './http/files/file-response.ts'
 import type { ClientLimits } from './http/limits/client-limits.ts'
 import type { AccountConcurrencyLimiter } from './http/limits/concurrency-limiter.ts'
@@ -24,6 +26,8 @@ export type ApiContext = {
   facts: FactsReader
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
+  fileList: FileList
+  ledger: Ledger
   authenticator: Authenticator
   /** Resolves the sessions of the web page. */
   sessions: SessionAuthenticator

@@ -1,12 +1,14 @@
 /** The pages outside /v1.0/: the quota, health, the OpenAPI document and the page of the crawler. */
 
-import { addDays, formatInstant, startOfDay } from '../values/time.ts'
+import { formatInstant } from '../values/time.ts'
 import { authenticateBearer } from './auth/bearer.ts'
 import { type ApiContext, toApiError } from './context.ts'
 import type { ApiReply, ApiRequest } from './http/exchange.ts'
+import { fileIndexResponse } from './http/files/file-index.ts'
 import { rateLimitHeaders } from './http/headers.ts'
 import { type ApiResponse, bearerChallenge, errorResponse, sendResponse } from './http/response.ts'
 import type { HealthState } from './openapi/document.ts'
+import { quotaStatus } from './quota/quota-status.ts'
 
 /** Returns the response of a page. */
 type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -15,6 +17,7 @@ type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 export function pageHandlers(context: ApiContext, document: string, crawler: ApiResponse): Record<string, PageHandler> {
   const openapi: ApiResponse = { status: 200, body: [Buffer.from(document)], headers: [], isShared: true }
   return {
+    '/files': (request) => fileIndexResponse(context, request),
     '/crawler': () => crawler,
     '/account/quota': (request) => quotaResponse(context, request),
     '/healthz': () => healthResponse(200, 'ok'),
@@ -27,12 +30,9 @@ export function pageHandlers(context: ApiContext, document: string, crawler: Api
 async function quotaResponse(context: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const caller = await authenticateBearer(context, request)
   request.accessRecord.account = caller.account.id
-  const used = await context.quotaLimiter.used(caller)
-  const limit = caller.limits.dailyCalls
-  const remaining = limit === null ? null : Math.max(0, limit - used)
-  const reset = `${formatInstant(startOfDay(addDays(caller.today, 1)))}+00:00`
-  const body = JSON.stringify({ limit, used, remaining, reset })
-  return { status: 200, body: [body], headers: rateLimitHeaders(caller, remaining ?? 0) }
+  const { reset, ...status } = await quotaStatus(context.quotaLimiter, caller)
+  const body = JSON.stringify({ ...status, reset: `${formatInstant(reset)}+00:00` })
+  return { status: 200, body: [body], headers: rateLimitHeaders(caller, status.remaining ?? 0) }
 }
 
 /** Whether a proxy should send requests to this server. */

@@ -27,8 +27,8 @@ export type SessionAuthenticatorOptions = {
 /** The token under which the calls of sessions are recorded. */
 const SESSION_TOKEN = 0
 
-const COOKIE_NAME = '__Host-domaindex'
-const COOKIE_PATTERN = new RegExp(`(?:^|; *)${COOKIE_NAME}=([^;]*)`)
+export const SESSION_COOKIE = '__Host-domaindex'
+const COOKIE_PATTERN = new RegExp(`(?:^|; *)${SESSION_COOKIE}=([^;]*)`)
 
 /** Milliseconds for which a session is cached, so that every process rejects an ended one within a second. */
 const CACHE_MS = 500
@@ -106,7 +106,7 @@ export class SessionAuthenticator {
 }
 
 /** The CSRF token of a session: whoever knows it knows the cookie, which no script can read. */
-function csrfToken(secret: string): string {
+export function csrfToken(secret: string): string {
   return createHmac('sha256', secret).update('csrf').digest('base64url')
 }
 

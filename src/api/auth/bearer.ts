@@ -1,5 +1,6 @@
 /** Authenticates requests outside /v1.0/, whose token is a header. */
 
+import { SESSION_COOKIE } from '../app/session-authenticator.ts'
 import type { ApiContext } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
@@ -17,4 +18,19 @@ export function authenticateBearer(
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
   return authenticator.authenticate(token, ip)
+}
+
+/**
+ * The caller of the bearer token, or of the session if there is a session cookie and no token. A session needs the
+ * header X-CSRF-Token. Throws `token_missing`, `token_invalid`, `session_missing` and `origin_refused`.
+ */
+export function authenticateBearerOrSession(
+  context: Pick<ApiContext, 'authenticator' | 'sessions'>,
+  request: ApiRequest,
+): Caller | Promise<Caller> {
+  const { authorization, cookie } = request.headers
+  const isSession = authorization === undefined && cookie?.includes(`${SESSION_COOKIE}=`)
+  return isSession
+    ? context.sessions.authenticateSession(request, { csrf: true })
+    : authenticateBearer(context, request)
 }

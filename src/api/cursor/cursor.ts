@@ -17,13 +17,18 @@ const CURSOR_KEY_BYTES = 32
 /** The purpose of the derived key (RFC 5869, section 3.2). The number is the version of the cursor format. */
 const CURSOR_KEY_PURPOSE = 'domaindex cursor 1'
 
-/** Derives the cursor keys of an installation from its secrets (newest first) by HKDF-SHA-256. */
+/** The cursor keys of an installation. */
 export function cursorKeys(secrets: readonly { number: number; bytes: Uint8Array }[]): CursorKeys {
+  return deriveKeys(secrets, CURSOR_KEY_PURPOSE)
+}
+
+/** Derives keys for a purpose from the secrets of an installation (newest first) by HKDF-SHA-256. */
+export function deriveKeys(secrets: readonly { number: number; bytes: Uint8Array }[], purpose: string): CursorKeys {
   return new Map(
     secrets.map(({ number, bytes }) => [
       String(number),
       // Signing with a key object takes an eighth of the time that it takes with the bytes of the key.
-      createSecretKey(Buffer.from(hkdfSync('sha256', bytes, new Uint8Array(), CURSOR_KEY_PURPOSE, CURSOR_KEY_BYTES))),
+      createSecretKey(Buffer.from(hkdfSync('sha256', bytes, new Uint8Array(), purpose, CURSOR_KEY_BYTES))),
     ]),
   )
 }

@@ -109,9 +109,7 @@ export const dnshistory: Endpoint = {
     'cursor_expired',
     'cursor_mismatch',
   ],
-  authorize(caller) {
-    maxStatesOf(caller)
-  },
+  authorize: authorizeHistory,
   async handle(call) {
     const { parameters, caller, facts } = call
     const query = readNameParameter(parameters)
@@ -134,6 +132,11 @@ type HistoryByType = Partial<Record<RecordType, History>>
 function maxStatesOf({ limits }: Caller): number {
   if (limits.historyStates === null) throw new ApiError('plan_required')
   return limits.historyStates
+}
+
+/** Throws `plan_required` if the plan of the caller does not include the endpoint. */
+export function authorizeHistory(caller: Caller): void {
+  maxStatesOf(caller)
 }
 
 function readRecordType(parameters: Parameters): RecordType | null {

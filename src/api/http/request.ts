@@ -44,12 +44,16 @@ export function parseQueryString(text: string): Parameters {
 /** The parameters of a request. Throws `body_too_large`, and `token_missing` if the body is not a JSON object. */
 export function readParameters(request: ApiRequest): Parameters {
   if (request.method !== 'POST') return request.query as Parameters
-  if (request.body === TOO_LARGE) throw new ApiError('body_too_large')
-  const body = parseJson(request.body as string | undefined)
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ApiError('token_missing', { msg: NOT_JSON_MESSAGE })
-  }
-  return body as Parameters
+  const body = readJsonObject(request)
+  if (body === null) throw new ApiError('token_missing', { msg: NOT_JSON_MESSAGE })
+  return body
+}
+
+/** The body of a request; null if it is not a JSON object. Throws `body_too_large`. */
+export function readJsonObject({ body }: Pick<ApiRequest, 'body'>): Parameters | null {
+  if (body === TOO_LARGE) throw new ApiError('body_too_large')
+  const parsed = parseJson(body as string | undefined)
+  return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Parameters) : null
 }
 
 function parseJson(text = ''): unknown {

@@ -59,7 +59,7 @@ export async function sendResponse(
 ): Promise<void> {
   const { socket } = request.raw
   const { body } = response
-  const headers = ['Request-Id', request.id, ...COMMON_HEADERS, ...corsHeaders(context.cors, request.headers.origin)]
+  const headers = ['Request-Id', request.id, ...COMMON_HEADERS, ...crossOriginHeaders(context, request)]
   headers.push(...response.headers)
   if (body.length > 0) headers.push('Content-Type', response.type ?? 'application/json; charset=utf-8')
   let length = bodyLength(body)
@@ -82,6 +82,11 @@ export async function sendResponse(
   else if (!isLong) endWithParts(raw, parts)
   else if (isZipped) await sendZipped(raw, body)
   else await sendInBatches(raw, body)
+}
+
+/** The headers that let pages of other origins read the response, where that is allowed. */
+export function crossOriginHeaders({ cors }: Pick<ResponseContext, 'cors'>, request: ApiRequest): Headers {
+  return corsHeaders(request.routeOptions?.config.isSameOrigin ? [] : cors, request.headers.origin)
 }
 
 function trackUnsentBytes(context: ResponseContext, { accessRecord }: ApiRequest, length: number): void {

@@ -1,10 +1,13 @@
 /** Builds the OpenAPI 3.1 document from the declarations of the endpoints. */
 
+import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
+import { SESSION_COOKIE } from '../app/session-authenticator.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
 import { exactObject } from '../endpoints/schema.ts'
 import { domain } from '../profiles/domain.ts'
 import { ip } from '../profiles/ip.ts'
+import { UtcInstantSchema } from '../profiles/schema.ts'
 import { fileResponse, partialFileResponses } from './file-responses.ts'
 import { errorResponseObject, HEADERS, headerRefs, responsesOf } from './responses.ts'
 
@@ -38,6 +41,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
       securitySchemes: {
         query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET, the token is part of the URL.' },
         bearer: { type: 'http', scheme: 'bearer', description: 'Outside `/v1.0/`.' },
+        session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'The session of the web page.' },
+        csrf: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token', description: 'Belongs to the session.' },
       },
       headers: HEADERS,
     },
@@ -106,8 +111,28 @@ const FILENAME = {
   description: '`DATE.txt.gz`, `DATE-followup-7.csv.gz`, `DATE-followup-30.csv.gz`, or the `filename` of a snapshot.',
   schema: { type: 'string', examples: ['2026-11-19.txt.gz'] },
 }
+const NEXT_FILE = {
+  description: 'The `next` of the previous page: the name of its last file.',
+  schema: { type: 'string', examples: ['2026-11-19.txt.gz'] },
+}
+const FileIndex = exactObject({
+  files: Type.Array(
+    exactObject({
+      name: Type.String(),
+      kind: Type.String({ enum: [...FILE_KINDS] }),
+      date: Type.String({ format: 'date' }),
+      rows: Type.Integer({ description: 'Lines, without a header.' }),
+      bytes: Type.Integer({ description: 'The size of the download.' }),
+      etag: Type.String({ description: 'The entity tag of the download.' }),
+      last_modified: UtcInstantSchema,
+    }),
+  ),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+})
 const FILE_ERRORS = ['plan_required', 'premium_required', 'addon_required', 'no_subscription'] as const
 const DAY_ERRORS = ['before_subscription', 'after_subscription', 'outside_subscription'] as const
+
+const BEARER_OR_SESSION = [{ bearer: [] }, { session: [], csrf: [] }]
 
 /** The path of a profile, whose parameter is its last segment. */
 function profilePathItem(endpoint: Endpoint): JsonObject {
@@ -123,7 +148,7 @@ function profilePathItem(endpoint: Endpoint): JsonObject {
       summary,
       description,
       tags: ['profiles'],
-      security: [{ bearer: [] }],
+      security: BEARER_OR_SESSION,
       parameters: inPath,
       responses,
     },
@@ -134,6 +159,32 @@ function profilePathItem(endpoint: Endpoint): JsonObject {
 const OWN_PATHS = {
   '/domain/{name}': profilePathItem(domain),
   '/ip/{address}': profilePathItem(ip),
+  '/files': {
+    get: {
+      operationId: 'files',
+      summary: 'The files that the account may fetch; free',
+      description: 'Sorted by date, then by kind. A new file appears within seconds.',
+      tags: ['files'],
+      security: BEARER_OR_SESSION,
+      parameters: [
+        { ...NEXT_FILE, name: 'next', in: 'query', required: false },
+        {
+          name: 'limit',
+          in: 'query',
+          required: false,
+          description: 'Files per page, at most 1,000.',
+          schema: { type: 'integer', minimum: 1, default: 1000 },
+        },
+      ],
+      responses: {
+        200: jsonResponse('Success.', FileIndex),
+        400: errorResponseObject(400, ['cursor_invalid'], false),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid', 'session_missing'], false),
+        403: errorResponseObject(403, ['origin_refused'], false),
+        500: errorResponseObject(500, ['internal_error'], false),
+      },
+    },
+  },
   '/files/{filename}': {
     get: {
       operationId: 'file',
@@ -142,13 +193,13 @@ const OWN_PATHS = {
         'The whole file or ranges of it, with conditions. ' +
         'A file costs one call per day, even if it is downloaded several times.',
       tags: ['files'],
-      security: [{ bearer: [] }],
+      security: BEARER_OR_SESSION,
       parameters: [FILENAME],
       responses: {
         200: fileResponse(headerRefs),
         ...partialFileResponses(headerRefs),
-        401: errorResponseObject(401, ['token_missing', 'token_invalid'], false),
-        403: errorResponseObject(403, [...FILE_ERRORS, ...DAY_ERRORS], false),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid', 'session_missing'], false),
+        403: errorResponseObject(403, [...FILE_ERRORS, ...DAY_ERRORS, 'origin_refused'], false),
         404: errorResponseObject(404, ['no_data'], false),
         429: errorResponseObject(429, ['rate_limited'], false),
         500: errorResponseObject(500, ['internal_error'], false),

@@ -65,7 +65,7 @@ export const domain: Endpoint = {
   }),
   example: DOMAIN_EXAMPLE,
   file: null,
-  errors: ['domain_format', 'no_data'],
+  errors: ['domain_format', 'no_data', 'session_missing', 'origin_refused'],
   async handle({ parameters, caller, facts, onUnknownName }) {
     const name = readNameParameter(parameters)
     const found = await facts.domainProfile(name, MAX_PROFILE_ADDRESSES)

@@ -33,7 +33,7 @@ export const ip: Endpoint = {
   }),
   example: IP_EXAMPLE,
   file: null,
-  errors: ['domain_format', 'no_data'],
+  errors: ['domain_format', 'no_data', 'session_missing', 'origin_refused'],
   async handle(call) {
     const address = readAddress(call.parameters)
     const { domains, count } = await call.facts.addressProfile(address, MAX_PROFILE_DOMAINS)

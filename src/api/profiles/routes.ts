@@ -1,7 +1,7 @@
 /** The routes of the profiles: their endpoints, paths and parameters. */
 
 import type { FastifyRequest } from 'fastify'
-import { authenticateBearer } from '../auth/bearer.ts'
+import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { QuerySource } from '../http/query-handler.ts'
@@ -14,9 +14,9 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: ip, path: '/ip/:query' },
 ]
 
-export function profileSource(context: Pick<ApiContext, 'authenticator'>): QuerySource {
+export function profileSource(context: Pick<ApiContext, 'authenticator' | 'sessions'>): QuerySource {
   return {
     read: (request) => ({ query: (request as FastifyRequest<{ Params: { query: string } }>).params.query }),
-    authenticate: (request) => authenticateBearer(context, request),
+    authenticate: (request) => authenticateBearerOrSession(context, request),
   }
 }

@@ -5,18 +5,22 @@ import type { Caller } from '../auth/authenticator.ts'
 
 export class UsageBuffer {
   #records: UsageNote[] = []
-  /** The last record of each token. Most calls only increment it. */
+  /**
+   * The last record of each token, and under the negative ID of each account that of its sessions, whose token is 0. Most
+   * calls only increment it.
+   */
   readonly #lastByToken = new Map<number, UsageNote>()
 
   add({ account, token, today, now }: Caller, endpoint: string): void {
-    const last = this.#lastByToken.get(token)
+    const key = token === 0 ? -account.id : token
+    const last = this.#lastByToken.get(key)
     if (last !== undefined && last.endpoint === endpoint && last.day === today) {
       last.calls++
       last.lastCall = now
       return
     }
     const record = { account: account.id, token, endpoint, day: today, calls: 1, lastCall: now }
-    this.#lastByToken.set(token, record)
+    this.#lastByToken.set(key, record)
     this.#records.push(record)
   }
 

@@ -3,9 +3,8 @@
 import { InvalidArgumentError } from 'commander'
 import { ADDONS, type Addon, parseEmail } from '../../accounts/account.ts'
 import { type Period, parsePeriod } from '../../accounts/period.ts'
+import { MAX_TOKEN_NAME_LENGTH, parseTokenName } from '../../accounts/token.ts'
 import { type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
-
-const MAX_TOKEN_NAME_LENGTH = 100
 
 export function parseEmailArgument(text: string): string {
   const email = parseEmail(text)
@@ -29,8 +28,8 @@ export function parseAddonArgument(text: string): Addon {
 }
 
 export function parseTokenNameArgument(text: string): string {
-  const name = text.trim()
-  if (/^\P{Cc}+$/u.test(name) && name.length <= MAX_TOKEN_NAME_LENGTH) return name
+  const name = parseTokenName(text)
+  if (name !== null) return name
   throw new InvalidArgumentError(`A name has 1 to ${MAX_TOKEN_NAME_LENGTH} characters and no control characters.`)
 }
 

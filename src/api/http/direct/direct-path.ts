@@ -3,7 +3,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { AccessRecord, ApiReply, ApiRequest } from '../exchange.ts'
-import { formatHttpDate } from '../http-date.ts'
+import { formatHttpDate } from '../files/http-date.ts'
 import type { DirectConnection, PendingRequest, QueryRecognizer, RecognizedQuery } from '../pending-request.ts'
 import { type ResponseBody, writeParts } from '../write-parts.ts'
 import { type PlainQuery, parsePlainQuery } from './plain-query.ts'

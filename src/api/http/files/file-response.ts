@@ -3,9 +3,9 @@
 import type { ServerResponse } from 'node:http'
 import type { FileManifest, FileName, FileStore, OpenedFile } from '../../../jobs/file-store/file-store.ts'
 import type { ApiReply, ApiRequest } from '../exchange.ts'
-import { COMMON_HEADERS, corsHeaders, type Headers } from '../headers.ts'
-import { formatHttpDate } from '../http-date.ts'
-import { isLastResponse, type ResponseContext } from '../response.ts'
+import { COMMON_HEADERS, type Headers } from '../headers.ts'
+import { crossOriginHeaders, isLastResponse, type ResponseContext } from '../response.ts'
+import { formatHttpDate } from './http-date.ts'
 import { type ByteRange, evaluatePreconditions, requestedRange } from './preconditions.ts'
 
 /** The part of the file store that downloads need. */
@@ -59,7 +59,7 @@ export async function sendFileResponse(
   if (request.raw.socket.destroyed) return
   const { raw } = reply
   if (context.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
-  const common = ['Request-Id', request.id, ...COMMON_HEADERS, ...corsHeaders(context.cors, request.headers.origin)]
+  const common = ['Request-Id', request.id, ...COMMON_HEADERS, ...crossOriginHeaders(context, request)]
   raw.writeHead(status, [...common, ...headers])
   if (range === null) return void raw.end()
   try {
@@ -94,7 +94,7 @@ function writeChunk(context: ResponseContext, raw: ServerResponse, chunk: Uint8A
 }
 
 /** The entity tag. It depends only on the bytes, so that downloads of a file that was rebuilt equally can resume. */
-function fileEtag({ sha256 }: FileManifest): string {
+export function fileEtag({ sha256 }: FileManifest): string {
   return `"${sha256.slice(0, 32)}"`
 }
 

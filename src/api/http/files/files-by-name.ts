@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseFileName } from '../../../jobs/file-store/file-store.ts'
 import type { Caller } from '../../auth/authenticator.ts'
-import { authenticateBearer } from '../../auth/bearer.ts'
+import { authenticateBearerOrSession } from '../../auth/bearer.ts'
 import type { ApiContext } from '../../context.ts'
 import { authorizeDaily, openDaily } from '../../endpoints/daily.ts'
 import type { EndpointName } from '../../endpoints/endpoint.ts'
@@ -12,7 +12,7 @@ import { ApiError } from '../../errors.ts'
 import { handleFile } from './file-handler.ts'
 import type { FileDownload, ReadableFileStore } from './file-response.ts'
 
-/** Handles a request for one file. Its token is a header. The call is recorded under /daily or /snapshot. */
+/** Handles a request for one file. Its token is a header, or it has a session. The call is recorded under /daily or /snapshot. */
 export function handleFileByName(context: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { filename = '' } = request.params as { filename?: string }
   const find = (caller: Caller): Promise<FileDownload> => findFile(caller, context.fileStore, filename)
@@ -20,13 +20,14 @@ export function handleFileByName(context: ApiContext, request: FastifyRequest, r
   request.accessRecord.endpoint = endpoint
   return handleFile(
     context,
-    { endpoint, authenticate: (sent) => authenticateBearer(context, sent), find },
+    { endpoint, authenticate: (sent) => authenticateBearerOrSession(context, sent), find },
     request,
     reply,
   )
 }
 
-async function findFile(caller: Caller, fileStore: ReadableFileStore, filename: string): Promise<FileDownload> {
+/** Opens a file with the rights of a caller. Throws ApiError. */
+export async function findFile(caller: Caller, fileStore: ReadableFileStore, filename: string): Promise<FileDownload> {
   const file = parseFileName(filename)
   if (file === null) throw new ApiError('no_data', { msg: 'There is no file with this name.' })
   const { name, kind, date } = file
@@ -38,6 +39,7 @@ async function findFile(caller: Caller, fileStore: ReadableFileStore, filename: 
   return openDaily(caller, fileStore, kind, date)
 }
 
-function endpointOfFile(filename: string): EndpointName {
+/** The endpoint under which a download of a file is recorded. */
+export function endpointOfFile(filename: string): EndpointName {
   return filename.startsWith('domains-') ? 'snapshot' : 'daily'
 }

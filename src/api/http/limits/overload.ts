@@ -12,6 +12,8 @@ declare module 'fastify' {
     envelope?: Envelope
     /** Whether the route is answered even in an overload, because it is cheap and reports the state of the server. */
     isHealth?: boolean
+    /** Whether pages of other origins may not read the responses, because a cookie authenticates the requests. */
+    isSameOrigin?: boolean
   }
 }
 

@@ -1,6 +1,6 @@
 /** Formats and parses dates in headers (RFC 9110, section 5.6.7). */
 
-import type { Instant } from '../../values/time.ts'
+import type { Instant } from '../../../values/time.ts'
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const HTTP_TIME_PATTERN = '(?<time>\\d\\d:\\d\\d:\\d\\d)'

@@ -1,0 +1,84 @@
+/** The files of an account for the web page: the days of a month with their state, and the snapshots. */
+
+import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
+import type { FileManifest } from '../../jobs/file-store/file-store.ts'
+import { addDays, type Day, parseDay } from '../../values/time.ts'
+import type { ApiContext } from '../context.ts'
+import type { Parameters } from '../endpoints/parameters.ts'
+import { mayFetchFile } from '../http/files/file-access.ts'
+import { fileEtag } from '../http/files/file-response.ts'
+import { type AppHandler, jsonResponse } from './app-handler.ts'
+import { signLink } from './download-links.ts'
+import { utcText, valueError } from './request-values.ts'
+import type { SessionCaller } from './session-authenticator.ts'
+
+/** The editions of the snapshot, and the add-on that each needs besides `export`. */
+const EDITIONS = [
+  { kind: 'snapshot', format: 'names', needs: 'export' },
+  { kind: 'enriched', format: 'enriched', needs: 'enriched' },
+] as const
+
+/** The state of a day: what /daily would answer, without `followup`. */
+type DayState = 'file' | 'no_file' | Exclude<DailyAccess['state'], 'allowed'>
+
+export const showFiles: AppHandler = async (context, caller, request) => {
+  const days = readMonth((request.query as Parameters).month, caller.today)
+  const files = await context.fileList()
+  const byDay = Map.groupBy(files, ({ date }) => date)
+  return jsonResponse(200, {
+    days: days.map((day) => dayObject(context, caller, day, byDay.get(day) ?? [])),
+    snapshots: EDITIONS.map((edition) => snapshotObject(context, caller, edition, files)),
+  })
+}
+
+/** The days of a month; by default of the current one. */
+function readMonth(month: unknown, today: Day): Day[] {
+  const text = month === undefined || month === '' ? today.slice(0, 7) : month
+  const first = typeof text === 'string' ? parseDay(`${text}-01`) : null
+  if (first === null) throw valueError('month', '"month" must be a month such as 2026-01.')
+  const days = Array.from({ length: 31 }, (_, index) => addDays(first, index))
+  return days.filter((day) => day.startsWith(first.slice(0, 7)))
+}
+
+/** `files`: all of this date. */
+function dayObject(context: ApiContext, caller: SessionCaller, day: Day, files: readonly FileManifest[]): object {
+  const { state: access } = dailyAccess(caller.account, day, caller.today)
+  const dated = files.filter(
+    (file) => file.kind !== 'snapshot' && file.kind !== 'enriched' && mayFetchFile(caller, file),
+  )
+  const hasDaily = dated.some(({ kind }) => kind === 'daily')
+  const state: DayState = access !== 'allowed' ? access : hasDaily ? 'file' : 'no_file'
+  return { day, state, files: dated.map((file) => fileObject(context, caller, file)) }
+}
+
+function fileObject(context: ApiContext, caller: SessionCaller, file: FileManifest): object {
+  const { name, kind, rows, bytes } = file
+  return { name, kind, rows, bytes, etag: fileEtag(file), link: linkTo(context, caller, file) }
+}
+
+/** The newest snapshot of an edition. Everything about it is null for an account that may not fetch it. */
+function snapshotObject(
+  context: ApiContext,
+  caller: SessionCaller,
+  { kind, format, needs }: (typeof EDITIONS)[number],
+  files: readonly FileManifest[],
+): object {
+  const allowed = mayFetchFile(caller, { kind, date: caller.today })
+  const newest = allowed ? files.findLast((file) => file.kind === kind) : undefined
+  return {
+    name: newest?.name ?? null,
+    format,
+    rows: newest?.rows ?? null,
+    bytes: newest?.bytes ?? null,
+    generated: utcText(newest?.generated ?? null),
+    allowed,
+    needs,
+    link: newest === undefined ? null : linkTo(context, caller, newest),
+  }
+}
+
+/** The path of a signed link. */
+function linkTo({ cursorKeyring }: ApiContext, { account, session, now }: SessionCaller, file: FileManifest): string {
+  const owner = { account: account.id, session: session.id, name: file.name }
+  return `/app/files/${file.name}?link=${signLink(cursorKeyring.linkKeys, owner, fileEtag(file), now)}`
+}

@@ -1,0 +1,55 @@
+/** Reads values from the requests of the web page. An error names the value in `field`. */
+
+import { type Day, formatInstant, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
+import type { Parameters } from '../endpoints/parameters.ts'
+import { ApiError } from '../errors.ts'
+import type { ApiRequest } from '../http/exchange.ts'
+import { readJsonObject } from '../http/request.ts'
+
+/** The largest ID that an engine stores. */
+const MAX_ID = 2 ** 31 - 1
+
+/** The error of a value. `field`: its name. */
+export function valueError(field: string, msg: string): ApiError {
+  return new ApiError('value_invalid', { msg, extra: { field } })
+}
+
+/** The body of a request. Throws `value_invalid` if it is not a JSON object. */
+export function readBody(request: ApiRequest): Parameters {
+  const body = readJsonObject(request)
+  if (body === null) throw valueError('body', 'The body must be a JSON object.')
+  return body
+}
+
+/** An ID in a path. Throws `not_found` for a text that cannot be one. */
+export function readId(text: string): number {
+  const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
+  if (id < 1 || id > MAX_ID) throw new ApiError('not_found')
+  return id
+}
+
+/** A day of the query string; null if it is absent. */
+export function readDay(query: Parameters, field: string): Day | null {
+  const text = query[field]
+  if (text === undefined || text === '') return null
+  const day = typeof text === 'string' ? parseDay(text) : null
+  if (day === null) throw valueError(field, `"${field}" must be a day such as 2026-01-31.`)
+  return day
+}
+
+/** An instant or a day (its first second) of a body; null if it is null or absent. */
+export function readInstant(body: Parameters, field: string): Instant | null {
+  const text = body[field]
+  if (text === undefined || text === null || text === '') return null
+  const day = typeof text === 'string' ? parseDay(text) : null
+  const instant = day !== null ? startOfDay(day) : typeof text === 'string' ? parseInstant(text) : null
+  if (instant === null) throw valueError(field, `"${field}" must be a day or an instant such as 2027-01-31T12:00:00Z.`)
+  return instant
+}
+
+/** An instant as the page's paths write it. */
+export function utcText(instant: Instant): string
+export function utcText(instant: Instant | null): string | null
+export function utcText(instant: Instant | null): string | null {
+  return instant === null ? null : `${formatInstant(instant)}Z`
+}

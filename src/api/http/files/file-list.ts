@@ -1,0 +1,38 @@
+/** The list of the published files, kept for a moment: reading thousands of manifests for each request is too slow. */
+
+import { FILE_KINDS, type FileManifest } from '../../../jobs/file-store/file-store.ts'
+import { compareBytewise } from '../../../values/bytewise-order.ts'
+import type { ReadableFileStore } from './file-response.ts'
+
+/** Milliseconds for which a list is used. A new file appears in it that much later. */
+const FILE_LIST_MS = 5_000
+
+/** The published files by date, those of a date in the order of FILE_KINDS. */
+export type FileList = () => Promise<readonly FileManifest[]>
+
+/** Concurrent requests share one reading. A failed one is not kept. */
+export function cachedFileList(fileStore: Pick<ReadableFileStore, 'list'>, monotonicMs: () => number): FileList {
+  let cached: { files: Promise<readonly FileManifest[]>; until: number } | null = null
+  return () => {
+    if (cached !== null && monotonicMs() < cached.until) return cached.files
+    const reading = { files: readFiles(fileStore), until: monotonicMs() + FILE_LIST_MS }
+    cached = reading
+    reading.files.catch(() => {
+      if (cached === reading) cached = null
+    })
+    return reading.files
+  }
+}
+
+async function readFiles(fileStore: Pick<ReadableFileStore, 'list'>): Promise<readonly FileManifest[]> {
+  const kinds = await Promise.all(FILE_KINDS.map((kind) => fileStore.list(kind)))
+  return kinds
+    .flat()
+    .filter(({ held }) => held === null)
+    .sort(compareFiles)
+}
+
+/** A compare function for Array.sort: by date, then in the order of FILE_KINDS. */
+export function compareFiles(a: Pick<FileManifest, 'date' | 'kind'>, b: Pick<FileManifest, 'date' | 'kind'>): number {
+  return compareBytewise(a.date, b.date) || FILE_KINDS.indexOf(a.kind) - FILE_KINDS.indexOf(b.kind)
+}
