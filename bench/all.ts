@@ -12,11 +12,13 @@ import { type BenchResults, type ComparedFigure, compareRuns } from './all/compa
 import { readResults, writeResults } from './all/results.ts'
 import { runBench } from './all/run-bench.ts'
 import { SHORT_RUNS } from './all/short-runs.ts'
+import { exitIfHelp } from './measure/options.ts'
 import { ROOT } from './measure/process.ts'
 import { formatNumber, formatTable } from './measure/report.ts'
 
 const MAX_UNIT_LENGTH = 25
 
+exitIfHelp('--only A,B, --write')
 const { values } = parseArgs({ options: { only: { type: 'string' }, write: { type: 'boolean', default: false } } })
 const names = values.only?.split(',') ?? Object.keys(SHORT_RUNS)
 const unknown = names.filter((name) => SHORT_RUNS[name] === undefined)

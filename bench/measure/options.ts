@@ -1,5 +1,6 @@
 /** The common options of the benches: size, rounds, and the folder for their files. */
 
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { DEFAULT_ROUNDS } from './rounds.ts'
 
@@ -16,6 +17,7 @@ export type BenchOptions = {
  * reuses the files of an earlier run of the same size.
  */
 export function readOptions(names: number, seconds = 5, rounds = DEFAULT_ROUNDS): BenchOptions {
+  exitIfHelp(`--names N (${names}), --rounds N (${rounds}), --seconds N (${seconds}), --folder PATH, --only PART`)
   const { values } = parseArgs({
     options: {
       names: { type: 'string', default: String(names) },
@@ -32,4 +34,12 @@ export function readOptions(names: number, seconds = 5, rounds = DEFAULT_ROUNDS)
     folder: values.folder ?? null,
     only: values.only ?? null,
   }
+}
+
+/** If the bench was called with --help, prints the comment at its start, and its options, and exits. */
+export function exitIfHelp(options: string): void {
+  if (!process.argv.includes('--help')) return
+  const [, comment = ''] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(process.argv[1]!, 'utf8')) ?? []
+  console.log(`${comment.replaceAll(/^ *\* ?/gm, '').trim()}\n\nOptions: ${options}`)
+  process.exit()
 }

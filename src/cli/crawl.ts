@@ -48,12 +48,15 @@ export function defineCrawl(command: Command): void {
     .action(runCrawlCommand)
 }
 
-async function runCrawlCommand(names: string[], options: CrawlOptions): Promise<void> {
+async function runCrawlCommand(names: string[], options: CrawlOptions, command: Command): Promise<void> {
   const { loop, status, json, file, out } = options
   const isList = names.length > 0 || file !== undefined || out !== undefined
   if ((loop || status) && isList)
     throw new UsageFault('--loop and --status take no names, and neither --file nor --out')
   if (loop && status) throw new UsageFault('give either --loop or --status, not both')
+  const probeOptions = ['resolver', 'allow', 'parallel'].filter((name) => command.getOptionValueSource(name) === 'cli')
+  if (status && probeOptions.length > 0)
+    throw new UsageFault(`--status probes nothing, so it takes no --${probeOptions[0]}: omit it`)
   if (json && loop) throw new UsageFault('--loop prints no result, so --json is not valid with it: it logs JSON lines')
   if (!status && !loop) requireNames(names, file)
   // Loads only the code that runs.

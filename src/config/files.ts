@@ -17,7 +17,8 @@ export const FILE_SETTINGS: { readonly [Key in keyof FileSettings]: Setting<File
     meaning:
       'Where the finished daily files, follow-up files and snapshots are: a folder, or a place in S3. ' +
       'Servers that share a store share these files too.',
-    allowed: 'a folder path, or s3://BUCKET/PREFIX without user and password',
+    allowed:
+      "a folder path, or s3://BUCKET/PREFIX without user and password; PREFIX may have letters, digits and !-_.*'()=/",
     parse: (text) => (isFileLocation(text) ? text : undefined),
   },
   filesEndpoint: {

@@ -46,15 +46,15 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     meaning:
       'SQLite: the file of accounts, tokens and usage, so that it can have a disk of its own. ' +
       'By default it is next to the facts.',
-    allowed: 'a file path',
-    parse: (text) => text || null,
+    allowed: 'a file path, not a URL',
+    parse: parseLedgerPath,
   },
   ledgerTo: {
     name: 'DOMAINDEX_LEDGER_TO',
     defaultText: '',
     meaning: 'SQLite: the same file of the store that `domaindex copy` creates.',
-    allowed: 'a file path',
-    parse: (text) => text || null,
+    allowed: 'a file path, not a URL',
+    parse: parseLedgerPath,
   },
   diskFree: {
     name: 'DOMAINDEX_MIN_DISK_FREE',
@@ -66,6 +66,11 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
     allowed: 'a share such as 5%, a size such as 500M, 1G or 1T, both separated by a comma, or off',
     parse: (text) => (text === 'off' ? null : parseFreeSpace(text)),
   },
+}
+
+/** A path with the scheme of a URL would create a folder of that name. */
+function parseLedgerPath(text: string): string | null | undefined {
+  return /^[a-z][a-z\d+.-]+:/i.test(text) ? undefined : text || null
 }
 
 function parseFreeSpace(text: string): FreeSpace | undefined {

@@ -1,8 +1,9 @@
 /** Downloads the zones of an account into a folder, one at a time. A zone gets its final name when it is complete. */
 
-import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError, StorageError } from '../import/stream/input-error.ts'
+import { ensureFolder } from '../jobs/file-store/durable.ts'
 import { parseName } from '../values/domain-name.ts'
 import { type Day, dayOf } from '../values/time.ts'
 import type { CzdsClient, ZoneFileInfo } from './czds-client.ts'
@@ -43,7 +44,7 @@ type ZoneDownload = { link: string; zone: string; head: ZoneFileInfo; file: stri
 export async function fetchZones(fetch: ZoneFetch): Promise<ZoneFetchResult[]> {
   const { czds, folder, zones, signal, onFetched } = fetch
   const links = new Map((await czds.links()).map((link) => [zoneFromLink(link), link]))
-  await mkdir(folder, { recursive: true })
+  await ensureFolder(folder)
   const found: ZoneFetchResult[] = []
   for (const zone of zones ?? [...links.keys()].sort()) {
     signal.throwIfAborted()

@@ -2,10 +2,10 @@
  * The layout of the registrations folder: the names of each zone and day, and the registrations and drops of each day.
  */
 
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageError } from '../import/stream/input-error.ts'
-import { lineContent, nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
+import { ensureFolder, lineContent, nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
 import { endWriter, isLeftover, newWriterName, removeLeftovers } from '../jobs/file-store/leftovers.ts'
 import type { Day } from '../values/time.ts'
 
@@ -51,7 +51,7 @@ export async function replaceJsonFile(
 
 /** Creates a folder, or removes what interrupted imports left in it, but not what `manifests` name. */
 export async function prepareFolder(folder: string, manifests: () => Promise<readonly string[]>): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  await ensureFolder(folder)
   await removeLeftovers(folder, async () => {
     const contents = (await manifests()).map((path) => readJsonFile<{ data?: string[] }>(path))
     return (await Promise.all(contents)).flatMap((each) => each?.data ?? [])
@@ -64,7 +64,7 @@ export async function prepareFolder(folder: string, manifests: () => Promise<rea
  * Throws StorageError if another process is at work.
  */
 export async function withFolderLock<Result>(root: string, work: () => Promise<Result>): Promise<Result> {
-  await mkdir(root, { recursive: true })
+  await ensureFolder(root)
   const mine = newWriterName(LOCK_FILE_PREFIX)
   await writeFile(join(root, mine), '')
   try {

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
-import { lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError, StorageError } from '../import/stream/input-error.ts'
-import { nullIfMissing } from '../jobs/file-store/durable.ts'
+import { ensureFolder, nullIfMissing } from '../jobs/file-store/durable.ts'
 import { endWriter, isLeftover, newWriterName } from '../jobs/file-store/leftovers.ts'
 import { type Day, parseDay } from '../values/time.ts'
 import { folderEntries } from './folder.ts'
@@ -89,7 +89,7 @@ export function labelOfFile(file: string): LabelledFile | null {
 /** Returns the time of the file system of a folder, in milliseconds. This machine's clock may differ by minutes. */
 async function fileSystemTime(folder: string): Promise<number> {
   const place = join(folder, TAKING_FOLDER)
-  await mkdir(place, { recursive: true })
+  await ensureFolder(place)
   const file = join(place, `${randomUUID()}.time`)
   try {
     await writeFile(file, '.')
@@ -132,7 +132,7 @@ async function importInboxFile(inbox: Inbox, labelled: LabelledFile): Promise<In
   if (reason !== null) return { file, outcome: 'left', reason, rejects: [] }
   const claimed = join(TAKING_FOLDER, newWriterName(file))
   try {
-    await mkdir(join(folder, TAKING_FOLDER), { recursive: true })
+    await ensureFolder(join(folder, TAKING_FOLDER))
     if ((await rename(join(folder, file), join(folder, claimed)).catch(nullIfMissing)) === null) return null
     const report = await importLabelledFile(inbox, labelled, join(folder, claimed))
     if (!isSameFile(before, await lstat(join(folder, claimed)))) {
@@ -194,7 +194,7 @@ async function importLabelledFile(
 /** Writes the report before it moves the file. */
 async function archiveFile(folder: string, claimed: string, report: InboxReport): Promise<void> {
   const place = join(folder, report.outcome)
-  await mkdir(place, { recursive: true })
+  await ensureFolder(place)
   await writeFile(join(place, `${report.file}.report.json`), `${JSON.stringify(report, null, 2)}\n`)
   await rename(join(folder, claimed), join(place, report.file))
 }

@@ -1,8 +1,10 @@
 /** bench:all: every bench has a short size, and figures are compared with those of the last committed run. */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { type BenchRun, compareRuns, type Figure, uniqueNames } from '../../bench/all/compare.ts'
 import { formatResults } from '../../bench/all/results.ts'
 import { SHORT_RUNS } from '../../bench/all/short-runs.ts'
@@ -26,6 +28,13 @@ test('every bench of package.json has a short size', () => {
   const benches = Object.keys(scripts).flatMap((name) => (name.startsWith('bench:') ? [name.slice(6)] : []))
   assert.deepEqual(Object.keys(SHORT_RUNS).sort(), benches.filter((name) => name !== 'all').sort())
 })
+
+for (const name of ['all', 'ingest'])
+  test(`bench:${name} --help prints what the bench does and its options`, () => {
+    const bench = fileURLToPath(new URL(`../../bench/${name}.ts`, import.meta.url))
+    const text = execFileSync(process.execPath, [bench, '--help'], { encoding: 'utf8' })
+    assert.match(text, new RegExp(`^.npm run bench:${name}.: [^]*\\n\\nOptions: .*--only`))
+  })
 
 test('a rate that falls and a cost that rises are worse, and the opposite is better', () => {
   assert.deepEqual(verdictOf(figure('a', 100, 'requests/s'), figure('a', 50, 'requests/s')), ['worse', -0.5])

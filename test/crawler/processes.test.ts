@@ -120,6 +120,13 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
         /^domaindex: --loop and --status take no names, and neither --file nor --out\n$/,
       ],
       [['crawl', '--loop', '--status'], {}, /^domaindex: give either --loop or --status, not both\n$/],
+      [
+        ['crawl', '--status', '--parallel', '8'],
+        {},
+        /^domaindex: --status probes nothing, so it takes no --parallel: omit/,
+      ],
+      [['crawl', '--status', '--allow', '127.0.0.0/8'], {}, /takes no --allow/],
+      [['crawl', '--status', '--resolver', '127.0.0.1'], {}, /takes no --resolver/],
       [['crawl', '--loop', '--json'], {}, /^domaindex: --loop prints no result/],
       [['crawl', '--loop'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
       [['serve', '--crawl'], { DOMAINDEX_CRAWL_CONTACT: '' }, /^domaindex: set DOMAINDEX_CRAWL_CONTACT to /],
@@ -131,7 +138,7 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
       [['crawl', '--status'], {}, /^domaindex: there is no store at /],
     ] as [string[], Record<string, string>, RegExp][]) {
       const { code, stderr } = await run(args, { env: { ...ENVIRONMENT, ...env } })
-      assert.equal(code, /--loop (and|or|prints)/.test(stderr) ? 2 : 1)
+      assert.equal(code, /--loop (and|or|prints)|--status probes/.test(stderr) ? 2 : 1)
       assert.match(stderr, expected)
     }
   })

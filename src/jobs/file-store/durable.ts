@@ -1,13 +1,22 @@
 /** Writes files that survive a power failure. */
 
 import { createHash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { resolve } from 'node:path'
 
 /** Bytes between two syncs, so that the last sync does not have to write everything. */
 const SYNC_BYTES = 2 ** 25
 
 /** A written file: its size, and its SHA-256 in hexadecimal. */
 export type WrittenFile = { bytes: number; sha256: string }
+
+/**
+ * Creates a folder and those above it, unless they exist. Throws if the working directory is gone: given a relative
+ * path, Node would try for ever.
+ */
+export async function ensureFolder(path: string): Promise<void> {
+  await mkdir(resolve(path), { recursive: true })
+}
 
 /** Writes a new file and syncs it. Throws if the file exists. */
 export async function writeDurably(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile> {

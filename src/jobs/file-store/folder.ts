@@ -3,10 +3,10 @@
  * manifest publishes both at once, so that no reader sees one without the other.
  */
 
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
+import { type FileHandle, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { BuildFault } from './build-fault.ts'
-import { lineContent, nullIfMissing, syncFolder, writeDurably } from './durable.ts'
+import { ensureFolder, lineContent, nullIfMissing, syncFolder, writeDurably } from './durable.ts'
 import {
   type FileKind,
   type FileManifest,
@@ -42,7 +42,7 @@ export function openFolderFileStore(root: string): FileStore {
 
 async function publishInFolder(folder: string, name: FileName, ...rest: PublishArguments): Promise<FileManifest> {
   const [content, describe] = rest
-  await mkdir(folder, { recursive: true })
+  await ensureFolder(folder)
   await removeLeftovers(folder, async () => (await readManifests(folder)).map(({ data }) => data))
   const data = newWriterName(name)
   try {

@@ -13,7 +13,7 @@ export function isFileLocation(text: string): boolean {
 
 /** Parses `s3://BUCKET/PREFIX`; null if the text is not such a URL. The prefix is optional. */
 export function parseS3Location(text: string): S3Location | null {
-  const [, bucket, path = ''] = /^s3:\/\/([a-z\d][a-z\d.-]{1,61}[a-z\d])((?:\/[\w!.*'()-]+)*)\/?$/.exec(text) ?? []
+  const [, bucket, path = ''] = /^s3:\/\/([a-z\d][a-z\d.-]{1,61}[a-z\d])((?:\/[\w!.*'()=-]+)*)\/?$/.exec(text) ?? []
   if (bucket === undefined || /\/\.{1,2}(\/|$)/.test(path)) return null
   return { bucket, prefix: path === '' ? '' : `${path.slice(1)}/` }
 }

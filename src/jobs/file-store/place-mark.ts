@@ -1,8 +1,8 @@
 /** Small files at the root of a place for files. They tell to which installation the place belongs. */
 
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { lineContent, nullIfMissing, syncFolder, writeDurably } from './durable.ts'
+import { readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ensureFolder, lineContent, nullIfMissing, syncFolder, writeDurably } from './durable.ts'
 import { endWriter, newWriterName } from './leftovers.ts'
 
 /** The name of the mark in a folder, or its key in S3. */
@@ -35,7 +35,7 @@ export function folderNotes(folder: string): PlaceNotes {
 
 async function writeNote(folder: string, name: string, text: string): Promise<void> {
   const temporary = newWriterName(name)
-  await mkdir(resolve(folder), { recursive: true }) // Node tries a relative path for ever if the working directory is gone
+  await ensureFolder(folder)
   try {
     await writeDurably(join(folder, temporary), lineContent(text))
     await rename(join(folder, temporary), join(folder, name))

@@ -131,3 +131,15 @@ for (const text of [
 ]) {
   test(`${JSON.stringify(text)} is not a file name`, () => assert.equal(parseFileName(text), null))
 }
+
+test('if the working directory is gone, a file in a relative folder is an error, and no endless try', async (t) => {
+  const program = `
+    import { rmdirSync } from 'node:fs'
+    import { openFolderFileStore } from '${new URL('../../../src/jobs/file-store/folder.ts', import.meta.url)}'
+    const store = openFolderFileStore('files')
+    rmdirSync(process.cwd())
+    await store.publish('${NAME}', (async function* () {})(), () => ({})).catch(({ code }) => console.log(code))`
+  const args = ['--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folderOf(t) })
+  assert.equal(stdout, 'ENOENT\n')
+})

@@ -1,6 +1,8 @@
 /** The file store in S3, against a real server: the conformance suite, failures, and what builds leave behind. */
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -242,4 +244,22 @@ test('s3: damaged or missing data is an error that names the object and says wha
     if (context.method === 'HEAD') context.set('Content-Length', '9')
   }
   await assert.rejects(fileStore.open(NAME), /has 9 bytes instead of 10\. Remove that manifest/)
+})
+
+test('s3: the client prints no warning, whatever is written', async (t) => {
+  const { options } = await world(t)
+  const program = `
+    import { openS3FileStore } from '${new URL('../../../src/jobs/file-store/s3/store.ts', import.meta.url)}'
+    const store = openS3FileStore(${JSON.stringify({ ...options, prefix: 'env=prod/' })})
+    const empty = { generated: 0, rows: 0, plain_bytes: 0, plain_sha256: '', first: null, last: null, held: null }
+    await store.notes.write('installation', 'a')
+    for (let revision = 1; revision < 4; revision++)
+      await store.publish('${NAME}', (async function* () {})(), () => empty)
+    await store.remove('${NAME}')
+    if ((await store.list('daily')).length > 0) process.exitCode = 1`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  let printed = ''
+  child.stderr.on('data', (chunk) => (printed += chunk))
+  const [code] = await once(child, 'close')
+  assert.deepEqual([code, printed], [0, ''])
 })
