@@ -96,6 +96,26 @@ test('a migration may run for long, and nothing else may', { skip: noPostgres },
   await database.close()
 })
 
+test('a migration that the server ends because of a deadlock is repeated, but not forever', {
+  skip: noPostgres,
+}, async (t) => {
+  const url = await schemaOf(t)
+  const client = await clientOf(url)
+  await client.query(`create sequence tries; create table allowed (failures integer); insert into allowed values (3);
+    create function collide() returns void language plpgsql as $$ begin
+      if nextval('tries') <= (select failures from allowed) then raise exception 'planted' using errcode = '40P01'; end if;
+    end $$`)
+  const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
+  const migrate = () =>
+    database.transactionOnce(({ script }) => script('create table made (n integer); select collide()'))
+  await migrate()
+  assert.deepEqual((await client.query('select last_value from tries')).rows, [{ last_value: '4' }])
+  await client.query('update allowed set failures = 1000000; drop table made')
+  await assert.rejects(migrate(), /planted/)
+  await database.close()
+  await client.end()
+})
+
 test('a read-only server is reported as read-only', { skip: noPostgres }, async (t) => {
   const place = new URL(await schemaOf(t))
   await (await openStore(place.href, OPTIONS)).close()
