@@ -26,8 +26,8 @@ import { type Place as Database, noOtherCollation, noPostgres, postgresServer } 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
 /** The columns that the test's migration adds to every table. */
 const COLUMNS = ['extra_note text', 'extra_count integer not null default 7']
-/** An insert without column names: no bracket follows the table's name. */
-const NAMELESS = /insert\s+(?:or\s+\w+\s+)?into\s+\S+\s+(?!\()\w+/gi
+/** An insert without column names: no bracket follows the name or the alias of the table. */
+const NAMELESS = /insert\s+(?:or\s+\w+\s+)?into\s+\S+\s+(?!\(|as\s+\w+\s*\()\w+/gi
 
 /**
  * One engine: creates an empty store, runs SQL on every part of it, and returns the SQL that the store itself holds.
@@ -224,8 +224,10 @@ test('every insert in the code names its columns', () => {
     'insert into a values (1)',
     'insert or ignore into "a"\n select 1',
     'insert into a default values',
+    'insert into a as b values (1)',
   ])
     assert.equal(namelessIn(sql).length, 1, sql)
+  assert.deepEqual(namelessIn('insert into a as b (c) values (1)'), [])
   assert.deepEqual(namelessIn('insert into a (b) values (1); insert or replace into c (d) values (1)'), [])
 })
 
