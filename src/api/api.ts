@@ -43,6 +43,7 @@ import { ApiDocs } from './openapi/docs-pages.ts'
 import { type HealthState, openApiDocument } from './openapi/document.ts'
 import { handlePage, pageHandlers } from './own-paths.ts'
 import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
+import type { WebPage } from './page/page.ts'
 import { QuotaLimiter } from './quota/quota-limiter.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
@@ -67,6 +68,8 @@ export type ApiOptions = {
   } & Partial<CrawlerPageSettings & ClientLimitSettings>
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
+  /** The web page; null: the server has none. */
+  page?: WebPage | null
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
   lookupCrawlRequests?: { crawlRequests: CrawlRequests; maxPerDay: number } | null
   /** Whole Unix seconds. */
@@ -93,7 +96,12 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     JSON.stringify(document),
     crawlerPage({ ...NO_CRAWLER, ...options.settings }, version),
   )
-  const { app, front } = createHttpServer(context, { ...options, directRoutes: directRoutes(context) })
+  const { page = null } = options
+  const { app, front } = createHttpServer(context, {
+    ...options,
+    directRoutes: directRoutes(context),
+    answerFirst: (request, reply) => page?.answer(responses, request, reply) ?? false,
+  })
   for (const endpoint of ENDPOINTS) addEndpointRoute(app, context, endpoint)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)

@@ -48,6 +48,8 @@ export type Settings = GroupedSettings & {
   index: boolean
   /** Whether plain queries are answered without node:http. */
   directPath: boolean
+  /** Whether the server has a web page. */
+  web: boolean
 }
 
 export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
@@ -134,6 +136,13 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     meaning:
       'Whether the API answers plain queries on a faster path than the HTTP server of Node. ' +
       'The responses are the same; switch it off to rule it out as the cause of a problem.',
+    allowed: 'on or off',
+    parse: parseSwitch,
+  },
+  web: {
+    name: 'DOMAINDEX_WEB',
+    defaultText: 'on',
+    meaning: 'Whether the server has a web page at `/`: explorer, account and API reference.',
     allowed: 'on or off',
     parse: parseSwitch,
   },

@@ -1,6 +1,7 @@
 /** The primary of `serve`: starts and stops the ledger writer, the admin listener, workers and child processes. */
 
 import type { Server } from 'node:http'
+import { preparePageBundle } from '../api/page/bundle.ts'
 import { loadPlanLimits } from '../config/plan-limits.ts'
 import type { Settings } from '../config/settings.ts'
 import { openFileStore } from '../jobs/file-store/open.ts'
@@ -73,7 +74,8 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     await store.ledger.secrets(await store.now()) // throws if the secret is not that of the installation
     parts.places = await claimOrReportPlaces(settings, parts)
     parts.admin = await startAdmin(settings, parts)
-    const port = await startWorkers({ settings, limits, demo }, settingNames, parts)
+    const pageFolder = settings.web ? await preparePage(logOutput.log) : null
+    const port = await startWorkers({ settings, limits, demo, pageFolder }, settingNames, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
     parts.children = await startChildren({ ...settings, port }, crawl, logOutput.log)
     const ended = stopRequested().then(() => stopServer(parts))
@@ -81,6 +83,16 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
   } catch (error) {
     await stopServer(parts)
     throw error
+  }
+}
+
+/** The folder of the bundle; null, and a warning, if it cannot be built. */
+async function preparePage(log: OpenedLog['log']): Promise<string | null> {
+  try {
+    return await preparePageBundle()
+  } catch (err) {
+    log.warn({ err }, 'web page cannot be built: run npm ci, or set DOMAINDEX_WEB=off')
+    return null
   }
 }
 

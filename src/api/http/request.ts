@@ -72,13 +72,21 @@ export function normalizedPath(url: string): string {
 
 /** Whether an Accept-Encoding accepts gzip (RFC 9110, section 12.5.3): by name or by `*`, with a weight above 0. */
 export function acceptsGzip(header: string | undefined): boolean {
-  let star = false
-  for (const item of (header ?? '').toLowerCase().split(',')) {
+  return acceptsCoding(header, ['gzip', 'x-gzip']) ?? acceptsCoding(header, ['*']) ?? false
+}
+
+/** Whether an Accept-Encoding names brotli, with a weight above 0. */
+export function acceptsBrotli(header: string | undefined): boolean {
+  return acceptsCoding(header, ['br']) ?? false
+}
+
+/** Whether the first of these codings that the header names has a weight above 0; null if it names none. */
+function acceptsCoding(header = '', codings: readonly string[]): boolean | null {
+  for (const item of header.toLowerCase().split(',')) {
     const [coding = '', ...parameters] = item.split(';').map((part) => part.trim())
+    if (!codings.includes(coding)) continue
     const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    const isAccepted = weight === undefined || Number(weight.slice(2)) > 0
-    if (coding === 'gzip' || coding === 'x-gzip') return isAccepted
-    if (coding === '*') star = isAccepted
+    return weight === undefined || Number(weight.slice(2)) > 0
   }
-  return star
+  return null
 }

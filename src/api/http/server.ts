@@ -35,13 +35,15 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
   settings: { trustedProxies: readonly string[]; directPath?: boolean }
   /** The handlers of the direct path. */
   directRoutes: DirectRoutes
+  /** Answers a request before it is routed, and returns whether it did. */
+  answerFirst?: (request: FastifyRequest, reply: FastifyReply) => boolean
   monotonicMs?: () => number
 }
 
 /** Creates a server without endpoints. It logs every request, and answers unknown paths with `endpoint_unknown`. */
 export function createHttpServer(
   context: ApiContext,
-  { log, metrics, monotonicMs = () => performance.now(), settings, directRoutes }: HttpServerOptions,
+  { log, metrics, monotonicMs = () => performance.now(), settings, directRoutes, answerFirst }: HttpServerOptions,
 ) {
   const onFailure = (address: string): void => context.clientLimits.countFailure(address)
   const accessLog: AccessLogOptions = { log, metrics, monotonicMs, onFailure }
@@ -65,7 +67,7 @@ export function createHttpServer(
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
-    if (admit(request, reply)) done()
+    if (admit(request, reply) && !answerFirst?.(request, reply)) done()
   })
   addErrorHandlers(app, context, reject)
   const directPath = createDirectPath(context, accessLog, { nextId, settings, directRoutes })

@@ -5,8 +5,8 @@ import type { Settings } from '../../config/settings.ts'
 import type { DnsServer } from '../../probe/dns/server.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
-/** The settings with which a worker starts. */
-export type WorkerOrder = { settings: Settings; limits: PlanLimitTable; demo: boolean }
+/** The settings with which a worker starts. `pageFolder`: the bundle of the web page; null: there is no page. */
+export type WorkerOrder = { settings: Settings; limits: PlanLimitTable; demo: boolean; pageFolder: string | null }
 
 /**
  * Commands of the primary.

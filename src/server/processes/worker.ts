@@ -5,6 +5,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import { type Api, createApi } from '../../api/api.ts'
 import { ApiMetrics } from '../../api/metrics.ts'
 import type { HealthState } from '../../api/openapi/document.ts'
+import { WebPage } from '../../api/page/page.ts'
 import type { Settings } from '../../config/settings.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
@@ -55,7 +56,7 @@ process.on('message', (message, handle) => {
   else void (message.do === 'stopAccepting' ? stopAccepting(runningWorker) : drainAndExit(runningWorker))
 })
 
-async function startServing({ settings, limits, demo }: WorkerOrder): Promise<void> {
+async function startServing({ settings, limits, demo, pageFolder }: WorkerOrder): Promise<void> {
   const logOutput = openLog(settings.logLevel)
   const { log, flush } = logOutput
   const fail = (error: unknown): void => {
@@ -77,6 +78,7 @@ async function startServing({ settings, limits, demo }: WorkerOrder): Promise<vo
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
       readiness: () => poolReadiness(readiness(), runningWorker?.isPoolComplete === true),
+      page: pageFolder === null ? null : new WebPage(pageFolder),
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })
     const ending = new AbortController()

@@ -1,0 +1,97 @@
+/** Builds the files of the web page from `web/`: bundled, minified, hashed and compressed once. */
+
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify(gzip)
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const SOURCE_FOLDER = join(ROOT, 'web')
+const CACHE_FOLDER = join(ROOT, 'node_modules/.cache/domaindex-web')
+/** The file that names all others. A folder that has it is complete. */
+export const MANIFEST_FILE = 'manifest.json'
+
+/** The names of the files of a bundle by their role; `files` has all of them. */
+export type PageManifest = { main: string; style: string; theme: string; icon: string; files: string[] }
+
+/**
+ * Returns the folder of the bundle. An installed package contains it. A checkout builds it if its sources have changed
+ * since the last time. Throws if esbuild is missing or if the sources cannot be bundled.
+ */
+export async function preparePageBundle(): Promise<string> {
+  if (existsSync(join(SOURCE_FOLDER, MANIFEST_FILE))) return SOURCE_FOLDER
+  const folder = join(CACHE_FOLDER, sourceDigest())
+  if (!existsSync(join(folder, MANIFEST_FILE))) await buildPageBundle(folder)
+  return folder
+}
+
+/** Bundles `web/` into a folder, which it replaces. Processes that build the same folder at once do no harm. */
+export async function buildPageBundle(folder: string): Promise<void> {
+  const temporary = `${folder}.${randomUUID()}`
+  mkdirSync(temporary, { recursive: true })
+  try {
+    const files = await bundleFiles()
+    const named = (name: string): string => files.find(({ file }) => file.startsWith(`${name}-`))!.file
+    for (const { file, content } of files) await writeCompressed(join(temporary, file), content)
+    const roles = { main: named('main'), style: named('style'), theme: named('theme'), icon: named('icon') }
+    const manifest: PageManifest = { ...roles, files: files.map(({ file }) => file) }
+    writeFileSync(join(temporary, MANIFEST_FILE), JSON.stringify(manifest))
+    replaceFolder(temporary, folder)
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+type BundledFile = { file: string; content: Uint8Array }
+
+async function bundleFiles(): Promise<BundledFile[]> {
+  const { build } = await import('esbuild')
+  const { outputFiles } = await build({
+    absWorkingDir: SOURCE_FOLDER,
+    entryPoints: { main: 'main.tsx', theme: 'theme.ts', style: 'style/style.css', icon: 'style/icon.svg' },
+    loader: { '.svg': 'copy' },
+    entryNames: '[name]-[hash]',
+    chunkNames: 'part-[hash]',
+    assetNames: '[name]-[hash]',
+    outdir: '/',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    write: false,
+  })
+  return outputFiles.map(({ path, contents }) => ({ file: basename(path), content: contents }))
+}
+
+async function writeCompressed(path: string, content: Uint8Array): Promise<void> {
+  const [zipped, brotli] = await Promise.all([compressGzip(content, { level: 9 }), compressBrotli(content)])
+  writeFileSync(path, content)
+  writeFileSync(`${path}.gz`, zipped)
+  writeFileSync(`${path}.br`, brotli)
+}
+
+/** Moves a folder into the place of another. If another process has just done the same, its folder stays. */
+function replaceFolder(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch (error) {
+    if (!existsSync(join(to, MANIFEST_FILE))) throw error
+  }
+}
+
+/** A digest of everything that the bundle contains. */
+function sourceDigest(): string {
+  const hash = createHash('sha256')
+  const paths = globSync(['web/**/*.{ts,tsx,css,svg,json}', 'src/values/*.ts', 'src/api/page/bundle.ts'], { cwd: ROOT })
+  for (const path of [...paths.toSorted(), 'package-lock.json']) {
+    if (existsSync(join(ROOT, path))) hash.update(`${path}\n`).update(readFileSync(join(ROOT, path)))
+  }
+  return hash.digest('hex').slice(0, 16)
+}

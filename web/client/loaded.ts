@@ -1,0 +1,82 @@
+/** Responses that are kept in memory, so that going back to a view costs no second call. */
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { type CallError, callServer } from './http.ts'
+import { createSignal, useSignal } from './signal.ts'
+
+export type Loaded<Body> =
+  | { state: 'loading'; body?: undefined; error?: undefined }
+  | { state: 'done'; body: Body; error?: undefined }
+  | { state: 'failed'; body?: undefined; error: CallError }
+
+const LOADING = { state: 'loading' } as const
+
+const kept = new Map<string, Loaded<unknown>>()
+/** Counts the changes of `kept`. */
+const changes = createSignal(0)
+
+function keep(path: string, loaded: Loaded<unknown>): void {
+  kept.set(path, loaded)
+  changes.set(changes.get() + 1)
+}
+
+/** Whether a response is in memory. Components that use it render again when it arrives. */
+export function useIsLoaded(path: string): boolean {
+  useSignal(changes)
+  return kept.get(path)?.state === 'done'
+}
+
+/** The response in memory; undefined if it is not loaded. It does not load it. */
+export function keptBody<Body>(path: string): Body | undefined {
+  return kept.get(path)?.body as Body | undefined
+}
+
+/** The same for a component, which renders again when the response arrives. */
+export function useKept<Body>(path: string): Body | undefined {
+  useSignal(changes)
+  return keptBody(path)
+}
+
+/** Forgets every response, for example because another account signed in. */
+export function forgetLoaded(): void {
+  kept.clear()
+  changes.set(changes.get() + 1)
+}
+
+async function load(path: string): Promise<void> {
+  keep(path, LOADING)
+  try {
+    keep(path, { state: 'done', body: await callServer(path) })
+  } catch (error) {
+    keep(path, { state: 'failed', error: error as CallError })
+  }
+}
+
+/** The response of a path, which is loaded once; null: nothing. `retry` loads it again after a failure. */
+export function useLoaded<Body>(path: string | null): { loaded: Loaded<Body>; retry: () => void } {
+  useSignal(changes)
+  const retry = (): void => void (path !== null && load(path))
+  useEffect(() => {
+    if (path !== null && (!kept.has(path) || kept.get(path)?.state === 'failed')) void load(path)
+  }, [path])
+  return { loaded: ((path !== null && kept.get(path)) || LOADING) as Loaded<Body>, retry }
+}
+
+/** The response of a path, loaded each time that a component shows it. `reload` keeps the old body until the new one. */
+export function useFresh<Body>(path: string): { loaded: Loaded<Body>; reload: () => Promise<void> } {
+  const [loaded, setLoaded] = useState<Loaded<Body>>(LOADING)
+  const shown = useRef(path)
+  const reload = useCallback(async (): Promise<void> => {
+    const next = await callServer<Body>(path).then(
+      (body) => ({ state: 'done', body }) as const,
+      (error: CallError) => ({ state: 'failed', error }) as const,
+    )
+    if (shown.current === path) setLoaded(next)
+  }, [path])
+  useEffect(() => {
+    shown.current = path
+    setLoaded(LOADING)
+    void reload()
+  }, [path, reload])
+  return { loaded, reload }
+}

@@ -1,0 +1,25 @@
+/** Numbers as text. */
+
+const whole = new Intl.NumberFormat('en')
+
+/** `12,345`. */
+export function formatCount(count: number): string {
+  return whole.format(count)
+}
+
+/** `1 domain`, `12,345 domains`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`
+}
+
+const SIZES = [
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+] as const
+
+/** `4.2 MB`. */
+export function formatBytes(bytes: number): string {
+  const [unit, size] = SIZES.find(([, each]) => bytes >= each) ?? ['bytes', 1]
+  return `${size === 1 ? bytes : (bytes / size).toFixed(1)} ${unit}`
+}

@@ -1,0 +1,176 @@
+/** /account: who is signed in, the password, and the sessions of the account. */
+
+import { useState } from 'preact/hooks'
+import { callServer } from '../../client/http.ts'
+import { useFresh } from '../../client/loaded.ts'
+import { navigate } from '../../client/router.ts'
+import { accountOf, session, signOut } from '../../client/session.ts'
+import { useSignal } from '../../client/signal.ts'
+import { Button } from '../../parts/button.tsx'
+import { Badge, Card, Facts } from '../../parts/card.tsx'
+import { Field } from '../../parts/field.tsx'
+import { announce } from '../../parts/live-region.tsx'
+import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago, Day } from '../../parts/time.tsx'
+import { fieldError, useForm } from './form.ts'
+import { NEW_PASSWORD_INPUT, PASSWORD_HINT } from './sign-in/sign-up.tsx'
+
+export function AccountPage() {
+  return (
+    <div class="overview even">
+      <div class="stack">
+        <Identity />
+        <Sessions />
+      </div>
+      <PasswordForm />
+    </div>
+  )
+}
+
+function Identity() {
+  const account = accountOf(useSignal(session))
+  const { error, isBusy, run } = useForm()
+  const leave = (): void =>
+    void run(async () => {
+      await signOut()
+      navigate('/')
+    })
+  if (account === null) return null
+  return (
+    <Card title="Signed in">
+      {error !== null && <ErrorBox error={error} />}
+      <Facts
+        rows={[
+          ['Mail address', account.email],
+          ['Plan', <a key="plan" href="/account/files">{account.plan}</a>],
+        ]}
+      />
+      <p class="card-actions">
+        <Button onClick={leave} isBusy={isBusy}>
+          Sign out
+        </Button>
+      </p>
+    </Card>
+  )
+}
+
+type ListedSession = {
+  id: number | string
+  created: string
+  last_used: string
+  expires: string
+  browser: string
+  address: string
+  current: boolean
+}
+
+function Sessions() {
+  const { loaded, reload } = useFresh<{ sessions: ListedSession[] }>('/app/sessions')
+  return (
+    <Card title="Sessions">
+      <LoadedView loaded={loaded} what="your sessions" onRetry={() => void reload()}>
+        {({ sessions }) => <SessionTable sessions={sessions} reload={reload} />}
+      </LoadedView>
+    </Card>
+  )
+}
+
+function SessionTable({ sessions, reload }: { sessions: ListedSession[]; reload: () => Promise<void> }) {
+  const { error, isBusy, run } = useForm()
+  const end = (path: string): void =>
+    void run(async () => {
+      await callServer(path, { method: 'DELETE' })
+      announce('Ended.')
+      await reload()
+    })
+  return (
+    <>
+      {error !== null && <ErrorBox error={error} />}
+      <Table
+        caption="Browsers that are signed in"
+        keyOf={({ id }) => id}
+        rows={sessions}
+        columns={[
+          { name: 'Browser', cell: ({ browser, current }) => <SessionName browser={browser} isCurrent={current} /> },
+          { name: 'Address', cell: ({ address }) => <span class="mono wrap">{address}</span> },
+          { name: 'Last used', cell: ({ last_used: at }) => <Ago at={at} /> },
+          { name: 'Ends', cell: ({ expires }) => <Day at={expires} /> },
+          {
+            name: 'Action',
+            isHidden: true,
+            cell: ({ id, current }) =>
+              current ? null : (
+                <Button kind="quiet" isSmall isBusy={isBusy} onClick={() => end(`/app/sessions/${id}`)}>
+                  End
+                </Button>
+              ),
+          },
+        ]}
+      />
+      {sessions.length > 1 && (
+        <p class="card-actions">
+          <Button kind="danger" isBusy={isBusy} onClick={() => end('/app/sessions')}>
+            End all others
+          </Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+function SessionName({ browser, isCurrent }: { browser: string; isCurrent: boolean }) {
+  return (
+    <>
+      {browser === '' ? 'Unknown browser' : browser} {isCurrent && <Badge tone="accent">this one</Badge>}
+    </>
+  )
+}
+
+function PasswordForm() {
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const [isDone, setIsDone] = useState(false)
+  const { error, isBusy, run } = useForm()
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    setIsDone(false)
+    const done = await run(() => callServer('/app/password', { method: 'POST', body: { current, password } }))
+    setIsDone(done)
+    if (!done) return
+    setCurrent('')
+    setPassword('')
+  }
+  return (
+    <Card title="Change the password">
+      <form class="form" onSubmit={(event) => void submit(event)}>
+        {error !== null && error.field === null && <ErrorBox error={error} />}
+        {isDone && (
+          <p class="note" role="status">
+            The password is changed, and all other sessions have ended.
+          </p>
+        )}
+        <Field
+          label="Current password"
+          name="current"
+          value={current}
+          onValue={setCurrent}
+          input={{ type: 'password', autoComplete: 'current-password', required: true }}
+          error={fieldError(error, 'current')}
+        />
+        <Field
+          label="New password"
+          name="password"
+          value={password}
+          onValue={setPassword}
+          input={NEW_PASSWORD_INPUT}
+          hint={PASSWORD_HINT}
+          error={fieldError(error, 'password')}
+        />
+        <Button type="submit" isBusy={isBusy}>
+          Change the password
+        </Button>
+      </form>
+    </Card>
+  )
+}

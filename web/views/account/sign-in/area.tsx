@@ -1,0 +1,62 @@
+/** The pages of people without a session: sign in, sign up, verify an address, reset a password. */
+
+import { useEffect } from 'preact/hooks'
+import { CallError, callServer } from '../../../client/http.ts'
+import { navigate, ownAddress, pageAddress } from '../../../client/router.ts'
+import { acceptSession, accountOf, loadSession, type SessionState, session } from '../../../client/session.ts'
+import { useSignal } from '../../../client/signal.ts'
+import { ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { useForm } from '../form.ts'
+import { ResetPage } from './reset.tsx'
+import { SignInForm } from './sign-in-form.tsx'
+import { codeOf, SignInFrame } from './sign-in-frame.tsx'
+import { SignUpPage } from './sign-up.tsx'
+
+export function SignInArea({ path }: { path: string }) {
+  if (path === '/sign-up') return <SignUpPage />
+  if (path === '/reset') return <ResetPage />
+  if (path === '/verify') return <OneTimeLink title="Verify your address" path="/app/verify" />
+  return <SignInPage />
+}
+
+function SignInPage() {
+  const { query, hash } = useSignal(pageAddress)
+  const state = useSignal(session)
+  const isSignedIn = accountOf(state) !== null
+  const next = ownAddress(query.get('next'))
+  const hasCode = codeOf(hash) !== null
+  useEffect(() => {
+    if (isSignedIn) navigate(next, { replace: true })
+  }, [isSignedIn, next])
+  if (hasCode) return <OneTimeLink title="Sign in" path="/app/sign-in/link" />
+  if (state instanceof CallError) return <ErrorBox error={state} onRetry={() => void loadSession()} />
+  return <SignInForm canSignUp={state?.signUp ?? false} />
+}
+
+/** Signs in by the code of a link. */
+function OneTimeLink({ title, path }: { title: string; path: string }) {
+  const { hash } = useSignal(pageAddress)
+  const code = codeOf(hash)
+  const { error, isBusy, run } = useForm()
+  useEffect(() => {
+    if (code === null) return
+    void run(async () => {
+      acceptSession(await callServer<SessionState>(path, { method: 'POST', body: { code } }))
+      navigate('/', { replace: true })
+    })
+  }, [code, path, run])
+  return (
+    <SignInFrame title={title}>
+      {isBusy && <Loading what="your session" />}
+      {code === null && <p>This address has no code. Open the link from the mail or the terminal again.</p>}
+      {error !== null && (
+        <>
+          <ErrorBox error={error} />
+          <p>
+            <a href="/sign-in">Sign in with your password</a>, or ask for a new link.
+          </p>
+        </>
+      )}
+    </SignInFrame>
+  )
+}

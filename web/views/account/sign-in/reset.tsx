@@ -1,0 +1,71 @@
+/** /reset: asks for a link by mail, and sets a new password with the code of that link. */
+
+import { useState } from 'preact/hooks'
+import { callServer } from '../../../client/http.ts'
+import { navigate, pageAddress } from '../../../client/router.ts'
+import { acceptSession, type SessionState } from '../../../client/session.ts'
+import { useSignal } from '../../../client/signal.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Field } from '../../../parts/field.tsx'
+import { ErrorBox } from '../../../parts/notice.tsx'
+import { fieldError, useForm } from '../form.ts'
+import { EMAIL_INPUT } from './sign-in-form.tsx'
+import { codeOf, SignInFrame } from './sign-in-frame.tsx'
+import { NEW_PASSWORD_INPUT, PASSWORD_HINT } from './sign-up.tsx'
+
+export function ResetPage() {
+  const code = codeOf(useSignal(pageAddress).hash)
+  return <SignInFrame title="Reset your password">{code === null ? <AskForm /> : <NewPasswordForm code={code} />}</SignInFrame>
+}
+
+function AskForm() {
+  const [email, setEmail] = useState('')
+  const [isSent, setIsSent] = useState(false)
+  const { error, isBusy, run } = useForm()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void run(async () => {
+      await callServer('/app/password/forgot', { method: 'POST', body: { email } })
+      setIsSent(true)
+    })
+  }
+  if (isSent) return <p>If {email} has an account, a mail with a link is on its way. The link works for an hour.</p>
+  return (
+    <form class="card form" onSubmit={submit}>
+      {error !== null && <ErrorBox error={error} />}
+      <Field label="Mail address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
+      <Button kind="primary" type="submit" isBusy={isBusy}>
+        Send a link
+      </Button>
+    </form>
+  )
+}
+
+function NewPasswordForm({ code }: { code: string }) {
+  const [password, setPassword] = useState('')
+  const { error, isBusy, run } = useForm()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void run(async () => {
+      acceptSession(await callServer<SessionState>('/app/password/reset', { method: 'POST', body: { code, password } }))
+      navigate('/account', { replace: true })
+    })
+  }
+  return (
+    <form class="card form" onSubmit={submit}>
+      {error !== null && error.field === null && <ErrorBox error={error} />}
+      <Field
+        label="New password"
+        name="password"
+        value={password}
+        onValue={setPassword}
+        input={NEW_PASSWORD_INPUT}
+        hint={PASSWORD_HINT}
+        error={fieldError(error, 'password')}
+      />
+      <Button kind="primary" type="submit" isBusy={isBusy}>
+        Set the password
+      </Button>
+    </form>
+  )
+}

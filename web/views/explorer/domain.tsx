@@ -1,0 +1,57 @@
+/** The views of one domain: its heading, the tabs with the cost of each, and the view of the address. */
+
+import { useEffect } from 'preact/hooks'
+import { useIsLoaded } from '../../client/loaded.ts'
+import { History } from './history/history.tsx'
+import { historyPath } from './history/history-data.ts'
+import { Neighbours, neighboursPath } from './neighbours.tsx'
+import { Overview } from './overview.tsx'
+import { addRecentQuery } from './search/recent.ts'
+import { Redirects, redirectsPath } from './redirects.tsx'
+import { profilePath } from './data/responses.ts'
+import { Similar, similarPath } from './similar.tsx'
+
+const TABS = [
+  { view: '', text: 'Overview', path: profilePath },
+  { view: 'history', text: 'DNS history', path: (name: string) => historyPath(name, null) },
+  { view: 'neighbours', text: 'Neighbours', path: neighboursPath },
+  { view: 'redirects', text: 'Redirects', path: redirectsPath },
+  { view: 'similar', text: 'Similar pages', path: similarPath },
+] as const
+
+/** `view`: the last segment of the address; empty for the overview. */
+export function DomainPage({ name, view }: { name: string; view: string }) {
+  useEffect(() => addRecentQuery({ kind: 'domain', value: name }), [name])
+  return (
+    <>
+      <header class="subject">
+        <h1 class="subject-name">{name}</h1>
+        <nav class="tabs" aria-label={`Views of ${name}`}>
+          {TABS.map((tab) => (
+            <Tab key={tab.view} name={name} tab={tab} isCurrent={tab.view === view} />
+          ))}
+        </nav>
+      </header>
+      <DomainView key={`${name} ${view}`} name={name} view={view} />
+    </>
+  )
+}
+
+function Tab({ name, tab, isCurrent }: { name: string; tab: (typeof TABS)[number]; isCurrent: boolean }) {
+  const isLoaded = useIsLoaded(tab.path(name))
+  const href = profilePath(name) + (tab.view === '' ? '' : `/${tab.view}`)
+  return (
+    <a href={href} aria-current={isCurrent ? 'page' : undefined}>
+      {tab.text}
+      {!isLoaded && !isCurrent && <span class="cost"> 1 call</span>}
+    </a>
+  )
+}
+
+function DomainView({ name, view }: { name: string; view: string }) {
+  if (view === 'history') return <History name={name} />
+  if (view === 'neighbours') return <Neighbours name={name} />
+  if (view === 'redirects') return <Redirects name={name} />
+  if (view === 'similar') return <Similar name={name} />
+  return <Overview name={name} />
+}

@@ -1,0 +1,141 @@
+/** /domain/NAME: what a domain is like now, and how old each part of that is. */
+
+import type { ComponentChildren } from 'preact'
+import { useLoaded } from '../../client/loaded.ts'
+import { Card, Facts } from '../../parts/card.tsx'
+import { EmptyState, LoadedView } from '../../parts/notice.tsx'
+import { formatCount } from '../../parts/numbers.ts'
+import { Table } from '../../parts/table.tsx'
+import { Ago, Day } from '../../parts/time.tsx'
+import { CurrentRecords } from './current-records.tsx'
+import { DataTools } from './data/data-tools.tsx'
+import { recordText } from './history/records.ts'
+import { type DomainProfileBody, ipPath, profilePath, RECORD_TYPES } from './data/responses.ts'
+import { WebsiteFacts } from './website-facts.tsx'
+
+export function Overview({ name }: { name: string }) {
+  const { loaded, retry } = useLoaded<DomainProfileBody>(profilePath(name))
+  return (
+    <LoadedView loaded={loaded} what={`what is known about ${name}`} onRetry={retry}>
+      {(profile) => <Profile profile={profile} />}
+    </LoadedView>
+  )
+}
+
+function Profile({ profile }: { profile: DomainProfileBody }) {
+  const { name, observed } = profile
+  return (
+    <>
+      <div class="overview">
+        <div class="stack">
+          <WebsiteFacts profile={profile} />
+          <CurrentRecords profile={profile} />
+        </div>
+        <div class="stack">
+          <Card title="Related">
+            <Related profile={profile} />
+          </Card>
+          <AddressList profile={profile} />
+          <Accounts profile={profile} />
+          <Card title="Observed">
+            <Facts
+              rows={[
+                ['DNS', <ObservedAt key="dns" at={observed.dns} />],
+                ['Website', <ObservedAt key="web" at={observed.web} />],
+              ]}
+            />
+          </Card>
+        </div>
+      </div>
+      <DataTools
+        name={name}
+        call={{ path: profilePath(name), parameters: null }}
+        json={profile}
+        rows={() => recordRows(profile)}
+      />
+    </>
+  )
+}
+
+function ObservedAt({ at }: { at: string | null }) {
+  return at === null ? <span class="hint">never</span> : <Ago at={at} />
+}
+
+/** One row for each current record. */
+function recordRows({ records }: DomainProfileBody) {
+  return RECORD_TYPES.flatMap((type) =>
+    (records[type]?.records ?? []).map((record) => ({
+      type,
+      record: recordText(type, record),
+      since: records[type]?.since ?? '',
+    })),
+  )
+}
+
+function Related({ profile: { name, lookup } }: { profile: DomainProfileBody }) {
+  const link = (view: string, text: ComponentChildren) => <a href={`${profilePath(name)}/${view}`}>{text}</a>
+  return (
+    <Facts
+      rows={[
+        ['Neighbours on its addresses', link('neighbours', formatCount(Number(lookup.reverse_ip_count)))],
+        ['Domains that redirect here', link('redirects', formatCount(Number(lookup.redirect_count)))],
+      ]}
+    />
+  )
+}
+
+function AddressList({ profile: { name, addresses, address_count: count } }: { profile: DomainProfileBody }) {
+  const aside = count > addresses.length ? `${addresses.length} of ${formatCount(count)}` : undefined
+  return (
+    <Card title="Addresses" aside={aside}>
+      {addresses.length === 0 ? (
+        <EmptyState title="No address">{name} has no A or AAAA record now.</EmptyState>
+      ) : (
+        <Table
+          caption={`Addresses of ${name}`}
+          keyOf={({ ip }) => ip}
+          rows={addresses}
+          columns={[
+            {
+              name: 'Address',
+              cell: ({ ip }) => (
+                <a class="mono" href={ipPath(ip)}>
+                  {ip}
+                </a>
+              ),
+            },
+            { name: 'Since', cell: ({ since }) => <Day at={since} /> },
+            { name: 'Neighbours', isNumber: true, cell: ({ neighbours }) => formatCount(neighbours) },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Accounts({ profile: { lookup } }: { profile: DomainProfileBody }) {
+  const { social_accounts: accounts } = lookup
+  return (
+    <Card title="Accounts">
+      {accounts.length === 0 ? (
+        <EmptyState title="No account">The start page links to no account in a social network.</EmptyState>
+      ) : (
+        <ul class="accounts">
+          {accounts.map(({ url, type, username }) => (
+            <li key={url}>
+              <span class="account-type">{type.replaceAll('_', ' ')}</span>
+              <a href={safeUrl(url)} rel="noopener noreferrer nofollow" data-external>
+                {username}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}
+
+/** A URL of a crawled page as a link; only http and https are links. */
+function safeUrl(url: string): string | undefined {
+  return /^https?:\/\//i.test(url) ? url : undefined
+}

@@ -1,0 +1,87 @@
+/** /domain/NAME/redirects: the domains that redirect here, and where this one redirects to. */
+
+import { useKept } from '../../client/loaded.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card } from '../../parts/card.tsx'
+import { EmptyState, ErrorBox, Loading } from '../../parts/notice.tsx'
+import { countOf } from '../../parts/numbers.ts'
+import { DataTools } from './data/data-tools.tsx'
+import { usePages } from './data/pages.ts'
+import { type DomainProfileBody, endpointPath, profilePath } from './data/responses.ts'
+import { endpointCall } from './data/snippets.ts'
+
+type RedirectRow = { target: string }
+
+export function redirectsPath(name: string, next: string | null = null): string {
+  return endpointPath('redirect', { query: name, ...(next !== null && { next }) })
+}
+
+export function Redirects({ name }: { name: string }) {
+  return (
+    <div class="stack">
+      <Outgoing name={name} />
+      <Incoming name={name} />
+    </div>
+  )
+}
+
+/** The target is part of the profile. It is shown if the profile is loaded, and never loaded for it alone. */
+function Outgoing({ name }: { name: string }) {
+  const profile = useKept<DomainProfileBody>(profilePath(name))
+  return (
+    <Card title="Redirects to">
+      {profile === undefined ? (
+        <p class="hint">
+          The <a href={profilePath(name)}>overview</a> says where {name} redirects to (1 call).
+        </p>
+      ) : profile.redirects_to === null ? (
+        <p>{name} does not redirect to another domain.</p>
+      ) : (
+        <p>
+          <a class="name" href={profilePath(profile.redirects_to.target)}>
+            {profile.redirects_to.target}
+          </a>
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function Incoming({ name }: { name: string }) {
+  const { rows, next, isLoading, error, more, retry } = usePages<RedirectRow>((cursor) => redirectsPath(name, cursor))
+  const count = rows === null ? undefined : `${countOf(rows.length, 'domain')}${next === null ? '' : ' so far'}`
+  return (
+    <Card title="Redirected here" aside={count}>
+      {rows === null && error === null && <Loading what="redirects" />}
+      {rows?.length === 0 && <EmptyState title="No domain redirects here">That is the answer of 1 call.</EmptyState>}
+      {rows !== null && <NameList names={rows.map(({ target }) => target)} />}
+      {error !== null && <ErrorBox error={error} onRetry={retry} />}
+      {next !== null && error === null && (
+        <Button onClick={more} isBusy={isLoading}>
+          Load more (1 call)
+        </Button>
+      )}
+      {rows !== null && (
+        <DataTools
+          name={`${name}-redirects`}
+          call={endpointCall('redirect', { query: name })}
+          json={rows}
+          rows={() => rows}
+        />
+      )}
+    </Card>
+  )
+}
+
+/** Domains in as many columns as there is room for. */
+export function NameList({ names }: { names: readonly string[] }) {
+  return (
+    <ul class="name-list">
+      {names.map((each) => (
+        <li key={each}>
+          <a href={profilePath(each)}>{each}</a>
+        </li>
+      ))}
+    </ul>
+  )
+}

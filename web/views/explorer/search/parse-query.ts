@@ -1,0 +1,48 @@
+/** Reads what people paste into the search box: domains, addresses, URLs, mail addresses, also defanged. */
+
+import { refang } from '../../../../src/values/defanged.ts'
+
+export type ExplorerQuery = { kind: 'domain' | 'ip'; value: string }
+
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
+const IPV6 = /^[\da-f:]*:[\da-f:]*:[\da-f:.]*$/i
+
+/**
+ * Returns null if the text contains no domain and no address. It does not validate a domain: the server does, and says
+ * what is wrong with it.
+ */
+export function parseExplorerQuery(text: string): ExplorerQuery | null {
+  const host = hostOf(refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, '')))
+  if (host === '') return null
+  if (IPV4.test(host)) return { kind: 'ip', value: host }
+  if (IPV6.test(host)) return { kind: 'ip', value: host.toLowerCase() }
+  const name = host.replace(/\.$/, '').toLowerCase()
+  if (!name.includes('.') || /\s/.test(name)) return null
+  return { kind: 'domain', value: asciiName(name) }
+}
+
+/** The host of a URL, a mail address or a host with a port. */
+function hostOf(text: string): string {
+  if (IPV6.test(text)) return text
+  const afterScheme = text.replace(/^[a-z][a-z\d+.-]*:(?:\/\/)?(?=[^\d]|\d+\.)/i, '').replace(/^\/\//, '')
+  const [authority = ''] = afterScheme.split(/[/?#\\]/, 1)
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(host) ?? []
+  if (bracketed !== undefined) return bracketed
+  return IPV6.test(host) ? host : host.replace(/:\d*$/, '')
+}
+
+/** A name with letters outside ASCII as A-labels, as the browser converts it. */
+function asciiName(name: string): string {
+  if (/^[\w.-]*$/.test(name)) return name
+  try {
+    return new URL(`http://${name}`).hostname
+  } catch {
+    return name
+  }
+}
+
+/** The address of the view of a query. */
+export function explorerAddress({ kind, value }: ExplorerQuery): string {
+  return `/${kind}/${encodeURIComponent(value).replaceAll('%3A', ':')}`
+}

@@ -1,0 +1,62 @@
+/** The search box: one field for a domain or an address. */
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { navigate } from '../../../client/router.ts'
+import { Button } from '../../../parts/button.tsx'
+import { Icon } from '../../../parts/icons.tsx'
+import { announce } from '../../../parts/live-region.tsx'
+import { explorerAddress, parseExplorerQuery } from './parse-query.ts'
+
+const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or a mail address works too.'
+
+type QueryBoxProps = { value?: string; isLarge?: boolean }
+
+export function QueryBox({ value = '', isLarge = false }: QueryBoxProps) {
+  const [text, setText] = useState(value)
+  const [error, setError] = useState<string | null>(null)
+  const input = useRef<HTMLInputElement>(null)
+  const id = useId()
+  useEffect(() => setText(value), [value])
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const query = parseExplorerQuery(text)
+    setError(query === null ? NOT_A_QUERY : null)
+    if (query === null) return void input.current?.focus()
+    announce(`Looking up ${query.value}.`)
+    navigate(explorerAddress(query))
+  }
+  return (
+    <search>
+      <form class={`query-box${isLarge ? ' large' : ''}`} onSubmit={submit} noValidate>
+        <label class="hidden" for={id}>
+          Domain or IP address
+        </label>
+        <Icon name="search" />
+        <input
+          ref={input}
+          id={id}
+          name="query"
+          value={text}
+          placeholder={isLarge ? 'example.com, 192.0.2.1, hxxps://exa[.]mple' : 'Domain or address'}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellcheck={false}
+          enterkeyhint="search"
+          aria-invalid={error !== null}
+          aria-describedby={error === null ? undefined : `${id}-error`}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        {isLarge && (
+          <Button kind="primary" type="submit">
+            Look up
+          </Button>
+        )}
+        {error !== null && (
+          <p class="field-error" id={`${id}-error`} role="alert">
+            {error}
+          </p>
+        )}
+      </form>
+    </search>
+  )
+}

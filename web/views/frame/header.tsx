@@ -1,0 +1,102 @@
+/** The header: mark, search box, navigation, calls left, colour scheme and account. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { quota } from '../../client/quota.ts'
+import { signInAddress } from '../../client/router.ts'
+import { accountOf, session } from '../../client/session.ts'
+import { useSignal } from '../../client/signal.ts'
+import { Icon, Mark } from '../../parts/icons.tsx'
+import { formatCount } from '../../parts/numbers.ts'
+import { QueryBox } from '../explorer/search/query-box.tsx'
+import { SchemeSwitch } from './scheme-switch.tsx'
+
+const LINKS = [
+  ['/', 'Explorer'],
+  ['/account/tokens', 'API access'],
+  ['/account/files', 'Files'],
+  ['/docs', 'Reference'],
+] as const
+
+/** The link of the area that a path belongs to. */
+function currentLink(path: string): string {
+  if (path.startsWith('/domain/') || path.startsWith('/ip/') || path === '/') return '/'
+  if (path.startsWith('/account/usage')) return '/account/tokens'
+  return LINKS.map(([link]) => link).find((link) => link !== '/' && path.startsWith(link)) ?? ''
+}
+
+export function Header({ path, query }: { path: string; query: string | undefined }) {
+  const [isOpen, setIsOpen] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when another page is shown
+  useEffect(() => setIsOpen(false), [path])
+  return (
+    <header class="top">
+      <div class="top-line">
+        <a class="brand" href="/">
+          <Mark />
+          domaindex
+        </a>
+        <div class="top-search">{path !== '/' && <QueryBox value={query ?? ''} />}</div>
+        <button
+          class="menu-button"
+          type="button"
+          aria-expanded={isOpen}
+          aria-controls="menu"
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'cross' : 'menu'} />
+          <span class="hidden">Menu</span>
+        </button>
+        <div id="menu" class={isOpen ? 'menu open' : 'menu'}>
+          <Navigation path={path} />
+          <CallsLeft />
+          <SchemeSwitch />
+          <AccountLink path={path} />
+        </div>
+      </div>
+    </header>
+  )
+}
+
+function Navigation({ path }: { path: string }) {
+  const current = currentLink(path)
+  return (
+    <nav aria-label="Main">
+      {LINKS.map(([href, text]) => (
+        <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+function CallsLeft() {
+  const left = useSignal(quota)
+  if (left === null || left.remaining === null) return null
+  return (
+    <a class="calls-left" href="/account/usage" title="Calls left today">
+      <strong>{formatCount(left.remaining)}</strong> calls left
+    </a>
+  )
+}
+
+function AccountLink({ path }: { path: string }) {
+  const state = useSignal(session)
+  const account = accountOf(state)
+  if (state === null) return null
+  if (account === null) {
+    return (
+      <a class="button primary small" href={path.startsWith('/sign-') ? path : signInAddress()}>
+        Sign in
+      </a>
+    )
+  }
+  return (
+    <a class="account-link" href="/account" aria-current={path === '/account' ? 'page' : undefined} title={account.email}>
+      <span class="avatar" aria-hidden="true">
+        {account.email.slice(0, 1).toUpperCase()}
+      </span>
+      <span class="account-text">Account</span>
+    </a>
+  )
+}
