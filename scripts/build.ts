@@ -1,7 +1,8 @@
-/** Compiles src/ and lab/ to dist/ for publishing, and copies the files that the compiler does not. */
+/** Compiles src/ and lab/ to dist/ for publishing, copies the files that the compiler does not, and bundles web/. */
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { buildPageBundle } from '../src/api/page/bundle.ts'
 
 const FOLDERS = ['src', 'lab']
 
@@ -23,3 +24,4 @@ for (const path of globSync('dist/**/*.js')) {
   if (code !== withWorkerAddresses(code)) writeFileSync(path, withWorkerAddresses(code))
 }
 cpSync('package.json', 'dist/package.json')
+await buildPageBundle('dist/web')

@@ -7,8 +7,8 @@ import { type CommentedFile, readComments } from './walls/comments.ts'
 
 const ROOT = `${import.meta.dirname}/..`
 
-const paths = globSync('**/*.{ts,js,sql,md}', { cwd: ROOT, exclude: ['**/node_modules', 'dist'] })
-const sources = globSync('{src,lab,bench,test,client,scripts,bin}/**/*.{ts,js}', {
+const paths = globSync('**/*.{ts,tsx,js,sql,md}', { cwd: ROOT, exclude: ['**/node_modules', 'dist'] })
+const sources = globSync('{src,web,lab,bench,test,client,scripts,bin}/**/*.{ts,tsx,js}', {
   cwd: ROOT,
   exclude: ['**/node_modules', '**/dist'],
 }).sort()

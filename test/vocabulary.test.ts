@@ -26,7 +26,7 @@ const wordsIn = (name: string) =>
 
 const replacedIn = (name: string) => wordsIn(name).filter((word) => REPLACED.includes(word))
 
-const sources = globSync('{src,lab,bench}/**/*.ts', { cwd: ROOT }).sort()
+const sources = globSync('{src,web,lab,bench}/**/*.{ts,tsx}', { cwd: ROOT }).sort()
 const names = sources.map((path) => ({ path, names: readDeclaredNames(path, readFileSync(`${ROOT}/${path}`, 'utf8')) }))
 
 test('no declared name uses a word that the glossary replaced', () => {

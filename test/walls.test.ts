@@ -44,6 +44,7 @@ const rules: ArchitectureRules = {
       },
     ],
     [
+      { folder: 'web/', why: 'the web page, code of the browser: of src/ it uses value types only' },
       { folder: 'src/accounts/', pure: true, why: 'rules of plans, periods and tokens' },
       {
         folder: 'src/similar/text/',
@@ -135,6 +136,7 @@ const rules: ArchitectureRules = {
     { folders: ['src/config/'], importers: ['src/server/', 'src/cli/'], why: 'settings are passed as parameters' },
     { folders: ['lab/'], importers: ['src/cli/'], why: 'only `demo` uses the lab' },
     { folders: ['client/'], importers: ['src/cli/'], why: 'only the client commands call an API' },
+    { folders: ['web/'], importers: [], why: 'the browser loads it, and no process does' },
     { folders: ['src/main.ts'], importers: [], why: 'the entry point starts everything else' },
   ],
 
@@ -208,7 +210,7 @@ test('every engine of the store has a row of its own, and only store/engines.ts 
 })
 
 test('the source files follow the architecture rules', () => {
-  const paths = globSync('{src,client,lab}/**/*.{ts,tsx}', {
+  const paths = globSync('{src,client,lab,web}/**/*.{ts,tsx}', {
     cwd: `${import.meta.dirname}/..`,
     exclude: (path) => /(^|\/)(node_modules|dist)$|\.test\.tsx?$|\.d\.ts$/.test(path),
   })

@@ -39,11 +39,10 @@ import { readParameters } from './http/request.ts'
 import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
-import { ApiDocs } from './openapi/docs-pages.ts'
 import { type HealthState, openApiDocument } from './openapi/document.ts'
 import { handlePage, pageHandlers } from './own-paths.ts'
-import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 import type { WebPage } from './page/page.ts'
+import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 import { QuotaLimiter } from './quota/quota-limiter.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
@@ -90,12 +89,8 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   const context = await createApiContext(options)
   const { responses, quotaLimiter, cursorKeyring } = context
   const version = packageVersion()
-  const document = openApiDocument(ENDPOINTS, version)
-  const pages = pageHandlers(
-    context,
-    JSON.stringify(document),
-    crawlerPage({ ...NO_CRAWLER, ...options.settings }, version),
-  )
+  const document = JSON.stringify(openApiDocument(ENDPOINTS, version))
+  const pages = pageHandlers(context, document, crawlerPage({ ...NO_CRAWLER, ...options.settings }, version))
   const { page = null } = options
   const { app, front } = createHttpServer(context, {
     ...options,
@@ -112,10 +107,6 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
   )
-  const docs = new ApiDocs(document)
-  for (const path of docs.paths) {
-    addRoute(app, context, path, PAGE_METHODS, (request, reply) => docs.handle(responses, path, request, reply))
-  }
   app.addHook('onClose', async () => {
     front.close()
     cursorKeyring.close()

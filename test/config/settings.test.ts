@@ -36,6 +36,7 @@ test('without an environment every setting has its default', () => {
     logLevel: 'info',
     index: true,
     directPath: true,
+    web: true,
     connections: 10_000,
     clientConnections: 1_000,
     clientRequests: 2_000,

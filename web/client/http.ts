@@ -37,7 +37,13 @@ export async function callServer<Body>(path: string, { method = 'GET', body }: C
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   const init: RequestInit = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await fetch(path, init).catch(() => {
-    throw new CallError(0, 'offline', 'The server cannot be reached. Check your connection, then try again.', null, null)
+    throw new CallError(
+      0,
+      'offline',
+      'The server cannot be reached. Check your connection, then try again.',
+      null,
+      null,
+    )
   })
   readQuota(response.headers)
   const parsed = parseJson(await response.text().catch(() => ''))

@@ -27,7 +27,8 @@ export function interceptLinks(): void {
     if (event.defaultPrevented || event.button !== 0) return
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = (event.target as Element).closest('a')
-    if (link === null || link.target !== '' || link.hasAttribute('download') || link.dataset.external !== undefined) return
+    if (link === null || link.target !== '' || link.hasAttribute('download') || link.dataset.external !== undefined)
+      return
     if (link.origin !== window.location.origin) return
     if (link.pathname === window.location.pathname && link.hash !== '') return
     event.preventDefault()

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { announce } from './live-region.tsx'
 import { Icon } from './icons.tsx'
+import { announce } from './live-region.tsx'
 
 type ButtonKind = 'primary' | 'plain' | 'quiet' | 'danger'
 
@@ -36,7 +36,15 @@ export function Button({ kind = 'plain', type = 'button', isBusy = false, isSmal
   )
 }
 
-export function LinkButton({ href, kind = 'plain', children }: { href: string; kind?: ButtonKind; children: ComponentChildren }) {
+export function LinkButton({
+  href,
+  kind = 'plain',
+  children,
+}: {
+  href: string
+  kind?: ButtonKind
+  children: ComponentChildren
+}) {
   return (
     <a class={`button ${kind}`} href={href}>
       {children}

@@ -7,9 +7,11 @@ export function CodeBlock({ code, what }: { code: string; what: string }) {
   return (
     <div class="code-block">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} role="region" aria-label={what}>
-        <code>{code}</code>
-      </pre>
+      <section class="code-box" tabIndex={0} aria-label={what}>
+        <pre>
+          <code>{code}</code>
+        </pre>
+      </section>
       <CopyButton text={code} what={what} />
     </div>
   )

@@ -1,7 +1,5 @@
 /** Icons as inline SVG: 16 by 16, drawn in the colour of the text, hidden from screen readers. */
 
-import type { ComponentChildren } from 'preact'
-
 type IconName = keyof typeof PATHS
 
 const PATHS = {
@@ -18,7 +16,8 @@ const PATHS = {
   back: 'M10 3.5 5.5 8l4.5 4.5',
   forward: 'M6 3.5 10.5 8 6 12.5',
   lock: 'M4 7.5h8v6H4zm1.8 0V5a2.2 2.2 0 0 1 4.4 0v2.5',
-  globe: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Zm-6 6h12M8 2c2 1.8 2.6 3.8 2.6 6S10 12.2 8 14c-2-1.8-2.6-3.8-2.6-6S6 3.8 8 2Z',
+  globe:
+    'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Zm-6 6h12M8 2c2 1.8 2.6 3.8 2.6 6S10 12.2 8 14c-2-1.8-2.6-3.8-2.6-6S6 3.8 8 2Z',
   download: 'M8 2.5v7.5m-3.2-3 3.2 3.2 3.2-3.2M2.5 13.5h11',
   alert: 'M8 2.5 14 13.5H2zM8 6.5v3.2m0 1.6v.4',
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Zm0 2.8V8l2.2 1.4',
@@ -43,9 +42,4 @@ export function Mark() {
       <rect x="2.5" y="16" width="8" height="4" rx="2" opacity=".4" />
     </svg>
   )
-}
-
-/** Text for screen readers only. */
-export function Hidden({ children }: { children: ComponentChildren }) {
-  return <span class="hidden">{children}</span>
 }

@@ -27,12 +27,6 @@ export const COMMON_HEADERS: Headers = [
   'nosniff',
 ]
 
-/** The headers of a document that is the same for every caller. */
-export function documentHeaders(requestId: string): string[] {
-  const common = ['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept-Encoding']
-  return ['Request-Id', requestId, ...common, 'Cache-Control', 'public, max-age=0']
-}
-
 /**
  * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) for a caller with `remaining` calls; none if
  * the caller has no limit.

@@ -8,13 +8,12 @@ import { accountOf, session, signOut } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Button } from '../../parts/button.tsx'
 import { Badge, Card, Facts } from '../../parts/card.tsx'
-import { Field } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
-import { fieldError, useForm } from './form.ts'
-import { NEW_PASSWORD_INPUT, PASSWORD_HINT } from './sign-in/sign-up.tsx'
+import { useForm } from './form.ts'
+import { PasswordField } from './password-field.tsx'
 
 export function AccountPage() {
   return (
@@ -43,7 +42,12 @@ function Identity() {
       <Facts
         rows={[
           ['Mail address', account.email],
-          ['Plan', <a key="plan" href="/account/files">{account.plan}</a>],
+          [
+            'Plan',
+            <a key="plan" href="/account/files">
+              {account.plan}
+            </a>,
+          ],
         ]}
       />
       <p class="card-actions">
@@ -100,11 +104,7 @@ function SessionTable({ sessions, reload }: { sessions: ListedSession[]; reload:
             name: 'Action',
             isHidden: true,
             cell: ({ id, current }) =>
-              current ? null : (
-                <Button kind="quiet" isSmall isBusy={isBusy} onClick={() => end(`/app/sessions/${id}`)}>
-                  End
-                </Button>
-              ),
+              !current && <EndButton isBusy={isBusy} onEnd={() => end(`/app/sessions/${id}`)} />,
           },
         ]}
       />
@@ -116,6 +116,14 @@ function SessionTable({ sessions, reload }: { sessions: ListedSession[]; reload:
         </p>
       )}
     </>
+  )
+}
+
+function EndButton({ isBusy, onEnd }: { isBusy: boolean; onEnd: () => void }) {
+  return (
+    <Button kind="quiet" isSmall isBusy={isBusy} onClick={onEnd}>
+      End
+    </Button>
   )
 }
 
@@ -150,22 +158,14 @@ function PasswordForm() {
             The password is changed, and all other sessions have ended.
           </p>
         )}
-        <Field
-          label="Current password"
-          name="current"
-          value={current}
-          onValue={setCurrent}
-          input={{ type: 'password', autoComplete: 'current-password', required: true }}
-          error={fieldError(error, 'current')}
-        />
-        <Field
+        <PasswordField label="Current password" name="current" value={current} onValue={setCurrent} error={error} />
+        <PasswordField
           label="New password"
           name="password"
           value={password}
           onValue={setPassword}
-          input={NEW_PASSWORD_INPUT}
-          hint={PASSWORD_HINT}
-          error={fieldError(error, 'password')}
+          error={error}
+          isNew
         />
         <Button type="submit" isBusy={isBusy}>
           Change the password

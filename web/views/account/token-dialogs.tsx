@@ -9,7 +9,7 @@ import { Field, Select } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { ErrorBox } from '../../parts/notice.tsx'
 import { fieldError, useForm } from './form.ts'
-import type { ListedToken } from './tokens.tsx'
+import type { ListedToken } from './token.ts'
 
 export type TokenDialogProps = { onChanged: () => void; onClose: () => void }
 

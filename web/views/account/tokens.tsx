@@ -9,19 +9,8 @@ import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day, parseInstant } from '../../parts/time.tsx'
+import type { ListedToken } from './token.ts'
 import { CreateDialog, RevokeDialog, RotateDialog, type TokenDialogProps } from './token-dialogs.tsx'
-
-export type ListedToken = {
-  id: number
-  name: string
-  hint: string
-  created: string
-  last_used: string | null
-  expires: string | null
-  revoked: string | null
-  /** Calls today. */
-  today: number
-}
 
 type OpenDialog = { kind: 'create' } | { kind: 'rotate' | 'revoke'; token: ListedToken }
 
@@ -61,8 +50,14 @@ function TokenList({ tokens, onOpen }: TokenListProps) {
       columns={[
         { name: 'Name', cell: (token) => <TokenName token={token} /> },
         { name: 'Created', cell: ({ created }) => <Day at={created} /> },
-        { name: 'Last used', cell: ({ last_used: at }) => (at === null ? <span class="hint">never</span> : <Ago at={at} />) },
-        { name: 'Expires', cell: ({ expires }) => (expires === null ? <span class="hint">never</span> : <Day at={expires} />) },
+        {
+          name: 'Last used',
+          cell: ({ last_used: at }) => (at === null ? <span class="hint">never</span> : <Ago at={at} />),
+        },
+        {
+          name: 'Expires',
+          cell: ({ expires }) => (expires === null ? <span class="hint">never</span> : <Day at={expires} />),
+        },
         { name: 'Calls today', isNumber: true, cell: ({ today }) => formatCount(today) },
         { name: 'Actions', isHidden: true, cell: (token) => <TokenActions token={token} onOpen={onOpen} /> },
       ]}

@@ -7,10 +7,10 @@ import { Card } from '../../parts/card.tsx'
 import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { countOf, formatCount } from '../../parts/numbers.ts'
 import { DataTools } from './data/data-tools.tsx'
-import { DomainRows } from './neighbours.tsx'
 import { useFurtherPages } from './data/pages.ts'
-import { addRecentQuery } from './search/recent.ts'
 import { endpointPath, type IpProfileBody, ipPath, type NeighbourRow, type PagedBody } from './data/responses.ts'
+import { DomainRows } from './neighbours.tsx'
+import { addRecentQuery } from './search/recent.ts'
 
 export function AddressPage({ address }: { address: string }) {
   useEffect(() => addRecentQuery({ kind: 'ip', value: address }), [address])

@@ -68,7 +68,9 @@ const SOA_PARTS = [
 ] as const
 
 function SoaRecord({ record }: { record: DnsRecord }) {
-  const times = SOA_PARTS.filter(([, key]) => record[key] !== undefined).map(([name, key]) => `${name} ${record[key]} s`)
+  const times = SOA_PARTS.filter(([, key]) => record[key] !== undefined).map(
+    ([name, key]) => `${name} ${record[key]} s`,
+  )
   return (
     <span class="record">
       <span class="mono">

@@ -2,13 +2,13 @@
 
 import { useEffect } from 'preact/hooks'
 import { useIsLoaded } from '../../client/loaded.ts'
+import { profilePath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
 import { Neighbours, neighboursPath } from './neighbours.tsx'
 import { Overview } from './overview.tsx'
-import { addRecentQuery } from './search/recent.ts'
 import { Redirects, redirectsPath } from './redirects.tsx'
-import { profilePath } from './data/responses.ts'
+import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
 
 const TABS = [

@@ -9,8 +9,8 @@ import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { CurrentRecords } from './current-records.tsx'
 import { DataTools } from './data/data-tools.tsx'
-import { recordText } from './history/records.ts'
 import { type DomainProfileBody, ipPath, profilePath, RECORD_TYPES } from './data/responses.ts'
+import { recordText } from './history/records.ts'
 import { WebsiteFacts } from './website-facts.tsx'
 
 export function Overview({ name }: { name: string }) {
@@ -124,9 +124,7 @@ function Accounts({ profile: { lookup } }: { profile: DomainProfileBody }) {
           {accounts.map(({ url, type, username }) => (
             <li key={url}>
               <span class="account-type">{type.replaceAll('_', ' ')}</span>
-              <a href={safeUrl(url)} rel="noopener noreferrer nofollow" data-external>
-                {username}
-              </a>
+              <AccountUrl url={url} username={username} />
             </li>
           ))}
         </ul>
@@ -135,7 +133,12 @@ function Accounts({ profile: { lookup } }: { profile: DomainProfileBody }) {
   )
 }
 
-/** A URL of a crawled page as a link; only http and https are links. */
-function safeUrl(url: string): string | undefined {
-  return /^https?:\/\//i.test(url) ? url : undefined
+/** A URL of a crawled page. Only http and https become links. */
+function AccountUrl({ url, username }: { url: string; username: string }) {
+  if (!/^https?:\/\//i.test(url)) return <span>{username}</span>
+  return (
+    <a href={url} rel="noopener noreferrer nofollow" data-external>
+      {username}
+    </a>
+  )
 }

@@ -39,7 +39,12 @@ function SimilarTable({ name, body }: { name: string; body: SimilarBody }) {
           ]}
         />
       )}
-      <DataTools name={`${name}-similar`} call={endpointCall('similar', { query: name })} json={body} rows={() => result} />
+      <DataTools
+        name={`${name}-similar`}
+        call={endpointCall('similar', { query: name })}
+        json={body}
+        rows={() => result}
+      />
     </Card>
   )
 }

@@ -33,7 +33,10 @@ export function WebsiteFacts({ profile }: { profile: DomainProfileBody }) {
           ['Certificate', <Status key="ssl" entry={CERTIFICATE[lookup.ssl] ?? ['plain', lookup.ssl]} />],
           ['Redirects to', target === null ? 'No other domain' : <DomainLink key="to" name={target.target} />],
           ['http to https', <YesNo key="https" value={lookup.redirect_to_https} />],
-          ['To www', lookup.only_with_www === 'yes' ? 'Only with www' : <YesNo key="www" value={lookup.redirect_to_www} />],
+          [
+            'To www',
+            lookup.only_with_www === 'yes' ? 'Only with www' : <YesNo key="www" value={lookup.redirect_to_www} />,
+          ],
         ]}
       />
     </Card>
@@ -63,9 +66,19 @@ function summaryOf({ name, lookup, redirects_to: target, address_count: count }:
         {subject} redirects to <DomainLink name={target.target} />.
       </>
     )
-  if (lookup.has_website === 'yes') return <>{subject} has a website {certificateClause(lookup)}.</>
+  if (lookup.has_website === 'yes')
+    return (
+      <>
+        {subject} has a website {certificateClause(lookup)}.
+      </>
+    )
   if (lookup.only_dns_no_web === 'yes') return <>{subject} has DNS records but no address, so it has no website.</>
-  if (count > 0) return <>{subject} has {count === 1 ? 'an address' : `${count} addresses`}, but no website answers.</>
+  if (count > 0)
+    return (
+      <>
+        {subject} has {count === 1 ? 'an address' : `${count} addresses`}, but no website answers.
+      </>
+    )
   return <>{subject} is known, and nothing answers under it.</>
 }
 

@@ -26,7 +26,6 @@ function currentLink(path: string): string {
 
 export function Header({ path, query }: { path: string; query: string | undefined }) {
   const [isOpen, setIsOpen] = useState(false)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when another page is shown
   useEffect(() => setIsOpen(false), [path])
   return (
     <header class="top">
@@ -92,7 +91,12 @@ function AccountLink({ path }: { path: string }) {
     )
   }
   return (
-    <a class="account-link" href="/account" aria-current={path === '/account' ? 'page' : undefined} title={account.email}>
+    <a
+      class="account-link"
+      href="/account"
+      aria-current={path === '/account' ? 'page' : undefined}
+      title={account.email}
+    >
       <span class="avatar" aria-hidden="true">
         {account.email.slice(0, 1).toUpperCase()}
       </span>

@@ -30,7 +30,6 @@ function Main({ path, route }: { path: string; route: Route }) {
   const main = useRef<HTMLElement>(null)
   const isFirst = useRef(true)
   const { title } = route
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another path with the same title is another page
   useEffect(() => {
     document.title = title === 'domaindex' ? title : `${title} · domaindex`
     if (!isFirst.current) {

@@ -1,10 +1,12 @@
 /** The page of each address: its title and its view. */
 
 import type { ComponentChildren } from 'preact'
-import { lazyView } from '../../client/lazy-view.tsx'
+import { AccountArea } from '../account/area.tsx'
+import { SignInArea } from '../account/sign-in/area.tsx'
 import { AddressPage } from '../explorer/address.tsx'
 import { DomainPage } from '../explorer/domain.tsx'
 import { Home } from '../explorer/search/home.tsx'
+import { Reference } from '../reference/reference.tsx'
 
 /** `needsAccount`: the view is for people who are signed in. `query`: what the search box in the header shows. */
 export type Route = { title: string; view: ComponentChildren; needsAccount: boolean; query?: string }
@@ -16,10 +18,6 @@ const DOMAIN_VIEWS: Record<string, string> = {
   redirects: 'Redirects of ',
   similar: 'Pages similar to ',
 }
-
-const AccountArea = lazyView(() => import('../account/area.tsx').then(({ AccountArea }) => AccountArea))
-const SignInArea = lazyView(() => import('../account/sign-in/area.tsx').then(({ SignInArea }) => SignInArea))
-const Reference = lazyView(() => import('../reference/reference.tsx').then(({ Reference }) => Reference))
 
 const ACCOUNT_TITLES: Record<string, string> = {
   '/account': 'Account',

@@ -1,14 +1,14 @@
 /** One endpoint: parameters, response, errors, example, and trying it. */
 
-import { CodeBlock, CodeVariants } from '../../parts/code-block.tsx'
 import { Badge } from '../../parts/card.tsx'
+import { CodeBlock, CodeVariants } from '../../parts/code-block.tsx'
 import { Disclosure } from '../../parts/disclosure.tsx'
 import { Table } from '../../parts/table.tsx'
 import { snippetsOf } from '../explorer/data/snippets.ts'
+import { exampleCall } from './example-call.ts'
 import { type ReferenceEntry, type ResponseObject, typeText } from './openapi.ts'
 import { Prose } from './prose.tsx'
 import { SchemaFields } from './schema-view.tsx'
-import { exampleCall } from './example-call.ts'
 import { TryIt } from './try-it.tsx'
 
 export function EndpointReference({ entry }: { entry: ReferenceEntry }) {

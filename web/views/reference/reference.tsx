@@ -55,9 +55,9 @@ function Introduction({ api: { info } }: { api: OpenApiDocument }) {
         <Prose text={info.description} />
       </p>
       <p>
-        Send the token of <a href="/account/tokens">your account</a> as <code>token</code> under <code>/v1.0/</code>, and
-        as <code>Authorization: Bearer TOKEN</code> elsewhere. A call is charged if it is answered with 200, or with 404{' '}
-        <code>no_data</code>. The same for programs:{' '}
+        Send the token of <a href="/account/tokens">your account</a> as <code>token</code> under <code>/v1.0/</code>,
+        and as <code>Authorization: Bearer TOKEN</code> elsewhere. A call is charged if it is answered with 200, or with
+        404 <code>no_data</code>. The same for programs:{' '}
         <a href="/openapi.json" data-external>
           openapi.json
         </a>

@@ -69,8 +69,9 @@ function Month({ body: { days }, month, today }: MonthProps) {
           {weeksOf(month, days).map((week) => (
             <tr key={week.findIndex(Boolean) + String(week.find(Boolean)?.day)}>
               {week.map((day, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the index is the day of the week
-                <td key={index}>{day !== null && <DayButton day={day} selected={selected} onSelect={setSelected} />}</td>
+                <td key={index}>
+                  {day !== null && <DayButton day={day} selected={selected} onSelect={setSelected} />}
+                </td>
               ))}
             </tr>
           ))}

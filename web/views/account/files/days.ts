@@ -41,7 +41,8 @@ export const DAY_STATES = {
   },
   after_subscription: {
     text: 'After your subscription',
-    advice: 'Your subscription has ended. Its last file is that of the day before its last day. Renew it for later days.',
+    advice:
+      'Your subscription has ended. Its last file is that of the day before its last day. Renew it for later days.',
   },
   outside_subscription: {
     text: 'Between two periods',

@@ -68,7 +68,8 @@ export function Snapshots({ snapshots }: { snapshots: readonly SnapshotEntry[] }
               <span class="file-text">
                 <span>{FORMATS[snapshot.format]}</span>
                 <span class="hint">
-                  {countOf(snapshot.rows, 'domain')}, {formatBytes(snapshot.bytes)}, built <Ago at={snapshot.generated} />
+                  {countOf(snapshot.rows, 'domain')}, {formatBytes(snapshot.bytes)}, built{' '}
+                  <Ago at={snapshot.generated} />
                 </span>
               </span>
               {snapshot.link === null ? (

@@ -8,14 +8,18 @@ import { useSignal } from '../../../client/signal.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'
-import { fieldError, useForm } from '../form.ts'
+import { useForm } from '../form.ts'
+import { PasswordField } from '../password-field.tsx'
 import { EMAIL_INPUT } from './sign-in-form.tsx'
 import { codeOf, SignInFrame } from './sign-in-frame.tsx'
-import { NEW_PASSWORD_INPUT, PASSWORD_HINT } from './sign-up.tsx'
 
 export function ResetPage() {
   const code = codeOf(useSignal(pageAddress).hash)
-  return <SignInFrame title="Reset your password">{code === null ? <AskForm /> : <NewPasswordForm code={code} />}</SignInFrame>
+  return (
+    <SignInFrame title="Reset your password">
+      {code === null ? <AskForm /> : <NewPasswordForm code={code} />}
+    </SignInFrame>
+  )
 }
 
 function AskForm() {
@@ -54,15 +58,7 @@ function NewPasswordForm({ code }: { code: string }) {
   return (
     <form class="card form" onSubmit={submit}>
       {error !== null && error.field === null && <ErrorBox error={error} />}
-      <Field
-        label="New password"
-        name="password"
-        value={password}
-        onValue={setPassword}
-        input={NEW_PASSWORD_INPUT}
-        hint={PASSWORD_HINT}
-        error={fieldError(error, 'password')}
-      />
+      <PasswordField label="New password" name="password" value={password} onValue={setPassword} error={error} isNew />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Set the password
       </Button>

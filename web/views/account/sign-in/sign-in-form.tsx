@@ -7,6 +7,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'
 import { useForm } from '../form.ts'
+import { PasswordField } from '../password-field.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
 
 export const EMAIL_INPUT = { type: 'email', autoComplete: 'username', required: true, spellcheck: false } as const
@@ -26,13 +27,7 @@ export function SignInForm({ canSignUp }: { canSignUp: boolean }) {
       <form class="card form" onSubmit={submit}>
         {error !== null && <ErrorBox error={error} />}
         <Field label="Mail address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
-        <Field
-          label="Password"
-          name="password"
-          value={password}
-          onValue={setPassword}
-          input={{ type: 'password', autoComplete: 'current-password', required: true }}
-        />
+        <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={null} />
         <Button kind="primary" type="submit" isBusy={isBusy}>
           Sign in
         </Button>

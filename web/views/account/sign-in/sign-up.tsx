@@ -8,11 +8,9 @@ import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'
 import { fieldError, useForm } from '../form.ts'
+import { PasswordField } from '../password-field.tsx'
 import { EMAIL_INPUT } from './sign-in-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
-
-export const NEW_PASSWORD_INPUT = { type: 'password', autoComplete: 'new-password', required: true } as const
-export const PASSWORD_HINT = 'At least 12 characters. A sentence is easy to remember.'
 
 export function SignUpPage() {
   const state = useSignal(session)
@@ -57,15 +55,7 @@ function SignUpForm({ onSent }: { onSent: (email: string) => void }) {
           input={EMAIL_INPUT}
           error={fieldError(error, 'email')}
         />
-        <Field
-          label="Password"
-          name="password"
-          value={password}
-          onValue={setPassword}
-          input={NEW_PASSWORD_INPUT}
-          hint={PASSWORD_HINT}
-          error={fieldError(error, 'password')}
-        />
+        <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={error} isNew />
         <Button kind="primary" type="submit" isBusy={isBusy}>
           Create the account
         </Button>

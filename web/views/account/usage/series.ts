@@ -26,7 +26,12 @@ export function usageSeries({ days, tokens }: UsageBody, grouping: UsageGrouping
   const nameOf = (key: string): string =>
     grouping === 'endpoints' ? key : key === WEB_PAGE_TOKEN ? 'Web page' : (tokens[key] ?? `Token ${key}`)
   const all = keys
-    .map((key) => seriesOf(nameOf(key), days.map((day) => day[grouping][key] ?? 0)))
+    .map((key) =>
+      seriesOf(
+        nameOf(key),
+        days.map((day) => day[grouping][key] ?? 0),
+      ),
+    )
     .toSorted((one, other) => other.total - one.total)
   if (all.length <= MAX_SERIES) return all
   const rest = all.slice(MAX_SERIES - 1)

@@ -55,6 +55,7 @@ type DayBarProps = {
 function DayBar({ index, series, top, onShow }: DayBarProps) {
   let y = HEIGHT
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the table below has the same figures for everybody
     <g onMouseEnter={() => onShow(index)} onMouseLeave={() => onShow(null)}>
       <rect class="chart-hover" x={index * 20} width="20" height={HEIGHT} />
       {series.map(({ name, values }, place) => {

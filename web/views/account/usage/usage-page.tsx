@@ -3,9 +3,9 @@
 import { useState } from 'preact/hooks'
 import { useFresh } from '../../../client/loaded.ts'
 import { Card } from '../../../parts/card.tsx'
-import { Meter } from '../../../parts/meter.tsx'
 import { EmptyState, LoadedView } from '../../../parts/notice.tsx'
 import { countOf, formatCount } from '../../../parts/numbers.ts'
+import { ProgressBar } from '../../../parts/progress-bar.tsx'
 import { formatAge, formatLocal, formatUtc, parseInstant } from '../../../parts/time.tsx'
 import { type UsageBody, type UsageGrouping, usageSeries } from './series.ts'
 import { UsageChart } from './usage-chart.tsx'
@@ -29,9 +29,10 @@ function Today({ usage: { limit, used, remaining, reset } }: { usage: UsageBody 
   return (
     <Card title="Today">
       <p class="big-number">
-        {formatCount(used)} <span class="hint">{limit === null ? 'calls, without a limit' : `of ${countOf(limit, 'call')}`}</span>
+        {formatCount(used)}{' '}
+        <span class="hint">{limit === null ? 'calls, without a limit' : `of ${countOf(limit, 'call')}`}</span>
       </p>
-      {limit !== null && <Meter value={used} max={limit} label={`${used} of ${limit} calls are used`} />}
+      {limit !== null && <ProgressBar value={used} max={limit} label={`${used} of ${limit} calls are used`} />}
       <p class="hint usage-reset">
         {remaining !== null && <>{formatCount(remaining)} left. </>}
         The count starts again {formatAge(instant)}, at {formatUtc(instant)} ({formatLocal(instant)} your time).
@@ -60,7 +61,8 @@ function Days({ usage }: { usage: UsageBody }) {
     >
       {total === 0 ? (
         <EmptyState title="No calls yet">
-          Each call that is answered appears here within a second. <a href="/account/tokens">Create a token</a> to start.
+          Each call that is answered appears here within a second. <a href="/account/tokens">Create a token</a> to
+          start.
         </EmptyState>
       ) : (
         <>

@@ -1,8 +1,8 @@
 /** The DNS history that is loaded: states as spans, the time scale and its ticks. */
 
 import { parseInstant } from '../../../parts/time.tsx'
-import { type Span, spansOf } from './records.ts'
 import { endpointPath, type HistoryBody, type HistoryState, RECORD_TYPES, type RecordType } from '../data/responses.ts'
+import { type Span, spansOf } from './records.ts'
 
 /** The largest page of any plan. The server reduces it to that of the account. */
 const HISTORY_LIMIT = '100'

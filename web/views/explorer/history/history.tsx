@@ -8,13 +8,13 @@ import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../../parts/notice.tsx'
 import { countOf } from '../../../parts/numbers.ts'
-import { ChangeList, SpanDetail } from './changes.tsx'
 import { DataTools } from '../data/data-tools.tsx'
-import { hasOlder, historyPath, historyTypeOf, typeSpans } from './history-data.ts'
 import { useFurtherPages } from '../data/pages.ts'
-import type { Span } from './records.ts'
 import { type HistoryBody, type HistoryState, profilePath, RECORD_TYPES, type RecordType } from '../data/responses.ts'
 import { endpointCall } from '../data/snippets.ts'
+import { ChangeList, SpanDetail } from './changes.tsx'
+import { hasOlder, historyPath, historyTypeOf, typeSpans } from './history-data.ts'
+import type { Span } from './records.ts'
 import { TimeLine } from './time-line.tsx'
 
 export function History({ name }: { name: string }) {
@@ -103,7 +103,11 @@ function HistoryView({ name, rows, json, type }: HistoryViewProps) {
   const [selected, setSelected] = useState<Span | null>(null)
   const shown = spans.find(({ type, since }) => type === selected?.type && since === selected.since) ?? spans[0]
   if (shown === undefined)
-    return <EmptyState title="No history">No {type ?? ''} record of {name} was ever observed.</EmptyState>
+    return (
+      <EmptyState title="No history">
+        No {type ?? ''} record of {name} was ever observed.
+      </EmptyState>
+    )
   return (
     <Card title={type === null ? 'Time lines' : `Time line of ${type}`} aside="Hover a bar, or use the arrow keys">
       <TimeLine rows={rows} selected={shown} onSelect={setSelected} />

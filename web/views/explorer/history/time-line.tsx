@@ -2,10 +2,10 @@
 
 import { useMemo } from 'preact/hooks'
 import { parseInstant } from '../../../parts/time.tsx'
+import type { RecordType } from '../data/responses.ts'
 import { spanTitle } from './changes.tsx'
 import { placeOf, scaleOf, type TimeScale, ticksOf } from './history-data.ts'
 import type { Span } from './records.ts'
-import type { RecordType } from '../data/responses.ts'
 
 type TimeLineProps = {
   rows: readonly (readonly [type: RecordType, spans: Span[]])[]
@@ -42,7 +42,14 @@ function TypeRow({ type, spans, scale, selected, onSelect }: TypeRowProps) {
           const isSelected = isHere && span.since === selected.since
           const isStop = isHere ? isSelected : index === spans.length - 1
           return (
-            <Bar key={span.since} span={span} scale={scale} isSelected={isSelected} isStop={isStop} onSelect={onSelect} />
+            <Bar
+              key={span.since}
+              span={span}
+              scale={scale}
+              isSelected={isSelected}
+              isStop={isStop}
+              onSelect={onSelect}
+            />
           )
         })}
       </svg>
@@ -101,7 +108,7 @@ function Axis({ scale }: { scale: TimeScale }) {
   return (
     <div class="time-row" aria-hidden="true">
       <span class="time-type" />
-      <svg class="time-axis" width="100%" height="22">
+      <svg class="time-axis" width="100%" height="22" aria-hidden="true">
         {ticksOf(scale).map(({ place, label }) => (
           <g key={place}>
             <line x1={`${place}%`} x2={`${place}%`} y1="0" y2="5" />

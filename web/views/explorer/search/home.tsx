@@ -4,8 +4,8 @@ import { quota } from '../../../client/quota.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { countOf, formatCount } from '../../../parts/numbers.ts'
-import { QueryBox } from './query-box.tsx'
 import { explorerAddress } from './parse-query.ts'
+import { QueryBox } from './query-box.tsx'
 import { recentQueries } from './recent.ts'
 
 export function Home() {

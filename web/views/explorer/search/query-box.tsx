@@ -12,19 +12,8 @@ const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL
 type QueryBoxProps = { value?: string; isLarge?: boolean }
 
 export function QueryBox({ value = '', isLarge = false }: QueryBoxProps) {
-  const [text, setText] = useState(value)
-  const [error, setError] = useState<string | null>(null)
-  const input = useRef<HTMLInputElement>(null)
+  const { text, setText, error, submit, input } = useQuery(value)
   const id = useId()
-  useEffect(() => setText(value), [value])
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    const query = parseExplorerQuery(text)
-    setError(query === null ? NOT_A_QUERY : null)
-    if (query === null) return void input.current?.focus()
-    announce(`Looking up ${query.value}.`)
-    navigate(explorerAddress(query))
-  }
   return (
     <search>
       <form class={`query-box${isLarge ? ' large' : ''}`} onSubmit={submit} noValidate>
@@ -33,15 +22,11 @@ export function QueryBox({ value = '', isLarge = false }: QueryBoxProps) {
         </label>
         <Icon name="search" />
         <input
+          {...QUERY_INPUT}
           ref={input}
           id={id}
-          name="query"
           value={text}
           placeholder={isLarge ? 'example.com, 192.0.2.1, hxxps://exa[.]mple' : 'Domain or address'}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellcheck={false}
-          enterkeyhint="search"
           aria-invalid={error !== null}
           aria-describedby={error === null ? undefined : `${id}-error`}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -59,4 +44,29 @@ export function QueryBox({ value = '', isLarge = false }: QueryBoxProps) {
       </form>
     </search>
   )
+}
+
+const QUERY_INPUT = {
+  name: 'query',
+  autoComplete: 'off',
+  autoCapitalize: 'none',
+  spellcheck: false,
+  enterkeyhint: 'search',
+} as const
+
+/** The text in the box, and what happens when it is sent. */
+function useQuery(value: string) {
+  const [text, setText] = useState(value)
+  const [error, setError] = useState<string | null>(null)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => setText(value), [value])
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const query = parseExplorerQuery(text)
+    setError(query === null ? NOT_A_QUERY : null)
+    if (query === null) return void input.current?.focus()
+    announce(`Looking up ${query.value}.`)
+    navigate(explorerAddress(query))
+  }
+  return { text, setText, error, submit, input }
 }

@@ -1,0 +1,113 @@
+/** The web page over HTTP: which requests get it, its headers, its files, and what stays JSON. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { createApi } from '../../../src/api/api.ts'
+import { ApiMetrics } from '../../../src/api/metrics.ts'
+import { buildPageBundle, MANIFEST_FILE } from '../../../src/api/page/bundle.ts'
+import { WebPage } from '../../../src/api/page/page.ts'
+import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
+import { makeWorld } from '../../spec/world.ts'
+
+const CHROME_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
+
+const folder = mkdtempSync(join(tmpdir(), 'page-'))
+after(() => rmSync(folder, { recursive: true }))
+const bundle = join(folder, 'web')
+await buildPageBundle(bundle)
+const world = await makeWorld()
+const { app } = await createApi({
+  similarSearch: openSimilarityService(world.store),
+  store: world.store,
+  fileStore: world.fileStore,
+  settings: { cors: '*', trustedProxies: [] },
+  page: new WebPage(bundle),
+  now: () => world.clock.now,
+  log: pino({ level: 'silent' }),
+  metrics: new ApiMetrics(),
+})
+after(() => app.close())
+const address = await app.listen({ host: '127.0.0.1', port: 0 })
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(address + path, { method, headers: { Accept: CHROME_ACCEPT, ...headers } })
+const shell = await get('/')
+const html = await shell.text()
+
+test('a browser gets the same document at every page address', async () => {
+  assert.equal(shell.status, 200)
+  assert.equal(shell.headers.get('content-type'), 'text/html; charset=utf-8')
+  const paths = ['/domain/example.com', '/domain/example.com/history?type=A', '/ip/2001:db8::7', '/sign-in', '/docs/']
+  for (const path of [...paths, '/account', '/account/tokens', '/verify', '/reset', '/docs'])
+    assert.equal(await (await get(path)).text(), html, path)
+})
+
+test('a request that does not prefer HTML gets JSON, also for "/"', async () => {
+  const accepts = ['*/*', 'application/json', 'application/json, text/html', 'text/html;q=0.5, application/json']
+  for (const accept of [...accepts, 'text/html;q=0', 'text/plain']) {
+    const { status, headers } = await get('/', { Accept: accept })
+    assert.deepEqual([status, headers.get('content-type')], [404, 'application/json; charset=utf-8'], accept)
+  }
+  const { error } = (await (await get('/', { Authorization: 'Bearer x' })).json()) as { error: string }
+  assert.equal(error, 'endpoint_unknown')
+})
+
+test('unknown addresses, other methods and paths of the API never get a page', async () => {
+  const paths = [
+    '/v1.0/lookup',
+    '/v1.0/nothing',
+    '/v2.0/lookup',
+    '/favicon.ico',
+    '/assets/main.js',
+    '/domain',
+    '/files/x',
+  ]
+  for (const path of [...paths, '/domain/a/b', '/account/quota', '/healthz', '/openapi.json'])
+    assert.match((await get(path)).headers.get('content-type')!, /^application\/json/, path)
+  assert.equal((await get('/', {}, 'POST')).status, 404)
+})
+
+test('the document loads only files of this server, and the policy allows nothing inline', async () => {
+  const policy = shell.headers.get('content-security-policy')!
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
+    assert.ok(policy.split('; ').includes(part), part)
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+  assert.doesNotMatch(html, /https?:\/\/|<style|style=| on\w+=|<script(?! (type="module" )?src="\/assets\/)/)
+  const sources = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]*)"/g)].map(([, source]) => source!)
+  assert.equal(sources.length, 4)
+  for (const source of sources) assert.equal((await get(source)).status, 200, source)
+  assert.equal(shell.headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(shell.headers.get('x-frame-options'), 'DENY')
+  assert.equal(shell.headers.get('access-control-allow-origin'), null)
+})
+
+test('files are immutable and compressed once, and a document is checked again', async () => {
+  const { main } = JSON.parse(readFileSync(join(bundle, MANIFEST_FILE), 'utf8')) as { main: string }
+  const plain = readFileSync(join(bundle, main))
+  const path = `/assets/${main}`
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const { headers, ...answer } = await fetchDecoded(path, encoding)
+    assert.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(headers.get('content-encoding'), encoding === 'identity' ? null : encoding)
+    assert.ok(answer.body.equals(plain), encoding)
+  }
+  assert.equal(shell.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
+  assert.equal((await get('/', { 'If-None-Match': shell.headers.get('etag')! })).status, 304)
+})
+
+test('HEAD has the headers of GET and no body', async () => {
+  const head = await get('/sign-in', { 'Accept-Encoding': 'identity' }, 'HEAD')
+  assert.equal(head.status, 200)
+  assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(html)))
+  assert.equal(await head.text(), '')
+})
+
+/** fetch() decodes the body and keeps the header. */
+async function fetchDecoded(path: string, encoding: string) {
+  const answer = await get(path, { 'Accept-Encoding': encoding })
+  return { headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) }
+}

@@ -1,0 +1,42 @@
+/** The search box understands what people paste: domains, addresses, URLs and mail addresses, also defanged. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { explorerAddress, parseExplorerQuery } from '../../web/views/explorer/search/parse-query.ts'
+
+const PASTED: readonly (readonly [text: string, address: string | null])[] = [
+  ['example.com', '/domain/example.com'],
+  ['  Example.COM. ', '/domain/example.com'],
+  ['https://www.example.com/path?query#hash', '/domain/www.example.com'],
+  ['hxxps://exa[.]mple[.]com/path', '/domain/exa.mple.com'],
+  ['hxxp[://]example(dot)com:8080/', '/domain/example.com'],
+  ['example[.]com', '/domain/example.com'],
+  ['user@example.com', '/domain/example.com'],
+  ['mailto:user@example.com', '/domain/example.com'],
+  ['https://user:password@example.com/', '/domain/example.com'],
+  ['//example.com/path', '/domain/example.com'],
+  ['<https://example.com>', '/domain/example.com'],
+  ['"example.com",', '/domain/example.com'],
+  ['example.com:8443', '/domain/example.com'],
+  ['münchen.example', '/domain/xn--mnchen-3ya.example'],
+  ['_dmarc.example.com', '/domain/_dmarc.example.com'],
+  ['192.0.2.1', '/ip/192.0.2.1'],
+  ['192[.]0[.]2[.]1', '/ip/192.0.2.1'],
+  ['192.0.2.1:443', '/ip/192.0.2.1'],
+  ['http://192.0.2.1/path', '/ip/192.0.2.1'],
+  ['2001:DB8::1', '/ip/2001:db8::1'],
+  ['[2001:db8::1]:443', '/ip/2001:db8::1'],
+  ['http://[2001:db8::1]/', '/ip/2001:db8::1'],
+  ['::ffff:192.0.2.1', '/ip/::ffff:192.0.2.1'],
+  ['', null],
+  ['   ', null],
+  ['localhost', null],
+  ['two words.example', null],
+]
+
+for (const [text, address] of PASTED) {
+  test(`${JSON.stringify(text)} is ${address ?? 'no query'}`, () => {
+    const query = parseExplorerQuery(text)
+    assert.equal(query === null ? null : explorerAddress(query), address)
+  })
+}
