@@ -97,7 +97,7 @@ test('a suspended account has no session', async () => {
     '/app/usage',
     '/app/plan',
     '/app/files',
-    '/app/api/lookup',
+    '/app/api/similar',
     link,
     '/domain/a.example',
   ])
