@@ -1,0 +1,44 @@
+/** What stands below each view: the code that repeats its call, and its data as JSON and CSV. */
+
+import { Button } from '../../../parts/button.tsx'
+import { CodeVariants } from '../../../parts/code-block.tsx'
+import { Disclosure } from '../../../parts/disclosure.tsx'
+import { Icon } from '../../../parts/icons.tsx'
+import { type CsvRow, csvOf, saveText } from './csv.ts'
+import { type ApiCall, snippetsOf } from './snippets.ts'
+
+type DataToolsProps = { name: string; call: ApiCall; json: unknown; rows: () => CsvRow[] }
+
+/** `name`: the name of the files without extension. */
+export function DataTools({ name, call, json, rows }: DataToolsProps) {
+  const file = name.replace(/[^\w.-]/g, '_')
+  return (
+    <footer class="data-tools">
+      <div class="data-buttons">
+        <Button kind="quiet" isSmall onClick={() => saveText(`${file}.json`, 'application/json', prettyJson(json))}>
+          <Icon name="download" /> JSON
+        </Button>
+        <Button kind="quiet" isSmall onClick={() => saveText(`${file}.csv`, 'text/csv', csvOf(rows()))}>
+          <Icon name="download" /> CSV
+        </Button>
+        <span class="hint">of what is shown, free</span>
+      </div>
+      <Disclosure
+        summary={
+          <>
+            <Icon name="code" /> Repeat this call from a program
+          </>
+        }
+      >
+        <CodeVariants variants={snippetsOf(window.location.origin, call)} />
+        <p class="hint">
+          Put a token from <a href="/account/tokens">your tokens</a> into the variable <code>DOMAINDEX_TOKEN</code>.
+        </p>
+      </Disclosure>
+    </footer>
+  )
+}
+
+function prettyJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}
