@@ -19,8 +19,10 @@ type Place = { path: (name: string) => string; upstream: string }
 type Proxy = { program: string; start: (place: Place) => { args: string[]; sockets: Sockets } }
 
 const SITE = 'api.example.com'
-/** One more byte than a request may have. */
-const LARGE_BODY = 'x'.repeat(65_537)
+/** A body that domaindex refuses, and one that nginx refuses itself. */
+const LARGE_BODIES = [65_537, 200_000].map((length) => 'x'.repeat(length))
+/** Lengths of a query that domaindex refuses, and one that nginx refuses itself. Caddy answers the latter with 431. */
+const HEAD_LENGTHS: Readonly<Record<string, readonly number[]>> = { nginx: [17_000, 40_000], caddy: [17_000] }
 
 /** Replaces a text that occurs exactly once. */
 function replaceOnce(text: string, from: string, to: string): string {
@@ -129,17 +131,33 @@ for (const each of [NGINX, CADDY]) {
       )
       server.process.kill('SIGKILL')
       await server.outcome
-      assert.ok([502, 503].includes((await get()).status))
+      const { status, text } = await get()
+      assert.equal(status, 502)
+      const error = { rcode: 502, error: 'internal_error', msg: 'No server of this service responds: try again.' }
+      assert.deepEqual(JSON.parse(text), { result: error })
+      assert.deepEqual(JSON.parse((await send(sockets.tls, '/v1.0/similar', {})).text), error)
       const written = await stop()
       assert.match(written, /\/v1\.0\/lookup.*50[23]/)
       assert.ok(!written.includes(token), written)
       assert.ok(!written.includes('unknown-name'))
     })
 
-    test('refuses a body above the limit, and a request in plain text, without a redirect', async (t) => {
+    test('refuses a long body and a long head as domaindex does, and a request in plain text without a redirect', async (t) => {
       const { token, sockets, stop } = await startProxy(t, each)
-      const { status } = await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body: LARGE_BODY })
-      assert.equal(status, 413)
+      for (const body of LARGE_BODIES) {
+        const { status, text } = await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body })
+        const msg = 'The body of a request may have at most 64 KiB.'
+        assert.deepEqual([status, JSON.parse(text)], [413, { result: { rcode: 413, error: 'body_too_large', msg } }])
+      }
+      for (const length of HEAD_LENGTHS[each.program]!) {
+        const long = 'x'.repeat(length)
+        const answers = [
+          await send(sockets.tls, `/v1.0/lookup?token=${token}&next=${long}`, {}),
+          await send(sockets.tls, '/v1.0/lookup', { headers: { 'X-Long': long } }),
+        ]
+        for (const { status, text } of answers)
+          assert.deepEqual([status, JSON.parse(text).error], [413, 'body_too_large'])
+      }
       if (sockets.plain === null) return
       const plain = await send(sockets.plain, `/v1.0/lookup?token=${token}`, { plain: true })
       assert.deepEqual([plain.status, plain.location], [403, undefined])
