@@ -15,13 +15,15 @@ export type WebSession = {
 
 export type NewSession = Pick<WebSession, 'account' | 'browser' | 'address'> & { hash: Uint8Array }
 
-/** `sign-in`: signs in an account; `sign-up`: creates one; `password`: sets a new password. */
-export const LINK_KINDS = ['sign-in', 'sign-up', 'password'] as const
-export type LinkKind = (typeof LINK_KINDS)[number]
+/**
+ * `sign-in`: signs in an account; `sign-up`: creates one; `password`: sets a new password; `setup`: creates the first
+ * operator.
+ */
+export type LinkKind = 'sign-in' | 'sign-up' | 'password' | 'setup'
 
 /**
- * A link that is valid once. `account` is null for one that creates an account; then `email` and `password`, a hash,
- * are those of the new account.
+ * A link that is valid once. `account` is null for one that creates an account. `email` and `password`, a hash, are
+ * those of a new account of `sign-up`, otherwise null.
  */
 export type OneTimeLink = { kind: LinkKind; account: number | null; email: string | null; password: string | null }
 

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { defineLog } from './account/audit-log.ts'
 import { defineChanges } from './account/change.ts'
 import { defineCreate } from './account/create.ts'
+import { definePassword } from './account/password.ts'
 import { defineShow } from './account/show.ts'
 import { defineTokens } from './account/token.ts'
 import { defineUsage } from './account/usage.ts'
@@ -21,6 +22,7 @@ export function defineAccount(command: Command): void {
   defineCreate(command)
   defineShow(command)
   defineChanges(command)
+  definePassword(command)
   defineTokens(command)
   defineUsage(command)
   defineLog(command)

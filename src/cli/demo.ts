@@ -7,21 +7,24 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import type { NewAccount, Plan } from '../accounts/account.ts'
 import { makeToken, newTokenRecord, TOKEN_BYTES } from '../accounts/token.ts'
+import { createSignInLink, SIGN_IN_LINK_SECONDS } from '../api/auth/sign-in-link.ts'
 import { readSettings, SETTINGS, type Settings } from '../config/settings.ts'
 import { startServer } from '../server/primary.ts'
 import { SYSTEM_CLOCK } from '../server/system-clock.ts'
 import { indexOnce } from '../similar/index/run-indexer.ts'
 import { processHolderName } from '../store/named-lock.ts'
 import { openStore } from '../store/open.ts'
+import type { Ledger } from '../store/port/ledger.ts'
 import type { Store } from '../store/port/store.ts'
 import { actorOf } from '../store/shared/actor.ts'
-import { addDays, dayOf } from '../values/time.ts'
+import { addDays, type Day, dayOf, type Instant } from '../values/time.ts'
 import { buildDemoFiles, type DemoFiles } from './demo/files.ts'
 import { crawlLab, type LabCrawl } from './demo/lab.ts'
 import { demoPortOptions, reservePort } from './demo/reserve-port.ts'
 
 type DemoOptions = { port: number; folder: string }
-type DemoTokens = Record<Exclude<Plan, 'local'>, string>
+/** The tokens by plan, and the ID of the operator. */
+type DemoAccounts = Record<Exclude<Plan, 'local'>, string> & { operator: number }
 
 const SUBSCRIBED_DAYS = 400
 const DEMO_STARTING_MESSAGE =
@@ -50,15 +53,22 @@ async function runDemo({ port, folder }: DemoOptions): Promise<void> {
   const crawled = await crawlLab(store)
   await indexPages(store)
   const files = await buildDemoFiles(settings, store, crawled.names)
-  const tokens = await makeAccounts(store)
+  const accounts = await makeAccounts(store)
+  const link = await createSignInLink(
+    store.ledger,
+    accounts.operator,
+    `http://127.0.0.1:${reserved.port}`,
+    await store.now(),
+  )
   await store.close()
   await reserved.release()
   const { address, ended } = await startServer(
     { ...settings, port: reserved.port },
     { demo: true, settingNames: demoPortOptions(port) },
   )
-  console.log(demoInstructions(address, crawled, folder, tokens))
-  console.log(fileInstructions(address, files, tokens.premium))
+  console.log(pageInstructions(address, link))
+  console.log(demoInstructions(address, crawled, folder, accounts))
+  console.log(fileInstructions(address, files, accounts.premium))
   await ended
 }
 
@@ -92,8 +102,8 @@ async function indexPages(store: Store): Promise<void> {
   await indexOnce({ store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter }, new AbortController().signal)
 }
 
-/** Creates one account per plan, each with a token. */
-async function makeAccounts({ ledger, now }: Store): Promise<DemoTokens> {
+/** Creates one account per plan, each with a token, and an operator. */
+async function makeAccounts({ ledger, now }: Store): Promise<DemoAccounts> {
   const instant = await now()
   const first = addDays(dayOf(instant), -SUBSCRIBED_DAYS)
   const make = async (plan: Plan, rest: Pick<NewAccount, 'periods' | 'addons'>): Promise<string> => {
@@ -109,14 +119,34 @@ async function makeAccounts({ ledger, now }: Store): Promise<DemoTokens> {
       periods: [{ plan: 'premium', first, last: null }],
       addons: ['export', 'enriched'],
     }),
+    operator: await makeOperator(ledger, instant, first),
   }
+}
+
+/** Creates the account that the link signs in: it may see and change everything. */
+async function makeOperator(ledger: Ledger, now: Instant, first: Day): Promise<number> {
+  const account: NewAccount = {
+    ...{ email: 'operator@demo.example', role: 'admin', plan: 'free' },
+    periods: [{ plan: 'premium', first, last: null }],
+    addons: ['export', 'enriched'],
+  }
+  return (await ledger.as(actorOf('domaindex demo')).createAccount(account, now))!.id
+}
+
+function pageInstructions(address: string, link: string): string {
+  return [
+    `domaindex is at ${address}/`,
+    `Sign in with this link, once and within ${SIGN_IN_LINK_SECONDS / 60} minutes:`,
+    `  ${link}`,
+    '',
+  ].join('\n')
 }
 
 function demoInstructions(
   address: string,
   { names, summaries }: LabCrawl,
   folder: string,
-  { free, basic, premium }: DemoTokens,
+  { free, basic, premium }: DemoAccounts,
 ): string {
   const curl = (endpoint: string, body: object): string =>
     `  curl -sw '\\n' ${address}/v1.0/${endpoint} -d '${JSON.stringify(body)}'`

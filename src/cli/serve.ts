@@ -1,9 +1,11 @@
 /** `domaindex serve`: serves the API over HTTP until a signal stops it. With --crawl, it also crawls. */
 
 import { type Command, Option } from 'commander'
+import { createSignInLink } from '../api/auth/sign-in-link.ts'
 import { loadSettings } from '../config/settings.ts'
 import type { DnsServer } from '../probe/dns/server.ts'
 import { startServer } from '../server/primary.ts'
+import type { Store } from '../store/port/store.ts'
 import { collectServer, parseParallel } from './crawl/options.ts'
 
 type ServeCommandOptions = { crawl?: true; resolver: DnsServer[]; parallel: number }
@@ -29,11 +31,22 @@ export function defineServe(command: Command): void {
         const { checkCrawlSettings } = await import('../server/crawl/continuous-crawl.ts') // loads the crawler only if it runs
         checkCrawlSettings(settings, { resolver, allow: [], parallel })
       }
-      const { address, ended } = await startServer(settings, {
+      const { address, ended, store } = await startServer(settings, {
         demo: false,
         crawl: crawl ? { resolver, parallel } : null,
       })
       console.log(`domaindex listens on ${address}`)
+      await showSetupLink(store, settings.publicUrl ?? address)
       await ended
     })
+}
+
+/**
+ * Shows a link that creates the first operator. Only a terminal gets it: the output of a service goes to a log. Without
+ * one, `domaindex account` creates the operator.
+ */
+async function showSetupLink({ ledger, now }: Store, address: string): Promise<void> {
+  if (!process.stdout.isTTY || (await ledger.hasOperator())) return
+  const link = await createSignInLink(ledger, null, address, await now())
+  console.log(`No operator can sign in yet. Open this link on this machine within 15 minutes:\n  ${link}`)
 }

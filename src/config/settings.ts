@@ -21,11 +21,18 @@ import {
 } from './parse.ts'
 import { NAMES_SETTINGS, type NamesSettings } from './sources.ts'
 import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './store.ts'
+import { WEB_SETTINGS, type WebSettings } from './web.ts'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type GroupedSettings = CrawlSettings & FileSettings & LimitSettings & NamesSettings & JobSettings & StoreSettings
+type GroupedSettings = CrawlSettings &
+  FileSettings &
+  LimitSettings &
+  NamesSettings &
+  JobSettings &
+  StoreSettings &
+  WebSettings
 
 /** The values of all settings. */
 export type Settings = GroupedSettings & {
@@ -48,8 +55,6 @@ export type Settings = GroupedSettings & {
   index: boolean
   /** Whether plain queries are answered without node:http. */
   directPath: boolean
-  /** Whether the server has a web page. */
-  web: boolean
 }
 
 export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]> } = {
@@ -139,13 +144,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     allowed: 'on or off',
     parse: parseSwitch,
   },
-  web: {
-    name: 'DOMAINDEX_WEB',
-    defaultText: 'on',
-    meaning: 'Whether the server has a web page at `/`: explorer, account and API reference.',
-    allowed: 'on or off',
-    parse: parseSwitch,
-  },
+  ...WEB_SETTINGS,
   ...LIMIT_SETTINGS,
   ...NAMES_SETTINGS,
   ...JOB_SETTINGS,

@@ -20,7 +20,7 @@ import type { CrawlOrder, WorkerOrder } from './processes/messages.ts'
 import { WorkerPool } from './processes/worker-pool.ts'
 
 /** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
-export type RunningServer = { address: string; ended: Promise<void> }
+export type RunningServer = { address: string; ended: Promise<void>; store: Store }
 
 /** `crawl`: options of the crawler; null: no crawler. `settingNames`: the settings of host and port, for messages. */
 export type ServeOptions = {
@@ -79,7 +79,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
     parts.children = await startChildren({ ...settings, port }, crawl, logOutput.log)
     const ended = stopRequested().then(() => stopServer(parts))
-    return { address: `http://${bracketedHost(settings.host)}:${port}`, ended }
+    return { address: `http://${bracketedHost(settings.host)}:${port}`, ended, store }
   } catch (error) {
     await stopServer(parts)
     throw error

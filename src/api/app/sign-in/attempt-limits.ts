@@ -1,0 +1,65 @@
+/** Limits of sign-ins and of other attempts to guess a secret, counted over all processes in the ledger. */
+
+import type { SignIns } from '../../../store/port/sign-in.ts'
+import { clientAddressKey } from '../../../values/client-address.ts'
+import type { Instant } from '../../../values/time.ts'
+import { ApiError } from '../../errors.ts'
+
+const MINUTE = 60
+
+/** The maximum number of attempts, and the seconds in which they are counted. */
+type Limit = { max: number; seconds: number }
+
+/** Of one client at one account, and of one client at any. Another client can always sign in. */
+const CLIENT_AT_ACCOUNT: Limit = { max: 10, seconds: 15 * MINUTE }
+const CLIENT: Limit = { max: 50, seconds: 15 * MINUTE }
+/** Attempts at one account by all clients, above which each one waits. */
+const ACCOUNT: Limit = { max: 50, seconds: 60 * MINUTE }
+/** Milliseconds that an attempt then waits. */
+export const SLOW_DOWN_MS = 2_000
+
+type AttemptStore = Pick<SignIns, 'countAttempt' | 'clearAttempts'>
+
+/** The client and the address that it tries to sign in with. */
+export type SignInAttempt = { client: string; email: string }
+
+/**
+ * Counts an attempt before its password is compared, so that many at once count too. Returns the milliseconds that it
+ * must wait. Throws `too_many_attempts`.
+ */
+export async function countSignIn(ledger: AttemptStore, attempt: SignInAttempt, now: Instant): Promise<number> {
+  const [pair, client, account] = await ledger.countAttempt(
+    [
+      { key: pairKey(attempt), seconds: CLIENT_AT_ACCOUNT.seconds },
+      { key: `sign-in ${clientAddressKey(attempt.client)}`, seconds: CLIENT.seconds },
+      { key: `sign-in ${attempt.email}`, seconds: ACCOUNT.seconds },
+    ],
+    now,
+  )
+  if (pair! > CLIENT_AT_ACCOUNT.max || client! > CLIENT.max) throw tooManyAttempts(CLIENT.seconds)
+  return account! > ACCOUNT.max ? SLOW_DOWN_MS : 0
+}
+
+/** A successful sign-in: its client may make as many attempts again. */
+export function forgetSignIn(ledger: AttemptStore, attempt: SignInAttempt): Promise<void> {
+  return ledger.clearAttempts([pairKey(attempt)])
+}
+
+/** Counts an attempt of a client to use a one-time link. Throws `too_many_attempts`. */
+export async function countLinkUse(ledger: AttemptStore, client: string, now: Instant): Promise<void> {
+  const limit = { key: `link ${clientAddressKey(client)}`, seconds: CLIENT.seconds }
+  const [count] = await ledger.countAttempt([limit], now)
+  if (count! > CLIENT.max) throw tooManyAttempts(CLIENT.seconds)
+}
+
+function pairKey({ client, email }: SignInAttempt): string {
+  return `sign-in ${email} ${clientAddressKey(client)}`
+}
+
+/** `seconds`: within which the count ends. */
+export function tooManyAttempts(seconds: number): ApiError {
+  return new ApiError('too_many_attempts', {
+    msg: `There were too many attempts from this address: try again in ${seconds / MINUTE} minutes.`,
+    retryAfter: seconds,
+  })
+}

@@ -1,0 +1,39 @@
+/** The routes of the web page for signing in, for sessions and for the password. */
+
+import type { FastifyInstance } from 'fastify'
+import { type ApiContext, toApiError } from '../../context.ts'
+import { errorResponse, sendResponse } from '../../http/response.ts'
+import { addPageRoute, type RouteHandler } from '../../http/routes.ts'
+import { appRoute } from '../app-handler.ts'
+import { changePassword, endOtherSessions, endSession, listSessions } from './own-sessions.ts'
+import { setUp } from './setup.ts'
+import { type OpenHandler, showSession, signIn, signInByLink, signOut } from './sign-in.ts'
+
+export function addSignInRoutes(app: FastifyInstance, context: ApiContext): void {
+  const change = { csrf: true }
+  const read = { csrf: false }
+  addPageRoute(app, context, '/app/session', { GET: openRoute(context, showSession, { isChange: false }) })
+  addPageRoute(app, context, '/app/sign-in', { POST: openRoute(context, signIn, { isChange: true }) })
+  addPageRoute(app, context, '/app/sign-in/link', { POST: openRoute(context, signInByLink, { isChange: true }) })
+  addPageRoute(app, context, '/app/setup', { POST: openRoute(context, setUp, { isChange: true }) })
+  addPageRoute(app, context, '/app/sign-out', { POST: appRoute(context, signOut, change) })
+  addPageRoute(app, context, '/app/sessions', {
+    GET: appRoute(context, listSessions, read),
+    DELETE: appRoute(context, endOtherSessions, change),
+  })
+  addPageRoute(app, context, '/app/sessions/:id', { DELETE: appRoute(context, endSession, change) })
+  addPageRoute(app, context, '/app/password', { POST: appRoute(context, changePassword, change) })
+}
+
+/** A route that needs no session. `isChange`: whether the request must come from a page of this server. */
+function openRoute(context: ApiContext, handler: OpenHandler, { isChange }: { isChange: boolean }): RouteHandler {
+  return async (request, reply) => {
+    const { responses, origins } = context
+    try {
+      if (isChange) origins.check(request)
+      await sendResponse(responses, request, reply, await handler(context, request))
+    } catch (thrown) {
+      await sendResponse(responses, request, reply, errorResponse(toApiError(context, request.id, thrown), 'top'))
+    }
+  }
+}
