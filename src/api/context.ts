@@ -7,9 +7,11 @@ import { userMessageOf } from '../store/engines.ts'
 import { StoreFault } from '../store/port/fault.ts'
 import type { Ledger } from '../store/port/ledger.ts'
 import type { FactsReader } from '../store/port/store.ts'
+import type { Instant } from '../values/time.ts'
 import type { OriginCheck } from './app/origin-check.ts'
 import type { SessionAuthenticator } from './app/session-authenticator.ts'
 import type { Authenticator } from './auth/authenticator.ts'
+import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { RequestCrawl } from './crawl-requests.ts'
 import type { CursorKeyring } from './cursor/keyring.ts'
 import { ApiError, overloadedError } from './errors.ts'
@@ -32,6 +34,13 @@ export type ApiContext = {
   /** Resolves the sessions of the web page. */
   sessions: SessionAuthenticator
   origins: OriginCheck
+  passwords: PasswordHasher
+  /** What the web page shows about this installation. */
+  installation: { version: string }
+  /** Whole Unix seconds. */
+  now: () => Instant
+  /** Waits for milliseconds. */
+  wait: (milliseconds: number) => Promise<unknown>
   /** Limits calls until their response is closed. */
   callLimiter: AccountConcurrencyLimiter
   /** Limits downloads until their last byte is sent. */

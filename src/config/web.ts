@@ -36,7 +36,11 @@ function parsePublicUrl(text: string): string | undefined {
 }
 
 /** The address of the web page, without a slash at its end: the public one, or that of the listener. */
-export function publicAddress({ publicUrl, host, port }: Pick<WebSettings, 'publicUrl'> & { host: string; port: number }): string {
+export function publicAddress({
+  publicUrl,
+  host,
+  port,
+}: Pick<WebSettings, 'publicUrl'> & { host: string; port: number }): string {
   const isAny = host === '0.0.0.0' || host === '::'
   const name = isAny ? '127.0.0.1' : host
   return publicUrl ?? `http://${name.includes(':') ? `[${name}]` : name}:${port}`

@@ -11,7 +11,7 @@ for (const password of [
   'wuthering heights 1847',
   'пароль из четырех слов',
   '🐘 walks over 12 hills',
-  'a'.repeat(3) + 'bcdefghijkm-zz',
+  'aaabcdefghijkm-zz',
   `long ${'word '.repeat(50)}`,
 ])
   test(`${password.slice(0, 30)} is a good password`, () => assert.equal(passwordProblem(password, EMAIL), null))

@@ -8,8 +8,8 @@ import { dayOf, type Instant } from '../../../values/time.ts'
 import type { ApiContext } from '../../context.ts'
 import type { ApiRequest } from '../../http/exchange.ts'
 import type { ApiResponse } from '../../http/response.ts'
-import { browserName } from './browser-name.ts'
 import { csrfToken, SESSION_COOKIE } from '../session-authenticator.ts'
+import { browserName } from './browser-name.ts'
 
 const SECRET_BYTES = 32
 /** A browser sends the cookie only to this host, by TLS or on its own machine, and not with requests of other sites. */
@@ -40,14 +40,14 @@ export function signedOutResponse(): ApiResponse {
 
 /** What the page learns about its session; null: there is none. */
 export function sessionBody(
-  { page }: Pick<ApiContext, 'page'>,
+  { installation }: Pick<ApiContext, 'installation'>,
   session: { account: Account; csrf: string } | null,
   now: Instant,
 ): string {
-  if (session === null) return JSON.stringify({ account: null, csrf: null, ...page })
+  if (session === null) return JSON.stringify({ account: null, csrf: null, ...installation })
   const { account, csrf } = session
   const { email, role } = account
-  return JSON.stringify({ account: { email, role, plan: planInForce(account, dayOf(now)) }, csrf, ...page })
+  return JSON.stringify({ account: { email, role, plan: planInForce(account, dayOf(now)) }, csrf, ...installation })
 }
 
 function cookie(secret: string, maxSeconds: number): string {

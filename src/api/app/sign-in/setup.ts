@@ -6,8 +6,8 @@ import { clientRangeMatcher } from '../../../values/client-address.ts'
 import { ApiError } from '../../errors.ts'
 import { readBody, valueError } from '../request-values.ts'
 import { countLinkUse } from './attempt-limits.ts'
-import { type OpenHandler, readEmail, readText } from './sign-in.ts'
 import { startSession } from './session-cookie.ts'
+import { type OpenHandler, readEmail, readText } from './sign-in.ts'
 
 const isLoopback = clientRangeMatcher(['127.0.0.0/8', '::1'])
 const ACTOR = { user: 'setup link', origin: 'web' }

@@ -1,0 +1,121 @@
+/** Creates the context of the API from its options. */
+
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { PlanLimitTable } from '../accounts/plan.ts'
+import type { SimilarityService } from '../similar/query/similarity-service.ts'
+import type { CrawlRequests } from '../store/port/crawl-requests.ts'
+import type { Store } from '../store/port/store.ts'
+import type { Instant } from '../values/time.ts'
+import { OriginCheck } from './app/origin-check.ts'
+import { SessionAuthenticator } from './app/session-authenticator.ts'
+import { Authenticator } from './auth/authenticator.ts'
+import { PasswordHasher } from './auth/password-hasher.ts'
+import type { ApiContext } from './context.ts'
+import { createCrawlRequester } from './crawl-requests.ts'
+import type { CrawlerPageSettings } from './crawler-page.ts'
+import { openCursorKeyring } from './cursor/keyring.ts'
+import { cachedFileList } from './http/files/file-list.ts'
+import type { ReadableFileStore } from './http/files/file-response.ts'
+import type { Cors } from './http/headers.ts'
+import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
+import { AccountConcurrencyLimiter, CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY } from './http/limits/concurrency-limiter.ts'
+import type { ApiMetrics } from './metrics.ts'
+import type { HealthState } from './openapi/document.ts'
+import type { WebPage } from './page/page.ts'
+import { QuotaLimiter } from './quota/quota-limiter.ts'
+import { SYSTEM_TIMERS } from './timers.ts'
+
+export type ApiOptions = {
+  store: Pick<Store, 'facts' | 'ledger'>
+  similarSearch: SimilarityService
+  fileStore: ReadableFileStore
+  settings: {
+    cors: Cors
+    trustedProxies: readonly string[]
+    directPath?: boolean
+    /** The address that users see; null or missing: the host that they request. */
+    publicUrl?: string | null
+  } & Partial<CrawlerPageSettings & ClientLimitSettings>
+  /** The limits of the plans; by default those of the specification. */
+  limits?: PlanLimitTable | undefined
+  /** The web page; null: the server has none. */
+  page?: WebPage | null
+  /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
+  lookupCrawlRequests?: { crawlRequests: CrawlRequests; maxPerDay: number } | null
+  /** Whole Unix seconds. */
+  now: () => Instant
+  /** Milliseconds of a monotonic clock. */
+  monotonicMs?: () => number
+  /** Whether the server is ready, and if not, why; always `ok` by default. */
+  readiness?: () => HealthState
+  log: Logger
+  metrics: ApiMetrics
+}
+
+/** Creates the objects that all requests of a process share. */
+export async function createApiContext(options: ApiOptions): Promise<ApiContext> {
+  const {
+    store,
+    similarSearch,
+    fileStore,
+    settings,
+    now,
+    monotonicMs = () => performance.now(),
+    readiness = () => 'ok',
+    log,
+    metrics,
+  } = options
+  const { facts, ledger } = store
+  const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, monotonicMs, (reason) =>
+    metrics.countRejection(reason),
+  )
+  const onFault = (err: unknown): void => log.error({ err }, 'ledger failed')
+  return {
+    facts,
+    similarSearch,
+    fileStore,
+    fileList: cachedFileList(fileStore, monotonicMs),
+    ledger,
+    authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
+    ...pageContext(options, monotonicMs, onFault),
+    callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
+    downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
+    quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
+    cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
+    responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
+    requestCrawl: crawlRequester(options),
+    readiness,
+    clientLimits: clients,
+    monotonicMs,
+    metrics,
+    log,
+  }
+}
+
+function crawlRequester({ lookupCrawlRequests = null, now, log }: ApiOptions): ApiContext['requestCrawl'] {
+  const onFault = (err: unknown): void => log.warn({ err }, 'cannot queue a crawl request')
+  return lookupCrawlRequests === null ? () => {} : createCrawlRequester({ ...lookupCrawlRequests, now, onFault })
+}
+
+/** What the paths of the web page need. */
+function pageContext(
+  { store: { ledger }, settings, limits, now }: ApiOptions,
+  monotonicMs: () => number,
+  onFault: (fault: unknown) => void,
+): Pick<ApiContext, 'sessions' | 'origins' | 'passwords' | 'installation' | 'now' | 'wait'> {
+  const origins = new OriginCheck(settings.publicUrl ?? null)
+  return {
+    sessions: new SessionAuthenticator({ ledger, origins, limits, now, monotonicMs, onFault }),
+    origins,
+    passwords: new PasswordHasher(),
+    installation: { version: packageVersion() },
+    now,
+    wait: SYSTEM_TIMERS.wait,
+  }
+}
+
+function packageVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}
