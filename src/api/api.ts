@@ -25,7 +25,6 @@ import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { handlePage, pageHandlers } from './own-paths.ts'
-import type { WebPage } from './page/page.ts'
 import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
@@ -53,14 +52,13 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     directRoutes: directRoutes(context),
     answerFirst: (request, reply) => page?.answer(responses, request, reply) ?? false,
   })
-  for (const endpoint of ENDPOINTS) addEndpointRoute(app, context, endpoint)
+  addEndpointRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
   addProfileRoutes(app, context)
-  addDataRoutes(app, context, ENDPOINTS)
-  addSignInRoutes(app, context)
+  addAppRoutes(app, context)
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
   )
@@ -87,9 +85,17 @@ function addConnectionGauges(metrics: ApiMetrics, front: ConnectionManager, resp
   metrics.gauge('domaindex_unsent_bytes', 'Response bytes that clients have not received.', () => responses.unsentBytes)
 }
 
-function addEndpointRoute(app: FastifyInstance, context: ApiContext, endpoint: Endpoint): void {
-  const { envelope } = endpoint
-  addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, v1Handler(context, endpoint), { envelope })
+function addEndpointRoutes(app: FastifyInstance, context: ApiContext): void {
+  for (const endpoint of ENDPOINTS) {
+    const { envelope } = endpoint
+    addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, v1Handler(context, endpoint), { envelope })
+  }
+}
+
+/** The paths of the web page. */
+function addAppRoutes(app: FastifyInstance, context: ApiContext): void {
+  addDataRoutes(app, context, ENDPOINTS)
+  addSignInRoutes(app, context)
 }
 
 function addProfileRoutes(app: FastifyInstance, context: ApiContext): void {

@@ -91,6 +91,14 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   'account suspend': { examples: ['account suspend ann@example.com'], settings: STORE_SETTING_KEYS },
   'account resume': { examples: ['account resume ann@example.com'], settings: STORE_SETTING_KEYS },
   'account delete': { examples: ['account delete ann@example.com --yes'], settings: STORE_SETTING_KEYS },
+  'account password': {
+    examples: ['account password ann@example.com', 'account password ann@example.com < password.txt'],
+    settings: STORE_SETTING_KEYS,
+  },
+  'account link': {
+    examples: ['account link ann@example.com'],
+    settings: [...STORE_SETTING_KEYS, 'publicUrl', 'host', 'port'],
+  },
   'account token create': {
     examples: ['account token create ann@example.com --name laptop --expires 2027-01-31'],
     settings: STORE_SETTING_KEYS,

@@ -51,14 +51,17 @@ export async function claimPlaces(places: readonly Place[], { ledger }: PlaceSto
   }
 }
 
-/** Returns null if the place is that of the installation. */
+/**
+ * Returns null if the place is that of the installation. It reads the place before the store, because a claim writes
+ * the store first: so a mark that another process sets meanwhile is never unknown to the store.
+ */
 async function placeFault(place: Place, store: PlaceStore, claims: boolean): Promise<string | null> {
+  const found = await place.notes.read(MARK_NAME)
   const own = await store.ledger.placeMark(place.name)
   if (own !== null && (await isOwn(place, own))) {
     if (claims) await completeClaim(place, own)
     return null
   }
-  const found = await place.notes.read(MARK_NAME)
   if (own === null && found === null) {
     if (!claims) return null
     if (await isElsewhere(place, store)) return elsewhereMessage(place)
