@@ -12,7 +12,14 @@ import { assertError, visit } from './sessions.ts'
 type FileRow = { name: string; kind: string; rows: number; bytes: number; etag: string; link: string }
 type Files = {
   days: { day: Day; state: string; files: FileRow[] }[]
-  snapshots: { name: string | null; format: string; rows: number | null; allowed: boolean; link: string | null }[]
+  snapshots: {
+    name: string | null
+    format: string
+    rows: number | null
+    allowed: boolean
+    needs: string | null
+    link: string | null
+  }[]
 }
 
 const world = await makeWorld()
@@ -89,13 +96,13 @@ test('the newest snapshots are there for accounts with their add-ons', async () 
   const none = { name: null, rows: null, bytes: null, generated: null, allowed: false, link: null }
   assert.deepEqual((await filesOf({})).snapshots, [
     { ...none, format: 'names', needs: 'export' },
-    { ...none, format: 'enriched', needs: 'enriched' },
+    { ...none, format: 'enriched', needs: 'export' },
   ])
   const exported = (await filesOf({ addons: ['export'] })).snapshots
   const { name, rows, allowed, link } = exported[0]!
   assert.deepEqual([name, rows, allowed], ['domains-2026-11-20.txt.gz', 2, true])
   assert.match(link!, /^\/app\/files\/domains-2026-11-20\.txt\.gz\?link=/)
-  assert.equal(exported[1]!.allowed, false)
+  assert.deepEqual([exported[0]!.needs, exported[1]!.allowed, exported[1]!.needs], [null, false, 'enriched'])
   assert.ok((await filesOf({ addons: ['export', 'enriched'] })).snapshots.every((each) => each.link !== null))
   assert.ok(BUILT > 0)
 })

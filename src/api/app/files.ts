@@ -5,6 +5,7 @@ import type { FileManifest } from '../../jobs/file-store/file-store.ts'
 import { addDays, type Day, parseDay } from '../../values/time.ts'
 import type { ApiContext } from '../context.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
+import { missingAddon } from '../endpoints/snapshot.ts'
 import { mayFetchFile } from '../http/files/file-access.ts'
 import { fileEtag } from '../http/files/file-response.ts'
 import { type AppHandler, jsonResponse } from './app-handler.ts'
@@ -12,10 +13,10 @@ import { signLink } from './download-links.ts'
 import { utcText, valueError } from './request-values.ts'
 import type { SessionCaller } from './session-authenticator.ts'
 
-/** The editions of the snapshot, and the add-on that each needs besides `export`. */
+/** The editions of the snapshot. */
 const EDITIONS = [
-  { kind: 'snapshot', format: 'names', needs: 'export' },
-  { kind: 'enriched', format: 'enriched', needs: 'enriched' },
+  { kind: 'snapshot', format: 'names' },
+  { kind: 'enriched', format: 'enriched' },
 ] as const
 
 /** The state of a day: what /daily would answer, without `followup`. */
@@ -56,22 +57,25 @@ function fileObject(context: ApiContext, caller: SessionCaller, file: FileManife
   return { name, kind, rows, bytes, etag: fileEtag(file), link: linkTo(context, caller, file) }
 }
 
-/** The newest snapshot of an edition. Everything about it is null for an account that may not fetch it. */
+/**
+ * The newest snapshot of an edition. Everything about it is null if there is none, or if the account may not fetch it.
+ * `needs`: the add-on that is missing; null if none is.
+ */
 function snapshotObject(
   context: ApiContext,
   caller: SessionCaller,
-  { kind, format, needs }: (typeof EDITIONS)[number],
+  { kind, format }: (typeof EDITIONS)[number],
   files: readonly FileManifest[],
 ): object {
-  const allowed = mayFetchFile(caller, { kind, date: caller.today })
-  const newest = allowed ? files.findLast((file) => file.kind === kind) : undefined
+  const needs = missingAddon(caller.account, kind)
+  const newest = needs === null ? files.findLast((file) => file.kind === kind) : undefined
   return {
     name: newest?.name ?? null,
     format,
     rows: newest?.rows ?? null,
     bytes: newest?.bytes ?? null,
     generated: utcText(newest?.generated ?? null),
-    allowed,
+    allowed: needs === null,
     needs,
     link: newest === undefined ? null : linkTo(context, caller, newest),
   }

@@ -71,11 +71,16 @@ function hasAddon({ plan, addons }: Pick<Account, 'plan' | 'addons'>, addon: Add
   return plan === 'local' || addons.includes(addon)
 }
 
+/** The first add-on that an edition needs and the account does not have; null if it has all. */
+export function missingAddon(account: Pick<Account, 'plan' | 'addons'>, edition: RequestedEdition): Addon | null {
+  const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
+  return needed.find((addon) => !hasAddon(account, addon)) ?? null
+}
+
 /** Throws `addon_required` with the first add-on that the account does not have. */
 export function authorizeSnapshot(account: Pick<Account, 'plan' | 'addons'>, edition: RequestedEdition): void {
-  const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
-  const missing = needed.find((addon) => !hasAddon(account, addon))
-  if (missing !== undefined)
+  const missing = missingAddon(account, edition)
+  if (missing !== null)
     throw new ApiError('addon_required', {
       msg: `This request needs the add-on "${missing}": ask the operator to add it to the account.`,
     })

@@ -3,7 +3,7 @@
 import { dailyAccess } from '../../../accounts/daily-access.ts'
 import type { FileManifest } from '../../../jobs/file-store/file-store.ts'
 import type { Caller } from '../../auth/authenticator.ts'
-import { authorizeSnapshot } from '../../endpoints/snapshot.ts'
+import { missingAddon } from '../../endpoints/snapshot.ts'
 import { ApiError } from '../../errors.ts'
 
 /** Whether an account may fetch a file. */
@@ -11,7 +11,7 @@ export function mayFetchFile(
   { account, today }: Pick<Caller, 'account' | 'today'>,
   { kind, date }: Pick<FileManifest, 'kind' | 'date'>,
 ): boolean {
-  if (kind === 'snapshot' || kind === 'enriched') return isAuthorized(() => authorizeSnapshot(account, kind))
+  if (kind === 'snapshot' || kind === 'enriched') return missingAddon(account, kind) === null
   const access = dailyAccess(account, date, today)
   return access.state === 'allowed' && (kind === 'daily' || access.plan === 'premium')
 }

@@ -14,13 +14,15 @@ export type DayState = keyof typeof DAY_STATES
 
 export type CalendarDay = { day: string; state: DayState; files: FileEntry[] }
 
+/** Everything about the file is null if there is none yet, or if the account may not download it. */
 export type SnapshotEntry = {
-  name: string
+  name: string | null
   format: 'names' | 'enriched'
-  rows: number
-  bytes: number
-  generated: string
+  rows: number | null
+  bytes: number | null
+  generated: string | null
   allowed: boolean
+  /** The add-on that is missing; null if none is. */
   needs: string | null
   link: string | null
 }

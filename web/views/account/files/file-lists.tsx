@@ -64,17 +64,15 @@ export function Snapshots({ snapshots }: { snapshots: readonly SnapshotEntry[] }
       ) : (
         <ul class="file-list">
           {snapshots.map((snapshot) => (
-            <li key={snapshot.name}>
+            <li key={snapshot.format}>
               <span class="file-text">
                 <span>{FORMATS[snapshot.format]}</span>
                 <span class="hint">
-                  {countOf(snapshot.rows, 'domain')}, {formatBytes(snapshot.bytes)}, built{' '}
-                  <Ago at={snapshot.generated} />
+                  <SnapshotDetails snapshot={snapshot} />
                 </span>
               </span>
-              {snapshot.link === null ? (
-                <Badge>needs the add-on {snapshot.needs ?? 'export'}</Badge>
-              ) : (
+              {snapshot.needs !== null && <Badge>needs the add-on {snapshot.needs}</Badge>}
+              {snapshot.name !== null && snapshot.link !== null && (
                 <DownloadLink name={snapshot.name} link={snapshot.link} />
               )}
             </li>
@@ -82,5 +80,15 @@ export function Snapshots({ snapshots }: { snapshots: readonly SnapshotEntry[] }
         </ul>
       )}
     </Card>
+  )
+}
+
+function SnapshotDetails({ snapshot: { allowed, rows, bytes, generated } }: { snapshot: SnapshotEntry }) {
+  if (!allowed) return <>Not in your plan</>
+  if (rows === null || bytes === null || generated === null) return <>Not built yet: the nightly job builds it</>
+  return (
+    <>
+      {countOf(rows, 'domain')}, {formatBytes(bytes)}, built <Ago at={generated} />
+    </>
   )
 }
