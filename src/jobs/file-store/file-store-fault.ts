@@ -4,4 +4,11 @@ import { BuildFault } from './build-fault.ts'
 
 export class FileStoreFault extends BuildFault {
   override name = 'FileStoreFault'
+  /** Whether only a change of settings or rights helps. Otherwise, the file store may respond again by itself. */
+  readonly isLasting: boolean
+
+  constructor(message: string, isLasting: boolean, cause: unknown) {
+    super(message, { cause })
+    this.isLasting = isLasting
+  }
 }

@@ -3,7 +3,6 @@
  * store knows it too. So a server with another folder, or with an empty mount point, says so instead of working in it.
  */
 
-import { randomUUID } from 'node:crypto'
 import { CommandFault } from '../../config/command-fault.ts'
 import { SETTINGS } from '../../config/settings.ts'
 import { claimName, MARK_NAME } from '../../jobs/file-store/place-mark.ts'
@@ -72,7 +71,8 @@ async function placeFault(place: Place, store: PlaceStore, claims: boolean): Pro
 
 /** Whether the place has the mark, or the claim of it. */
 async function isOwn({ notes }: Place, mark: string): Promise<boolean> {
-  return (await notes.read(MARK_NAME)) === mark || (await notes.read(claimName(mark))) !== null
+  if ((await notes.read(MARK_NAME)) === mark || (await notes.read(claimName(mark))) !== null) return true
+  return (await notes.read(MARK_NAME)) === mark // another process may have completed the claim between both reads
 }
 
 /**
@@ -80,7 +80,7 @@ async function isOwn({ notes }: Place, mark: string): Promise<boolean> {
  * process can complete a claim that was interrupted. Returns false if another process has claimed another place.
  */
 async function claim(place: Place, ledger: PlaceStore['ledger'], former: string | null): Promise<boolean> {
-  const mark = randomUUID()
+  const mark = place.newMark
   await place.notes.write(claimName(mark), mark)
   const stored = await ledger.claimPlace(place.name, mark, former)
   if (stored === mark) await completeClaim(place, mark)

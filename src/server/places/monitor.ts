@@ -1,5 +1,6 @@
 /** Monitors the places for files, so that a server with a wrong place is not ready. */
 
+import { FileStoreFault } from '../../jobs/file-store/file-store-fault.ts'
 import { errorText } from '../../jobs/job-lock.ts'
 
 export type PlaceMonitor = {
@@ -22,7 +23,8 @@ const NO_EVENTS: PlaceEvents = { onChange() {}, onFailure() {} }
 
 /**
  * Checks the places once, and then every CHECK_INTERVAL_MS. A check that throws, because the store or a place does not
- * respond, leaves the last result. If there is none, the places count as wrong: the settings may be the reason.
+ * respond, leaves the last result. If there is none, or if only a change of settings or rights helps, the places count as
+ * wrong.
  */
 export async function monitorPlaces(
   check: () => Promise<string[]>,
@@ -43,7 +45,7 @@ export async function monitorPlaces(
       failure = ''
     } catch (error) {
       const reason = errorText(error)
-      if (!wasChecked) report([reason])
+      if (!wasChecked || (error instanceof FileStoreFault && error.isLasting)) report([reason])
       else if (reason !== failure) onFailure(reason)
       failure = reason
     }

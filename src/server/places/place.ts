@@ -1,5 +1,6 @@
 /** The places where an installation keeps files: the file store, and with scheduled jobs the zones and the inbox. */
 
+import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../config/settings.ts'
 import { FILE_KINDS, type FileStore } from '../../jobs/file-store/file-store.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
@@ -13,6 +14,8 @@ export type Place = {
   notes: PlaceNotes
   /** Whether it has finished files; false for zones and inbox. */
   hasFiles(): Promise<boolean>
+  /** The mark that this process gives the place if it claims it. So a claim that fails again leaves one file. */
+  newMark: string
 }
 
 /** The places that a server uses. One that runs no jobs needs neither zones nor an inbox. */
@@ -24,7 +27,13 @@ export async function placesOf(settings: Settings): Promise<Place[]> {
 /** The place of the finished files. */
 export async function filePlace(settings: Settings): Promise<Place> {
   const fileStore = await openFileStore(settings)
-  return { name: 'files', location: settings.files, notes: fileStore.notes, hasFiles: () => hasFiles(fileStore) }
+  return {
+    name: 'files',
+    location: settings.files,
+    notes: fileStore.notes,
+    hasFiles: () => hasFiles(fileStore),
+    newMark: randomUUID(),
+  }
 }
 
 async function hasFiles(fileStore: FileStore): Promise<boolean> {
@@ -39,5 +48,5 @@ export const zonesPlace = ({ zones }: Settings): Place => folderPlace('zones', z
 export const inboxPlace = ({ inbox }: Settings): Place => folderPlace('inbox', inbox)
 
 function folderPlace(name: 'zones' | 'inbox', folder: string): Place {
-  return { name, location: folder, notes: folderNotes(folder), hasFiles: async () => false }
+  return { name, location: folder, notes: folderNotes(folder), hasFiles: async () => false, newMark: randomUUID() }
 }

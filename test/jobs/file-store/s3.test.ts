@@ -220,6 +220,7 @@ for (const [what, change, message] of [
     const { options } = await world(t)
     const fileStore = openS3FileStore({ ...options, ...change })
     await assert.rejects(fileStore.list('daily'), message)
+    await assert.rejects(fileStore.list('daily'), { isLasting: what === 'a missing bucket' })
     await assert.rejects(fileStore.open(NAME), message)
     await assert.rejects(
       fileStore.publish(NAME, pieces(bytes(5)), () => description()),

@@ -1,10 +1,13 @@
 /** Claims of places for files: interrupted at every write, by several servers at once, and after an upgrade. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileName } from '../../../src/jobs/file-store/file-store.ts'
+import { FileStoreFault } from '../../../src/jobs/file-store/file-store-fault.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
 import { folderNotes } from '../../../src/jobs/file-store/place-mark.ts'
 import { claimPlaces, wrongPlaces } from '../../../src/server/places/check.ts'
@@ -22,7 +25,7 @@ async function world(t: TestContext) {
   const place = (folder: string, name: PlaceName = 'files'): Place => {
     const fileStore = openFolderFileStore(path(folder))
     const hasFiles = async () => (await fileStore.list('snapshot')).length > 0
-    return { name, location: folder, notes: folderNotes(path(folder)), hasFiles }
+    return { name, location: folder, notes: folderNotes(path(folder)), hasFiles, newMark: randomUUID() }
   }
   return { store, path, place }
 }
@@ -90,6 +93,28 @@ test('given servers that start together, all that share the folder are right, an
   }
 })
 
+test('given a claim that another process completes between two reads of a check, the place is right', async (t) => {
+  const { store, place } = await world(t)
+  await assert.rejects(wrongPlaces([endingAt(place('a'), 1, 'before')], store, true), /the process ends/)
+  const { notes, ...rest } = place('a')
+  const read = async (name: string): Promise<string | null> => {
+    const text = await notes.read(name)
+    assert.equal(await wrong([place('a')], store, true), '') // another process completes the claim
+    return text
+  }
+  assert.equal(await wrong([{ ...rest, notes: { ...notes, read } }], store, false), '')
+})
+
+test('given a store that refuses claims, a process leaves one claim in the place, however often it checks', async (t) => {
+  const { store, path, place } = await world(t)
+  const { placeMark } = store.ledger
+  const claimPlace = () => Promise.reject(new Error('read-only'))
+  const own = place('a')
+  for (let checks = 0; checks < 3; checks++)
+    await assert.rejects(wrongPlaces([own], { ledger: { placeMark, claimPlace }, jobs: store.jobs }, true), /read-only/)
+  assert.deepEqual(readdirSync(path('a')), [`installation.${own.newMark}`])
+})
+
 test('given servers with different folders that start together, exactly one is right', async (t) => {
   for (let round = 0; round < 20; round++) {
     const { store, place } = await world(t)
@@ -146,4 +171,30 @@ test('given a place that never responded, a server is not ready; given one that 
   assert.equal(later.areRight(), true)
   assert.deepEqual(events, ['access denied', 'failed: access denied'])
   later.close()
+})
+
+test('given a place that was right, credentials that are refused later are a fault until they work', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const changes: string[] = []
+  let fault: FileStoreFault | null = null
+  const check = async (): Promise<string[]> => {
+    if (fault !== null) throw fault
+    return []
+  }
+  const onChange = (faults: readonly string[]) => void changes.push(faults.join())
+  const monitor = await monitorPlaces(check, { onChange, onFailure() {} })
+  const states: boolean[] = []
+  for (const next of [
+    new FileStoreFault('the key is unknown', true, null),
+    new FileStoreFault('lost', false, null),
+    null,
+  ]) {
+    fault = next
+    t.mock.timers.tick(10_000)
+    await nextTurn()
+    states.push(monitor.areRight())
+  }
+  monitor.close()
+  assert.deepEqual(states, [false, false, true])
+  assert.deepEqual(changes, ['the key is unknown', ''])
 })

@@ -27,12 +27,9 @@ export function s3Fault(error: unknown, url: string): FileStoreFault {
   const status = $metadata?.httpStatusCode
   const advice = ADVICE[name] ?? (status === 403 ? ACCESS_DENIED : undefined)
   const reason = code ?? (status === undefined ? name : `${status} ${name}`)
-  return new FileStoreFault(
-    `DOMAINDEX_FILES (${url}): ${advice ?? `the request to S3 failed (${reason}): ${message}`}`,
-    {
-      cause: error,
-    },
-  )
+  const isLasting = status === undefined ? name === 'CredentialsProviderError' : status < 500 && status !== 429
+  const text = `DOMAINDEX_FILES (${url}): ${advice ?? `the request to S3 failed (${reason}): ${message}`}`
+  return new FileStoreFault(text, isLasting, error)
 }
 
 /** Whether the fault says that an object does not exist. */
