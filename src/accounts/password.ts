@@ -36,18 +36,20 @@ export function normalizePassword(text: string): string {
   return text.normalize('NFKC')
 }
 
-/** Why a text cannot be the password of an account, in a sentence for its owner; null if it can. */
-export function passwordProblem(text: string, email: string): string | null {
+/** Why a text cannot be the password of an account, in a sentence for its owner; null if it can. `email`: if known. */
+export function passwordProblem(text: string, email: string | null): string | null {
   const password = normalizePassword(text)
   const length = [...password].length
   if (length < MIN_PASSWORD_LENGTH) return `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`
   if (length > MAX_PASSWORD_LENGTH) return `The password may have at most ${MAX_PASSWORD_LENGTH} characters.`
   const plain = password.toLowerCase()
-  const [user = ''] = email.toLowerCase().split('@')
-  if (plain.includes(email.toLowerCase()) || withoutSuffix(plain) === user)
-    return 'The password must not be the email address.'
+  if (email !== null && isLikeEmail(plain, email.toLowerCase())) return 'The password must not be the email address.'
   if (isCommon(plain)) return 'This password is one of the first that anyone would try: choose another one.'
   return null
+}
+
+function isLikeEmail(plain: string, email: string): boolean {
+  return plain.includes(email) || withoutSuffix(plain) === email.split('@')[0]
 }
 
 function isCommon(plain: string): boolean {

@@ -66,6 +66,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     front.close()
     cursorKeyring.close()
     await quotaLimiter.close()
+    context.mailer?.close()
   })
   addConnectionGauges(options.metrics, front, responses)
   await app.ready()

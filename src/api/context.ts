@@ -8,6 +8,7 @@ import { StoreFault } from '../store/port/fault.ts'
 import type { Ledger } from '../store/port/ledger.ts'
 import type { FactsReader } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
+import type { Mailer } from './app/mail/mailer.ts'
 import type { OriginCheck } from './app/origin-check.ts'
 import type { SessionAuthenticator } from './app/session-authenticator.ts'
 import type { Authenticator } from './auth/authenticator.ts'
@@ -36,7 +37,11 @@ export type ApiContext = {
   origins: OriginCheck
   passwords: PasswordHasher
   /** What the web page shows about this installation. */
-  installation: { version: string }
+  installation: { version: string; signUp: boolean }
+  /** Null: the installation sends no mail. */
+  mailer: Mailer | null
+  /** Starts work for which no response waits. */
+  background: (work: () => Promise<void>) => void
   /** Whole Unix seconds. */
   now: () => Instant
   /** Waits for milliseconds. */

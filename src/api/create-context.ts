@@ -8,6 +8,7 @@ import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
+import { Mailer, type MailSettings } from './app/mail/mailer.ts'
 import { OriginCheck } from './app/origin-check.ts'
 import { SessionAuthenticator } from './app/session-authenticator.ts'
 import { Authenticator } from './auth/authenticator.ts'
@@ -40,6 +41,8 @@ export type ApiOptions = {
   } & Partial<CrawlerPageSettings & ClientLimitSettings>
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
+  /** How to send mail; null: the server sends none, and nobody can sign up. */
+  mail?: MailSettings | null
   /** The web page; null: the server has none. */
   page?: WebPage | null
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
@@ -99,18 +102,24 @@ function crawlRequester({ lookupCrawlRequests = null, now, log }: ApiOptions): A
   return lookupCrawlRequests === null ? () => {} : createCrawlRequester({ ...lookupCrawlRequests, now, onFault })
 }
 
+type PageContext = Pick<
+  ApiContext,
+  'sessions' | 'origins' | 'passwords' | 'installation' | 'mailer' | 'background' | 'now' | 'wait'
+>
+
 /** What the paths of the web page need. */
-function pageContext(
-  { store: { ledger }, settings, limits, now }: ApiOptions,
-  monotonicMs: () => number,
-  onFault: (fault: unknown) => void,
-): Pick<ApiContext, 'sessions' | 'origins' | 'passwords' | 'installation' | 'now' | 'wait'> {
+function pageContext(options: ApiOptions, monotonicMs: () => number, onFault: (fault: unknown) => void): PageContext {
+  const { store, settings, limits, now } = options
+  const { ledger } = store
   const origins = new OriginCheck(settings.publicUrl ?? null)
+  const mailer = options.mail ? new Mailer(options.mail, options.log) : null
   return {
     sessions: new SessionAuthenticator({ ledger, origins, limits, now, monotonicMs, onFault }),
     origins,
     passwords: new PasswordHasher(),
-    installation: { version: packageVersion() },
+    installation: { version: packageVersion(), signUp: mailer !== null },
+    mailer,
+    background: (work) => void work(),
     now,
     wait: SYSTEM_TIMERS.wait,
   }

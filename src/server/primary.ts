@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import { preparePageBundle } from '../api/page/bundle.ts'
 import { loadPlanLimits } from '../config/plan-limits.ts'
 import type { Settings } from '../config/settings.ts'
+import { mailSettings } from '../config/web.ts'
 import { openFileStore } from '../jobs/file-store/open.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/port/store.ts'
@@ -52,6 +53,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
   const { demo, crawl = null, settingNames = PUBLIC_SETTING_NAMES } = options
   const { secret } = settings
   const limits = loadPlanLimits(settings)
+  mailSettings(settings) // throws if a part is missing
   const store = await openStore(settings.store, {
     access: 'read',
     ledger: 'thread',

@@ -12,6 +12,7 @@ import { parsePeriod } from '../../src/accounts/period.ts'
 import type { PlanLimitTable } from '../../src/accounts/plan.ts'
 import { hashToken, makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
 import { type Api, createApi } from '../../src/api/api.ts'
+import type { ApiOptions } from '../../src/api/create-context.ts'
 import { ApiMetrics } from '../../src/api/metrics.ts'
 import type { FileStore } from '../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
@@ -62,7 +63,7 @@ export class World {
   }
 
   /** Starts another API on the same store, which answers from now on. Earlier ones stay. */
-  async serve(store: Store = this.store, limits?: PlanLimitTable): Promise<void> {
+  async serve(store: Store = this.store, limits?: PlanLimitTable, mail: ApiOptions['mail'] = null): Promise<void> {
     const { clock } = this
     const api = await createApi({
       store,
@@ -70,6 +71,7 @@ export class World {
       fileStore: this.fileStore,
       settings: { cors: '*', trustedProxies: [] },
       limits,
+      mail,
       now: () => clock.now,
       monotonicMs: () => clock.ticks,
       log: pino({ level: 'silent' }),

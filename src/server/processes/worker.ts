@@ -7,6 +7,7 @@ import { ApiMetrics } from '../../api/metrics.ts'
 import type { HealthState } from '../../api/openapi/document.ts'
 import { WebPage } from '../../api/page/page.ts'
 import type { Settings } from '../../config/settings.ts'
+import { mailSettings } from '../../config/web.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
 import { openStore } from '../../store/open.ts'
@@ -78,6 +79,7 @@ async function startServing({ settings, limits, demo, pageFolder }: WorkerOrder)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
       readiness: () => poolReadiness(readiness(), runningWorker?.isPoolComplete === true),
+      mail: mailSettings(settings),
       page: pageFolder === null ? null : new WebPage(pageFolder),
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })

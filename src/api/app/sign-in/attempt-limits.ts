@@ -15,8 +15,11 @@ const CLIENT_AT_ACCOUNT: Limit = { max: 10, seconds: 15 * MINUTE }
 const CLIENT: Limit = { max: 50, seconds: 15 * MINUTE }
 /** Attempts at one account by all clients, above which each one waits. */
 const ACCOUNT: Limit = { max: 50, seconds: 60 * MINUTE }
+/** Mail that a client causes, and mail to one address. */
+const MAIL_BY_CLIENT: Limit = { max: 20, seconds: 60 * MINUTE }
+const MAIL_TO_ADDRESS: Limit = { max: 3, seconds: 60 * MINUTE }
 /** Milliseconds that an attempt then waits. */
-export const SLOW_DOWN_MS = 2_000
+const SLOW_DOWN_MS = 2_000
 
 type AttemptStore = Pick<SignIns, 'countAttempt' | 'clearAttempts'>
 
@@ -45,6 +48,22 @@ export function forgetSignIn(ledger: AttemptStore, attempt: SignInAttempt): Prom
   return ledger.clearAttempts([pairKey(attempt)])
 }
 
+/**
+ * Counts a request to send mail. Returns false if this address has had enough mail: no more is sent, but the answer is
+ * the same. Throws `too_many_attempts` for the client.
+ */
+export async function countMail(ledger: AttemptStore, attempt: SignInAttempt, now: Instant): Promise<boolean> {
+  const [client, address] = await ledger.countAttempt(
+    [
+      { key: `mail ${clientAddressKey(attempt.client)}`, seconds: MAIL_BY_CLIENT.seconds },
+      { key: `mail ${attempt.email}`, seconds: MAIL_TO_ADDRESS.seconds },
+    ],
+    now,
+  )
+  if (client! > MAIL_BY_CLIENT.max) throw tooManyAttempts(MAIL_BY_CLIENT.seconds)
+  return address! <= MAIL_TO_ADDRESS.max
+}
+
 /** Counts an attempt of a client to use a one-time link. Throws `too_many_attempts`. */
 export async function countLinkUse(ledger: AttemptStore, client: string, now: Instant): Promise<void> {
   const limit = { key: `link ${clientAddressKey(client)}`, seconds: CLIENT.seconds }
@@ -57,7 +76,7 @@ function pairKey({ client, email }: SignInAttempt): string {
 }
 
 /** `seconds`: within which the count ends. */
-export function tooManyAttempts(seconds: number): ApiError {
+function tooManyAttempts(seconds: number): ApiError {
   return new ApiError('too_many_attempts', {
     msg: `There were too many attempts from this address: try again in ${seconds / MINUTE} minutes.`,
     retryAfter: seconds,

@@ -1,0 +1,57 @@
+/** Sends mail by SMTP. No request waits for it: a failed message is logged, and its user can ask for another one. */
+
+import { createTransport, type Transporter } from 'nodemailer'
+import type { Logger } from 'pino'
+
+/** `smtp`: the URL of the server. `from`: the sender. `publicUrl`: the address of the web page, for links. */
+export type MailSettings = { smtp: string; from: string; publicUrl: string }
+
+/** A message in plain text. */
+export type Message = { to: string; subject: string; text: string }
+
+/** Milliseconds for a connection, for its greeting, and without an answer. */
+const TIMEOUT_MS = 10_000
+/** Connections to the server, and messages that wait for one. Further ones are dropped. */
+const MAX_CONNECTIONS = 2
+const MAX_WAITING = 200
+
+export class Mailer {
+  readonly publicUrl: string
+  readonly #from: string
+  readonly #transport: Transporter
+  readonly #log: Pick<Logger, 'error'>
+  #waiting = 0
+
+  constructor({ smtp, from, publicUrl }: MailSettings, log: Pick<Logger, 'error'>) {
+    this.publicUrl = publicUrl
+    this.#from = from
+    this.#log = log
+    const timeouts = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
+    const closed = { disableFileAccess: true, disableUrlAccess: true }
+    this.#transport = createTransport({
+      url: smtp,
+      pool: true,
+      maxConnections: MAX_CONNECTIONS,
+      ...timeouts,
+      ...closed,
+    })
+  }
+
+  /** Resolves when the server has accepted the message, or it was dropped or has failed. Never rejects. */
+  async send(message: Message): Promise<void> {
+    if (this.#waiting >= MAX_WAITING) return this.#log.error('mail dropped: too many messages wait for the SMTP server')
+    this.#waiting++
+    try {
+      await this.#transport.sendMail({ ...message, from: this.#from })
+    } catch (error) {
+      const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string }
+      this.#log.error({ code, responseCode, command }, 'mail failed') // the whole error has the address
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  close(): void {
+    this.#transport.close()
+  }
+}

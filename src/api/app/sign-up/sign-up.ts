@@ -1,0 +1,126 @@
+/**
+ * New accounts and new passwords by mail. The answer and its time are the same for known and unknown addresses: what
+ * differs happens after the answer.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { NewAccount } from '../../../accounts/account.ts'
+import { passwordProblem } from '../../../accounts/password.ts'
+import { hashSecret, type LinkKind } from '../../../accounts/session.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
+import type { ApiContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import type { ApiResponse } from '../../http/response.ts'
+import type { Mailer } from '../mail/mailer.ts'
+import { existingAccountMessage, passwordMessage, verifyMessage } from '../mail/messages.ts'
+import { readBody, valueError } from '../request-values.ts'
+import { countLinkUse, countMail } from '../sign-in/attempt-limits.ts'
+import { startSession } from '../sign-in/session-cookie.ts'
+import { type OpenHandler, readEmail, readText } from '../sign-in/sign-in.ts'
+
+/** Seconds for which the links are valid. */
+const VERIFY_SECONDS = SECONDS_PER_DAY
+const PASSWORD_SECONDS = 3_600
+
+const CODE_BYTES = 32
+const ACCEPTED: ApiResponse = { status: 202, body: [], headers: [] }
+const NO_MAIL_MESSAGE = 'This service sends no mail: ask its operator for an account or a link to sign in.'
+const ORIGIN = 'web'
+
+/** Sends a link that creates the account, or a hint that there is one. */
+export const signUp: OpenHandler = async (context, request) => {
+  const { ledger, passwords, now } = context
+  const mailer = requireMailer(context)
+  const body = readBody(request)
+  const [email, password] = [readEmail(body), readText(body, 'password')]
+  const problem = passwordProblem(password, email)
+  if (problem !== null) throw valueError('password', problem)
+  const maySend = await countMail(ledger, { client: request.ip, email }, now())
+  const hash = await passwords.hash(password)
+  inBackground(context, maySend, async () => {
+    const to = email
+    if ((await ledger.account(email)) !== null) return mailer.send({ to, ...existingAccountMessage(mailer.publicUrl) })
+    const link = { kind: 'sign-up', account: null, email, password: hash } as const
+    const made = await createLink(context, mailer, link, VERIFY_SECONDS, 'verify')
+    await mailer.send({ to, ...verifyMessage(made) })
+  })
+  return ACCEPTED
+}
+
+/** Creates the account of a link and signs in. */
+export const verify: OpenHandler = async (context, request) => {
+  const { ledger, now } = context
+  const link = await takeLink(context, request.ip, readText(readBody(request), 'code'), 'sign-up')
+  const { email, password } = link as { email: string; password: string }
+  const wanted: NewAccount = { email, role: 'user', plan: 'free', periods: [], addons: [] }
+  const changes = ledger.as({ user: email, origin: ORIGIN })
+  const account = await changes.createAccount(wanted, now())
+  if (account === null) throw new ApiError('link_invalid', { msg: 'This address has an account already: sign in.' })
+  await changes.setPassword(account.id, password, null, now())
+  return startSession(context, request, account, now())
+}
+
+/** Sends a link that sets a new password, if the address has an account. */
+export const forgotPassword: OpenHandler = async (context, request) => {
+  const { ledger, now } = context
+  const mailer = requireMailer(context)
+  const email = readEmail(readBody(request))
+  const maySend = await countMail(ledger, { client: request.ip, email }, now())
+  inBackground(context, maySend, async () => {
+    const account = await ledger.account(email)
+    if (account === null || account.suspended !== null) return
+    const link = { kind: 'password', account: account.id, email: null, password: null } as const
+    const made = await createLink(context, mailer, link, PASSWORD_SECONDS, 'reset')
+    await mailer.send({ to: account.email, ...passwordMessage(made) })
+  })
+  return ACCEPTED
+}
+
+/** Sets the password of a link's account, ends its sessions and signs in. */
+export const resetPassword: OpenHandler = async (context, request) => {
+  const { ledger, passwords, now } = context
+  const body = readBody(request)
+  const password = readText(body, 'password')
+  const problem = passwordProblem(password, null) // before the link, which a refused password does not use up
+  if (problem !== null) throw valueError('password', problem)
+  const hash = await passwords.hash(password)
+  const link = await takeLink(context, request.ip, readText(body, 'code'), 'password')
+  const account = await ledger.accountById(link.account!)
+  if (account === null || account.suspended !== null) throw new ApiError('link_invalid')
+  await ledger.as({ user: account.email, origin: ORIGIN }).setPassword(account.id, hash, null, now())
+  return startSession(context, request, account, now())
+}
+
+function requireMailer({ mailer }: ApiContext): Mailer {
+  if (mailer === null) throw new ApiError('mail_unavailable', { msg: NO_MAIL_MESSAGE })
+  return mailer
+}
+
+/** Does what depends on the address after the answer. */
+function inBackground({ log, background }: ApiContext, maySend: boolean, work: () => Promise<void>): void {
+  if (!maySend) return
+  background(() => work().catch((err: unknown) => log.error({ err }, 'ledger failed')))
+}
+
+async function createLink(
+  { ledger, now: clock }: ApiContext,
+  { publicUrl }: Mailer,
+  link: { kind: LinkKind; account: number | null; email: string | null; password: string | null },
+  seconds: number,
+  page: string,
+): Promise<{ site: string; link: string; expires: Instant }> {
+  const code = randomBytes(CODE_BYTES).toString('base64url')
+  const now = clock()
+  const expires = now + seconds
+  await ledger.createLink({ ...link, hash: hashSecret(code)!, expires }, now)
+  return { site: publicUrl, link: `${publicUrl}/${page}#code=${code}`, expires }
+}
+
+async function takeLink({ ledger, now: clock }: ApiContext, client: string, code: string, kind: LinkKind) {
+  const now = clock()
+  await countLinkUse(ledger, client, now)
+  const hash = hashSecret(code)
+  const link = hash === null ? null : await ledger.takeLink(hash, kind, now)
+  if (link === null) throw new ApiError('link_invalid')
+  return link
+}
