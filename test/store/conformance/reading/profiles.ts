@@ -1,11 +1,14 @@
 /** Tests of the profiles of domains and addresses. Random histories compare them with the model (answers.ts). */
 
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Engine } from '../engine.ts'
-import { address, dns, minute, minuteText, NXDOMAIN, name, redirecting, seen, testWithStore } from '../world.ts'
+import { address, dns, minute, minuteText, NXDOMAIN, name, redirecting, seen, testWithStore, web } from '../world.ts'
 
 const ONE = name('one.example')
+
+const NO_TARGET = web()
 
 export function profiles(engine: Engine): void {
   testWithStore(
@@ -57,6 +60,45 @@ export function profiles(engine: Engine): void {
     const found = (await store.facts.domainProfile(ONE, 10))!
     assert.deepEqual([found.lookup.ip, found.addresses, found.addressCount], ['nxdomain', [], 0])
     assert.equal(found.records.A?.first_seen, minute(1))
+  })
+
+  testWithStore(engine, 'the parts of a profile are from one moment, also while the name is written', async (store) => {
+    const all = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
+    await ingest(store, [
+      seen('two.example', 1, dns({ A: all.slice(0, 2) })),
+      seen('three.example', 1, dns({ A: all.slice(1) })),
+      seen('one.example', 1, dns({ A: [] })),
+    ])
+    let isWriting = true
+    const write = async (): Promise<void> => {
+      for (let at = 2; at < 42; at++) {
+        const [from, to] = [at % 3, 1 + (at % 4)]
+        const target = redirecting(`t${at % 2}.example`)
+        await ingest(store, [
+          seen('one.example', at, dns({ A: all.slice(from, to) }), at % 3 === 0 ? NO_TARGET : target),
+        ])
+      }
+      isWriting = false
+    }
+    const read = async (): Promise<void> => {
+      while (isWriting) {
+        const { lookup, redirects_to, records, addresses, addressCount } = (await store.facts.domainProfile(ONE, 10))!
+        const current = JSON.parse(records.A?.records ?? '[]') as { ipv4_address: string }[]
+        assert.deepEqual(
+          addresses.map(({ address }) => address),
+          current.map(({ ipv4_address }) => ipv4_address),
+        )
+        assert.equal(addressCount, addresses.length)
+        assert.equal(
+          lookup.reverse_ip_count,
+          addresses.reduce((sum, { names }) => sum + names - 1, 0),
+        )
+        assert.equal(lookup.redirect_to_domain, redirects_to !== null)
+        assert.equal(lookup.ip, addresses.length === 0 ? 'noip' : 'v4only')
+        await nextTurn()
+      }
+    }
+    await Promise.all([write(), read(), read()])
   })
 
   testWithStore(engine, 'the profile of an address has its first names and the number of all', async (store) => {
