@@ -14,6 +14,7 @@ import { hashToken, makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } f
 import { type Api, createApi } from '../../src/api/api.ts'
 import type { ApiOptions } from '../../src/api/create-context.ts'
 import { ApiMetrics } from '../../src/api/metrics.ts'
+import type { WebPage } from '../../src/api/page/page.ts'
 import type { FileStore } from '../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
@@ -43,6 +44,8 @@ export class World {
   readonly store: Store
   readonly folder: string
   readonly fileStore: FileStore
+  /** The web page of the APIs that are started from now on. */
+  page: WebPage | null = null
   readonly #apis: Api[] = []
   readonly #stores: Store[] = []
   #retrieval: SimilarityService
@@ -70,6 +73,7 @@ export class World {
       similarSearch: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
       fileStore: this.fileStore,
       settings: { cors: '*', trustedProxies: [] },
+      page: this.page,
       limits,
       mail,
       now: () => clock.now,

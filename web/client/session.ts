@@ -5,7 +5,7 @@ import { forgetLoaded } from './loaded.ts'
 import { quota } from './quota.ts'
 import { createSignal } from './signal.ts'
 
-export type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string; suspended: boolean }
+export type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }
 
 export type SessionState = { account: SessionAccount | null; csrf: string | null; signUp: boolean; version: string }
 

@@ -1,4 +1,4 @@
-/** Tables with a caption and headers. On narrow screens they scroll sideways in their own box. */
+/** Tables with a caption and headers. On narrow screens they scroll sideways in their own box, or stack. */
 
 import type { ComponentChildren } from 'preact'
 
@@ -16,17 +16,17 @@ type TableProps<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   keyOf: (row: Row) => string | number
-  /** The caption is visible. */
-  showsCaption?: boolean
+  /** On narrow screens, each row becomes a block of labelled lines. */
+  stacks?: boolean
 }
 
 /** The first column has the headers of the rows. */
-export function Table<Row>({ caption, columns, rows, keyOf, showsCaption = false }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, stacks = false }: TableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section class="table-box" aria-label={caption} tabIndex={0}>
+    <section class={stacks ? 'table-box stacks' : 'table-box'} aria-label={caption} tabIndex={0}>
       <table>
-        <caption class={showsCaption ? '' : 'hidden'}>{caption}</caption>
+        <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
             {columns.map(({ name, isNumber, isHidden }) => (
@@ -51,11 +51,13 @@ export function Table<Row>({ caption, columns, rows, keyOf, showsCaption = false
 }
 
 function Cell<Row>({ column, row, isFirst }: { column: Column<Row>; row: Row; isFirst: boolean }) {
-  const className = column.isNumber ? 'number' : ''
-  if (!isFirst) return <td class={className}>{column.cell(row)}</td>
-  return (
-    <th scope="row" class={className}>
-      {column.cell(row)}
-    </th>
-  )
+  const { name, isNumber, isHidden } = column
+  const className = `${isNumber ? 'number' : ''}${isHidden ? ' unlabelled' : ''}`
+  if (!isFirst)
+    return (
+      <td class={className} data-label={name}>
+        {column.cell(row)}
+      </td>
+    )
+  return <th scope="row">{column.cell(row)}</th>
 }

@@ -13,6 +13,7 @@ const PAGE_ROUTES = [
   '/ip/:address',
   '/sign-in',
   '/sign-up',
+  '/setup',
   '/verify',
   '/reset',
   '/account',

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
 import { navigate } from '../../client/router.ts'
-import { accountOf, session, signOut } from '../../client/session.ts'
+import { acceptSession, accountOf, session, signOut } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Button } from '../../parts/button.tsx'
 import { Badge, Card, Facts } from '../../parts/card.tsx'
@@ -93,6 +93,7 @@ function SessionTable({ sessions, reload }: { sessions: ListedSession[]; reload:
       {error !== null && <ErrorBox error={error} />}
       <Table
         caption="Browsers that are signed in"
+        stacks
         keyOf={({ id }) => id}
         rows={sessions}
         columns={[
@@ -143,7 +144,9 @@ function PasswordForm() {
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     setIsDone(false)
-    const done = await run(() => callServer('/app/password', { method: 'POST', body: { current, password } }))
+    const done = await run(async () =>
+      acceptSession(await callServer('/app/password', { method: 'POST', body: { current, password } })),
+    )
     setIsDone(done)
     if (!done) return
     setCurrent('')

@@ -45,6 +45,7 @@ function TokenList({ tokens, onOpen }: TokenListProps) {
   return (
     <Table
       caption="Tokens of this account"
+      stacks
       keyOf={({ id }) => id}
       rows={tokens}
       columns={[

@@ -76,8 +76,7 @@ function SoaRecord({ record }: { record: DnsRecord }) {
       <span class="mono">
         {String(record.primary_nameserver)} {String(record.admin_email)}
       </span>
-      <span class="hint">
-        {' '}
+      <span class="hint soa-times">
         serial {String(record.serial)}
         {times.length > 0 && `, ${times.join(', ')}`}
       </span>

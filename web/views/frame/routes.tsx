@@ -28,6 +28,7 @@ const ACCOUNT_TITLES: Record<string, string> = {
 const SIGN_IN_TITLES: Record<string, string> = {
   '/sign-in': 'Sign in',
   '/sign-up': 'Create an account',
+  '/setup': 'Set up this installation',
   '/verify': 'Verify your address',
   '/reset': 'Reset your password',
 }

@@ -8,7 +8,7 @@ import { Card } from '../../../parts/card.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { LoadedView } from '../../../parts/notice.tsx'
 import { formatBytes, formatCount } from '../../../parts/numbers.ts'
-import { addMonths, type CalendarDay, DAY_STATES, type FilesBody, monthName, weeksOf } from './days.ts'
+import { addMonths, type CalendarDay, DAY_STATES, type FilesBody, monthName, weeksOf, withFutureDays } from './days.ts'
 import { DayFiles, Snapshots } from './file-lists.tsx'
 
 export function Calendar() {
@@ -48,7 +48,8 @@ function MonthPicker({ month, today }: { month: string; today: string }) {
 
 type MonthProps = { body: FilesBody; month: string; today: string }
 
-function Month({ body: { days }, month, today }: MonthProps) {
+function Month({ body, month, today }: MonthProps) {
+  const days = withFutureDays(body.days, today)
   const newest = days.findLast(({ state }) => state === 'file') ?? days.find(({ day }) => day === today) ?? days[0]
   const [selected, setSelected] = useState(newest?.day ?? null)
   const shown = days.find(({ day }) => day === selected)
@@ -93,11 +94,17 @@ function DayButton({ day, selected, onSelect }: DayButtonProps) {
       type="button"
       class={`day ${day.state}`}
       aria-pressed={day.day === selected}
-      aria-label={`${day.day}: ${DAY_STATES[day.state].text}${size}`}
       onClick={() => onSelect(day.day)}
     >
-      <span class="day-number">{Number(day.day.slice(8))}</span>
-      {daily !== undefined && <span class="day-rows">{shortCount(daily.rows)}</span>}
+      <span class="hidden">{`${day.day}: ${DAY_STATES[day.state].text}${size}`}</span>
+      <span class="day-number" aria-hidden="true">
+        {Number(day.day.slice(8))}
+      </span>
+      {daily !== undefined && (
+        <span class="day-rows" aria-hidden="true">
+          {shortCount(daily.rows)}
+        </span>
+      )}
     </button>
   )
 }

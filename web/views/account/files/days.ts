@@ -15,6 +15,7 @@ export type DayState = keyof typeof DAY_STATES
 export type CalendarDay = { day: string; state: DayState; files: FileEntry[] }
 
 /** Everything about the file is null if there is none yet, or if the account may not download it. */
+/** Everything is null if the account may not download it, or if it is not built yet. */
 export type SnapshotEntry = {
   name: string | null
   format: 'names' | 'enriched'
@@ -22,8 +23,8 @@ export type SnapshotEntry = {
   bytes: number | null
   generated: string | null
   allowed: boolean
-  /** The add-on that is missing; null if none is. */
-  needs: string | null
+  /** The add-on that it needs. */
+  needs: string
   link: string | null
 }
 
@@ -34,8 +35,11 @@ export const DAY_STATES = {
   file: { text: 'File to download', advice: 'The domains that were registered on this day.' },
   no_file: {
     text: 'No file',
-    advice:
-      'Your subscription includes this day, but it has no file. The file of a day is written in the following night.',
+    advice: 'Your subscription includes this day, but there is no file for it.',
+  },
+  not_yet: {
+    text: 'Not written yet',
+    advice: 'The file of a day is written in the following night.',
   },
   before_subscription: {
     text: 'Before your subscription',
@@ -59,6 +63,11 @@ export const DAY_STATES = {
     advice: 'Daily files are part of the plans Basic and Premium. Ask the operator to change your plan.',
   },
 } as const
+
+/** The same days; a day without a file that has not ended is `not_yet`. */
+export function withFutureDays(days: readonly CalendarDay[], today: string): CalendarDay[] {
+  return days.map((each) => (each.state === 'no_file' && each.day >= today ? { ...each, state: 'not_yet' } : each))
+}
 
 /** The weeks of a month, Monday first; null where a day belongs to another month. */
 export function weeksOf(month: string, days: readonly CalendarDay[]): (CalendarDay | null)[][] {

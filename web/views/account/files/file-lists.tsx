@@ -1,8 +1,8 @@
 /** The files of one day, and the snapshots, with their download links. */
 
+import type { ComponentChildren } from 'preact'
 import { Badge, Card } from '../../../parts/card.tsx'
 import { Icon } from '../../../parts/icons.tsx'
-import { EmptyState } from '../../../parts/notice.tsx'
 import { countOf, formatBytes } from '../../../parts/numbers.ts'
 import { Ago } from '../../../parts/time.tsx'
 import { type CalendarDay, DAY_STATES, type SnapshotEntry } from './days.ts'
@@ -35,7 +35,7 @@ export function DayFiles({ day }: { day: CalendarDay }) {
   )
 }
 
-function FileText({ title, details }: { title: string; details: string }) {
+function FileText({ title, details }: { title: string; details: ComponentChildren }) {
   return (
     <span class="file-text">
       <span>{title}</span>
@@ -59,33 +59,22 @@ const FORMATS = { names: 'All known domains', enriched: 'Enriched edition' } as 
 export function Snapshots({ snapshots }: { snapshots: readonly SnapshotEntry[] }) {
   return (
     <Card title="Snapshots">
-      {snapshots.length === 0 ? (
-        <EmptyState title="No snapshot yet">The nightly job builds them.</EmptyState>
-      ) : (
-        <ul class="file-list">
-          {snapshots.map((snapshot) => (
-            <li key={snapshot.format}>
-              <span class="file-text">
-                <span>{FORMATS[snapshot.format]}</span>
-                <span class="hint">
-                  <SnapshotDetails snapshot={snapshot} />
-                </span>
-              </span>
-              {snapshot.needs !== null && <Badge>needs the add-on {snapshot.needs}</Badge>}
-              {snapshot.name !== null && snapshot.link !== null && (
-                <DownloadLink name={snapshot.name} link={snapshot.link} />
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul class="file-list">
+        {snapshots.map((snapshot) => (
+          <li key={snapshot.format}>
+            <FileText title={FORMATS[snapshot.format]} details={<SnapshotDetails snapshot={snapshot} />} />
+            {snapshot.link !== null && <DownloadLink name={snapshot.name ?? ''} link={snapshot.link} />}
+            {!snapshot.allowed && <Badge>needs the add-on {snapshot.needs}</Badge>}
+          </li>
+        ))}
+      </ul>
     </Card>
   )
 }
 
 function SnapshotDetails({ snapshot: { allowed, rows, bytes, generated } }: { snapshot: SnapshotEntry }) {
-  if (!allowed) return <>Not in your plan</>
-  if (rows === null || bytes === null || generated === null) return <>Not built yet: the nightly job builds it</>
+  if (rows === null || bytes === null || generated === null)
+    return <>{allowed ? 'Not built yet: the nightly job builds it.' : 'One file with every name on record.'}</>
   return (
     <>
       {countOf(rows, 'domain')}, {formatBytes(bytes)}, built <Ago at={generated} />

@@ -8,6 +8,7 @@ import { useSignal } from '../../../client/signal.ts'
 import { ErrorBox, Loading } from '../../../parts/notice.tsx'
 import { useForm } from '../form.ts'
 import { ResetPage } from './reset.tsx'
+import { SetupPage } from './setup.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 import { codeOf, SignInFrame } from './sign-in-frame.tsx'
 import { SignUpPage } from './sign-up.tsx'
@@ -15,6 +16,7 @@ import { SignUpPage } from './sign-up.tsx'
 export function SignInArea({ path }: { path: string }) {
   if (path === '/sign-up') return <SignUpPage />
   if (path === '/reset') return <ResetPage />
+  if (path === '/setup') return <SetupPage />
   if (path === '/verify') return <OneTimeLink title="Verify your address" path="/app/verify" />
   return <SignInPage />
 }

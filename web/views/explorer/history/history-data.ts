@@ -47,32 +47,49 @@ export function placeOf({ start, end }: TimeScale, instant: number): number {
   return (100 * (instant - start)) / (end - start)
 }
 
+/** The most ticks of a scale. */
+const MAX_TICKS = 6
 const DAY_MS = 86_400_000
-/** The steps of ticks, in milliseconds, and how much of an ISO instant a label has. */
-const STEPS = [
-  [5 * 365.25 * DAY_MS, [0, 4]],
-  [2 * 365.25 * DAY_MS, [0, 4]],
-  [365.25 * DAY_MS, [0, 7]],
-  [182 * DAY_MS, [0, 7]],
-  [61 * DAY_MS, [0, 7]],
-  [30 * DAY_MS, [0, 10]],
-  [7 * DAY_MS, [0, 10]],
-  [DAY_MS, [5, 10]],
-  [DAY_MS / 4, [5, 16]],
-  [DAY_MS / 24, [11, 16]],
-  [60_000 * 10, [11, 16]],
-  [60_000, [11, 16]],
-  [10_000, [11, 19]],
-  [1_000, [11, 19]],
-] as const
+const MONTH_MS = 30.44 * DAY_MS
+/** The distances of ticks in months, then in milliseconds, from near to far. */
+const MONTH_STEPS = [1, 3, 6, 12, 24, 60, 120]
+const SHORT_STEPS = [1_000, 10_000, 60_000, 600_000, 3_600_000, 6 * 3_600_000, DAY_MS, 7 * DAY_MS]
 
-/** Three to six ticks with labels in UTC. */
+/** At most six ticks at round instants, with labels in UTC. */
 export function ticksOf(scale: TimeScale): { place: number; label: string }[] {
   const length = scale.end - scale.start
-  const [step, [from, to]] = STEPS.find(([each]) => length / each >= 3) ?? STEPS[STEPS.length - 1]!
-  const size = Math.max(step, length / 5)
-  return Array.from({ length: Math.floor(length / size) }, (_, index) => scale.start + index * size).map((instant) => ({
+  const short = SHORT_STEPS.find((each) => length / each <= MAX_TICKS)
+  const instants = short === undefined ? monthStarts(scale) : multiples(scale, short)
+  return instants.map((instant) => ({
     place: placeOf(scale, instant),
-    label: new Date(instant).toISOString().slice(from, to).replace('T', ' '),
+    label: tickLabel(new Date(instant).toISOString(), length),
   }))
+}
+
+function multiples({ start, end }: TimeScale, step: number): number[] {
+  const first = Math.ceil(start / step)
+  return Array.from({ length: Math.floor(end / step) - first + 1 }, (_, index) => (first + index) * step)
+}
+
+/** The first days of months, at the smallest distance that gives few enough. */
+function monthStarts({ start, end }: TimeScale): number[] {
+  const step = MONTH_STEPS.find((each) => (end - start) / (each * MONTH_MS) <= MAX_TICKS) ?? 120
+  const from = new Date(start)
+  const first = Math.ceil((from.getUTCFullYear() * 12 + from.getUTCMonth() + 1) / step) * step
+  const count = Math.ceil((end - start) / (step * MONTH_MS))
+  const starts = Array.from({ length: count }, (_, index) => monthStart(first + index * step))
+  return starts.filter((instant) => instant >= start && instant <= end)
+}
+
+/** The start of a month that is counted from January of the year 0. */
+function monthStart(month: number): number {
+  return Date.UTC(Math.floor(month / 12), month % 12)
+}
+
+/** The part of an instant that tells ticks apart. */
+function tickLabel(instant: string, length: number): string {
+  if (length > 2 * 365 * DAY_MS) return instant.slice(0, instant.slice(5, 7) === '01' ? 4 : 7)
+  if (length > 60 * DAY_MS) return instant.slice(0, 7)
+  if (length > 5 * DAY_MS) return instant.slice(0, 10)
+  return length > 600_000 ? instant.slice(5, 16).replace('T', ' ') : instant.slice(11, 19)
 }

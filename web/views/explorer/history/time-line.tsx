@@ -58,7 +58,7 @@ function TypeRow({ type, spans, scale, selected, onSelect }: TypeRowProps) {
 }
 
 /** The minimum width of a bar in percent, so that a short state can be seen and reached. */
-const MIN_WIDTH = 0.6
+const MIN_WIDTH = 1.2
 
 type BarProps = { span: Span; scale: TimeScale; isSelected: boolean; isStop: boolean; onSelect: (span: Span) => void }
 
@@ -78,7 +78,7 @@ function Bar({ span, scale, isSelected, isStop, onSelect }: BarProps) {
       height="24"
       rx="3"
       role="button"
-      tabIndex={isStop ? 0 : -1}
+      tabindex={isStop ? 0 : -1}
       aria-label={`${spanTitle(span)}: ${span.records.join(', ') || 'no records'}`}
       aria-pressed={isSelected}
       onMouseEnter={select}

@@ -1,0 +1,90 @@
+/** The pages of the browser tests, and what must be true on each of them. */
+
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { SESSION_COOKIE } from '../../../src/api/app/session-authenticator.ts'
+import { visit } from '../../app/sessions.ts'
+import type { Site } from './site.ts'
+
+/** Milliseconds that a busy machine may need for one step. */
+const STEP_TIMEOUT_MS = 120_000
+
+export type Scheme = 'light' | 'dark'
+
+/** Everything in the console that is an error or a warning, and every exception. */
+export type Complaints = string[]
+
+type ContextOptions = { scheme?: Scheme; width?: number; cookie?: string | null }
+
+/** A window of the browser, with the clock of the world. `cookie`: the session; null: nobody is signed in. */
+export async function openWindow(browser: Browser, { world }: Site, options: ContextOptions = {}) {
+  const { scheme = 'light', width = 1280, cookie = null } = options
+  const context = await browser.newContext({
+    baseURL: world.address,
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+    viewport: { width, height: width < 600 ? 812 : 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  context.setDefaultTimeout(STEP_TIMEOUT_MS)
+  if (cookie !== null) await addSession(context, cookie, world.address)
+  const page = await context.newPage()
+  await page.clock.setFixedTime(world.clock.now * 1_000)
+  return { context, page, complaints: collectComplaints(page) }
+}
+
+async function addSession(context: BrowserContext, cookie: string, url: string): Promise<void> {
+  const [, value = ''] = cookie.split('=', 2)
+  await context.addCookies([{ name: SESSION_COOKIE, value, url: url.replace('http:', 'https:'), secure: true }])
+}
+
+/** The cookie of a new session of the site's account. */
+export async function sessionOf({ world, account }: Site): Promise<string> {
+  return (await visit(world, account)).headers.Cookie!
+}
+
+function collectComplaints(page: Page): Complaints {
+  const complaints: Complaints = []
+  page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`)
+  })
+  return complaints
+}
+
+/** A page: its address, its name for the screenshot, and a text that is there once it has loaded. */
+export type PageCase = { name: string; path: string; text: string; signedIn: boolean }
+
+export function pageCases(hub: string): PageCase[] {
+  const of =
+    (signedIn: boolean) =>
+    (name: string, path: string, text: string): PageCase => ({ name, path, text, signedIn })
+  const open = of(false)
+  const own = of(true)
+  return [
+    open('start', '/', 'Sign in first'),
+    open('sign-in', '/sign-in', 'Password'),
+    open('sign-up', '/sign-up', 'account'),
+    open('reset', '/reset', 'Send a link'),
+    open('docs', '/docs', '/v1.0/lookup'),
+    own('home', '/', 'left today'),
+    own('domain', `/domain/${hub}`, 'has a website'),
+    own('history', `/domain/${hub}/history`, 'Time lines'),
+    own('history-type', `/domain/${hub}/history?type=A`, 'Time line of A'),
+    own('neighbours', `/domain/${hub}/neighbours`, 'shop-001.example'),
+    own('redirects', `/domain/${hub}/redirects`, 'moved-away.example'),
+    own('similar', `/domain/${hub}/similar`, 'sea-charts.example'),
+    own('address', '/ip/198.51.100.7', 'shop-001.example'),
+    own('unknown-domain', '/domain/nobody.example', 'Nothing on record'),
+    own('account', '/account', 'Change the password'),
+    own('tokens', '/account/tokens', 'Create a token'),
+    own('usage', '/account/usage', 'The last 30 days'),
+    own('files', '/account/files', 'Snapshots'),
+  ]
+}
+
+/** Opens a page and waits until it shows its data. */
+export async function show(page: Page, { path, text }: Pick<PageCase, 'path' | 'text'>): Promise<void> {
+  await page.goto(path)
+  await page.locator('main').getByText(text).first().waitFor()
+  await page.locator('main:not(:has(.loading))').waitFor()
+}

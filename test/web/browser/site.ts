@@ -1,0 +1,112 @@
+/** A world with the web page, domains with a history, files, and an account with a password. */
+
+import type { Account } from '../../../src/accounts/account.ts'
+import { preparePageBundle } from '../../../src/api/page/bundle.ts'
+import { WebPage } from '../../../src/api/page/page.ts'
+import { addDays, type Day } from '../../../src/values/time.ts'
+import { listOf, publish } from '../../spec/files/files.ts'
+import { look, NXDOMAIN, ok, redirecting, site } from '../../spec/observations.ts'
+import { makeWorld, type World } from '../../spec/world.ts'
+
+/** A record and a page text that would be markup if they were not escaped. */
+export const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
+
+const HUB = 'harbour-books.example'
+
+const pageText = (name: string) =>
+  'Second-hand books and sea charts from the old harbour. Atlases, logbooks, letters of captains and keepers of ' +
+  `lighthouses, bought and sold since 1962. Visit the shop of ${name} at the quay, or order by post.`
+
+const mx = (priority: number, mail_server: string) => ({ priority, mail_server })
+
+const SOA = {
+  primary_nameserver: 'ns1.new-host.example',
+  admin_email: 'hostmaster@new-host.example',
+  serial: 2026111901,
+  refresh_seconds: 7200,
+  retry_seconds: 3600,
+  expire_seconds: 1209600,
+  minimum_ttl_seconds: 300,
+}
+
+/** The zone of the hub over the years. */
+const HISTORY: readonly (readonly [at: string, records: Record<string, unknown[]>])[] = [
+  ['2021-03-04T08:00:00Z', { A: ['192.0.2.10'], NS: ['ns1.old-host.example', 'ns2.old-host.example'], MX: [] }],
+  ['2022-01-20T08:00:00Z', { MX: [mx(10, 'mx.old-host.example')], TXT: [['v=spf1 mx -all']] }],
+  ['2022-11-02T08:00:00Z', { A: ['198.51.100.7'], AAAA: ['2001:db8::7'] }],
+  ['2023-06-15T08:00:00Z', { NS: ['ns1.new-host.example', 'ns2.new-host.example'] }],
+  ['2024-02-01T08:00:00Z', { A: ['198.51.100.7', '198.51.100.8'], TXT: [['v=spf1 mx -all'], ['site-check=4f2a']] }],
+  ['2024-09-09T08:00:00Z', { MX: [], TXT: [['v=spf1 -all']] }],
+  [
+    '2025-03-21T08:00:00Z',
+    { MX: [mx(10, 'mx1.mail.example'), mx(20, 'mx2.mail.example')], TXT: [['v=spf1 mx -all'], [HOSTILE]] },
+  ],
+  ['2026-06-30T08:00:00Z', { A: ['198.51.100.7'], AAAA: ['2001:db8::7', '2001:db8::8'] }],
+  ['2026-11-19T03:04:05Z', { SOA: [SOA], CNAME: [] }],
+]
+
+const HUB_SITE = {
+  redirect_to_https: true,
+  ssl: 'valid',
+  social_accounts: [
+    { network: 'x', type: 'x', username: 'harbourbooks', url: 'https://x.com/harbourbooks' },
+    {
+      network: 'linkedin',
+      type: 'linkedin_company',
+      username: 'harbour-books',
+      url: 'https://www.linkedin.com/company/harbour-books',
+    },
+  ],
+}
+
+/** The domains that share an address with the hub. */
+const NEIGHBOURS = Array.from({ length: 130 }, (_, index) => `shop-${String(index + 1).padStart(3, '0')}.example`)
+
+export type Site = { world: World; hub: string; account: Account }
+
+/** Everything that the pages show. The account is Premium with both add-ons. */
+export async function makeSite(): Promise<Site> {
+  const world = await makeWorld()
+  world.page = new WebPage(await preparePageBundle())
+  await world.serve()
+  await fillStore(world)
+  await publishFiles(world)
+  const periods = ['basic:2026-01-10..2026-06-30', 'premium:2026-09-01..']
+  const { account } = await world.account({ periods, addons: ['export', 'enriched'] })
+  return { world, hub: HUB, account }
+}
+
+async function fillStore(world: World): Promise<void> {
+  let records: Record<string, unknown[]> = {}
+  for (const [at, changed] of HISTORY) {
+    records = { ...records, ...changed }
+    const web = site({ ...HUB_SITE, text: pageText(HUB) })
+    await world.ingest(look(HUB, { dns: ok(records), web }, at))
+  }
+  await world.ingest(
+    ...NEIGHBOURS.map((name) => look(name, { dns: ok({ A: ['198.51.100.7'], AAAA: [] }) })),
+    ...['harbour-book.example', 'old-harbour-books.example', 'harbourbooks.example'].map((name) =>
+      redirecting(name, HUB),
+    ),
+    ...['sea-charts.example', 'quay-letters.example'].map((name) =>
+      look(name, { dns: ok({ A: ['203.0.113.5'], AAAA: [] }), web: site({ text: pageText(name) }) }),
+    ),
+    redirecting('moved-away.example', HUB),
+    look('dropped.example', { dns: ok({ A: ['192.0.2.99'] }) }, '2026-01-01T00:00:00Z'),
+    look('dropped.example', { dns: NXDOMAIN }),
+    look('bare.example'),
+  )
+  await world.index()
+}
+
+/** Daily files of some weeks with two days without a file, a follow-up, and both snapshots. */
+async function publishFiles(world: World): Promise<void> {
+  const first = '2026-10-20' as Day
+  for (const [index, day] of Array.from({ length: 31 }, (_, each) => addDays(first, each)).entries()) {
+    if (day === '2026-11-08' || day === '2026-11-09' || day > '2026-11-19') continue
+    await publish(world, `${day}.txt.gz`, listOf(`new-${index}.example`), { rows: 9_400 + ((index * 977) % 3_100) })
+  }
+  await publish(world, '2026-11-05-followup-7.csv.gz', listOf('domain'), { rows: 9_876 })
+  await publish(world, 'domains-2026-11-20.txt.gz', listOf('a.example'), { rows: 1_234_567 })
+  await publish(world, 'domains-enriched-2026-11-20.csv.gz', listOf('domain'), { rows: 1_234_567 })
+}
