@@ -18,13 +18,15 @@ type TableProps<Row> = {
   keyOf: (row: Row) => string | number
   /** On narrow screens, each row becomes a block of labelled lines. */
   stacks?: boolean
+  /** Less space between rows, for long lists. */
+  isDense?: boolean
 }
 
 /** The first column has the headers of the rows. */
-export function Table<Row>({ caption, columns, rows, keyOf, stacks = false }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, stacks = false, isDense = false }: TableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <section class={stacks ? 'table-box stacks' : 'table-box'} aria-label={caption} tabIndex={0}>
+    <section class={`table-box${stacks ? ' stacks' : ''}${isDense ? ' dense' : ''}`} aria-label={caption} tabIndex={0}>
       <table>
         <caption class="hidden">{caption}</caption>
         <thead>

@@ -144,9 +144,7 @@ function PasswordForm() {
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault()
     setIsDone(false)
-    const done = await run(async () =>
-      acceptSession(await callServer('/app/password', { method: 'POST', body: { current, password } })),
-    )
+    const done = await run(() => changePassword({ current, password }))
     setIsDone(done)
     if (!done) return
     setCurrent('')
@@ -176,4 +174,9 @@ function PasswordForm() {
       </form>
     </Card>
   )
+}
+
+/** Ends all sessions of the account. The browser gets a new one. */
+async function changePassword(body: { current: string; password: string }): Promise<void> {
+  acceptSession(await callServer('/app/password', { method: 'POST', body }))
 }

@@ -81,6 +81,7 @@ export function DomainRows({ caption, rows }: { caption: string; rows: readonly 
     <>
       <Table
         caption={caption}
+        isDense
         keyOf={({ target }) => target}
         rows={isWhole ? rows : rows.slice(0, FIRST_ROWS)}
         columns={[
