@@ -31,15 +31,15 @@ export type SignInAttempt = { client: string; email: string }
  * must wait. Throws `too_many_attempts`.
  */
 export async function countSignIn(ledger: AttemptStore, attempt: SignInAttempt, now: Instant): Promise<number> {
-  const [pair, client, account] = await ledger.countAttempt(
+  await countClient(ledger, `sign-in ${clientAddressKey(attempt.client)}`, CLIENT, now)
+  const [pair, account] = await ledger.countAttempt(
     [
       { key: pairKey(attempt), seconds: CLIENT_AT_ACCOUNT.seconds },
-      { key: `sign-in ${clientAddressKey(attempt.client)}`, seconds: CLIENT.seconds },
       { key: `sign-in ${attempt.email}`, seconds: ACCOUNT.seconds },
     ],
     now,
   )
-  if (pair! > CLIENT_AT_ACCOUNT.max || client! > CLIENT.max) throw tooManyAttempts(CLIENT.seconds)
+  if (pair! > CLIENT_AT_ACCOUNT.max) throw tooManyAttempts(CLIENT_AT_ACCOUNT.seconds)
   return account! > ACCOUNT.max ? SLOW_DOWN_MS : 0
 }
 
@@ -53,22 +53,24 @@ export function forgetSignIn(ledger: AttemptStore, attempt: SignInAttempt): Prom
  * the same. Throws `too_many_attempts` for the client.
  */
 export async function countMail(ledger: AttemptStore, attempt: SignInAttempt, now: Instant): Promise<boolean> {
-  const [client, address] = await ledger.countAttempt(
-    [
-      { key: `mail ${clientAddressKey(attempt.client)}`, seconds: MAIL_BY_CLIENT.seconds },
-      { key: `mail ${attempt.email}`, seconds: MAIL_TO_ADDRESS.seconds },
-    ],
-    now,
-  )
-  if (client! > MAIL_BY_CLIENT.max) throw tooManyAttempts(MAIL_BY_CLIENT.seconds)
+  await countClient(ledger, `mail ${clientAddressKey(attempt.client)}`, MAIL_BY_CLIENT, now)
+  const limit = { key: `mail ${attempt.email}`, seconds: MAIL_TO_ADDRESS.seconds }
+  const [address] = await ledger.countAttempt([limit], now)
   return address! <= MAIL_TO_ADDRESS.max
 }
 
 /** Counts an attempt of a client to use a one-time link. Throws `too_many_attempts`. */
-export async function countLinkUse(ledger: AttemptStore, client: string, now: Instant): Promise<void> {
-  const limit = { key: `link ${clientAddressKey(client)}`, seconds: CLIENT.seconds }
-  const [count] = await ledger.countAttempt([limit], now)
-  if (count! > CLIENT.max) throw tooManyAttempts(CLIENT.seconds)
+export function countLinkUse(ledger: AttemptStore, client: string, now: Instant): Promise<void> {
+  return countClient(ledger, `link ${clientAddressKey(client)}`, CLIENT, now)
+}
+
+/**
+ * Counts an attempt of a client. Throws `too_many_attempts`. It comes before counts by email address, so that a client
+ * that makes up addresses adds no more than `limit` rows of them.
+ */
+async function countClient(ledger: AttemptStore, key: string, { max, seconds }: Limit, now: Instant): Promise<void> {
+  const [count] = await ledger.countAttempt([{ key, seconds }], now)
+  if (count! > max) throw tooManyAttempts(seconds)
 }
 
 function pairKey({ client, email }: SignInAttempt): string {

@@ -35,12 +35,15 @@ export const signIn: OpenHandler = async (context, request) => {
   const delay = await countSignIn(ledger, attempt, now())
   if (delay > 0) await wait(delay)
   const account = await ledger.account(email)
-  const stored = account === null ? null : await ledger.password(account.id)
+  const stored = await ledger.password(account?.id ?? NO_ACCOUNT)
   const isRight = await passwords.verify(stored, password)
   if (account === null || !isRight || account.suspended !== null) throw new ApiError('sign_in_failed')
   await forgetSignIn(ledger, attempt)
   return startSession(context, request, account, now())
 }
+
+/** The number of no account: its password is read too, so that an unknown address takes as long. */
+const NO_ACCOUNT = 0
 
 /** Signs in with the code of a one-time link. */
 export const signInByLink: OpenHandler = async (context, request) => {

@@ -50,7 +50,8 @@ export const signUp: OpenHandler = async (context, request) => {
 /** Creates the account of a link and signs in. */
 export const verify: OpenHandler = async (context, request) => {
   const { ledger, now } = context
-  const link = await takeLink(context, request.ip, readText(readBody(request), 'code'), 'sign-up')
+  await countLinkUse(ledger, request.ip, now())
+  const link = await takeLink(context, readText(readBody(request), 'code'), 'sign-up')
   const { email, password } = link as { email: string; password: string }
   const wanted: NewAccount = { email, role: 'user', plan: 'free', periods: [], addons: [] }
   const changes = ledger.as({ user: email, origin: ORIGIN })
@@ -83,8 +84,9 @@ export const resetPassword: OpenHandler = async (context, request) => {
   const password = readText(body, 'password')
   const problem = passwordProblem(password, null) // before the link, which a refused password does not use up
   if (problem !== null) throw valueError('password', problem)
+  await countLinkUse(ledger, request.ip, now()) // before the work of a hash
   const hash = await passwords.hash(password)
-  const link = await takeLink(context, request.ip, readText(body, 'code'), 'password')
+  const link = await takeLink(context, readText(body, 'code'), 'password')
   const account = await ledger.accountById(link.account!)
   if (account === null || account.suspended !== null) throw new ApiError('link_invalid')
   await ledger.as({ user: account.email, origin: ORIGIN }).setPassword(account.id, hash, null, now())
@@ -116,11 +118,9 @@ async function createLink(
   return { site: publicUrl, link: `${publicUrl}/${page}#code=${code}`, expires }
 }
 
-async function takeLink({ ledger, now: clock }: ApiContext, client: string, code: string, kind: LinkKind) {
-  const now = clock()
-  await countLinkUse(ledger, client, now)
+async function takeLink({ ledger, now }: ApiContext, code: string, kind: LinkKind) {
   const hash = hashSecret(code)
-  const link = hash === null ? null : await ledger.takeLink(hash, kind, now)
+  const link = hash === null ? null : await ledger.takeLink(hash, kind, now())
   if (link === null) throw new ApiError('link_invalid')
   return link
 }
