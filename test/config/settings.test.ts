@@ -205,7 +205,8 @@ for (const [name, text] of [
   test(`${name}=${text} is rejected with the name and the accepted values`, () => {
     const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
     const reported = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
-    const words = name === 'DOMAINDEX_SECRET' ? 'its current value is not' : `it is "${reported}"`
+    const isSecret = name === 'DOMAINDEX_SECRET' || name === 'DOMAINDEX_SMTP'
+    const words = isSecret ? 'its current value is not' : `it is "${reported}"`
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
   })
 }
