@@ -8,6 +8,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import { nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
+import { DNSHISTORY_EXAMPLE } from './examples.ts'
 import { type JsonSchema, Type } from './json-schema.ts'
 import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from './parameters.ts'
 import {
@@ -98,6 +99,7 @@ export const dnshistory: Endpoint = {
       'States.',
     ),
   }),
+  example: DNSHISTORY_EXAMPLE,
   file: null,
   errors: [
     'plan_required',

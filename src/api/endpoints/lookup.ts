@@ -4,6 +4,7 @@ import type { Lookup } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint } from './endpoint.ts'
+import { LOOKUP_EXAMPLE } from './examples.ts'
 import { Type } from './json-schema.ts'
 import { readNameParameter } from './parameters.ts'
 import {
@@ -65,6 +66,7 @@ export const lookup: Endpoint = {
     meta: exactObject({ query: DomainSchema, rcode: RcodeSchema, msg: OkMessageSchema }),
     result: CharacteristicsSchema,
   }),
+  example: LOOKUP_EXAMPLE,
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
   async handle({ parameters, facts, onUnknownName }) {

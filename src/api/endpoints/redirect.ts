@@ -3,6 +3,7 @@
 import type { DomainName } from '../../values/domain-name.ts'
 import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import type { Endpoint } from './endpoint.ts'
+import { REDIRECT_EXAMPLE } from './examples.ts'
 import { Type } from './json-schema.ts'
 import { readLimitParameter, readNameParameter } from './parameters.ts'
 import {
@@ -46,6 +47,7 @@ export const redirect: Endpoint = {
       description: '`target` is the redirect source, despite its name.',
     }),
   }),
+  example: REDIRECT_EXAMPLE,
   file: null,
   errors: ['query_missing', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch'],
   async handle(call) {

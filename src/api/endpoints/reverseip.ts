@@ -7,6 +7,7 @@ import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
 import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
+import { REVERSEIP_EXAMPLE } from './examples.ts'
 import { Type } from './json-schema.ts'
 import { readLimitParameter, readQueryParameter, rejectName } from './parameters.ts'
 import {
@@ -55,6 +56,7 @@ export const reverseip: Endpoint = {
     }),
     result: Type.Array(exactObject({ target: DomainSchema, ip: AddressSchema, since: InstantSchema })),
   }),
+  example: REVERSEIP_EXAMPLE,
   file: null,
   errors: ['query_missing', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch', 'no_data'],
   async handle(call) {

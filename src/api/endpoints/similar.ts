@@ -3,6 +3,7 @@
 import type { SimilarRow } from '../../similar/query/similarity-service.ts'
 import { ApiError } from '../errors.ts'
 import type { Endpoint } from './endpoint.ts'
+import { SIMILAR_EXAMPLE } from './examples.ts'
 import { Type } from './json-schema.ts'
 import { readLimitParameter, readNameParameter } from './parameters.ts'
 import {
@@ -43,6 +44,7 @@ export const similar: Endpoint = {
     }),
     result: Type.Array(exactObject({ target: DomainSchema, similarity: Similarity }), { maxItems: MAX_SIMILAR_ROWS }),
   }),
+  example: SIMILAR_EXAMPLE,
   file: null,
   errors: ['query_missing', 'domain_format', 'no_data'],
   async handle({ parameters, similarSearch }) {

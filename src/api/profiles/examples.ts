@@ -1,30 +1,11 @@
 /** Examples of profiles for the OpenAPI document: what the store of docs/example.jsonl answers. */
 
+import { LOOKUP_EXAMPLE } from '../endpoints/examples.ts'
+
 export const DOMAIN_EXAMPLE = {
   name: 'example.com',
   observed: { dns: '2026-11-19T03:04:05Z', web: '2026-11-19T03:04:05Z' },
-  lookup: {
-    has_website: 'yes',
-    redirect_to_https: 'yes',
-    redirect_to_www: 'no',
-    redirect_to_domain: 'no',
-    only_with_www: 'no',
-    only_dns_no_web: 'no',
-    ssl: 'valid',
-    ip: 'both',
-    redirect_count: '3',
-    reverse_ip_count: '3',
-    social_networks: ['linkedin', 'x'],
-    social_accounts: [
-      { network: 'x', type: 'x', username: 'example', url: 'https://x.com/example' },
-      {
-        network: 'linkedin',
-        type: 'linkedin_company',
-        username: 'example',
-        url: 'https://www.linkedin.com/company/example',
-      },
-    ],
-  },
+  lookup: LOOKUP_EXAMPLE.result,
   redirects_to: null,
   records: {
     A: { since: '2026-11-19T03:04:05Z', records: [{ ipv4_address: '198.51.100.7' }] },
