@@ -32,4 +32,5 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   postgres: size('--names 20000 --rounds 2 --seconds 2'),
   'crawl-simulation': size('--names 5000 --days 20'),
   similar: size('--names 5000 --rounds 2'),
+  page: size('--rounds 3'),
 }

@@ -1,12 +1,16 @@
-/** A part of a page that opens on demand. */
+/** A part of a page that opens on demand. Its content is made when it opens for the first time. */
 
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 
-export function Disclosure({ summary, children }: { summary: ComponentChildren; children: ComponentChildren }) {
+type DisclosureProps = { summary: ComponentChildren; children: () => ComponentChildren }
+
+export function Disclosure({ summary, children }: DisclosureProps) {
+  const [wasOpen, setWasOpen] = useState(false)
   return (
-    <details class="disclosure">
+    <details class="disclosure" onToggle={() => setWasOpen(true)}>
       <summary>{summary}</summary>
-      <div>{children}</div>
+      <div>{wasOpen && children()}</div>
     </details>
   )
 }

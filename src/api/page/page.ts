@@ -25,7 +25,7 @@ type PageFile = { type: string; etag: string; cache: string; body: Buffer; gzipp
 
 export class WebPage {
   readonly #shell: PageFile
-  readonly #shellHeaders: readonly string[]
+  readonly #manifest: PageManifest
   readonly #assets: ReadonlyMap<string, PageFile>
 
   /** Reads a bundle. `folder`: the result of preparePageBundle(). */
@@ -33,7 +33,7 @@ export class WebPage {
     const manifest = JSON.parse(readFileSync(join(folder, MANIFEST_FILE), 'utf8')) as PageManifest
     const html = Buffer.from(shellHtml(manifest))
     this.#shell = pageFile('text/html; charset=utf-8', SHELL_CACHE, html, gzipSync(html), brotliCompressSync(html))
-    this.#shellHeaders = shellHeaders(manifest)
+    this.#manifest = manifest
     this.#assets = new Map(manifest.files.map((name) => [`/assets/${name}`, readAsset(folder, name)]))
   }
 
@@ -45,7 +45,8 @@ export class WebPage {
     const route = asset === undefined ? pageRouteOf(normalizedPath(request.url)) : ASSETS_ROUTE
     if (route === null) return false
     request.accessRecord.path = route
-    sendPageFile(context, request, reply, asset ?? this.#shell, asset === undefined ? this.#shellHeaders : [])
+    if (asset !== undefined) sendPageFile(context, request, reply, asset, [])
+    else sendPageFile(context, request, reply, this.#shell, shellHeaders(this.#manifest, route))
     return true
   }
 }

@@ -14,9 +14,10 @@ const PAGE_CSP = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The headers of the document: the browser loads its files and the session while it reads the document. */
-export function shellHeaders({ main, style }: PageManifest): string[] {
+/** The headers of the document at a route: the browser loads its files, and the data of the reference, at once. */
+export function shellHeaders({ main, style }: PageManifest, route: string): string[] {
   const preloads = [`</assets/${style}>; rel=preload; as=style`, `</assets/${main}>; rel=modulepreload`]
+  if (route.startsWith('/docs')) preloads.push('</openapi.json>; rel=preload; as=fetch; crossorigin')
   return [
     'Content-Security-Policy',
     PAGE_CSP,

@@ -64,7 +64,8 @@ function Parameters({ entry: { id, parameters } }: { entry: ReferenceEntry }) {
 
 function Success({ response, id }: { response: ResponseObject | undefined; id: string }) {
   const media = response?.content?.['application/json']
-  if (response === undefined || media?.schema === undefined) return null
+  const schema = media?.schema
+  if (media === undefined || schema === undefined) return null
   return (
     <>
       {media.example !== undefined && (
@@ -73,9 +74,7 @@ function Success({ response, id }: { response: ResponseObject | undefined; id: s
           <CodeBlock code={JSON.stringify(media.example, null, 2)} what={`the example response of ${id}`} />
         </div>
       )}
-      <Disclosure summary="Fields of the response">
-        <SchemaFields schema={media.schema} />
-      </Disclosure>
+      <Disclosure summary="Fields of the response">{() => <SchemaFields schema={schema} />}</Disclosure>
     </>
   )
 }
@@ -87,16 +86,18 @@ function Errors({ responses }: { responses: Record<string, ResponseObject> }) {
   if (errors.length === 0) return null
   return (
     <Disclosure summary="Errors">
-      <Table
-        caption="Errors"
-        keyOf={({ key }) => key}
-        rows={errors}
-        columns={[
-          { name: 'Error', cell: ({ key }) => <code>{key}</code> },
-          { name: 'Status', cell: ({ status }) => status },
-          { name: 'Message', cell: ({ text }) => text },
-        ]}
-      />
+      {() => (
+        <Table
+          caption="Errors"
+          keyOf={({ key }) => key}
+          rows={errors}
+          columns={[
+            { name: 'Error', cell: ({ key }) => <code>{key}</code> },
+            { name: 'Status', cell: ({ status }) => status },
+            { name: 'Message', cell: ({ text }) => text },
+          ]}
+        />
+      )}
     </Disclosure>
   )
 }

@@ -26,13 +26,15 @@ export function TryIt({ entry }: { entry: ReferenceEntry }) {
   if (!isProfile && !isQuery) return null
   return (
     <Disclosure summary="Try it (1 call)">
-      {account === null ? (
-        <p>
-          <a href={signInAddress()}>Sign in</a> to try it with your account.
-        </p>
-      ) : (
-        <TryForm entry={entry} />
-      )}
+      {() =>
+        account === null ? (
+          <p>
+            <a href={signInAddress()}>Sign in</a> to try it with your account.
+          </p>
+        ) : (
+          <TryForm entry={entry} />
+        )
+      }
     </Disclosure>
   )
 }

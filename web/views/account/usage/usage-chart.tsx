@@ -38,7 +38,7 @@ export function UsageChart({ days, series }: UsageChartProps) {
       <figcaption>
         <Legend series={series} shown={shown} title={shown === null ? 'All days' : days[shown]!} />
         <Disclosure summary="The same as a table">
-          <UsageTable days={days} series={series} totals={totals} />
+          {() => <UsageTable days={days} series={series} totals={totals} />}
         </Disclosure>
       </figcaption>
     </figure>

@@ -30,10 +30,14 @@ export function DataTools({ name, call, json, rows }: DataToolsProps) {
           </>
         }
       >
+        {() => (
+          <>
         <CodeVariants variants={snippetsOf(window.location.origin, call)} />
         <p class="hint">
           Put a token from <a href="/account/tokens">your tokens</a> into the variable <code>DOMAINDEX_TOKEN</code>.
         </p>
+          </>
+        )}
       </Disclosure>
     </footer>
   )
