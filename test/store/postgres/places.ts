@@ -31,14 +31,18 @@ const LEASES = `update slot_lease
   update named_lock set holder = null, fence = 0, expires_at = null
     where (holder, fence, expires_at) is distinct from (null, 0, null);
   delete from metadata where name = 'indexed_until'`
+const EMPTY = [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';')
 /** A table becomes slow after this many deletions, because nothing vacuums it. */
 const MANY = 1_000
 
+/** A place with a connection that stays open: a new one would read the catalog of each table again. */
+type ReusedPlace = Place & { run(statements: string): Promise<(number | null)[]> }
+
 /** `empty`: receives places that are empty again. A place with many rows is dropped. */
-function openAt(place: Place, clock: Clock, empty: Place[], wrap: Wrap): Promise<Opened> {
+function openAt(place: ReusedPlace, clock: Clock, empty: ReusedPlace[], wrap: Wrap): Promise<Opened> {
   const now = () => clock.now
   const remove = async () => {
-    const counts = await run(place.url, [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';'))
+    const counts = await place.run(EMPTY)
     if (counts.some((count) => count! > MANY)) await place.drop()
     else empty.push(place)
   }
@@ -47,13 +51,28 @@ function openAt(place: Place, clock: Clock, empty: Place[], wrap: Wrap): Promise
 
 /** Runs statements and returns how many rows each changed. */
 export async function run(url: string, statements: string): Promise<(number | null)[]> {
+  const place = await connect({ url, drop: async () => {} })
+  try {
+    return await place.run(statements)
+  } finally {
+    await place.drop()
+  }
+}
+
+/** Opens the connection of a place. `drop` closes it and drops the place. */
+async function connect({ url, drop }: Place): Promise<ReusedPlace> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  try {
-    const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements)
-    return [results].flat().map(({ rowCount }) => rowCount)
-  } finally {
-    await client.end()
+  return {
+    url,
+    async run(statements) {
+      const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements)
+      return [results].flat().map(({ rowCount }) => rowCount)
+    },
+    async drop() {
+      await client.end()
+      await drop()
+    },
   }
 }
 
@@ -64,9 +83,9 @@ export function openedInReusedPlaces(
   make: (server: PostgresServer) => Promise<Place>,
   wrap: Wrap = async (store) => store,
 ): Engine['open'] {
-  const empty: Place[] = []
+  const empty: ReusedPlace[] = []
   after(async () => {
     for (const place of empty) await place.drop()
   })
-  return async (clock) => openAt(empty.pop() ?? (await make(await postgresServer())), clock, empty, wrap)
+  return async (clock) => openAt(empty.pop() ?? (await connect(await make(await postgresServer()))), clock, empty, wrap)
 }
