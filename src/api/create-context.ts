@@ -8,7 +8,7 @@ import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
-import { Mailer, type MailSettings } from './app/mail/mailer.ts'
+import type { Mailer, MailSettings } from './app/mail/mailer.ts'
 import { OriginCheck } from './app/origin-check.ts'
 import { SessionAuthenticator } from './app/session-authenticator.ts'
 import { Authenticator } from './auth/authenticator.ts'
@@ -82,7 +82,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     fileList: cachedFileList(fileStore, monotonicMs),
     ledger,
     authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
-    ...pageContext(options, monotonicMs, onFault),
+    ...pageContext(options, await openMailer(options), monotonicMs, onFault),
     callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
     downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
@@ -107,12 +107,23 @@ type PageContext = Pick<
   'sessions' | 'origins' | 'passwords' | 'installation' | 'mailer' | 'background' | 'now' | 'wait'
 >
 
+/** Loads the mail library only if the installation sends mail: loading takes a tenth of the start of a worker. */
+async function openMailer({ mail, log }: ApiOptions): Promise<Mailer | null> {
+  if (!mail) return null
+  const { Mailer } = await import('./app/mail/mailer.ts')
+  return new Mailer(mail, log)
+}
+
 /** What the paths of the web page need. */
-function pageContext(options: ApiOptions, monotonicMs: () => number, onFault: (fault: unknown) => void): PageContext {
+function pageContext(
+  options: ApiOptions,
+  mailer: Mailer | null,
+  monotonicMs: () => number,
+  onFault: (fault: unknown) => void,
+): PageContext {
   const { store, settings, limits, now } = options
   const { ledger } = store
   const origins = new OriginCheck(settings.publicUrl ?? null)
-  const mailer = options.mail ? new Mailer(options.mail, options.log) : null
   return {
     sessions: new SessionAuthenticator({ ledger, origins, limits, now, monotonicMs, onFault }),
     origins,
