@@ -75,7 +75,7 @@ async function useToken(browser: Browser, site: Site): Promise<void> {
   await world.store.ledger.as(TESTER).setPassword(account.id, hash, null, world.clock.now)
   const { page, context, complaints } = await openWindow(browser, site)
   await page.goto('/account/tokens')
-  await page.getByLabel('Mail address').fill(account.email)
+  await page.getByLabel('Email address').fill(account.email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.locator('main').getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Create a token' }).click()

@@ -41,7 +41,7 @@ function Identity() {
       {error !== null && <ErrorBox error={error} />}
       <Facts
         rows={[
-          ['Mail address', account.email],
+          ['Email address', account.email],
           [
             'Plan',
             <a key="plan" href="/account/files">

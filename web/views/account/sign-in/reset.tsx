@@ -37,7 +37,7 @@ function AskForm() {
   return (
     <form class="card form" onSubmit={submit}>
       {error !== null && <ErrorBox error={error} />}
-      <Field label="Mail address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
+      <Field label="Email address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Send a link
       </Button>

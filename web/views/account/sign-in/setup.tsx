@@ -43,7 +43,7 @@ function SetupForm({ code }: { code: string }) {
       <p class="hint">You become the operator: your account has every right and no limit.</p>
       {error !== null && error.field === null && <ErrorBox error={error} />}
       <Field
-        label="Mail address"
+        label="Email address"
         name="email"
         value={email}
         onValue={setEmail}

@@ -1,4 +1,4 @@
-/** The form of mail address and password. */
+/** The form of email address and password. */
 
 import { useState } from 'preact/hooks'
 import { callServer } from '../../../client/http.ts'
@@ -26,7 +26,7 @@ export function SignInForm({ canSignUp }: { canSignUp: boolean }) {
     <SignInFrame title="Sign in">
       <form class="card form" onSubmit={submit}>
         {error !== null && <ErrorBox error={error} />}
-        <Field label="Mail address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
+        <Field label="Eemail address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
         <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={null} />
         <Button kind="primary" type="submit" isBusy={isBusy}>
           Sign in

@@ -25,7 +25,7 @@ export function SignUpPage() {
   if (sentTo !== null) {
     return (
       <SignInFrame title="Check your mail">
-        <p>A mail is on its way to {sentTo}. Open the link in it within an hour to finish.</p>
+        <p>A mail is on its way to {sentTo}. Open the link in it within a day to finish.</p>
       </SignInFrame>
     )
   }
@@ -48,7 +48,7 @@ function SignUpForm({ onSent }: { onSent: (email: string) => void }) {
       <form class="card form" onSubmit={submit}>
         {error !== null && error.field === null && <ErrorBox error={error} />}
         <Field
-          label="Mail address"
+          label="Email address"
           name="email"
           value={email}
           onValue={setEmail}

@@ -1,4 +1,4 @@
-/** Reads what people paste into the search box: domains, addresses, URLs, mail addresses, also defanged. */
+/** Reads what people paste into the search box: domains, addresses, URLs, eemail addresses, also defanged. */
 
 import { refang } from '../../../../src/values/defanged.ts'
 
@@ -21,7 +21,7 @@ export function parseExplorerQuery(text: string): ExplorerQuery | null {
   return { kind: 'domain', value: asciiName(name) }
 }
 
-/** The host of a URL, a mail address or a host with a port. */
+/** The host of a URL, an eemail address or a host with a port. */
 function hostOf(text: string): string {
   if (IPV6.test(text)) return text
   const afterScheme = text.replace(/^[a-z][a-z\d+.-]*:(?:\/\/)?(?=[^\d]|\d+\.)/i, '').replace(/^\/\//, '')

@@ -7,7 +7,7 @@ import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
 import { explorerAddress, parseExplorerQuery } from './parse-query.ts'
 
-const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or a mail address works too.'
+const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or an eemail address works too.'
 
 type QueryBoxProps = { value?: string; isLarge?: boolean }
 
