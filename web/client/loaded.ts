@@ -12,6 +12,8 @@ export type Loaded<Body> =
 const LOADING = { state: 'loading' } as const
 
 const kept = new Map<string, Loaded<unknown>>()
+/** Counts how often all responses were forgotten. */
+let generation = 0
 /** Counts the changes of `kept`. */
 const changes = createSignal(0)
 
@@ -37,19 +39,21 @@ export function useKept<Body>(path: string): Body | undefined {
   return keptBody(path)
 }
 
-/** Forgets every response, for example because another account signed in. */
+/** Forgets every response, also those on the way, because another account signed in. Shown views load theirs again. */
 export function forgetLoaded(): void {
   kept.clear()
+  generation++
   changes.set(changes.get() + 1)
 }
 
 async function load(path: string): Promise<void> {
+  const started = generation
   keep(path, LOADING)
-  try {
-    keep(path, { state: 'done', body: await callServer(path) })
-  } catch (error) {
-    keep(path, { state: 'failed', error: error as CallError })
-  }
+  const loaded: Loaded<unknown> = await callServer(path).then(
+    (body) => ({ state: 'done', body }),
+    (error: CallError) => ({ state: 'failed', error }),
+  )
+  if (started === generation) keep(path, loaded)
 }
 
 /** The response of a path, which is loaded once; null: nothing. `retry` loads it again after a failure. */
@@ -58,7 +62,7 @@ export function useLoaded<Body>(path: string | null): { loaded: Loaded<Body>; re
   const retry = (): void => void (path !== null && load(path))
   useEffect(() => {
     if (path !== null && (!kept.has(path) || kept.get(path)?.state === 'failed')) void load(path)
-  }, [path])
+  }, [path, generation])
   return { loaded: ((path !== null && kept.get(path)) || LOADING) as Loaded<Body>, retry }
 }
 
