@@ -15,7 +15,7 @@ export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * An account. `role` decides who may see the operation page; no handler reads it yet. `plan` is its base plan. Its
+ * An account. `role`: `admin` may use the pages and paths of operators. `plan` is its base plan. Its
  * periods are ascending and never overlap. `suspended` is the time of the suspension; null if the account is active.
  */
 export type Account = {

@@ -23,6 +23,8 @@ export const AUDIT_ACTIONS = [
   'token.create',
   'token.revoke',
   'token.rotate',
+  'operator_token.create',
+  'operator_token.revoke',
   'secret.create',
   'secret.rotate',
   'secret.give',

@@ -32,22 +32,24 @@ export const TOKEN_BYTES = 20
 export const MAX_TOKEN_NAME_LENGTH = 100
 
 const TOKEN_PREFIX = 'dxt_'
+/** The start of an operator's token. No token of an account has it. */
+export const OPERATOR_TOKEN_PREFIX = 'dxo_'
 const BASE62_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN_BODY_LENGTH = 27 // 62 ** 27 > 2 ** 160
 const TOKEN_CHECKSUM_LENGTH = 6 // 62 ** 6 > 2 ** 32
-const TOKEN_PATTERN = new RegExp(`^${TOKEN_PREFIX}[0-9A-Za-z]{${TOKEN_BODY_LENGTH + TOKEN_CHECKSUM_LENGTH}}$`)
+const TOKEN_PATTERN = new RegExp(`^dx[to]_[0-9A-Za-z]{${TOKEN_BODY_LENGTH + TOKEN_CHECKSUM_LENGTH}}$`)
 const TOKEN_HINT_LENGTH = TOKEN_PREFIX.length + 4
 
 /** Encodes TOKEN_BYTES new random bytes as a token. */
-export function makeToken(random: Uint8Array): TokenString {
+export function makeToken(random: Uint8Array, prefix: string = TOKEN_PREFIX): TokenString {
   const body = toBase62(BigInt(`0x${Buffer.from(random).toString('hex')}`), TOKEN_BODY_LENGTH)
-  return (TOKEN_PREFIX + body + tokenChecksum(TOKEN_PREFIX + body)) as TokenString
+  return (prefix + body + tokenChecksum(prefix + body)) as TokenString
 }
 
 /** The token in a text, without surrounding white space. Null if the format or the checksum is wrong. */
-export function parseToken(text: string): TokenString | null {
+export function parseToken(text: string, prefix: string = TOKEN_PREFIX): TokenString | null {
   const trimmed = text.trim()
-  if (!TOKEN_PATTERN.test(trimmed)) return null
+  if (!trimmed.startsWith(prefix) || !TOKEN_PATTERN.test(trimmed)) return null
   return trimmed.endsWith(tokenChecksum(trimmed.slice(0, -TOKEN_CHECKSUM_LENGTH))) ? (trimmed as TokenString) : null
 }
 

@@ -1,6 +1,7 @@
 /** Creates the API server: the seven endpoints and the other paths. */
 
 import type { FastifyInstance } from 'fastify'
+import { addOperatorRoutes } from './admin/routes.ts'
 import { addDataRoutes } from './app/data-routes.ts'
 import { addSignInRoutes } from './app/sign-in/routes.ts'
 import type { ApiContext } from './context.ts'
@@ -97,6 +98,7 @@ function addEndpointRoutes(app: FastifyInstance, context: ApiContext): void {
 function addAppRoutes(app: FastifyInstance, context: ApiContext): void {
   addDataRoutes(app, context, ENDPOINTS)
   addSignInRoutes(app, context)
+  addOperatorRoutes(app, context)
 }
 
 function addProfileRoutes(app: FastifyInstance, context: ApiContext): void {

@@ -32,6 +32,8 @@ const SMALL = [
     'session',
     'one_time_link',
     'attempt',
+    'operator_token',
+    'idempotent_answer',
     'token_lease',
     'lease_holder',
     'expired_lease',

@@ -1,8 +1,12 @@
 /** The tokens of an account for the web page: list, create, rotate, revoke. */
 
 import { randomBytes } from 'node:crypto'
+import type { Account } from '../../accounts/account.ts'
 import type { Actor } from '../../accounts/audit.ts'
 import { isActive, makeToken, newTokenRecord, parseTokenName, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
+import type { Ledger, LedgerChanges } from '../../store/port/ledger.ts'
+import type { Day, Instant } from '../../values/time.ts'
+import type { Parameters } from '../endpoints/parameters.ts'
 import { ApiError } from '../errors.ts'
 import type { AppHandler } from './app-handler.ts'
 import { jsonResponse } from './app-handler.ts'
@@ -19,26 +23,45 @@ const TOO_MANY_MESSAGE =
   `An account may have ${MAX_TOKENS} tokens that are active or less than a day old: ` +
   'revoke one, or wait until tomorrow.'
 
-export const listTokens: AppHandler = async ({ ledger }, { account, today, now }) => {
+export const listTokens: AppHandler = async ({ ledger }, { account, today, now }) =>
+  jsonResponse(200, { tokens: await listedTokens(ledger, account, today, now) })
+
+/** The active tokens of an account and the newest others, with the calls of each on this day. */
+export async function listedTokens(
+  ledger: Pick<Ledger, 'tokens' | 'usage'>,
+  account: Pick<Account, 'id'>,
+  today: Day,
+  now: Instant,
+): Promise<object[]> {
   const [tokens, usage] = await Promise.all([ledger.tokens(account.id), ledger.usage(account.id, today, today)])
   const callsOf = (token: number): number =>
     usage.reduce((sum, count) => (count.token === token ? sum + count.calls : sum), 0)
   const inactive = tokens.filter((token) => !isActive(token, now)).slice(-MAX_LISTED_INACTIVE)
   const listed = tokens.filter((token) => isActive(token, now) || inactive.includes(token))
-  return jsonResponse(200, { tokens: listed.map((token) => tokenObject(token, callsOf(token.id))) })
+  return listed.map((token) => tokenBody(token, callsOf(token.id)))
 }
 
 export const createToken: AppHandler = async ({ ledger }, { account, now }, request) => {
-  const body = readBody(request)
+  const { secret, created } = await createTokenOf(ledger.as(actorOf(account)), account.id, readBody(request), now)
+  return jsonResponse(201, { token: tokenBody(created, 0), secret })
+}
+
+/** Creates a token with the name and the expiry of a body. Throws ApiError. */
+export async function createTokenOf(
+  changes: Pick<LedgerChanges, 'createTokenWithin'>,
+  account: number,
+  body: Parameters,
+  now: Instant,
+): Promise<{ secret: string; created: Token }> {
   const name = typeof body.name === 'string' ? parseTokenName(body.name) : null
   if (name === null) throw valueError('name', 'A name has 1 to 100 characters and no control characters.')
   const expires = readInstant(body, 'expires')
   if (expires !== null && expires <= now) throw valueError('expires', '"expires" must be in the future.')
   const secret = makeToken(randomBytes(TOKEN_BYTES))
   const record = newTokenRecord(secret, name, expires)
-  const created = await ledger.as(actorOf(account)).createTokenWithin(MAX_TOKENS, account.id, record, now)
+  const created = await changes.createTokenWithin(MAX_TOKENS, account, record, now)
   if (created === 'too_many_tokens') throw new ApiError('conflict', { msg: TOO_MANY_MESSAGE })
-  return jsonResponse(201, { token: tokenObject(created, 0), secret })
+  return { secret, created }
 }
 
 export const rotateToken: AppHandler = async ({ ledger }, { account, now }, request) => {
@@ -53,7 +76,7 @@ export const rotateToken: AppHandler = async ({ ledger }, { account, now }, requ
   if (created === 'unknown_token')
     throw new ApiError('not_found', { msg: 'The account has no active token with this ID.' })
   if (created === 'too_many_tokens') throw new ApiError('conflict', { msg: TOO_MANY_MESSAGE })
-  return jsonResponse(201, { token: tokenObject(created, 0), secret })
+  return jsonResponse(201, { token: tokenBody(created, 0), secret })
 }
 
 export const revokeToken: AppHandler = async ({ ledger }, { account, now }, request) => {
@@ -72,7 +95,7 @@ function idIn({ params }: { params: unknown }): string {
 }
 
 /** `today`: the calls of the token on this UTC day. */
-function tokenObject({ id, name, hint, created, expires, last_used, revoked }: Token, today: number): object {
+export function tokenBody({ id, name, hint, created, expires, last_used, revoked }: Token, today: number): object {
   return {
     id,
     name,

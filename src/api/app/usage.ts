@@ -7,7 +7,9 @@ import type { Parameters } from '../endpoints/parameters.ts'
 import { quotaStatus } from '../quota/quota-status.ts'
 import { type AppHandler, jsonResponse } from './app-handler.ts'
 import { readDay, utcText, valueError } from './request-values.ts'
-import type { SessionCaller } from './session-authenticator.ts'
+
+/** Whose usage is read. */
+type AccountCaller = { account: { id: number } }
 
 const DEFAULT_USAGE_DAYS = 30
 const MAX_USAGE_DAYS = 400
@@ -39,17 +41,17 @@ export const downloadUsage: AppHandler = async (context, caller, request) => {
   return { status: 200, body: [body], headers: ['Content-Disposition', disposition], type: 'text/csv; charset=utf-8' }
 }
 
-/** The days to show, at most 400. */
-function readDays(query: Parameters, today: Day): Day[] {
+/** The days of a query, at most `max`. Throws `value_invalid`. */
+export function readDays(query: Parameters, today: Day, max = MAX_USAGE_DAYS): Day[] {
   const to = readDay(query, 'to') ?? today
   const from = readDay(query, 'from') ?? addDays(to, 1 - DEFAULT_USAGE_DAYS)
   if (from > to) throw valueError('from', '"from" must not be after "to".')
   const count = Math.round((startOfDay(to) - startOfDay(from)) / 86_400) + 1
-  if (count > MAX_USAGE_DAYS) throw valueError('from', `At most ${MAX_USAGE_DAYS} days can be shown at once.`)
+  if (count > max) throw valueError('from', `At most ${max} days can be shown at once.`)
   return Array.from({ length: count }, (_, index) => addDays(from, index))
 }
 
-async function readUsage({ ledger }: ApiContext, { account: { id } }: SessionCaller, days: readonly Day[]) {
+export async function readUsage({ ledger }: ApiContext, { account: { id } }: AccountCaller, days: readonly Day[]) {
   const [counts, tokens] = await Promise.all([ledger.usage(id, days[0]!, days.at(-1)!), ledger.tokens(id)])
   return { counts, names: new Map([[0, WEB_PAGE], ...tokens.map((token): [number, string] => [token.id, token.name])]) }
 }
@@ -69,7 +71,7 @@ function dayObject(day: Day, counts: readonly UsageCount[]): object {
 }
 
 /** A quoted field. A text that a spreadsheet would run as a formula gets an apostrophe in front of it. */
-function csvText(text: string): string {
+export function csvText(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return `"${harmless.replaceAll('"', '""')}"`
 }

@@ -22,7 +22,7 @@ export function addRoute(
 }
 
 /** The handlers of a path by method. HEAD is answered as GET. */
-type PageMethods = Partial<Record<'GET' | 'POST' | 'DELETE', RouteHandler>>
+type PageMethods = Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', RouteHandler>>
 
 /** Adds a path of the web page: no other origin may read its responses. */
 export function addPageRoute(app: FastifyInstance, context: ApiContext, url: string, handlers: PageMethods): void {

@@ -21,7 +21,7 @@ export function defineChanges(command: Command): void {
     .action((email: string, plan: Plan, { json }: ChangeOptions) =>
       changeAccount('plan', email, json, (changes, { id }) => changes.setPlan(id, plan)),
     )
-  accountCommand(command.command('role').description('set the role, which has no effect in this version'))
+  accountCommand(command.command('role').description('set the role: admin may open the pages of operators'))
     .addArgument(new Argument('<role>', 'the role').choices(ROLES))
     .action((email: string, role: Role, { json }: ChangeOptions) =>
       changeAccount('role', email, json, (changes, { id }) => changes.setRole(id, role)),

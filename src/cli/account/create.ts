@@ -32,7 +32,9 @@ export function defineCreate(command: Command): void {
         .argParser(collectAddon)
         .default([], 'none'),
     )
-    .addOption(new Option('--role <role>', 'the role, without effect in this version').choices(ROLES).default('user'))
+    .addOption(
+      new Option('--role <role>', 'the role; admin may open the pages of operators').choices(ROLES).default('user'),
+    )
     .option('--json', 'print one JSON object: the account and its token')
     .action(createAccountCommand)
 }

@@ -86,6 +86,16 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
   { name: 'one_time_link', columns: ['hash', 'kind', 'account', 'email', 'password', 'expires'], key: 1 },
   { name: 'attempt', columns: ['key', 'count', 'ends'], key: 1 },
   {
+    name: 'operator_token',
+    columns: ['id', 'name', 'hint', 'hash', 'created', 'expires', 'last_used', 'revoked'],
+    key: 1,
+  },
+  {
+    name: 'idempotent_answer',
+    columns: ['holder', 'key', 'request', 'created', 'status', 'body'],
+    key: 2,
+  },
+  {
     name: 'audit',
     columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],
     key: 1,
@@ -114,7 +124,7 @@ export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
 }
 
 /** The highest number ever assigned in each numbered table. Numbers are never reused. */
-export type LastNumbers = { account: number; token: number; session: number; audit: number; document: number }
+export type LastNumbers = Record<'account' | 'token' | 'session' | 'operator_token' | 'audit' | 'document', number>
 
 /** One side of a copy. No other process may write to the store meanwhile. */
 export interface BulkStore {

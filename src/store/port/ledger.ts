@@ -6,6 +6,7 @@ import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.t
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
+import type { OperatorLedger, OperatorTokenChanges } from './operator.ts'
 import type { SignIns } from './sign-in.ts'
 
 /** A token and the account that owns it. */
@@ -40,7 +41,7 @@ export type PlaceName = 'files' | 'zones' | 'inbox'
 export type UsageCount = { day: Day; endpoint: string; token: number; calls: number }
 
 /** The changes of an actor. Each effective change is written to the audit log in the same transaction. */
-export interface LedgerChanges {
+export interface LedgerChanges extends OperatorTokenChanges {
   /**
    * Creates an account, and its first token if one is passed. Returns null if the email address (ignoring case) has an
    * account. Throws, and creates nothing, if its periods overlap.
@@ -91,15 +92,17 @@ export interface LedgerChanges {
 }
 
 /** For processes that authenticate callers. Durable: acknowledged writes survive a loss of power. */
-export interface Ledger extends SignIns {
+export interface Ledger extends SignIns, OperatorLedger {
   /** The changes that the actor may make. */
   as(actor: Actor): LedgerChanges
   /** At most `limit` entries of the audit log, oldest first, after the entry `after` (exclusive). */
   audit(filter: AuditFilter, after: number, limit: number): Promise<AuditEntry[]>
+  /** At most `limit` entries, newest first, before the entry `before` (exclusive); null: from the newest one. */
+  recentAudit(filter: AuditFilter, before: number | null, limit: number): Promise<AuditEntry[]>
 
   account(email: string): Promise<Account | null>
-  /** At most `limit` accounts by email address, after `after` (exclusive). */
-  accounts(after: string | null, limit: number): Promise<Account[]>
+  /** At most `limit` accounts by email address, after `after` (exclusive), whose address starts with `prefix`. */
+  accounts(after: string | null, limit: number, prefix?: string): Promise<Account[]>
   tokens(account: number): Promise<Token[]>
   /**
    * Finds a token by its SHA-256. Returns null for an unknown one. Also returns revoked and expired tokens; the caller

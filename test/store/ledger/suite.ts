@@ -7,6 +7,7 @@ import { crawlRequests } from './crawl-requests.ts'
 import { downloads } from './downloads.ts'
 import type { LedgerEngine } from './engine.ts'
 import { interleavings } from './interleavings.ts'
+import { operators } from './operators/operators.ts'
 import { placeMarks } from './place-marks.ts'
 import { secrets } from './secrets.ts'
 import { signIns } from './sign-ins.ts'
@@ -26,6 +27,7 @@ export function ledgerConformance(engine: LedgerEngine): void {
     secrets,
     placeMarks,
     signIns,
+    operators,
   ])
     part(engine)
 }

@@ -1,6 +1,6 @@
 /** Acquires the slot of a call among the calls of its account. */
 
-import type { Caller } from '../../auth/authenticator.ts'
+import type { Account } from '../../../accounts/account.ts'
 import type { ApiContext } from '../../context.ts'
 import { overloadedError } from '../../errors.ts'
 import type { ApiRequest } from '../exchange.ts'
@@ -16,7 +16,7 @@ const MAX_UNSENT_BYTES = 256 * 2 ** 20
  */
 export function acquireSlot(
   context: ApiContext,
-  { account }: Caller,
+  { account }: { account: Pick<Account, 'id'> },
   request: ApiRequest,
 ): (() => void) | Promise<() => void> {
   const { callLimiter, responses } = context

@@ -6,6 +6,7 @@ import { formatPeriod, type Period } from '../../../accounts/period.ts'
 import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
+import type { OperatorTokenChanges } from '../../port/operator.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
 import { auditWriterOf, type WriteAuditEntry } from './audit.ts'
@@ -30,7 +31,9 @@ const READ_ACCOUNT_BY_ID = {
 }
 const READ_ACCOUNT_PAGE = {
   name: 'account.page',
-  text: `select ${ACCOUNT_AS_JSON} as account from account a where lower(email) > lower($1 collate "C") order by lower(email) limit $2`,
+  text: `select ${ACCOUNT_AS_JSON} as account from account a where lower(email) > lower($1 collate "C")
+    and lower(email) >= lower($2 collate "C") and lower(email) < $3 collate "C"
+    order by lower(email) limit $4`,
 }
 const INSERT_ACCOUNT = {
   name: 'account.insert',
@@ -87,21 +90,32 @@ function setColumnText(column: 'plan' | 'role'): string {
     update account a set ${column} = $2 from former where a.id = former.id and former.former <> $2 returning former.former`
 }
 
+/** Sorts after every other character. */
+const LAST_CHARACTER = '\u{10ffff}'
+
 export function postgresAccountReads({ read }: Pick<Database, 'read'>) {
   return {
     async account(email: string): Promise<Account | null> {
       const [row] = await read<AccountJsonRow>(READ_ACCOUNT_BY_EMAIL, [email])
       return row === undefined ? null : parseAccountRow(row)
     },
-    accounts: async (after: string | null, limit: number): Promise<Account[]> =>
-      (await read<AccountJsonRow>(READ_ACCOUNT_PAGE, [after ?? '', limit])).map(parseAccountRow),
+    accounts: async (after: string | null, limit: number, prefix = ''): Promise<Account[]> =>
+      (await read<AccountJsonRow>(READ_ACCOUNT_PAGE, [after ?? '', prefix, prefix + LAST_CHARACTER, limit])).map(
+        parseAccountRow,
+      ),
   }
 }
 
 /** The changes that this file makes. */
 type AccountChanges = Omit<
   LedgerChanges,
-  'createToken' | 'createTokenWithin' | 'rotateToken' | 'revokeToken' | 'rotateSecret' | 'setPassword'
+  | 'createToken'
+  | 'createTokenWithin'
+  | 'rotateToken'
+  | 'revokeToken'
+  | 'rotateSecret'
+  | 'setPassword'
+  | keyof OperatorTokenChanges
 >
 
 /** The account changes of an actor. `now`: the time of changes without one, null for the server's. */

@@ -14,6 +14,13 @@ const READ_AUDIT = {
       and time >= coalesce($3::bigint, time) and time < coalesce($4::bigint, time + 1)
     order by id limit $5`,
 }
+const READ_RECENT_AUDIT = {
+  name: 'audit.recent',
+  text: `select id, time, actor, origin, action, account, email, details from audit
+    where id < coalesce($1::bigint, 9e15::bigint) and ($2::text is null or lower(email) = lower($2::text collate "C"))
+      and time >= coalesce($3::bigint, time) and time < coalesce($4::bigint, time + 1)
+    order by id desc limit $5`,
+}
 const AUDIT_TIME = 'coalesce($1::bigint, floor(extract(epoch from clock_timestamp()))::bigint)'
 const INSERT_ACCOUNT_AUDIT = {
   name: 'audit.account',
@@ -49,12 +56,17 @@ export async function writeInstallationAudit(
   await run(INSERT_INSTALLATION_AUDIT, [now, user, origin, action, JSON.stringify(details)])
 }
 
+const entryOfRow = (row: AuditRow): AuditEntry => ({ ...row, details: JSON.parse(row.details) })
+
 export function postgresAudit({ read }: Pick<Database, 'read'>) {
   return {
     audit: async ({ email, from, to }: AuditFilter, after: number, limit: number): Promise<AuditEntry[]> =>
-      (await read<AuditRow>(READ_AUDIT, [after, email, from, to, limit])).map((row) => ({
-        ...row,
-        details: JSON.parse(row.details),
-      })),
+      (await read<AuditRow>(READ_AUDIT, [after, email, from, to, limit])).map(entryOfRow),
+    recentAudit: async (
+      { email, from, to }: AuditFilter,
+      before: number | null,
+      limit: number,
+    ): Promise<AuditEntry[]> =>
+      (await read<AuditRow>(READ_RECENT_AUDIT, [before, email, from, to, limit])).map(entryOfRow),
   }
 }

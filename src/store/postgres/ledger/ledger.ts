@@ -11,6 +11,8 @@ import { forfeitingWriter, postgresBudgetReads, type QuotaCall } from './budget.
 import { postgresCrawlRequests } from './crawl-requests.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
+import { idempotentAnswers } from './operators/answers.ts'
+import { postgresOperatorTokens, postgresOperatorTokenWrites } from './operators/tokens.ts'
 import { postgresPaidFileReads } from './paid-files.ts'
 import { postgresPlaceMarks } from './place-marks.ts'
 import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
@@ -46,6 +48,8 @@ export async function openPostgresLedger(
     ...postgresPaidFileReads(database),
     ...postgresPlaceMarks(database),
     ...postgresSignIns(database),
+    ...postgresOperatorTokens(database),
+    ...idempotentAnswers(database),
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),
@@ -56,6 +60,7 @@ export async function openPostgresLedger(
       ...postgresTokenWrites(database, actor),
       ...postgresSecretWrites(database, configured, actor),
       ...postgresPasswordWrites(database, actor),
+      ...postgresOperatorTokenWrites(database, actor),
     }),
     close: idle,
   }

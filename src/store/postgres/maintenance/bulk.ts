@@ -35,6 +35,7 @@ const NUMBER_SEQUENCES: Record<keyof LastNumbers, string> = {
   account: 'account_id_seq',
   token: 'token_id_seq',
   session: 'session_id_seq',
+  operator_token: 'operator_token_id_seq',
   audit: 'audit_id_seq',
   document: 'document_number',
 }
@@ -87,6 +88,7 @@ function bulkStoreOf(client: pg.Client, shards: Shards): BulkStore {
       account: Number(await readValue(lastNumberSql('account'))),
       token: Number(await readValue(lastNumberSql('token'))),
       session: Number(await readValue(lastNumberSql('session'))),
+      operator_token: Number(await readValue(lastNumberSql('operator_token'))),
       audit: Number(await readValue(lastNumberSql('audit'))),
       document: Number(await readValue(lastNumberSql('document'))),
     }),

@@ -19,7 +19,7 @@ const ACCOUNT_TABLE_FINDINGS = ['period', 'addon', 'token', 'usage', 'account_pa
 
 const ALL_LEDGER_FINDINGS: readonly LedgerFinding[] = [
   ...ACCOUNT_TABLE_FINDINGS,
-  ...['token', 'session'].map((table) => ({
+  ...['token', 'session', 'operator_token'].map((table) => ({
     table,
     problem: 'has no SHA-256',
     text: `select id as place from "${table}" where length(hash) <> 32`,
@@ -86,6 +86,8 @@ export const LEDGER_ROWS = {
     'session',
     'one_time_link',
     'attempt',
+    'operator_token',
+    'idempotent_answer',
     'audit',
   ]
     .map((table) => `(select count(*) from "${table}")`)

@@ -20,16 +20,21 @@ export function accountOfRow({ id, email, role, plan, periods, addons, created, 
   return { id, email, role, plan, periods: JSON.parse(periods), addons: JSON.parse(addons), created, suspended }
 }
 
+/** Sorts after every other character. */
+const LAST_CHARACTER = '\u{10ffff}'
+
 export function sqliteAccountReads(database: DatabaseSync) {
   const readOne = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email = ?`)
-  const readPage = database.prepare(`select ${ACCOUNT_COLUMNS} from account a where email > ? order by email limit +?`)
+  const readPage = database.prepare(
+    `select ${ACCOUNT_COLUMNS} from account a where email > ?1 and email >= ?2 and email < ?3 order by email limit +?4`,
+  )
   return {
     account(email: string): Account | null {
       const row = readOne.get(email) as AccountRow | undefined
       return row === undefined ? null : accountOfRow(row)
     },
-    accounts: (after: string | null, limit: number): Account[] =>
-      (readPage.all(after ?? '', limit) as AccountRow[]).map(accountOfRow),
+    accounts: (after: string | null, limit: number, prefix = ''): Account[] =>
+      (readPage.all(after ?? '', prefix, prefix + LAST_CHARACTER, limit) as AccountRow[]).map(accountOfRow),
   }
 }
 

@@ -15,6 +15,7 @@ import { auditReads } from './audit.ts'
 import { sqliteBudgetReads } from './budget.ts'
 import { crawlRequestReads } from './crawl-requests.ts'
 import { openLedgerFile } from './file.ts'
+import { sqliteOperatorLedger } from './operators/operators.ts'
 import { sqlitePaidFileReads } from './paid-files.ts'
 import { placeMarkReads } from './place-marks.ts'
 import { secretReads } from './secrets.ts'
@@ -48,6 +49,7 @@ export function openSqliteLedger(
     ...ledgerReads(database),
     ...ledgerWrites(write),
     ...sqliteSignIns(database, write),
+    ...sqliteOperatorLedger(database, write),
     ...sqliteCrawlRequests(database, write),
     ...sqliteSecrets(database, configured, write),
     as: (actor) => ledgerChangesBy(actor, write, configured !== null),
@@ -77,17 +79,18 @@ function ledgerReads(database: DatabaseSync) {
   const { used } = sqliteBudgetReads(database)
   const { isPaid } = sqlitePaidFileReads(database)
   const { usage } = usageReads(database)
-  const { audit } = auditReads(database)
+  const { audit, recentAudit } = auditReads(database)
   const { placeMark } = placeMarkReads(database)
   return {
     account: async (email) => account(email),
-    accounts: async (after, limit) => accounts(after, limit),
+    accounts: async (after, limit, prefix) => accounts(after, limit, prefix),
     tokens: async (account) => tokens(account),
     findToken: async (hash) => standing(hash),
     usedUnits: async (account, day) => used(account, day),
     isFilePaid: async (account, day, file) => isPaid(account, day, file),
     usage: async (account, from, to) => usage(account, from, to),
     audit: async (filter, after, limit) => audit(filter, after, limit),
+    recentAudit: async (filter, before, limit) => recentAudit(filter, before, limit),
     placeMark: async (place) => placeMark(place),
   } satisfies Partial<Ledger>
 }
@@ -111,6 +114,8 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean
     rotateToken: (max, account, { replacement, ...rotation }, now) =>
       write('rotateToken', [actor, max, account, { ...rotation, replacement: storedToken(replacement) }], now),
     revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
+    createOperatorToken: (token, now) => write('createOperatorToken', [actor, storedToken(token)], now),
+    revokeOperatorToken: (token, now) => write('revokeOperatorToken', [actor, token], now),
     async rotateSecret(now) {
       if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)

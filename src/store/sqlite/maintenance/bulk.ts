@@ -66,6 +66,7 @@ function ledgerNumbers(ledger: DatabaseSync): Omit<LastNumbers, 'document'> {
     account: lastNumberOf(ledger, 'account'),
     token: lastNumberOf(ledger, 'token'),
     session: lastNumberOf(ledger, 'session'),
+    operator_token: lastNumberOf(ledger, 'operator_token'),
     audit: lastNumberOf(ledger, 'audit'),
   }
 }

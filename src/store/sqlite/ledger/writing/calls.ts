@@ -8,6 +8,8 @@ import { sqliteAccountWrites } from '../accounts.ts'
 import { sqliteBudgetWrites } from '../budget.ts'
 import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
+import { idempotentAnswerWrites } from '../operators/answers.ts'
+import { operatorTokenWrites } from '../operators/tokens.ts'
 import { placeMarkWrites } from '../place-marks.ts'
 import { sqliteSecretWrites } from '../secrets.ts'
 import { attemptWrites } from '../sign-in/attempts.ts'
@@ -29,6 +31,8 @@ const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...sessionWrites(database),
   ...linkWrites(database),
   ...attemptWrites(database),
+  ...operatorTokenWrites(database),
+  ...idempotentAnswerWrites(database),
   ...crawlRequestWrites(database),
   ...probeWrite(database),
 })

@@ -1,0 +1,187 @@
+/** The paths of the operator's API. */
+
+import type { FastifyInstance } from 'fastify'
+import type { ApiContext } from '../context.ts'
+import type { ErrorKey } from '../errors.ts'
+import { sendResponse } from '../http/response.ts'
+import { addPageRoute, type RouteHandler } from '../http/routes.ts'
+import { createTokenByOperator, listTokensByOperator, revokeTokenByOperator } from './account-tokens.ts'
+import * as accounts from './accounts.ts'
+import { showAuditReport } from './audit-report.ts'
+import { operatorDocument } from './openapi.ts'
+import { type OperatorMethod, type OperatorRoute, operatorHandler } from './route.ts'
+import * as schemas from './schemas.ts'
+import * as subscription from './subscription.ts'
+import * as usage from './usage-report.ts'
+
+const ONE = '/admin/v1/accounts/:id'
+const POST_ERRORS = ['value_invalid', 'conflict', 'too_many_attempts', 'body_too_large'] as const
+
+type Declaration = Omit<OperatorRoute, 'method' | 'path'>
+
+const route = (method: OperatorMethod, path: string, declaration: Declaration): OperatorRoute => {
+  return { method, path, ...declaration }
+}
+/** A route that only reads. */
+const read = (
+  path: string,
+  operationId: string,
+  summary: string,
+  { query, response, errors = [], handle }: ReadDeclaration,
+): OperatorRoute =>
+  route('GET', path, {
+    operationId,
+    summary,
+    ...(query && { query }),
+    status: 200,
+    response,
+    errors: ['value_invalid', ...errors],
+    handle,
+  })
+type ReadDeclaration = Pick<OperatorRoute, 'query' | 'response' | 'handle'> & { errors?: readonly ErrorKey[] }
+
+const ACCOUNT_ROUTES: readonly OperatorRoute[] = [
+  read('/admin/v1/accounts', 'listAccounts', 'Accounts by email address', {
+    query: schemas.AccountQuerySchema,
+    response: schemas.AccountPageSchema,
+    handle: accounts.listAccountsPage,
+  }),
+  route('POST', '/admin/v1/accounts', {
+    operationId: 'createAccount',
+    summary: 'Create an account',
+    body: schemas.NewAccountSchema,
+    status: 201,
+    response: schemas.AccountSchema,
+    errors: POST_ERRORS,
+    handle: accounts.createAccountByOperator,
+  }),
+  read(ONE, 'readAccount', 'An account', {
+    response: schemas.AccountSchema,
+    errors: ['not_found'],
+    handle: accounts.showAccountByOperator,
+  }),
+  route('PATCH', ONE, {
+    operationId: 'changeAccount',
+    summary: 'Change plan and role, suspend or resume',
+    body: schemas.AccountChangeSchema,
+    status: 200,
+    response: schemas.AccountSchema,
+    errors: ['value_invalid', 'not_found', 'conflict', 'body_too_large'],
+    handle: accounts.changeAccountByOperator,
+  }),
+  route('DELETE', ONE, {
+    operationId: 'deleteAccount',
+    summary: 'Delete an account with its tokens and its usage',
+    query: schemas.ConfirmQuerySchema,
+    status: 204,
+    response: null,
+    errors: ['value_invalid', 'not_found', 'conflict'],
+    handle: accounts.deleteAccountByOperator,
+  }),
+]
+
+const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
+  route('POST', `${ONE}/periods`, {
+    operationId: 'addPeriod',
+    summary: 'Add a subscription period',
+    body: schemas.NewPeriodSchema,
+    status: 201,
+    response: schemas.AccountSchema,
+    errors: [...POST_ERRORS, 'not_found'],
+    handle: subscription.addPeriodByOperator,
+  }),
+  route('DELETE', `${ONE}/periods/:first`, {
+    operationId: 'removePeriod',
+    summary: 'Remove the period that starts on a day',
+    status: 204,
+    response: null,
+    errors: ['not_found'],
+    handle: subscription.removePeriodByOperator,
+  }),
+  route('PUT', `${ONE}/addons/:addon`, {
+    operationId: 'addAddon',
+    summary: 'Add an add-on',
+    status: 204,
+    response: null,
+    errors: ['value_invalid', 'not_found'],
+    handle: subscription.addAddonByOperator,
+  }),
+  route('DELETE', `${ONE}/addons/:addon`, {
+    operationId: 'removeAddon',
+    summary: 'Remove an add-on',
+    status: 204,
+    response: null,
+    errors: ['value_invalid', 'not_found'],
+    handle: subscription.removeAddonByOperator,
+  }),
+]
+
+const TOKEN_ROUTES: readonly OperatorRoute[] = [
+  read(`${ONE}/tokens`, 'listTokens', 'The tokens of an account', {
+    response: schemas.TokenPageSchema,
+    errors: ['not_found'],
+    handle: listTokensByOperator,
+  }),
+  route('POST', `${ONE}/tokens`, {
+    operationId: 'createToken',
+    summary: 'Create a token, whose text is shown once',
+    body: schemas.NewTokenSchema,
+    status: 201,
+    response: schemas.CreatedTokenSchema,
+    errors: [...POST_ERRORS, 'not_found'],
+    handle: createTokenByOperator,
+  }),
+  route('DELETE', `${ONE}/tokens/:token`, {
+    operationId: 'revokeToken',
+    summary: 'Revoke a token: every server rejects it within a second',
+    status: 204,
+    response: null,
+    errors: ['not_found'],
+    handle: revokeTokenByOperator,
+  }),
+]
+
+const REPORT_ROUTES: readonly OperatorRoute[] = [
+  read(`${ONE}/usage`, 'readUsage', 'The calls of an account by day, endpoint and token', {
+    query: schemas.UsageQuerySchema,
+    response: schemas.UsageReportSchema,
+    errors: ['not_found'],
+    handle: usage.showAccountUsage,
+  }),
+  read(`${ONE}/usage.csv`, 'readUsageCsv', 'The same as CSV', {
+    query: schemas.UsageQuerySchema,
+    response: 'csv',
+    errors: ['not_found'],
+    handle: usage.downloadAccountUsage,
+  }),
+  read('/admin/v1/usage', 'readUsageOfAll', 'The calls of all accounts, by account', {
+    query: schemas.UsageOfAllQuerySchema,
+    response: schemas.UsageReportSchema,
+    handle: usage.showUsageOfAll,
+  }),
+  read('/admin/v1/usage.csv', 'readUsageOfAllCsv', 'The same as CSV; the header Link has the next page', {
+    query: schemas.UsageOfAllQuerySchema,
+    response: 'csv',
+    handle: usage.downloadUsageOfAll,
+  }),
+  read('/admin/v1/audit', 'readAudit', 'The audit log, newest entry first', {
+    query: schemas.AuditQuerySchema,
+    response: schemas.AuditReportSchema,
+    handle: showAuditReport,
+  }),
+]
+
+export const OPERATOR_ROUTES = [...ACCOUNT_ROUTES, ...SUBSCRIPTION_ROUTES, ...TOKEN_ROUTES, ...REPORT_ROUTES]
+
+/** Adds the paths, and their OpenAPI document, which needs no token. */
+export function addOperatorRoutes(app: FastifyInstance, context: ApiContext): void {
+  for (const [path, routes] of Map.groupBy(OPERATOR_ROUTES, ({ path }) => path)) {
+    const handlers = routes.map((each): [string, RouteHandler] => [each.method, operatorHandler(context, each)])
+    addPageRoute(app, context, path, Object.fromEntries(handlers))
+  }
+  const document = Buffer.from(JSON.stringify(operatorDocument(OPERATOR_ROUTES, context.installation.version)))
+  const response = { status: 200, body: [document], headers: [], isShared: true } as const
+  addPageRoute(app, context, '/admin/openapi.json', {
+    GET: (request, reply) => sendResponse(context.responses, request, reply, response),
+  })
+}

@@ -1,0 +1,130 @@
+/** The JSON Schemas of the operator's API. */
+
+import { ADDONS, PLANS, ROLES } from '../../accounts/account.ts'
+import { AUDIT_ACTIONS } from '../../accounts/audit.ts'
+import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
+import { exactObject } from '../endpoints/schema.ts'
+import { UtcInstantSchema } from '../profiles/schema.ts'
+
+const orNull = (schema: JsonSchema, description?: string): JsonSchema =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+const Day = (description?: string): JsonSchema =>
+  Type.String({ format: 'date', examples: ['2026-01-31'], ...(description !== undefined && { description }) })
+const Email = Type.String({ examples: ['ann@example.com'] })
+const Plan = Type.String({ enum: [...PLANS] })
+const Role = Type.String({ enum: [...ROLES] })
+const Addons = Type.Array(Type.String({ enum: [...ADDONS] }))
+const PeriodSchema = exactObject({
+  plan: Type.String({ enum: ['basic', 'premium'] }),
+  first: Day('The first day, UTC.'),
+  last: orNull(Day(), 'The last day, which is included; null: open.'),
+})
+
+export const AccountSchema = exactObject({
+  id: Type.Integer(),
+  email: Email,
+  role: Role,
+  plan: Plan,
+  plan_in_force: Plan,
+  periods: Type.Array(PeriodSchema),
+  addons: Addons,
+  created: UtcInstantSchema,
+  suspended: orNull(UtcInstantSchema, 'Since when; null: it is not.'),
+})
+export const AccountPageSchema = exactObject({
+  accounts: Type.Array(AccountSchema),
+  next: orNull(Type.String(), 'The `after` of the next page; null on the last one.'),
+})
+export const NewAccountSchema = Type.Object({
+  email: Email,
+  plan: Type.Optional(Plan),
+  role: Type.Optional(Role),
+  periods: Type.Optional(Type.Array(PeriodSchema)),
+  addons: Type.Optional(Addons),
+})
+export const AccountChangeSchema = Type.Object({
+  plan: Type.Optional(Plan),
+  role: Type.Optional(Role),
+  suspended: Type.Optional(Type.Boolean()),
+})
+export const NewPeriodSchema = Type.Object({ ...PeriodSchema.properties, last: Type.Optional(orNull(Day())) })
+
+const TokenSchema = exactObject({
+  id: Type.Integer(),
+  name: Type.String(),
+  hint: Type.String({ description: 'The start of the token.' }),
+  created: UtcInstantSchema,
+  last_used: orNull(UtcInstantSchema),
+  expires: orNull(UtcInstantSchema),
+  revoked: orNull(UtcInstantSchema),
+  today: Type.Integer({ description: 'Calls today.' }),
+})
+export const TokenPageSchema = exactObject({ tokens: Type.Array(TokenSchema) })
+export const NewTokenSchema = Type.Object({
+  name: Type.String({ description: '1 to 100 characters.' }),
+  expires: Type.Optional(orNull(UtcInstantSchema, 'A day or an instant; null: never.')),
+})
+export const CreatedTokenSchema = exactObject({
+  token: TokenSchema,
+  secret: Type.String({ description: 'The token itself. No later response contains it.' }),
+})
+
+export const UsageReportSchema = exactObject({
+  from: Day(),
+  to: Day(),
+  usage: Type.Array(
+    exactObject({
+      day: Day(),
+      account: Type.Integer(),
+      email: Email,
+      endpoint: Type.String(),
+      token: Type.Integer({ description: '0: calls of the web page.' }),
+      token_name: Type.String(),
+      calls: Type.Integer(),
+    }),
+  ),
+  next: orNull(Type.String(), 'The `after` of the next page; null on the last one.'),
+})
+export const AuditReportSchema = exactObject({
+  entries: Type.Array(
+    exactObject({
+      id: Type.Integer(),
+      time: UtcInstantSchema,
+      actor: Type.String(),
+      origin: Type.String(),
+      action: Type.String({ enum: [...AUDIT_ACTIONS] }),
+      account: orNull(Type.Integer()),
+      email: orNull(Type.String()),
+      details: Type.Object({}),
+    }),
+  ),
+  next: orNull(Type.Integer(), 'The `before` of the next page; null on the last one.'),
+})
+
+const Limit = (max: number, fallback: number): JsonSchema =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: fallback }))
+const DAYS = {
+  from: Type.Optional(Day('The first day; without it, the last 30 days.')),
+  to: Type.Optional(Day('The last day; without it, today.')),
+}
+export const AccountQuerySchema = Type.Object({
+  search: Type.Optional(Type.String({ description: 'The start of the email address.' })),
+  after: Type.Optional(Type.String({ description: 'The `next` of the previous page.' })),
+  limit: Limit(200, 50),
+})
+export const ConfirmQuerySchema = Type.Object({
+  confirm: Type.String({ description: 'The email address of the account.' }),
+})
+export const UsageQuerySchema = Type.Object(DAYS)
+export const UsageOfAllQuerySchema = Type.Object({
+  ...DAYS,
+  after: Type.Optional(Type.String({ description: 'The `next` of the previous page.' })),
+  limit: Limit(1_000, 100),
+})
+export const AuditQuerySchema = Type.Object({
+  email: Type.Optional(Email),
+  from: Type.Optional(Day('The first day.')),
+  to: Type.Optional(Day('The last day.')),
+  before: Type.Optional(Type.Integer({ description: 'The `next` of the previous page.' })),
+  limit: Limit(500, 50),
+})

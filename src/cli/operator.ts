@@ -1,0 +1,92 @@
+/** `domaindex operator token`: creates, lists and revokes the tokens of operators, for the paths under /admin/v1. */
+
+import { randomBytes } from 'node:crypto'
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  isActive,
+  makeToken,
+  newTokenRecord,
+  OPERATOR_TOKEN_PREFIX,
+  parseToken,
+  TOKEN_BYTES,
+} from '../accounts/token.ts'
+import { CommandFault } from '../config/command-fault.ts'
+import { actorOf } from '../store/shared/actor.ts'
+import type { Instant } from '../values/time.ts'
+import { parseInstantArgument, parseTokenNameArgument } from './account/arguments.ts'
+import { newTokenLines, tokenLines, tokenObject } from './account/print.ts'
+import { withExistingStore } from './program/existing-store.ts'
+import { printResult } from './program/print-result.ts'
+
+type OperatorOptions = { json?: true }
+
+const OPERATOR_HELP = `
+A token of an operator opens /admin/v1: accounts, tokens, periods, add-ons, usage and the audit log.
+It opens no data. Keep it where only the program that sells access reads it.`
+
+export function defineOperator(command: Command): void {
+  command.addHelpText('after', OPERATOR_HELP)
+  const tokens = command.command('token').description('create, list and revoke tokens of operators')
+  tokens
+    .command('create')
+    .description('create a token and print it; it cannot be shown again')
+    .argument('<name>', 'what uses the token', parseTokenNameArgument)
+    .option('--expires <when>', 'the day (UTC) or time from which the token is rejected', parseInstantArgument)
+    .option('--json', 'print one JSON object')
+    .action(createOperatorToken)
+  tokens
+    .command('list')
+    .description('list the tokens')
+    .option('--json', 'print one JSON object: tokens')
+    .action(listOperatorTokens)
+  tokens
+    .command('revoke')
+    .description('revoke a token: every server rejects it at once')
+    .argument('<id>', 'its id', parseTokenIdArgument)
+    .option('--json', 'print one JSON object')
+    .action(revokeOperatorToken)
+}
+
+function parseTokenIdArgument(text: string): number {
+  if (parseToken(text, OPERATOR_TOKEN_PREFIX) !== null)
+    throw new InvalidArgumentError('Select a token by its id: the process list would show the whole token.')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be the id of a token.')
+  return Number(text)
+}
+
+async function createOperatorToken(name: string, options: OperatorOptions & { expires?: Instant }): Promise<void> {
+  const { expires = null, json } = options
+  const text = makeToken(randomBytes(TOKEN_BYTES), OPERATOR_TOKEN_PREFIX)
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    if (expires !== null && expires <= now)
+      throw new CommandFault('the token would already have expired: use a later --expires')
+    const changes = ledger.as(actorOf('domaindex operator token create'))
+    const token = await changes.createOperatorToken(newTokenRecord(text, name, expires), now)
+    printResult(json, { ...tokenObject(token, now), token: text }, [
+      ...tokenLines([token], now),
+      '',
+      ...newTokenLines(text),
+    ])
+  })
+}
+
+async function listOperatorTokens({ json }: OperatorOptions): Promise<void> {
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    const tokens = await ledger.operatorTokens()
+    printResult(json, { tokens: tokens.map((token) => tokenObject(token, now)) }, tokenLines(tokens, now))
+  })
+}
+
+async function revokeOperatorToken(id: number, { json }: OperatorOptions): Promise<void> {
+  await withExistingStore('read', async ({ ledger, now: clock }) => {
+    const now = await clock()
+    const token = (await ledger.operatorTokens()).find((each) => each.id === id)
+    const changes = ledger.as(actorOf('domaindex operator token revoke'))
+    if (token === undefined || !isActive(token, now) || !(await changes.revokeOperatorToken(id, now)))
+      throw new CommandFault(`there is no active token ${id}; domaindex operator token list shows all tokens`)
+    const revoked = { ...token, revoked: now }
+    printResult(json, tokenObject(revoked, now), tokenLines([revoked], now))
+  })
+}
