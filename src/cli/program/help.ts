@@ -110,6 +110,9 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: STORE_SETTING_KEYS,
   },
   'account log': { examples: ['account log', 'account log ann@example.com --json'], settings: STORE_SETTING_KEYS },
+  'operator token create': { examples: ['operator token create shop'], settings: STORE_SETTING_KEYS },
+  'operator token list': { examples: ['operator token list --json'], settings: STORE_SETTING_KEYS },
+  'operator token revoke': { examples: ['operator token revoke 3'], settings: STORE_SETTING_KEYS },
   check: { examples: ['check', 'check --json'], settings: STORE_SETTING_KEYS },
   retarget: { examples: ['retarget', 'retarget --json'], settings: STORE_SETTING_KEYS },
   forget: {
