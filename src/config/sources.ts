@@ -1,5 +1,6 @@
 /** The settings of the sources of names. */
 
+import { isUrl } from '../jobs/file-store/location.ts'
 import type { Setting } from './parse.ts'
 
 export type NamesSettings = {
@@ -21,15 +22,15 @@ export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<Na
     name: 'DOMAINDEX_ZONES',
     defaultText: 'data/zones',
     meaning: 'The folder of the names registered and dropped on each day, and of the names of each zone.',
-    allowed: 'a folder path',
-    parse: (text) => text,
+    allowed: 'a folder path, not a URL',
+    parse: (text) => (isUrl(text) ? undefined : text),
   },
   inbox: {
     name: 'DOMAINDEX_INBOX',
     defaultText: 'data/inbox',
     meaning: 'The folder for zones and lists of names that scheduled jobs import.',
-    allowed: 'a folder path',
-    parse: (text) => text,
+    allowed: 'a folder path, not a URL',
+    parse: (text) => (isUrl(text) ? undefined : text),
   },
   czdsUser: {
     name: 'DOMAINDEX_CZDS_USER',

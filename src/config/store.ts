@@ -1,6 +1,7 @@
 /** The settings of the store and its disks. */
 
 import { resolve } from 'node:path'
+import { isUrl } from '../jobs/file-store/location.ts'
 import { ENGINES, engineOf, redactedStoreUrl, STORE_URL_FORMAT } from '../store/engines.ts'
 import { type StoreLocation, storeUrlOf } from '../store/port/url.ts'
 import type { FreeSpace } from '../store/shared/disk.ts'
@@ -70,7 +71,7 @@ export const STORE_SETTINGS: { readonly [Key in keyof StoreSettings]: Setting<St
 
 /** A path with the scheme of a URL would create a folder of that name. */
 function parseLedgerPath(text: string): string | null | undefined {
-  return /^[a-z][a-z\d+.-]+:/i.test(text) ? undefined : text || null
+  return isUrl(text) ? undefined : text || null
 }
 
 function parseFreeSpace(text: string): FreeSpace | undefined {

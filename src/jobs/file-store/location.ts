@@ -8,7 +8,12 @@ export type FileStoreSettings = { files: string; filesEndpoint: string | null; f
 
 /** Whether a text names a place for files. A URL of another kind, or with a user or a password, does not. */
 export function isFileLocation(text: string): boolean {
-  return /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? parseS3Location(text) !== null : text !== ''
+  return isUrl(text) ? parseS3Location(text) !== null : text !== ''
+}
+
+/** Whether a text begins like a URL, and so does not name a file or a folder. `s3:/BUCKET` is one too. */
+export function isUrl(text: string): boolean {
+  return /^[a-z][a-z\d+.-]+:/i.test(text)
 }
 
 /** Parses `s3://BUCKET/PREFIX`; null if the text is not such a URL. The prefix is optional. */

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openS3FileStore } from '../../../src/jobs/file-store/s3/store.ts'
@@ -228,6 +230,19 @@ for (const [what, change, message] of [
     )
   })
 }
+
+test('s3: a server that does not speak the protocol of S3 is a fault, and has no missing objects', async (t) => {
+  const { options } = await world(t)
+  const other = createServer((_, response) => response.writeHead(404).end('{"error":"endpoint_unknown"}'))
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => other.close())
+  const endpoint = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const fileStore = openS3FileStore({ ...options, endpoint })
+  const fault = /the server does not answer as S3 \(404\): check DOMAINDEX_FILES_ENDPOINT$/
+  await assert.rejects(fileStore.list('daily'), fault)
+  await assert.rejects(fileStore.manifest(NAME), fault)
+  await assert.rejects(fileStore.notes.read('installation'), fault)
+})
 
 test('s3: damaged or missing data is an error that names the object and says what to do', async (t) => {
   const { fileStore, server } = await world(t)

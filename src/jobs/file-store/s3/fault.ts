@@ -25,7 +25,7 @@ export function s3Fault(error: unknown, url: string): FileStoreFault {
   if (error instanceof FileStoreFault) return error
   const { name, message, code, $metadata } = error as S3Error
   const status = $metadata?.httpStatusCode
-  const advice = ADVICE[name] ?? (status === 403 ? ACCESS_DENIED : undefined)
+  const advice = ADVICE[name] ?? statusAdvice(error, status)
   const reason = code ?? (status === undefined ? name : `${status} ${name}`)
   const isLasting = status === undefined ? name === 'CredentialsProviderError' : status < 500 && status !== 429
   const text = `DOMAINDEX_FILES (${url}): ${advice ?? `the request to S3 failed (${reason}): ${message}`}`
@@ -35,5 +35,16 @@ export function s3Fault(error: unknown, url: string): FileStoreFault {
 /** Whether the fault says that an object does not exist. */
 export function isMissing({ cause }: Error): boolean {
   const { name, $metadata } = (cause ?? {}) as S3Error
-  return $metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket'
+  return $metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket' && !isForeign(cause)
+}
+
+/** Whether the client could not parse the response, because the server does not speak the protocol of S3. */
+function isForeign(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Deserialization error')
+}
+
+function statusAdvice(error: unknown, status = 500): string | undefined {
+  if (status === 403) return ACCESS_DENIED
+  if (status >= 500 || !isForeign(error)) return undefined
+  return `the server does not answer as S3 (${status}): check DOMAINDEX_FILES_ENDPOINT`
 }
