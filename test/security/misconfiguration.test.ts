@@ -74,8 +74,13 @@ test('methods that no path has are unknown, whatever the path is', async () => {
 })
 
 test('a fault inside shows no stack, no statement and no path to the client', async () => {
-  const broken = await pageServer()
-  await broken.world.store.close()
+  const fail = async (): Promise<never> => {
+    throw new Error('select secret from account: no such table in /data/domaindex.db')
+  }
+  const broken = await pageServer(({ facts, ledger }) => ({
+    facts,
+    ledger: { ...ledger, findSession: fail, countAttempt: fail, findToken: fail },
+  }))
   const answers = [
     await broken.get('/app/session', session),
     await broken.post('/app/sign-in', { email: 'a@example.com', password: 'x' }),

@@ -10,14 +10,15 @@ import { ApiMetrics } from '../../src/api/metrics.ts'
 import { buildPageBundle } from '../../src/api/page/bundle.ts'
 import { WebPage } from '../../src/api/page/page.ts'
 import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import { openMailbox } from '../app/mailbox.ts'
 import { makeWorld } from '../spec/world.ts'
 
 export const SITE = 'https://domains.test'
 export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** `get` sends a request as a browser does when its user opens an address. */
-export async function pageServer() {
+/** `get` sends a request as a browser does when its user opens an address. `change`: what the server has for a store. */
+export async function pageServer(change: (store: Store) => Pick<Store, 'facts' | 'ledger'> = (store) => store) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-page-'))
   after(() => rmSync(folder, { recursive: true }))
   const bundle = join(folder, 'web')
@@ -26,7 +27,7 @@ export async function pageServer() {
   after(mailbox.close)
   const world = await makeWorld()
   const { app } = await createApi({
-    store: world.store,
+    store: change(world.store),
     similarSearch: openSimilarityService(world.store),
     fileStore: world.fileStore,
     settings: { cors: '*', trustedProxies: [] },
