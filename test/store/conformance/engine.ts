@@ -28,4 +28,6 @@ export type Engine = {
   open(clock: Clock): Promise<Opened>
   /** Ways to damage the store of the maintenance tests. */
   damages: readonly Damage[]
+  /** The number of random histories for each property, if it differs from that of the other engines. */
+  runs?: number
 }

@@ -15,7 +15,8 @@ import type { Engine, Opened } from './engine.ts'
 import { stayed, WALKS } from './unchanged-rows.ts'
 import { faults, NOW } from './world.ts'
 
-const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)
+const { DOMAINDEX_TEST_RUNS } = process.env
+const RUNS = 15
 const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
 
 const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
@@ -168,7 +169,8 @@ export const PROPERTIES: readonly Property[] = [
 ]
 
 export function histories(engine: Engine): void {
-  for (const { sentence, on } of PROPERTIES) test(sentence, () => fc.assert(on(engine), { numRuns: RUNS }))
+  const numRuns = Number(DOMAINDEX_TEST_RUNS ?? engine.runs ?? RUNS)
+  for (const { sentence, on } of PROPERTIES) test(sentence, () => fc.assert(on(engine), { numRuns }))
 }
 
 /** The outcome of an event that has happened before. */
