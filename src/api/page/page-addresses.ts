@@ -20,6 +20,9 @@ const PAGE_ROUTES = [
   '/account/tokens',
   '/account/usage',
   '/account/files',
+  '/operator',
+  '/operator/accounts/:id',
+  '/operator/audit',
   '/docs',
   '/docs/:operation',
 ]

@@ -13,7 +13,7 @@ import type { ListedToken } from './token.ts'
 
 export type TokenDialogProps = { onChanged: () => void; onClose: () => void }
 
-type CreatedToken = { token: ListedToken; secret: string }
+export type CreatedToken = { token: ListedToken; secret: string }
 
 const LIFETIMES = [
   ['', 'Never'],
@@ -66,7 +66,7 @@ export function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
   )
 }
 
-function SecretDialog({ created: { secret, token }, onClose }: { created: CreatedToken; onClose: () => void }) {
+export function SecretDialog({ created: { secret, token }, onClose }: { created: CreatedToken; onClose: () => void }) {
   const { origin } = window.location
   const line = `curl ${origin}/v1.0/lookup -d '{"token":"${secret}","query":"example.com"}'`
   return (

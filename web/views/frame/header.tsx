@@ -16,12 +16,14 @@ const LINKS = [
   ['/account/files', 'Files'],
   ['/docs', 'Reference'],
 ] as const
+/** For accounts of the role `admin`. */
+const OPERATOR_LINK = ['/operator', 'Operator'] as const
 
 /** The link of the area that a path belongs to. */
 function currentLink(path: string): string {
   if (path.startsWith('/domain/') || path.startsWith('/ip/') || path === '/') return '/'
   if (path.startsWith('/account/usage')) return '/account/tokens'
-  return LINKS.map(([link]) => link).find((link) => link !== '/' && path.startsWith(link)) ?? ''
+  return [...LINKS, OPERATOR_LINK].map(([link]) => link).find((link) => link !== '/' && path.startsWith(link)) ?? ''
 }
 
 export function Header({ path, query }: { path: string; query: string | undefined }) {
@@ -58,9 +60,10 @@ export function Header({ path, query }: { path: string; query: string | undefine
 
 function Navigation({ path }: { path: string }) {
   const current = currentLink(path)
+  const isOperator = accountOf(useSignal(session))?.role === 'admin'
   return (
     <nav aria-label="Main">
-      {LINKS.map(([href, text]) => (
+      {[...LINKS, ...(isOperator ? [OPERATOR_LINK] : [])].map(([href, text]) => (
         <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
           {text}
         </a>

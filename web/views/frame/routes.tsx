@@ -6,6 +6,7 @@ import { SignInArea } from '../account/sign-in/area.tsx'
 import { AddressPage } from '../explorer/address.tsx'
 import { DomainPage } from '../explorer/domain.tsx'
 import { Home } from '../explorer/search/home.tsx'
+import { OperatorArea } from '../operator/area.tsx'
 import { Reference } from '../reference/reference.tsx'
 
 /** `needsAccount`: the view is for people who are signed in. `query`: what the search box in the header shows. */
@@ -41,6 +42,7 @@ export function routeOf(path: string): Route {
     return { title: subject, view: <AddressPage key={subject} address={subject} />, needsAccount: true, query: subject }
   if (path in ACCOUNT_TITLES)
     return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
+  if (area === 'operator') return { title: 'Operator', view: <OperatorArea path={path} />, needsAccount: true }
   if (path in SIGN_IN_TITLES)
     return { title: SIGN_IN_TITLES[path]!, view: <SignInArea path={path} />, needsAccount: false }
   if (area === 'docs') return { title: 'API reference', view: <Reference path={subject} />, needsAccount: false }

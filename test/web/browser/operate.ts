@@ -1,0 +1,74 @@
+/** The pages of operators in a browser: each in both colour schemes and two widths, and what an operator does there. */
+
+import assert from 'node:assert/strict'
+import type { Browser, Page } from 'playwright-core'
+import { visitAsOperator } from '../../admin/operators.ts'
+import { openWindow, type PageCase, sessionOf, show } from './pages.ts'
+import type { Site } from './site.ts'
+
+type CheckPage = (page: Page, each: PageCase, variant: string) => Promise<void>
+
+const EMAIL = 'new-customer@example.com'
+
+/** Checks every page of operators. */
+export async function checkOperatorPages(browser: Browser, site: Site, check: CheckPage): Promise<void> {
+  const { headers } = await visitAsOperator(site.world)
+  const cases = [
+    ['operator', '/operator', 'Create an account'],
+    ['operator-account', `/operator/accounts/${site.account.id}`, 'Usage of the last 30 days'],
+    ['operator-audit', '/operator/audit', 'account.create'],
+  ] as const
+  for (const scheme of ['light', 'dark'] as const)
+    for (const width of [1280, 375]) {
+      const { page, context, complaints } = await openWindow(browser, site, { scheme, width, cookie: headers.Cookie! })
+      for (const [name, path, text] of cases)
+        await check(page, { name, path, text, signedIn: true }, `${scheme}-${width}`)
+      assert.deepEqual(complaints, [])
+      await context.close()
+    }
+}
+
+/** Creates an account, changes what it may do, gives it a token, and suspends it. */
+export async function operateAccount(browser: Browser, site: Site): Promise<void> {
+  const { world, hub } = site
+  const { headers } = await visitAsOperator(world)
+  const { page, context, complaints } = await openWindow(browser, site, { cookie: headers.Cookie! })
+  await page.goto('/')
+  await page.getByRole('link', { name: 'Operator' }).click()
+  await page.getByRole('button', { name: 'Create an account' }).click()
+  await page.getByRole('dialog').getByLabel('Email address').fill(EMAIL)
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { name: EMAIL }).waitFor()
+  await page.getByLabel('Base plan').selectOption('premium')
+  await page.locator('.facts').getByText('premium').waitFor()
+  await page.getByLabel('First day').fill('2026-12-01')
+  await page.getByRole('button', { name: 'Add the period' }).click()
+  await page.getByRole('row', { name: /2026-12-01.*open.*basic/ }).waitFor()
+  await page.getByRole('button', { name: 'Add export' }).click()
+  await page.getByRole('button', { name: 'Remove export' }).waitFor()
+  await page.getByLabel('Name of a new token').fill('shop')
+  await page.getByRole('button', { name: 'Create the token' }).click()
+  const token = await page.locator('.secret code').innerText()
+  await page.getByRole('button', { name: 'Done' }).click()
+  assert.equal((await world.ask('lookup', { token, query: hub })).status, 200)
+  await page.getByRole('button', { name: 'Suspend' }).click()
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  world.clock.ticks += 1_000
+  assert.equal((await world.ask('lookup', { token, query: hub })).status, 401)
+  await page.getByRole('link', { name: 'Audit log' }).click()
+  await page.getByRole('row', { name: /account\.suspend.*new-customer@example\.com/ }).waitFor()
+  await page.getByRole('link', { name: 'Accounts' }).click()
+  await page.getByLabel('Email address starts with').fill('new-')
+  await page.keyboard.press('Enter')
+  await page.getByRole('row', { name: new RegExp(`${EMAIL}.*suspended`) }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+}
+
+/** A user sees no link to the pages of operators, and no data on them. */
+export async function refuseUser(browser: Browser, site: Site): Promise<void> {
+  const { page, context } = await openWindow(browser, site, { cookie: await sessionOf(site) })
+  await show(page, { path: '/operator', text: 'This page is for operators' })
+  assert.equal(await page.getByRole('link', { name: 'Operator', exact: true }).count(), 0)
+  await context.close()
+}

@@ -1,0 +1,110 @@
+/** /operator/accounts/ID: one account with its plan, periods, add-ons, tokens and usage. */
+
+import { useState } from 'preact/hooks'
+import { callServer } from '../../client/http.ts'
+import { useFresh } from '../../client/loaded.ts'
+import { navigate } from '../../client/router.ts'
+import { Button } from '../../parts/button.tsx'
+import { Card, Facts } from '../../parts/card.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field, Select } from '../../parts/field.tsx'
+import { announce } from '../../parts/live-region.tsx'
+import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { Day } from '../../parts/time.tsx'
+import { useForm } from '../account/form.ts'
+import { AccountState } from './accounts.tsx'
+import { type OperatedAccount, operatorPath, PLAN_OPTIONS, ROLE_OPTIONS } from './operated-account.ts'
+import { AddonsCard, PeriodsCard } from './subscription.tsx'
+import { OperatedTokens } from './tokens.tsx'
+import { OperatedUsage } from './usage.tsx'
+
+/** A card of an account. `reload` shows what a change made. */
+export type AccountCardProps = { account: OperatedAccount; reload: () => Promise<void> }
+
+export function OperatedAccountPage({ id }: { id: string }) {
+  const { loaded, reload } = useFresh<OperatedAccount>(operatorPath({ id }))
+  return (
+    <LoadedView loaded={loaded} what="the account" onRetry={() => void reload()}>
+      {(account) => (
+        <div class="stack">
+          <PlanCard account={account} reload={reload} />
+          <PeriodsCard account={account} reload={reload} />
+          <AddonsCard account={account} reload={reload} />
+          <OperatedTokens account={account} />
+          <OperatedUsage account={account} />
+        </div>
+      )}
+    </LoadedView>
+  )
+}
+
+function PlanCard({ account, reload }: AccountCardProps) {
+  const { error, isBusy, run } = useForm()
+  const [isDeleting, setIsDeleting] = useState(false)
+  const change = (body: object): void =>
+    void run(async () => {
+      await callServer(operatorPath(account), { method: 'PATCH', body })
+      announce('Changed.')
+      await reload()
+    })
+  const isSuspended = account.suspended !== null
+  return (
+    <Card title={account.email} aside={<AccountState account={account} />}>
+      {error !== null && <ErrorBox error={error} />}
+      <Facts
+        rows={[
+          ['Plan today', account.plan_in_force],
+          ['Created', <Day key="created" at={account.created} />],
+          ...(account.suspended === null
+            ? []
+            : [['Suspended', <Day key="suspended" at={account.suspended} />] as const]),
+        ]}
+      />
+      <div class="operator-row">
+        <Select label="Base plan" value={account.plan} onValue={(plan) => change({ plan })} options={PLAN_OPTIONS} />
+        <Select label="Role" value={account.role} onValue={(role) => change({ role })} options={ROLE_OPTIONS} />
+        <Button isBusy={isBusy} onClick={() => change({ suspended: !isSuspended })}>
+          {isSuspended ? 'Resume' : 'Suspend'}
+        </Button>
+        <Button kind="danger" onClick={() => setIsDeleting(true)}>
+          Delete
+        </Button>
+      </div>
+      {isDeleting && <DeleteDialog account={account} onClose={() => setIsDeleting(false)} />}
+    </Card>
+  )
+}
+
+function DeleteDialog({ account, onClose }: { account: OperatedAccount; onClose: () => void }) {
+  const [email, setEmail] = useState('')
+  const { error, isBusy, run } = useForm()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void run(async () => {
+      await callServer(`${operatorPath(account)}?confirm=${encodeURIComponent(email)}`, { method: 'DELETE' })
+      announce(`${account.email} is deleted.`)
+      navigate('/operator')
+    })
+  }
+  return (
+    <Dialog title={`Delete ${account.email}?`} onClose={onClose}>
+      <form class="form" onSubmit={submit}>
+        {error !== null && <ErrorBox error={error} />}
+        <p>Its tokens and its usage are deleted too. This cannot be undone.</p>
+        <Field
+          label="Type the email address to confirm"
+          name="confirm"
+          value={email}
+          onValue={setEmail}
+          input={{ required: true, autoComplete: 'off' }}
+        />
+        <div class="form-row">
+          <Button kind="danger" type="submit" isBusy={isBusy} disabled={email.trim().toLowerCase() !== account.email}>
+            Delete the account
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

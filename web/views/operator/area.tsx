@@ -1,0 +1,43 @@
+/** The pages of operators: accounts and the audit log. The server refuses everybody else. */
+
+import { accountOf, session } from '../../client/session.ts'
+import { useSignal } from '../../client/signal.ts'
+import { EmptyState } from '../../parts/notice.tsx'
+import { OperatedAccountPage } from './account.tsx'
+import { AccountsPage } from './accounts.tsx'
+import { AuditPage } from './audit.tsx'
+
+const TABS = [
+  ['/operator', 'Accounts'],
+  ['/operator/audit', 'Audit log'],
+] as const
+
+export function OperatorArea({ path }: { path: string }) {
+  const account = accountOf(useSignal(session))
+  const current = path === '/operator/audit' ? path : '/operator'
+  return (
+    <>
+      <header class="subject">
+        <h1>{current === '/operator' ? 'Accounts' : 'Audit log'}</h1>
+        <nav class="tabs" aria-label="Operator">
+          {TABS.map(([href, text]) => (
+            <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
+              {text}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {account?.role === 'admin' ? (
+        <OperatorView path={path} />
+      ) : (
+        <EmptyState title="This page is for operators">Your account does not have the role admin.</EmptyState>
+      )}
+    </>
+  )
+}
+
+function OperatorView({ path }: { path: string }) {
+  const [, id] = /^\/operator\/accounts\/(\d+)$/.exec(path) ?? []
+  if (id !== undefined) return <OperatedAccountPage key={id} id={id} />
+  return path === '/operator/audit' ? <AuditPage /> : <AccountsPage />
+}

@@ -1,0 +1,154 @@
+/** The periods and add-ons of an account, for its operator. */
+
+import { useState } from 'preact/hooks'
+import { callServer } from '../../client/http.ts'
+import { Button } from '../../parts/button.tsx'
+import { Badge, Card } from '../../parts/card.tsx'
+import { Field, Select } from '../../parts/field.tsx'
+import { announce } from '../../parts/live-region.tsx'
+import { EmptyState, ErrorBox } from '../../parts/notice.tsx'
+import { Table } from '../../parts/table.tsx'
+import { useForm } from '../account/form.ts'
+import type { AccountCardProps } from './account.tsx'
+import { type OperatedPeriod, operatorPath } from './operated-account.ts'
+
+export function PeriodsCard({ account, reload }: AccountCardProps) {
+  const { error, isBusy, run } = useForm()
+  const remove = ({ first }: OperatedPeriod): void =>
+    void run(async () => {
+      await callServer(`${operatorPath(account)}/periods/${first}`, { method: 'DELETE' })
+      announce('Removed.')
+      await reload()
+    })
+  return (
+    <Card title="Periods">
+      {error !== null && <ErrorBox error={error} />}
+      {account.periods.length === 0 ? (
+        <EmptyState title="No period">The base plan holds on every day, and daily files need a period.</EmptyState>
+      ) : (
+        <Table
+          caption="Subscription periods"
+          stacks
+          keyOf={({ first }) => first}
+          rows={account.periods}
+          columns={[
+            { name: 'First day', cell: ({ first }) => first },
+            { name: 'Last day', cell: ({ last }) => last ?? <span class="hint">open</span> },
+            { name: 'Plan', cell: ({ plan }) => plan },
+            {
+              name: 'Action',
+              isHidden: true,
+              cell: (period) => (
+                <Button
+                  kind="quiet"
+                  isSmall
+                  isBusy={isBusy}
+                  label={`Remove the period from ${period.first}`}
+                  onClick={() => remove(period)}
+                >
+                  Remove
+                </Button>
+              ),
+            },
+          ]}
+        />
+      )}
+      <NewPeriod account={account} reload={reload} />
+    </Card>
+  )
+}
+
+const PERIOD_PLANS = [
+  ['basic', 'Basic'],
+  ['premium', 'Premium'],
+] as const
+
+function NewPeriod({ account, reload }: AccountCardProps) {
+  const [plan, setPlan] = useState('basic')
+  const [first, setFirst] = useState('')
+  const [last, setLast] = useState('')
+  const { error, isBusy, run } = useForm()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void run(async () => {
+      const body = { plan, first, last: last === '' ? null : last }
+      await callServer(`${operatorPath(account)}/periods`, { method: 'POST', body })
+      announce('Added.')
+      setFirst('')
+      setLast('')
+      await reload()
+    })
+  }
+  return (
+    <form onSubmit={submit}>
+      {error !== null && <ErrorBox error={error} />}
+      <div class="operator-row">
+        <Select label="Plan" value={plan} onValue={setPlan} options={PERIOD_PLANS} />
+        <Field
+          label="First day"
+          name="first"
+          value={first}
+          onValue={setFirst}
+          input={{ type: 'date', required: true }}
+        />
+        <Field label="Last day, or none" name="last" value={last} onValue={setLast} input={{ type: 'date' }} />
+        <Button type="submit" isBusy={isBusy}>
+          Add the period
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const ADDONS = [
+  ['export', 'Snapshots of all names'],
+  ['enriched', 'Snapshots with facts'],
+] as const
+
+export function AddonsCard({ account, reload }: AccountCardProps) {
+  const { error, isBusy, run } = useForm()
+  const set = (addon: string, isOn: boolean): void =>
+    void run(async () => {
+      await callServer(`${operatorPath(account)}/addons/${addon}`, { method: isOn ? 'PUT' : 'DELETE' })
+      announce(isOn ? 'Added.' : 'Removed.')
+      await reload()
+    })
+  return (
+    <Card title="Add-ons">
+      {error !== null && <ErrorBox error={error} />}
+      <Table
+        caption="Add-ons"
+        keyOf={([addon]) => addon}
+        rows={ADDONS}
+        columns={[
+          { name: 'Add-on', cell: ([addon]) => addon },
+          { name: 'Opens', cell: ([, text]) => text },
+          {
+            name: 'State',
+            cell: ([addon]) =>
+              account.addons.includes(addon) ? <Badge tone="good">on</Badge> : <span class="hint">off</span>,
+          },
+          {
+            name: 'Action',
+            isHidden: true,
+            cell: ([addon]) => {
+              const isOn = account.addons.includes(addon)
+              const text = isOn ? 'Remove' : 'Add'
+              return (
+                <Button
+                  kind="quiet"
+                  isSmall
+                  isBusy={isBusy}
+                  label={`${text} ${addon}`}
+                  onClick={() => set(addon, !isOn)}
+                >
+                  {text}
+                </Button>
+              )
+            },
+          },
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,123 @@
+/** The tokens of an account, for its operator. */
+
+import { useState } from 'preact/hooks'
+import { callServer } from '../../client/http.ts'
+import { useFresh } from '../../client/loaded.ts'
+import { Button } from '../../parts/button.tsx'
+import { Badge, Card } from '../../parts/card.tsx'
+import { Field } from '../../parts/field.tsx'
+import { announce } from '../../parts/live-region.tsx'
+import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { formatCount } from '../../parts/numbers.ts'
+import { Table } from '../../parts/table.tsx'
+import { Ago, Day } from '../../parts/time.tsx'
+import { fieldError, useForm } from '../account/form.ts'
+import type { ListedToken } from '../account/token.ts'
+import { type CreatedToken, SecretDialog } from '../account/token-dialogs.tsx'
+import { type OperatedAccount, operatorPath } from './operated-account.ts'
+
+export function OperatedTokens({ account }: { account: OperatedAccount }) {
+  const path = `${operatorPath(account)}/tokens`
+  const { loaded, reload } = useFresh<{ tokens: ListedToken[] }>(path)
+  return (
+    <Card title="Tokens">
+      <LoadedView loaded={loaded} what="the tokens" onRetry={() => void reload()}>
+        {({ tokens }) => <OperatedTokenList tokens={tokens} path={path} reload={reload} />}
+      </LoadedView>
+      <NewToken path={path} reload={reload} />
+    </Card>
+  )
+}
+
+type ListProps = { path: string; reload: () => Promise<void> }
+
+function OperatedTokenList({ tokens, path, reload }: ListProps & { tokens: ListedToken[] }) {
+  const { error, isBusy, run } = useForm()
+  const revoke = ({ id, name }: ListedToken): void =>
+    void run(async () => {
+      await callServer(`${path}/${id}`, { method: 'DELETE' })
+      announce(`${name} is revoked.`)
+      await reload()
+    })
+  if (tokens.length === 0) return <EmptyState title="No token">The owner or an operator creates one.</EmptyState>
+  return (
+    <>
+      {error !== null && <ErrorBox error={error} />}
+      <Table
+        caption="Tokens of the account"
+        stacks
+        keyOf={({ id }) => id}
+        rows={tokens}
+        columns={[
+          { name: 'Name', cell: (token) => <TokenTitle token={token} /> },
+          { name: 'Created', cell: ({ created }) => <Day at={created} /> },
+          {
+            name: 'Last used',
+            cell: ({ last_used: at }) => (at === null ? <span class="hint">never</span> : <Ago at={at} />),
+          },
+          { name: 'Calls today', isNumber: true, cell: ({ today }) => formatCount(today) },
+          {
+            name: 'Action',
+            isHidden: true,
+            cell: (token) =>
+              token.revoked === null && (
+                <Button
+                  kind="quiet"
+                  isSmall
+                  isBusy={isBusy}
+                  label={`Revoke ${token.name}`}
+                  onClick={() => revoke(token)}
+                >
+                  Revoke
+                </Button>
+              ),
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+function TokenTitle({ token: { name, hint, revoked } }: { token: ListedToken }) {
+  return (
+    <span class="token-name">
+      <span>
+        <strong>{name}</strong> {revoked !== null && <Badge tone="bad">revoked</Badge>}
+      </span>
+      <span class="mono hint">{hint}…</span>
+    </span>
+  )
+}
+
+function NewToken({ path, reload }: ListProps) {
+  const [name, setName] = useState('')
+  const [created, setCreated] = useState<CreatedToken | null>(null)
+  const { error, isBusy, run } = useForm()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void run(async () => {
+      setCreated(await callServer<CreatedToken>(path, { method: 'POST', body: { name } }))
+      setName('')
+      await reload()
+    })
+  }
+  return (
+    <form onSubmit={submit}>
+      {error !== null && error.field === null && <ErrorBox error={error} />}
+      <div class="operator-row">
+        <Field
+          label="Name of a new token"
+          name="name"
+          value={name}
+          onValue={setName}
+          error={fieldError(error, 'name')}
+          input={{ required: true, maxLength: 100, autoComplete: 'off' }}
+        />
+        <Button type="submit" isBusy={isBusy}>
+          Create the token
+        </Button>
+      </div>
+      {created !== null && <SecretDialog created={created} onClose={() => setCreated(null)} />}
+    </form>
+  )
+}
