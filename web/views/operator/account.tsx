@@ -13,13 +13,16 @@ import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Day } from '../../parts/time.tsx'
 import { useForm } from '../account/form.ts'
 import { AccountState } from './accounts.tsx'
-import { type OperatedAccount, operatorPath, PLAN_OPTIONS, ROLE_OPTIONS } from './operated-account.ts'
+import {
+  type AccountCardProps,
+  type OperatedAccount,
+  operatorPath,
+  PLAN_OPTIONS,
+  ROLE_OPTIONS,
+} from './operated-account.ts'
 import { AddonsCard, PeriodsCard } from './subscription.tsx'
 import { OperatedTokens } from './tokens.tsx'
 import { OperatedUsage } from './usage.tsx'
-
-/** A card of an account. `reload` shows what a change made. */
-export type AccountCardProps = { account: OperatedAccount; reload: () => Promise<void> }
 
 export function OperatedAccountPage({ id }: { id: string }) {
   const { loaded, reload } = useFresh<OperatedAccount>(operatorPath({ id }))

@@ -14,6 +14,9 @@ export type OperatedAccount = {
   suspended: string | null
 }
 
+/** A card of an account. `reload` shows what a change made. */
+export type AccountCardProps = { account: OperatedAccount; reload: () => Promise<void> }
+
 export const PLAN_OPTIONS = [
   ['free', 'Free'],
   ['basic', 'Basic'],

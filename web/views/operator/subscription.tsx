@@ -9,8 +9,8 @@ import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useForm } from '../account/form.ts'
-import type { AccountCardProps } from './account.tsx'
-import { type OperatedPeriod, operatorPath } from './operated-account.ts'
+import { type AccountCardProps, type OperatedPeriod, operatorPath } from './operated-account.ts'
+import { RowAction } from './row-action.tsx'
 
 export function PeriodsCard({ account, reload }: AccountCardProps) {
   const { error, isBusy, run } = useForm()
@@ -23,38 +23,41 @@ export function PeriodsCard({ account, reload }: AccountCardProps) {
   return (
     <Card title="Periods">
       {error !== null && <ErrorBox error={error} />}
-      {account.periods.length === 0 ? (
-        <EmptyState title="No period">The base plan holds on every day, and daily files need a period.</EmptyState>
-      ) : (
-        <Table
-          caption="Subscription periods"
-          stacks
-          keyOf={({ first }) => first}
-          rows={account.periods}
-          columns={[
-            { name: 'First day', cell: ({ first }) => first },
-            { name: 'Last day', cell: ({ last }) => last ?? <span class="hint">open</span> },
-            { name: 'Plan', cell: ({ plan }) => plan },
-            {
-              name: 'Action',
-              isHidden: true,
-              cell: (period) => (
-                <Button
-                  kind="quiet"
-                  isSmall
-                  isBusy={isBusy}
-                  label={`Remove the period from ${period.first}`}
-                  onClick={() => remove(period)}
-                >
-                  Remove
-                </Button>
-              ),
-            },
-          ]}
-        />
-      )}
+      <PeriodTable periods={account.periods} isBusy={isBusy} onRemove={remove} />
       <NewPeriod account={account} reload={reload} />
     </Card>
+  )
+}
+
+type PeriodTableProps = { periods: OperatedPeriod[]; isBusy: boolean; onRemove: (period: OperatedPeriod) => void }
+
+function PeriodTable({ periods, isBusy, onRemove }: PeriodTableProps) {
+  if (periods.length === 0)
+    return <EmptyState title="No period">The base plan holds on every day, and daily files need a period.</EmptyState>
+  return (
+    <Table
+      caption="Subscription periods"
+      stacks
+      keyOf={({ first }) => first}
+      rows={periods}
+      columns={[
+        { name: 'First day', cell: ({ first }) => first },
+        { name: 'Last day', cell: ({ last }) => last ?? <span class="hint">open</span> },
+        { name: 'Plan', cell: ({ plan }) => plan },
+        {
+          name: 'Action',
+          isHidden: true,
+          cell: (period) => (
+            <RowAction
+              text="Remove"
+              what={`the period from ${period.first}`}
+              isBusy={isBusy}
+              onAct={() => onRemove(period)}
+            />
+          ),
+        },
+      ]}
+    />
   )
 }
 
@@ -125,25 +128,20 @@ export function AddonsCard({ account, reload }: AccountCardProps) {
           { name: 'Opens', cell: ([, text]) => text },
           {
             name: 'State',
-            cell: ([addon]) =>
-              account.addons.includes(addon) ? <Badge tone="good">on</Badge> : <span class="hint">off</span>,
+            cell: ([addon]) => <AddonState isOn={account.addons.includes(addon)} />,
           },
           {
             name: 'Action',
             isHidden: true,
             cell: ([addon]) => {
               const isOn = account.addons.includes(addon)
-              const text = isOn ? 'Remove' : 'Add'
               return (
-                <Button
-                  kind="quiet"
-                  isSmall
+                <RowAction
+                  text={isOn ? 'Remove' : 'Add'}
+                  what={addon}
                   isBusy={isBusy}
-                  label={`${text} ${addon}`}
-                  onClick={() => set(addon, !isOn)}
-                >
-                  {text}
-                </Button>
+                  onAct={() => set(addon, !isOn)}
+                />
               )
             },
           },
@@ -151,4 +149,8 @@ export function AddonsCard({ account, reload }: AccountCardProps) {
       />
     </Card>
   )
+}
+
+function AddonState({ isOn }: { isOn: boolean }) {
+  return isOn ? <Badge tone="good">on</Badge> : <span class="hint">off</span>
 }

@@ -15,6 +15,7 @@ import { fieldError, useForm } from '../account/form.ts'
 import type { ListedToken } from '../account/token.ts'
 import { type CreatedToken, SecretDialog } from '../account/token-dialogs.tsx'
 import { type OperatedAccount, operatorPath } from './operated-account.ts'
+import { RowAction } from './row-action.tsx'
 
 export function OperatedTokens({ account }: { account: OperatedAccount }) {
   const path = `${operatorPath(account)}/tokens`
@@ -61,15 +62,7 @@ function OperatedTokenList({ tokens, path, reload }: ListProps & { tokens: Liste
             isHidden: true,
             cell: (token) =>
               token.revoked === null && (
-                <Button
-                  kind="quiet"
-                  isSmall
-                  isBusy={isBusy}
-                  label={`Revoke ${token.name}`}
-                  onClick={() => revoke(token)}
-                >
-                  Revoke
-                </Button>
+                <RowAction text="Revoke" what={token.name} isBusy={isBusy} onAct={() => revoke(token)} />
               ),
           },
         ]}
