@@ -154,3 +154,10 @@ export function AddonsCard({ account, reload }: AccountCardProps) {
 function AddonState({ isOn }: { isOn: boolean }) {
   return isOn ? <Badge tone="good">on</Badge> : <span class="hint">off</span>
 }
+
+type AddonActionProps = { addon: string; isOn: boolean; isBusy: boolean; onSet: (addon: string, isOn: boolean) => void }
+
+function AddonAction({ addon, isOn, isBusy, onSet }: AddonActionProps) {
+  const text = isOn ? 'Remove' : 'Add'
+  return <RowAction text={text} what={addon} isBusy={isBusy} onAct={() => onSet(addon, !isOn)} />
+}
