@@ -133,17 +133,9 @@ export function AddonsCard({ account, reload }: AccountCardProps) {
           {
             name: 'Action',
             isHidden: true,
-            cell: ([addon]) => {
-              const isOn = account.addons.includes(addon)
-              return (
-                <RowAction
-                  text={isOn ? 'Remove' : 'Add'}
-                  what={addon}
-                  isBusy={isBusy}
-                  onAct={() => set(addon, !isOn)}
-                />
-              )
-            },
+            cell: ([addon]) => (
+              <AddonAction addon={addon} isOn={account.addons.includes(addon)} isBusy={isBusy} onSet={set} />
+            ),
           },
         ]}
       />
