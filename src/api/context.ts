@@ -38,6 +38,8 @@ export type ApiContext = {
   passwords: PasswordHasher
   /** What the web page shows about this installation. */
   installation: { version: string; signUp: boolean }
+  /** The state of the crawl and the jobs for operators; null: this server does not read it. */
+  operation: (() => Promise<object>) | null
   /** Null: the installation sends no mail. */
   mailer: Mailer | null
   /** Starts work for which no response waits. */

@@ -43,6 +43,8 @@ export type ApiOptions = {
   limits?: PlanLimitTable | undefined
   /** How to send mail; null: the server sends none, and nobody can sign up. */
   mail?: MailSettings | null
+  /** Reads what operators see of the crawl and the jobs; null: nothing. */
+  operation?: (() => Promise<object>) | null
   /** The web page; null: the server has none. */
   page?: WebPage | null
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
@@ -80,6 +82,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     similarSearch,
     fileStore,
     fileList: cachedFileList(fileStore, monotonicMs),
+    operation: options.operation ?? null,
     ledger,
     authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
     ...pageContext(options, await openMailer(options), monotonicMs, onFault),

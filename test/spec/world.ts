@@ -18,6 +18,7 @@ import type { WebPage } from '../../src/api/page/page.ts'
 import type { FileStore } from '../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
+import { cachedOperation } from '../../src/server/operation-state.ts'
 import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
 import { openSimilarityService, type SimilarityService } from '../../src/similar/query/similarity-service.ts'
@@ -74,6 +75,7 @@ export class World {
       fileStore: this.fileStore,
       settings: { cors: '*', trustedProxies: [] },
       page: this.page,
+      operation: cachedOperation(this.store, this.fileStore, () => clock.ticks),
       limits,
       mail,
       now: () => clock.now,

@@ -9,6 +9,7 @@ import { createTokenByOperator, listTokensByOperator, revokeTokenByOperator } fr
 import * as accounts from './accounts.ts'
 import { showAuditReport } from './audit-report.ts'
 import { operatorDocument } from './openapi.ts'
+import { showOperation } from './operation.ts'
 import { type OperatorMethod, type OperatorRoute, operatorHandler } from './route.ts'
 import * as schemas from './schemas.ts'
 import * as subscription from './subscription.ts'
@@ -163,6 +164,11 @@ const REPORT_ROUTES: readonly OperatorRoute[] = [
     query: schemas.UsageOfAllQuerySchema,
     response: 'csv',
     handle: usage.downloadUsageOfAll,
+  }),
+  read('/admin/v1/operation', 'readOperation', 'The state of the crawl and of the nightly jobs', {
+    response: schemas.OperationSchema,
+    errors: ['not_found'],
+    handle: showOperation,
   }),
   read('/admin/v1/audit', 'readAudit', 'The audit log, newest entry first', {
     query: schemas.AuditQuerySchema,

@@ -128,3 +128,45 @@ export const AuditQuerySchema = Type.Object({
   before: Type.Optional(Type.Integer({ description: 'The `next` of the previous page.' })),
   limit: Limit(500, 50),
 })
+
+const OperatedRunSchema = exactObject({
+  job: Type.String(),
+  date: orNull(Day('The day of its file.')),
+  holder: Type.String(),
+  started: UtcInstantSchema,
+  ended: orNull(UtcInstantSchema, 'Null while it runs.'),
+  rows: orNull(Type.Integer()),
+  error: orNull(Type.String()),
+})
+const OutcomeSchema = exactObject({
+  kind: Type.String(),
+  probes: Type.Integer(),
+  servfail: Type.Integer(),
+  nxdomain: Type.Integer(),
+  no_website: Type.Integer(),
+})
+const CrawlerSchema = exactObject({
+  holder: Type.String(),
+  rate: orNull(Type.Number(), 'Probes per second; null: its report is unreadable.'),
+  pause: orNull(exactObject({ seconds: Type.Number(), reason: Type.String() }), 'Null: it probes.'),
+})
+const CrawlSchema = exactObject({
+  names: Type.Integer(),
+  never_probed: Type.Integer(),
+  due: Type.Integer(),
+  overdue: Type.Integer({ description: 'Due for more than a day.' }),
+  unswept_ranges: Type.Integer({ description: 'Ranges of names that are not counted yet, of 256.' }),
+  requests: exactObject({ lookup: Type.Integer(), followup: Type.Integer() }),
+  rate: Type.Number({ description: 'Probes per second of all crawlers in the last minute.' }),
+  lag: orNull(exactObject({ p50: Type.Number(), p95: Type.Number(), p99: Type.Number() }), 'Seconds.'),
+  last_day: Type.Array(OutcomeSchema),
+  crawlers: Type.Array(CrawlerSchema),
+})
+export const OperationSchema = exactObject({
+  version: Type.String(),
+  now: UtcInstantSchema,
+  crawl: CrawlSchema,
+  locks: Type.Array(exactObject({ name: Type.String(), holder: Type.String() })),
+  held: Type.Array(exactObject({ date: Day(), rows: Type.Integer(), reason: Type.String() })),
+  runs: Type.Array(OperatedRunSchema, { description: 'Of the last seven days, newest first.' }),
+})

@@ -15,6 +15,7 @@ import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { drainConnections } from '../connections/drain.ts'
 import { type OpenedLog, openLog } from '../log.ts'
+import { cachedOperation } from '../operation-state.ts'
 import { wrongPlaces } from '../places/check.ts'
 import { monitorPlaces, type PlaceMonitor } from '../places/monitor.ts'
 import { placesOf } from '../places/place.ts'
@@ -79,6 +80,7 @@ async function startServing({ settings, limits, demo, pageFolder }: WorkerOrder)
     const api = await createApi({
       ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
       readiness: () => poolReadiness(readiness(), runningWorker?.isPoolComplete === true),
+      operation: cachedOperation(store, fileStore, () => performance.now()),
       mail: mailSettings(settings),
       page: pageFolder === null ? null : new WebPage(pageFolder),
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
