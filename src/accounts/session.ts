@@ -22,10 +22,10 @@ export type NewSession = Pick<WebSession, 'account' | 'browser' | 'address'> & {
 export type LinkKind = 'sign-in' | 'sign-up' | 'password' | 'setup'
 
 /**
- * A link that is valid once. `account` is null for one that creates an account. `email` and `password`, a hash, are
- * those of a new account of `sign-up`, otherwise null.
+ * A link that is valid once. `account` is null for one that creates an account. `email` is the address that a link of
+ * `sign-up` verifies, otherwise null.
  */
-export type OneTimeLink = { kind: LinkKind; account: number | null; email: string | null; password: string | null }
+export type OneTimeLink = { kind: LinkKind; account: number | null; email: string | null }
 
 export type NewOneTimeLink = OneTimeLink & { hash: Uint8Array; expires: Instant }
 

@@ -133,7 +133,7 @@ function pageContext(
     passwords: new PasswordHasher(),
     installation: { version: packageVersion(), signUp: mailer !== null },
     mailer,
-    background: (work) => void work(),
+    background: (work) => void setImmediate(work),
     now,
     wait: SYSTEM_TIMERS.wait,
   }

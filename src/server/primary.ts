@@ -104,7 +104,7 @@ async function claimOrReportPlaces(
   { store, logOutput: { log } }: ServerParts,
 ): Promise<PlaceMonitor> {
   const places = await placesOf(settings)
-  return monitorPlaces(() => wrongPlaces(places, store, true), {
+  return monitorPlaces(() => wrongPlaces(places, store, 'claimer'), {
     onChange(faults) {
       for (const fault of faults) log.error(`not ready: ${fault}`)
       if (faults.length === 0) log.warn('all places for files are those of this installation again')

@@ -79,11 +79,12 @@ test('the limits end after their time', async () => {
 
 test('links and mail are limited for each client, and mail for each address', async () => {
   assert.equal(await allowed(60, () => countLinkUse(ledger, '192.0.2.7', now)), 50)
-  const mail = (index: number) => countMail(ledger, { client: '192.0.2.7', email: `m${index}@example.com` }, now)
+  const mail = (index: number) =>
+    countMail(ledger, 'password', { client: '192.0.2.7', email: `m${index}@example.com` }, now)
   assert.equal(await allowed(30, mail), 20)
   const sent: boolean[] = []
   for (let client = 0; client < 5; client++)
-    sent.push(await countMail(ledger, { client: `192.0.2.${100 + client}`, email: 'box@example.com' }, now))
+    sent.push(await countMail(ledger, 'password', { client: `192.0.2.${100 + client}`, email: 'box@example.com' }, now))
   assert.deepEqual(sent, [true, true, true, false, false])
 })
 
@@ -91,9 +92,9 @@ test('a client that is refused adds nothing to the store for further addresses',
   const client = '192.0.2.8'
   const emails = Array.from({ length: 70 }, (_, index) => `made-up${index}@example.com`)
   for (const email of emails) await outcome(countSignIn(ledger, { client, email }, now))
-  for (const email of emails) await outcome(countMail(ledger, { client, email }, now))
+  for (const email of emails) await outcome(countMail(ledger, 'password', { client, email }, now))
   const counts = await ledger.attempts(
-    emails.flatMap((email) => [`sign-in ${email}`, `sign-in ${email} ${client}`, `mail ${email}`]),
+    emails.flatMap((email) => [`sign-in ${email}`, `sign-in ${email} ${client}`, `mail password ${email}`]),
     now,
   )
   assert.equal(counts.filter((count) => count > 0).length, 50 + 50 + 20)

@@ -26,6 +26,6 @@ export async function createSignInLink(
   const code = randomBytes(CODE_BYTES).toString('base64url')
   const kind = account === null ? 'setup' : 'sign-in'
   const expires = now + SIGN_IN_LINK_SECONDS
-  await ledger.createLink({ kind, account, email: null, password: null, hash: hashSecret(code)!, expires }, now)
+  await ledger.createLink({ kind, account, email: null, hash: hashSecret(code)!, expires }, now)
   return `${address}/${kind}#code=${code}`
 }

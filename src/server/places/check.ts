@@ -16,20 +16,23 @@ export type PlaceStore = {
   jobs: Pick<Store['jobs'], 'runs'>
 }
 
+/** A process of a server, the one that claims places, or a command. */
+export type PlaceUser = 'server' | 'claimer' | 'command'
+
 const FILE_JOBS: readonly Job[] = ['daily', 'followup-7', 'followup-30', 'snapshot']
 
 const HOW_TO_REPLACE = 'If that place is lost, or this one replaces it, run domaindex claim'
 
 /**
  * Returns a line for each place that is not that of the installation. A place without a mark is right while the
- * installation has none for it. If `claims` is set, it claims places without a
- * mark that the installation has no mark for either, and completes claims that were interrupted. A server whose files
- * are wrong claims no other place. Throws if the store or a place cannot be used.
+ * installation has none for it; for a server, unless the files must be elsewhere. A claimer claims such a place, and
+ * completes claims that were interrupted. If the files are wrong, it claims no other place. Throws if the store or a
+ * place cannot be used.
  */
-export async function wrongPlaces(places: readonly Place[], store: PlaceStore, claims: boolean): Promise<string[]> {
+export async function wrongPlaces(places: readonly Place[], store: PlaceStore, by: PlaceUser): Promise<string[]> {
   const faults: string[] = []
   for (const place of places) {
-    const fault = await placeFault(place, store, claims && faults.length === 0)
+    const fault = await placeFault(place, store, by === 'claimer' && faults.length > 0 ? 'server' : by)
     if (fault !== null) faults.push(fault)
   }
   return faults
@@ -37,7 +40,7 @@ export async function wrongPlaces(places: readonly Place[], store: PlaceStore, c
 
 /** Throws CommandFault if a place is not that of the installation. */
 export async function requireOwnPlaces(places: readonly Place[], store: PlaceStore): Promise<void> {
-  const faults = await wrongPlaces(places, store, false)
+  const faults = await wrongPlaces(places, store, 'command')
   if (faults.length > 0) throw new CommandFault(faults.join('\n'))
 }
 
@@ -54,16 +57,17 @@ export async function claimPlaces(places: readonly Place[], { ledger }: PlaceSto
  * Returns null if the place is that of the installation. It reads the place before the store, because a claim writes
  * the store first: so a mark that another process sets meanwhile is never unknown to the store.
  */
-async function placeFault(place: Place, store: PlaceStore, claims: boolean): Promise<string | null> {
+async function placeFault(place: Place, store: PlaceStore, by: PlaceUser): Promise<string | null> {
   const found = await place.notes.read(MARK_NAME)
   const own = await store.ledger.placeMark(place.name)
   if (own !== null && (await isOwn(place, own))) {
-    if (claims) await completeClaim(place, own)
+    if (by === 'claimer') await completeClaim(place, own)
     return null
   }
   if (own === null && found === null) {
-    if (!claims) return null
+    if (by === 'command') return null
     if (await isElsewhere(place, store)) return elsewhereMessage(place)
+    if (by === 'server') return null
     if (await claim(place, store.ledger, null)) return null
   }
   return wrongPlaceMessage(place, found)

@@ -2,7 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Settings } from '../../config/settings.ts'
+import { BuildFault } from '../../jobs/file-store/build-fault.ts'
 import { FILE_KINDS, type FileStore } from '../../jobs/file-store/file-store.ts'
+import { FileStoreFault } from '../../jobs/file-store/file-store-fault.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { folderNotes, type PlaceNotes } from '../../jobs/file-store/place-mark.ts'
 import type { PlaceName } from '../../store/port/ledger.ts'
@@ -37,8 +39,13 @@ export async function filePlace(settings: Settings): Promise<Place> {
 }
 
 async function hasFiles(fileStore: FileStore): Promise<boolean> {
-  for (const kind of FILE_KINDS) if ((await fileStore.list(kind)).length > 0) return true
-  return false
+  try {
+    for (const kind of FILE_KINDS) if ((await fileStore.list(kind)).length > 0) return true
+    return false
+  } catch (error) {
+    if (error instanceof FileStoreFault || !(error instanceof BuildFault)) throw error
+    return true // a damaged file is a file
+  }
 }
 
 /** The place of zones and lists of names. */

@@ -72,7 +72,7 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
 async function waitForPlaces(settings: Settings, store: Store, log: Logger, signal: AbortSignal): Promise<void> {
   const places = await placesOf(settings)
   for (let logged = ''; !signal.aborted; await SYSTEM_CLOCK.wait(PLACES_RETRY_MS, signal)) {
-    const faults = await wrongPlaces(places, store, true).catch((error: Error) => [errorText(error)])
+    const faults = await wrongPlaces(places, store, 'claimer').catch((error: Error) => [errorText(error)])
     if (faults.length === 0) return
     if (logged !== faults.join()) log.error(`no jobs run: ${faults.join('; ')}`)
     logged = faults.join()

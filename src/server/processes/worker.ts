@@ -111,7 +111,7 @@ function poolReadiness(own: HealthState, isPoolComplete: boolean): HealthState {
 /** The primary claims and logs the places for files; a worker only checks them. */
 async function monitorPlacesOf(settings: Settings, store: Store): Promise<PlaceMonitor> {
   const places = await placesOf(settings)
-  return monitorPlaces(() => wrongPlaces(places, store, false))
+  return monitorPlaces(() => wrongPlaces(places, store, 'server'))
 }
 
 /** The options of crawl requests from lookups; null if lookups of unknown names cause none. */

@@ -83,7 +83,7 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
     columns: ['id', 'account', 'hash', 'created', 'last_used', 'browser', 'address'],
     key: 1,
   },
-  { name: 'one_time_link', columns: ['hash', 'kind', 'account', 'email', 'password', 'expires'], key: 1 },
+  { name: 'one_time_link', columns: ['hash', 'kind', 'account', 'email', 'expires'], key: 1 },
   { name: 'attempt', columns: ['key', 'count', 'ends'], key: 1 },
   {
     name: 'operator_token',

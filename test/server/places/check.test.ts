@@ -54,27 +54,27 @@ for (const at of [0, 1, 2])
   for (const when of ['before', 'after'] as const)
     test(`given a claim that ends ${when} its change ${at}, the next check completes it`, async (t) => {
       const { store, place } = await world(t)
-      await assert.rejects(wrongPlaces([endingAt(place('a'), at, when)], store, true), /the process ends/)
+      await assert.rejects(wrongPlaces([endingAt(place('a'), at, when)], store, 'claimer'), /the process ends/)
       const isClaimed = (await store.ledger.placeMark('files')) !== null
       assert.equal(isClaimed, at > 0)
-      assert.equal(await wrong([place('a')], store, false), '', 'a worker beside it')
-      if (isClaimed) assert.match(await wrong([place('b')], store, true), anyFault)
-      assert.equal(await wrong([place('a')], store, true), '')
+      assert.equal(await wrong([place('a')], store, 'server'), '', 'a worker beside it')
+      if (isClaimed) assert.match(await wrong([place('b')], store, 'claimer'), anyFault)
+      assert.equal(await wrong([place('a')], store, 'claimer'), '')
       assert.equal(await place('a').notes.read('installation'), await store.ledger.placeMark('files'))
-      assert.match(await wrong([place('b')], store, true), /b\) is empty, or has no mark/)
+      assert.match(await wrong([place('b')], store, 'claimer'), /b\) is empty, or has no mark/)
     })
 
 test('given a command that ends at any change, the former or the new place is right, and running it again helps', async (t) => {
   for (const at of [0, 1, 2])
     for (const when of ['before', 'after'] as const) {
       const { store, place } = await world(t)
-      assert.equal(await wrong([place('former')], store, true), '')
+      assert.equal(await wrong([place('former')], store, 'claimer'), '')
       await assert.rejects(claimPlaces([endingAt(place('new'), at, when)], store), /the process ends/)
-      const right = [await wrong([place('former')], store, true), await wrong([place('new')], store, true)]
+      const right = [await wrong([place('former')], store, 'claimer'), await wrong([place('new')], store, 'claimer')]
       assert.equal(right.filter((fault) => fault === '').length, 1, `${at} ${when}`)
       await claimPlaces([place('new')], store)
-      assert.equal(await wrong([place('new')], store, false), '')
-      assert.match(await wrong([place('former')], store, true), anyFault)
+      assert.equal(await wrong([place('new')], store, 'server'), '')
+      assert.match(await wrong([place('former')], store, 'claimer'), anyFault)
     }
 })
 
@@ -83,7 +83,7 @@ test('given servers that start together, all that share the folder are right, an
     const { store, place } = await world(t)
     const start = async (folder: string, delay: number): Promise<string> => {
       for (let turn = 0; turn < delay; turn++) await nextTurn()
-      return wrong([place(folder)], store, true)
+      return wrong([place(folder)], store, 'claimer')
     }
     const shared = await Promise.all([0, round, 2 * round].map((delay) => start('shared', delay)))
     assert.deepEqual(shared, ['', '', ''], `round ${round}`)
@@ -95,14 +95,14 @@ test('given servers that start together, all that share the folder are right, an
 
 test('given a claim that another process completes between two reads of a check, the place is right', async (t) => {
   const { store, place } = await world(t)
-  await assert.rejects(wrongPlaces([endingAt(place('a'), 1, 'before')], store, true), /the process ends/)
+  await assert.rejects(wrongPlaces([endingAt(place('a'), 1, 'before')], store, 'claimer'), /the process ends/)
   const { notes, ...rest } = place('a')
   const read = async (name: string): Promise<string | null> => {
     const text = await notes.read(name)
-    assert.equal(await wrong([place('a')], store, true), '') // another process completes the claim
+    assert.equal(await wrong([place('a')], store, 'claimer'), '') // another process completes the claim
     return text
   }
-  assert.equal(await wrong([{ ...rest, notes: { ...notes, read } }], store, false), '')
+  assert.equal(await wrong([{ ...rest, notes: { ...notes, read } }], store, 'server'), '')
 })
 
 test('given a store that refuses claims, a process leaves one claim in the place, however often it checks', async (t) => {
@@ -111,7 +111,10 @@ test('given a store that refuses claims, a process leaves one claim in the place
   const claimPlace = () => Promise.reject(new Error('read-only'))
   const own = place('a')
   for (let checks = 0; checks < 3; checks++)
-    await assert.rejects(wrongPlaces([own], { ledger: { placeMark, claimPlace }, jobs: store.jobs }, true), /read-only/)
+    await assert.rejects(
+      wrongPlaces([own], { ledger: { placeMark, claimPlace }, jobs: store.jobs }, 'claimer'),
+      /read-only/,
+    )
   assert.deepEqual(readdirSync(path('a')), [`installation.${own.newMark}`])
 })
 
@@ -119,8 +122,8 @@ test('given servers with different folders that start together, exactly one is r
   for (let round = 0; round < 20; round++) {
     const { store, place } = await world(t)
     const folders = ['x', 'y', 'z'].map((folder) => place(folder))
-    const first = await Promise.all(folders.map((each) => wrong([each], store, true)))
-    const again = await Promise.all(folders.map((each) => wrong([each], store, true)))
+    const first = await Promise.all(folders.map((each) => wrong([each], store, 'claimer')))
+    const again = await Promise.all(folders.map((each) => wrong([each], store, 'claimer')))
     assert.equal(first.filter((fault) => fault === '').length, 1)
     assert.deepEqual(again, first)
   }
@@ -132,7 +135,8 @@ test('given an upgraded installation with built files, a server with an empty fo
   const run = (await store.jobs.startRun(hold, 'snapshot', DAY))!
   await store.jobs.endRun(run, { rows: 1, error: null })
   const places = (folder: string): Place[] => [place(folder), place(join(folder, 'inbox'), 'inbox')]
-  assert.match(await wrong(places('empty'), store, true), /empty\) is empty, but this installation has built files/)
+  for (const by of ['claimer', 'server'] as const)
+    assert.match(await wrong(places('empty'), store, by), /empty\) is empty, but this installation has built files/)
   assert.equal(await store.ledger.placeMark('files'), null)
   assert.equal(await store.ledger.placeMark('inbox'), null)
   const content = (async function* () {
@@ -141,8 +145,8 @@ test('given an upgraded installation with built files, a server with an empty fo
   await openFolderFileStore(path('files')).publish(fileName('snapshot', DAY), content, () => ({
     ...{ generated: 1, rows: 1, plain_bytes: 1, plain_sha256: '', first: null, last: null, held: null },
   }))
-  assert.equal(await wrong(places('files'), store, true), '')
-  assert.match(await wrong(places('empty'), store, true), /empty\) is empty, or has no mark/)
+  assert.equal(await wrong(places('files'), store, 'claimer'), '')
+  assert.match(await wrong(places('empty'), store, 'claimer'), /empty\) is empty, or has no mark/)
 })
 
 test('given a place that never responded, a server is not ready; given one that did, the last result counts', async (t) => {

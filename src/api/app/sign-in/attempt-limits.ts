@@ -50,11 +50,17 @@ export function forgetSignIn(ledger: AttemptStore, attempt: SignInAttempt): Prom
 
 /**
  * Counts a request to send mail. Returns false if this address has had enough mail: no more is sent, but the answer is
- * the same. Throws `too_many_attempts` for the client.
+ * the same. Each purpose has its own count, so that sign-ups of strangers do not keep an owner from a new password. Throws
+ * `too_many_attempts` for the client.
  */
-export async function countMail(ledger: AttemptStore, attempt: SignInAttempt, now: Instant): Promise<boolean> {
+export async function countMail(
+  ledger: AttemptStore,
+  purpose: 'sign-up' | 'password',
+  attempt: SignInAttempt,
+  now: Instant,
+): Promise<boolean> {
   await countClient(ledger, `mail ${clientAddressKey(attempt.client)}`, MAIL_BY_CLIENT, now)
-  const limit = { key: `mail ${attempt.email}`, seconds: MAIL_TO_ADDRESS.seconds }
+  const limit = { key: `mail ${purpose} ${attempt.email}`, seconds: MAIL_TO_ADDRESS.seconds }
   const [address] = await ledger.countAttempt([limit], now)
   return address! <= MAIL_TO_ADDRESS.max
 }

@@ -6,10 +6,11 @@
 import { randomBytes } from 'node:crypto'
 import type { NewAccount } from '../../../accounts/account.ts'
 import { passwordProblem } from '../../../accounts/password.ts'
-import { hashSecret, type LinkKind } from '../../../accounts/session.ts'
+import { hashSecret, type LinkKind, type OneTimeLink } from '../../../accounts/session.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import type { ApiContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
+import type { ApiRequest } from '../../http/exchange.ts'
 import type { ApiResponse } from '../../http/response.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import { existingAccountMessage, passwordMessage, verifyMessage } from '../mail/messages.ts'
@@ -27,37 +28,34 @@ const ACCEPTED: ApiResponse = { status: 202, body: [], headers: [] }
 const NO_MAIL_MESSAGE = 'This service sends no mail: ask its operator for an account or a link to sign in.'
 const ORIGIN = 'web'
 
-/** Sends a link that creates the account, or a hint that there is one. */
+/**
+ * Sends a link that creates the account, or a hint that there is one. The password comes with the link: whoever signs up
+ * with the address of somebody else never knows the password of the account.
+ */
 export const signUp: OpenHandler = async (context, request) => {
-  const { ledger, passwords, now } = context
+  const { ledger, now } = context
   const mailer = requireMailer(context)
-  const body = readBody(request)
-  const [email, password] = [readEmail(body), readText(body, 'password')]
-  const problem = passwordProblem(password, email)
-  if (problem !== null) throw valueError('password', problem)
-  const maySend = await countMail(ledger, { client: request.ip, email }, now())
-  const hash = await passwords.hash(password)
+  const email = readEmail(readBody(request))
+  const maySend = await countMail(ledger, 'sign-up', { client: request.ip, email }, now())
   inBackground(context, maySend, async () => {
-    const to = email
-    if ((await ledger.account(email)) !== null) return mailer.send({ to, ...existingAccountMessage(mailer.publicUrl) })
-    const link = { kind: 'sign-up', account: null, email, password: hash } as const
-    const made = await createLink(context, mailer, link, VERIFY_SECONDS, 'verify')
-    await mailer.send({ to, ...verifyMessage(made) })
+    if ((await ledger.account(email)) !== null)
+      return mailer.send({ to: email, ...existingAccountMessage(mailer.publicUrl) })
+    const made = await createLink(context, mailer, { kind: 'sign-up', account: null, email }, VERIFY_SECONDS, 'verify')
+    await mailer.send({ to: email, ...verifyMessage(made) })
   })
   return ACCEPTED
 }
 
-/** Creates the account of a link and signs in. */
+/** Creates the account of a link with a password, and signs in. */
 export const verify: OpenHandler = async (context, request) => {
   const { ledger, now } = context
-  await countLinkUse(ledger, request.ip, now())
-  const link = await takeLink(context, readText(readBody(request), 'code'), 'sign-up')
-  const { email, password } = link as { email: string; password: string }
+  const { link, hash } = await takePasswordLink(context, request, 'sign-up')
+  const email = link.email!
   const wanted: NewAccount = { email, role: 'user', plan: 'free', periods: [], addons: [] }
   const changes = ledger.as({ user: email, origin: ORIGIN })
   const account = await changes.createAccount(wanted, now())
   if (account === null) throw new ApiError('link_invalid', { msg: 'This address has an account already: sign in.' })
-  await changes.setPassword(account.id, password, null, now())
+  await changes.setPassword(account.id, hash, null, now())
   return startSession(context, request, account, now())
 }
 
@@ -66,11 +64,11 @@ export const forgotPassword: OpenHandler = async (context, request) => {
   const { ledger, now } = context
   const mailer = requireMailer(context)
   const email = readEmail(readBody(request))
-  const maySend = await countMail(ledger, { client: request.ip, email }, now())
+  const maySend = await countMail(ledger, 'password', { client: request.ip, email }, now())
   inBackground(context, maySend, async () => {
     const account = await ledger.account(email)
     if (account === null || account.suspended !== null) return
-    const link = { kind: 'password', account: account.id, email: null, password: null } as const
+    const link = { kind: 'password', account: account.id, email: null } as const
     const made = await createLink(context, mailer, link, PASSWORD_SECONDS, 'reset')
     await mailer.send({ to: account.email, ...passwordMessage(made) })
   })
@@ -79,18 +77,30 @@ export const forgotPassword: OpenHandler = async (context, request) => {
 
 /** Sets the password of a link's account, ends its sessions and signs in. */
 export const resetPassword: OpenHandler = async (context, request) => {
-  const { ledger, passwords, now } = context
-  const body = readBody(request)
-  const password = readText(body, 'password')
-  const problem = passwordProblem(password, null) // before the link, which a refused password does not use up
-  if (problem !== null) throw valueError('password', problem)
-  await countLinkUse(ledger, request.ip, now()) // before the work of a hash
-  const hash = await passwords.hash(password)
-  const link = await takeLink(context, readText(body, 'code'), 'password')
+  const { ledger, now } = context
+  const { link, hash } = await takePasswordLink(context, request, 'password')
   const account = await ledger.accountById(link.account!)
   if (account === null || account.suspended !== null) throw new ApiError('link_invalid')
   await ledger.as({ user: account.email, origin: ORIGIN }).setPassword(account.id, hash, null, now())
   return startSession(context, request, account, now())
+}
+
+/** The link of a request and the hash of its new password. A refused password does not use up the link. */
+async function takePasswordLink(
+  { ledger, passwords, now }: ApiContext,
+  request: ApiRequest,
+  kind: LinkKind,
+): Promise<{ link: OneTimeLink; hash: string }> {
+  const body = readBody(request)
+  const [code, password] = [readText(body, 'code'), readText(body, 'password')]
+  const problem = passwordProblem(password, null)
+  if (problem !== null) throw valueError('password', problem)
+  await countLinkUse(ledger, request.ip, now()) // before the work of a hash
+  const hash = await passwords.hash(password)
+  const secret = hashSecret(code)
+  const link = secret === null ? null : await ledger.takeLink(secret, kind, now())
+  if (link === null) throw new ApiError('link_invalid')
+  return { link, hash }
 }
 
 function requireMailer({ mailer }: ApiContext): Mailer {
@@ -107,7 +117,7 @@ function inBackground({ log, background }: ApiContext, maySend: boolean, work: (
 async function createLink(
   { ledger, now: clock }: ApiContext,
   { publicUrl }: Mailer,
-  link: { kind: LinkKind; account: number | null; email: string | null; password: string | null },
+  link: OneTimeLink,
   seconds: number,
   page: string,
 ): Promise<{ site: string; link: string; expires: Instant }> {
@@ -116,11 +126,4 @@ async function createLink(
   const expires = now + seconds
   await ledger.createLink({ ...link, hash: hashSecret(code)!, expires }, now)
   return { site: publicUrl, link: `${publicUrl}/${page}#code=${code}`, expires }
-}
-
-async function takeLink({ ledger, now }: ApiContext, code: string, kind: LinkKind) {
-  const hash = hashSecret(code)
-  const link = hash === null ? null : await ledger.takeLink(hash, kind, now())
-  if (link === null) throw new ApiError('link_invalid')
-  return link
 }

@@ -7,6 +7,7 @@ import { acceptSession, accountOf, loadSession, type SessionState, session } fro
 import { useSignal } from '../../../client/signal.ts'
 import { ErrorBox, Loading } from '../../../parts/notice.tsx'
 import { useForm } from '../form.ts'
+import { NewPasswordForm } from './new-password-form.tsx'
 import { ResetPage } from './reset.tsx'
 import { SetupPage } from './setup.tsx'
 import { SignInForm } from './sign-in-form.tsx'
@@ -17,7 +18,7 @@ export function SignInArea({ path }: { path: string }) {
   if (path === '/sign-up') return <SignUpPage />
   if (path === '/reset') return <ResetPage />
   if (path === '/setup') return <SetupPage />
-  if (path === '/verify') return <OneTimeLink title="Verify your address" path="/app/verify" />
+  if (path === '/verify') return <VerifyPage />
   return <SignInPage />
 }
 
@@ -30,25 +31,36 @@ function SignInPage() {
   useEffect(() => {
     if (isSignedIn) navigate(next, { replace: true })
   }, [isSignedIn, next])
-  if (hasCode) return <OneTimeLink title="Sign in" path="/app/sign-in/link" />
+  if (hasCode) return <OneTimeLink />
   if (state instanceof CallError) return <ErrorBox error={state} onRetry={() => void loadSession()} />
   return <SignInForm canSignUp={state?.signUp ?? false} />
 }
 
+/** Creates the account of a mail's link. Its owner chooses the password here. */
+function VerifyPage() {
+  const code = codeOf(useSignal(pageAddress).hash)
+  return (
+    <SignInFrame title="Choose a password">
+      {code === null && <p>This address has no code. Open the link from the mail again.</p>}
+      {code !== null && <NewPasswordForm code={code} path="/app/verify" next="/" />}
+    </SignInFrame>
+  )
+}
+
 /** Signs in by the code of a link. */
-function OneTimeLink({ title, path }: { title: string; path: string }) {
+function OneTimeLink() {
   const { hash } = useSignal(pageAddress)
   const code = codeOf(hash)
   const { error, isBusy, run } = useForm()
   useEffect(() => {
     if (code === null) return
     void run(async () => {
-      acceptSession(await callServer<SessionState>(path, { method: 'POST', body: { code } }))
+      acceptSession(await callServer<SessionState>('/app/sign-in/link', { method: 'POST', body: { code } }))
       navigate('/', { replace: true })
     })
-  }, [code, path, run])
+  }, [code, run])
   return (
-    <SignInFrame title={title}>
+    <SignInFrame title="Sign in">
       {isBusy && <Loading what="your session" />}
       {code === null && <p>This address has no code. Open the link from the mail or the terminal again.</p>}
       {error !== null && (

@@ -2,14 +2,13 @@
 
 import { useState } from 'preact/hooks'
 import { callServer } from '../../../client/http.ts'
-import { navigate, pageAddress } from '../../../client/router.ts'
-import { acceptSession, type SessionState } from '../../../client/session.ts'
+import { pageAddress } from '../../../client/router.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'
 import { useForm } from '../form.ts'
-import { PasswordField } from '../password-field.tsx'
+import { NewPasswordForm } from './new-password-form.tsx'
 import { EMAIL_INPUT } from './sign-in-form.tsx'
 import { codeOf, SignInFrame } from './sign-in-frame.tsx'
 
@@ -17,7 +16,7 @@ export function ResetPage() {
   const code = codeOf(useSignal(pageAddress).hash)
   return (
     <SignInFrame title="Reset your password">
-      {code === null ? <AskForm /> : <NewPasswordForm code={code} />}
+      {code === null ? <AskForm /> : <NewPasswordForm code={code} path="/app/password/reset" next="/account" />}
     </SignInFrame>
   )
 }
@@ -40,27 +39,6 @@ function AskForm() {
       <Field label="Email address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Send a link
-      </Button>
-    </form>
-  )
-}
-
-function NewPasswordForm({ code }: { code: string }) {
-  const [password, setPassword] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      acceptSession(await callServer<SessionState>('/app/password/reset', { method: 'POST', body: { code, password } }))
-      navigate('/account', { replace: true })
-    })
-  }
-  return (
-    <form class="card form" onSubmit={submit}>
-      {error !== null && error.field === null && <ErrorBox error={error} />}
-      <PasswordField label="New password" name="password" value={password} onValue={setPassword} error={error} isNew />
-      <Button kind="primary" type="submit" isBusy={isBusy}>
-        Set the password
       </Button>
     </form>
   )

@@ -8,7 +8,6 @@ import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'
 import { fieldError, useForm } from '../form.ts'
-import { PasswordField } from '../password-field.tsx'
 import { EMAIL_INPUT } from './sign-in-form.tsx'
 import { SignInFrame } from './sign-in-frame.tsx'
 
@@ -25,7 +24,7 @@ export function SignUpPage() {
   if (sentTo !== null) {
     return (
       <SignInFrame title="Check your mail">
-        <p>A mail is on its way to {sentTo}. Open the link in it within a day to finish.</p>
+        <p>A mail is on its way to {sentTo}. Open the link in it within a day and choose a password.</p>
       </SignInFrame>
     )
   }
@@ -34,12 +33,11 @@ export function SignUpPage() {
 
 function SignUpForm({ onSent }: { onSent: (email: string) => void }) {
   const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
   const { error, isBusy, run } = useForm()
   const submit = (event: Event): void => {
     event.preventDefault()
     void run(async () => {
-      await callServer('/app/sign-up', { method: 'POST', body: { email, password } })
+      await callServer('/app/sign-up', { method: 'POST', body: { email } })
       onSent(email)
     })
   }
@@ -55,9 +53,8 @@ function SignUpForm({ onSent }: { onSent: (email: string) => void }) {
           input={EMAIL_INPUT}
           error={fieldError(error, 'email')}
         />
-        <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={error} isNew />
         <Button kind="primary" type="submit" isBusy={isBusy}>
-          Create the account
+          Send me a link
         </Button>
       </form>
       <p class="hint">

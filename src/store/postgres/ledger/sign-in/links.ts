@@ -10,11 +10,11 @@ const MAX_REMOVED = 100
 
 const INSERT_LINK = {
   name: 'link.insert',
-  text: 'insert into one_time_link (hash, kind, account, email, password, expires) values ($1, $2, $3, $4, $5, $6)',
+  text: 'insert into one_time_link (hash, kind, account, email, expires) values ($1, $2, $3, $4, $5)',
 }
 const TAKE_LINK = {
   name: 'link.take',
-  text: 'delete from one_time_link where hash = $1 and kind = $2 returning kind, account, email, password, expires',
+  text: 'delete from one_time_link where hash = $1 and kind = $2 returning kind, account, email, expires',
 }
 /** Skips rows that another process removes. */
 const REMOVE_EXPIRED_LINKS = {
@@ -25,17 +25,17 @@ const REMOVE_EXPIRED_LINKS = {
 
 export function links({ transaction }: Pick<Database, 'transaction'>) {
   return {
-    createLink: ({ hash, kind, account, email, password, expires }, now) =>
+    createLink: ({ hash, kind, account, email, expires }, now) =>
       transaction(async ({ run }) => {
         await run(REMOVE_EXPIRED_LINKS, [now])
-        await run(INSERT_LINK, [hash, kind, account, email, password, expires])
+        await run(INSERT_LINK, [hash, kind, account, email, expires])
       }),
     takeLink: (hash, kind, now) =>
       transaction(async ({ rows }) => {
         const [row] = await rows<OneTimeLink & { expires: Instant }>(TAKE_LINK, [hash, kind])
         if (row === undefined || row.expires <= now) return null
-        const { account, email, password } = row
-        return { kind, account, email, password }
+        const { account, email } = row
+        return { kind, account, email }
       }),
   } satisfies Partial<SignIns>
 }

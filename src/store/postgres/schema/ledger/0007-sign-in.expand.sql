@@ -20,13 +20,12 @@ create table session (
 create index session_account on session (account);
 
 -- Links that are valid once: for the first sign-in, for a new account, and for a new password. Only the SHA-256 of the
--- code is stored. A link for a new account has its address and password; `account` is null until it is used.
+-- code is stored. A link for a new account has its address, and no account.
 create table one_time_link (
   hash bytea primary key,
   kind text collate "C" not null,
   account integer references account on delete cascade,
   email text collate "C",
-  password text collate "C",
   expires bigint not null
 );
 

@@ -10,24 +10,24 @@ const MAX_REMOVED = 100
 
 export function linkWrites(database: DatabaseSync) {
   const insert = database.prepare(
-    'insert into one_time_link (hash, kind, account, email, password, expires) values (unhex(?), ?, ?, ?, ?, ?)',
+    'insert into one_time_link (hash, kind, account, email, expires) values (unhex(?), ?, ?, ?, ?)',
   )
   const take = database.prepare(
-    'delete from one_time_link where hash = unhex(?) and kind = ? returning kind, account, email, password, expires',
+    'delete from one_time_link where hash = unhex(?) and kind = ? returning kind, account, email, expires',
   )
   const removeExpired = database.prepare(
     `delete from one_time_link where hash in (select hash from one_time_link where expires <= ? limit ${MAX_REMOVED})`,
   )
   return {
-    createLink(now: Instant, { hash, kind, account, email, password, expires }: StoredHash<NewOneTimeLink>): void {
+    createLink(now: Instant, { hash, kind, account, email, expires }: StoredHash<NewOneTimeLink>): void {
       removeExpired.run(now)
-      insert.run(hash, kind, account, email, password, expires)
+      insert.run(hash, kind, account, email, expires)
     },
     takeLink(now: Instant, hash: string, kind: LinkKind): OneTimeLink | null {
       const row = take.get(hash, kind) as (OneTimeLink & { expires: Instant }) | undefined
       if (row === undefined || row.expires <= now) return null
-      const { account, email, password } = row
-      return { kind, account, email, password }
+      const { account, email } = row
+      return { kind, account, email }
     },
   }
 }
