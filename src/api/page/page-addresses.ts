@@ -23,6 +23,7 @@ const PAGE_ROUTES = [
   '/operator',
   '/operator/accounts/:id',
   '/operator/audit',
+  '/operator/crawl',
   '/docs',
   '/docs/:operation',
 ]

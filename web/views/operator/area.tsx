@@ -1,4 +1,4 @@
-/** The pages of operators: accounts and the audit log. The server refuses everybody else. */
+/** The pages of operators: accounts, crawl and jobs, and the audit log. The server refuses everybody else. */
 
 import { accountOf, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
@@ -6,19 +6,21 @@ import { EmptyState } from '../../parts/notice.tsx'
 import { OperatedAccountPage } from './account.tsx'
 import { AccountsPage } from './accounts.tsx'
 import { AuditPage } from './audit.tsx'
+import { OperationPage } from './operation.tsx'
 
 const TABS = [
   ['/operator', 'Accounts'],
+  ['/operator/crawl', 'Crawl and jobs'],
   ['/operator/audit', 'Audit log'],
 ] as const
 
 export function OperatorArea({ path }: { path: string }) {
   const account = accountOf(useSignal(session))
-  const current = path === '/operator/audit' ? path : '/operator'
+  const [current, title] = TABS.find(([href]) => href === path) ?? TABS[0]
   return (
     <>
       <header class="subject">
-        <h1>{current === '/operator' ? 'Accounts' : 'Audit log'}</h1>
+        <h1>{title}</h1>
         <nav class="tabs" aria-label="Operator">
           {TABS.map(([href, text]) => (
             <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
@@ -39,5 +41,6 @@ export function OperatorArea({ path }: { path: string }) {
 function OperatorView({ path }: { path: string }) {
   const [, id] = /^\/operator\/accounts\/(\d+)$/.exec(path) ?? []
   if (id !== undefined) return <OperatedAccountPage key={id} id={id} />
+  if (path === '/operator/crawl') return <OperationPage />
   return path === '/operator/audit' ? <AuditPage /> : <AccountsPage />
 }

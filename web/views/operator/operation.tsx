@@ -1,0 +1,142 @@
+/** /operator/crawl: the crawl, the nightly jobs and the held days. */
+
+import { useFresh } from '../../client/loaded.ts'
+import { Badge, Card, Facts } from '../../parts/card.tsx'
+import { EmptyState, LoadedView } from '../../parts/notice.tsx'
+import { formatCount } from '../../parts/numbers.ts'
+import { Table } from '../../parts/table.tsx'
+import { formatUtc, parseInstant } from '../../parts/time.tsx'
+
+type Crawler = { holder: string; rate: number | null; pause: { seconds: number; reason: string } | null }
+type Crawl = {
+  names: number
+  never_probed: number
+  due: number
+  overdue: number
+  rate: number
+  lag: { p50: number; p95: number } | null
+  crawlers: Crawler[]
+}
+type Run = {
+  job: string
+  date: string | null
+  started: string
+  ended: string | null
+  rows: number | null
+  error: string | null
+}
+type Held = { date: string; rows: number; reason: string }
+type Operation = { crawl: Crawl; locks: { name: string; holder: string }[]; held: Held[]; runs: Run[] }
+
+export function OperationPage() {
+  const { loaded, reload } = useFresh<Operation>('/admin/v1/operation')
+  return (
+    <LoadedView loaded={loaded} what="the state of the crawl" onRetry={() => void reload()}>
+      {({ crawl, locks, held, runs }) => (
+        <div class="stack">
+          <CrawlCard crawl={crawl} />
+          <HeldCard held={held} />
+          <JobsCard runs={runs} scheduler={locks.find(({ name }) => name === 'scheduler')?.holder} />
+        </div>
+      )}
+    </LoadedView>
+  )
+}
+
+function CrawlCard({ crawl }: { crawl: Crawl }) {
+  const { names, never_probed: never, due, overdue, rate, lag, crawlers } = crawl
+  return (
+    <Card title="Crawl">
+      <Facts
+        rows={[
+          ['Names', formatCount(names)],
+          ['Never probed', formatCount(never)],
+          ['Due now', formatCount(due)],
+          ['Overdue for a day', formatCount(overdue)],
+          ['Probes per second', rate.toFixed(1)],
+          [
+            'Lag',
+            lag === null ? 'unknown' : `half up to ${formatCount(lag.p50)} s, 95 % up to ${formatCount(lag.p95)} s`,
+          ],
+        ]}
+      />
+      {crawlers.length === 0 ? (
+        <EmptyState title="No crawler runs">domaindex serve --crawl starts one.</EmptyState>
+      ) : (
+        <Table
+          caption="Crawlers"
+          stacks
+          keyOf={({ holder }) => holder}
+          rows={crawlers}
+          columns={[
+            { name: 'Crawler', cell: ({ holder }) => <span class="wrap">{holder}</span> },
+            { name: 'State', cell: ({ pause }) => <CrawlerState pause={pause} /> },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+function CrawlerState({ pause }: Pick<Crawler, 'pause'>) {
+  if (pause === null) return <Badge tone="good">probes</Badge>
+  return (
+    <>
+      <Badge tone="warn">paused</Badge> {pause.reason}
+    </>
+  )
+}
+
+function HeldCard({ held }: { held: readonly Held[] }) {
+  return (
+    <Card title="Held days">
+      {held.length === 0 ? (
+        <EmptyState title="No day is held">Every daily file that was built is published.</EmptyState>
+      ) : (
+        <Table
+          caption="Daily files that are held"
+          stacks
+          keyOf={({ date }) => date}
+          rows={held}
+          columns={[
+            { name: 'Day', cell: ({ date }) => date },
+            { name: 'Names', isNumber: true, cell: ({ rows }) => formatCount(rows) },
+            { name: 'Reason', cell: ({ reason }) => reason },
+            { name: 'Publish it', cell: ({ date }) => <code class="wrap">{releaseCommand(date)}</code> },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+const releaseCommand = (date: string): string => `domaindex build daily --date ${date} --release`
+
+function JobsCard({ runs, scheduler }: { runs: readonly Run[]; scheduler: string | undefined }) {
+  return (
+    <Card title="Jobs of the last seven days">
+      <p class="hint wrap">{scheduler === undefined ? 'No process runs the jobs.' : `They run in ${scheduler}.`}</p>
+      {runs.length === 0 ? (
+        <EmptyState title="No job has run">The first ones run in the night after the start.</EmptyState>
+      ) : (
+        <Table
+          caption="Runs of jobs, newest first"
+          stacks
+          keyOf={({ job, date, started }) => `${job} ${date} ${started}`}
+          rows={runs}
+          columns={[
+            { name: 'Job', cell: ({ job, date }) => `${job}${date === null ? '' : ` of ${date}`}` },
+            { name: 'Started', cell: ({ started }) => formatUtc(parseInstant(started)) },
+            { name: 'Result', cell: (run) => <RunResult run={run} /> },
+          ]}
+        />
+      )}
+    </Card>
+  )
+}
+
+function RunResult({ run: { ended, rows, error } }: { run: Run }) {
+  if (error !== null) return <span class="wrap">{`failed: ${error}`}</span>
+  if (ended === null) return <Badge tone="accent">runs</Badge>
+  return <>{rows === null ? 'done' : `${formatCount(rows)} rows`}</>
+}
