@@ -13,6 +13,8 @@ type Crawl = {
   never_probed: number
   due: number
   overdue: number
+  /** Of ALL_RANGES: those whose names are not counted yet. */
+  unswept_ranges: number
   rate: number
   lag: { p50: number; p95: number } | null
   crawlers: Crawler[]
@@ -27,6 +29,9 @@ type Run = {
 }
 type Held = { date: string; rows: number; reason: string }
 type Operation = { crawl: Crawl; locks: { name: string; holder: string }[]; held: Held[]; runs: Run[] }
+
+/** The ranges that the names are divided into. A crawler counts them one after the other. */
+const ALL_RANGES = 256
 
 export function OperationPage() {
   const { loaded, reload } = useFresh<Operation>('/admin/v1/operation')
@@ -44,15 +49,16 @@ export function OperationPage() {
 }
 
 function CrawlCard({ crawl }: { crawl: Crawl }) {
-  const { names, never_probed: never, due, overdue, rate, lag, crawlers } = crawl
+  const { names, never_probed: never, due, overdue, unswept_ranges: unswept, rate, lag, crawlers } = crawl
+  const counted = (count: number): string => (unswept === ALL_RANGES ? 'not counted yet' : formatCount(count))
   return (
     <Card title="Crawl">
       <Facts
         rows={[
-          ['Names', formatCount(names)],
-          ['Never probed', formatCount(never)],
-          ['Due now', formatCount(due)],
-          ['Overdue for a day', formatCount(overdue)],
+          ['Names', counted(names)],
+          ['Never probed', counted(never)],
+          ['Due now', counted(due)],
+          ['Overdue for a day', counted(overdue)],
           ['Probes per second', rate.toFixed(1)],
           [
             'Lag',
