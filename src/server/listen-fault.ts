@@ -1,4 +1,4 @@
-/** The error of a server that cannot listen, with advice. */
+/** The error of a server that cannot listen or whose worker cannot start, with advice. */
 
 import { CommandFault } from '../config/command-fault.ts'
 import type { ListenAddress } from '../config/parse.ts'
@@ -16,6 +16,7 @@ export function listenFault(
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
     return new CommandFault(`this machine has no address ${host}: set another one with ${settingNames.host}`)
   }
+  if (!code) return new CommandFault(`a worker cannot start: ${message}`) // the log has its error
   return new CommandFault(`cannot listen on ${address}: ${message}`)
 }
 

@@ -5,18 +5,22 @@ import { BULK_TABLES, type BulkStore, type BulkTable, TableDigest } from './port
 
 /** `done`: rows so far. `share`: their share of all rows, 0 to 1. */
 type ShowProgress = (done: number, share: number) => void
-/** How far a copy is: the table, the last position in it (null at its start), and the rows so far. */
-type CopyProgress = { table: number; after: string | null; done: number }
+/**
+ * How far a copy is: the table, the last position in it (null at its start), and the rows so far. `tables`: all tables,
+ * because another release may have others, and then the index of a table means nothing.
+ */
+type CopyProgress = { table: number; after: string | null; done: number; tables: string }
 
 /** A table of the source. `differs` describes the table of the target if it is not the same, and is null otherwise. */
 export type ComparedTable = { table: string; rows: number; digest: string; differs: string | null }
 
 /** Rows per read and write. */
 const COPY_BATCH_ROWS = 10_000
+const TABLES = BULK_TABLES.map(({ name }) => name).join(' ')
 
 /**
  * Copies the rows that the target does not have yet. Returns false if the signal stopped it. Throws CommandFault if the
- * target is in use.
+ * target is in use, or if another release began the copy.
  */
 export async function copyRows(
   source: BulkStore,
@@ -28,7 +32,7 @@ export async function copyRows(
   const stored = await target.progress()
   if (stored === null && (await countAllRows(target)) > 0)
     throw new CommandFault('the target store is not empty: set DOMAINDEX_STORE_TO to another one')
-  const position: CopyProgress = stored === null ? { table: 0, after: null, done: 0 } : JSON.parse(stored)
+  const position = startPosition(stored)
   for (; position.table < BULK_TABLES.length; position.table++, position.after = null) {
     const table = BULK_TABLES[position.table]!
     do {
@@ -42,6 +46,15 @@ export async function copyRows(
     } while (position.after !== null)
   }
   return true
+}
+
+function startPosition(stored: string | null): CopyProgress {
+  if (stored === null) return { table: 0, after: null, done: 0, tables: TABLES }
+  const position = JSON.parse(stored) as CopyProgress
+  if (position.tables === TABLES) return position
+  throw new CommandFault(
+    'another release of domaindex began this copy: end it with that release, or use an empty target',
+  )
 }
 
 async function countAllRows(store: BulkStore): Promise<number> {

@@ -218,6 +218,20 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal(code, 1)
   })
 
+  test('a copy that another release began is not continued, because its tables may be others', async (t) => {
+    const { url, postgres, copy } = await worldOf(t)
+    const [source, target] = [await openBulkStore(url, 'read'), await openBulkStore(postgres, 'write')]
+    const stop = new AbortController()
+    await copyRows(source, target, stop.signal, () => stop.abort())
+    const { tables, ...rest } = JSON.parse((await target.progress())!) as { tables: string }
+    const shorter = { ...rest, tables: tables.replace(' session', '') }
+    await target.write(BULK_TABLES[0]!, [], JSON.stringify(shorter))
+    await source.close()
+    await target.close()
+    const { code, stderr } = await copy(url, postgres)
+    assert.deepEqual([code, /another release of domaindex began this copy/.test(stderr)], [1, true], stderr)
+  })
+
   test('copy rejects a target that is not empty, the source itself, and a missing target', async (t) => {
     const { url, postgres, copy, run } = await worldOf(t)
     await run(['account', 'create', 'cyd@example.com'], { env: { DOMAINDEX_STORE: postgres } })

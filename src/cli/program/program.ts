@@ -22,10 +22,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
     'create, show and change accounts and their tokens',
     () => import('../account.ts').then((m) => m.defineAccount),
   ],
-  operator: [
-    'create and revoke tokens of operators, for programs that sell access',
-    () => import('../operator.ts').then((m) => m.defineOperator),
-  ],
+  operator: ['create and revoke tokens of operators', () => import('../operator.ts').then((m) => m.defineOperator)],
   check: ['verify the whole store and report inconsistencies', () => import('../check.ts').then((m) => m.defineCheck)],
   retarget: [
     'apply a newer public suffix list to stored redirects',

@@ -115,7 +115,7 @@ const SIMILAR_TABLES: readonly BulkTable[] = [
   { name: 'document', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
 ]
 
-/** In the order in which they are copied. The stored position of a copy is an index of this list. */
+/** In the order in which they are copied. */
 export const BULK_TABLES: readonly BulkTable[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME_TABLE, ...SIMILAR_TABLES]
 
 /** SQL condition, valid in every engine, of the rows of a table to copy. Without one, all rows are copied. */

@@ -53,7 +53,7 @@ function SignedIn({ route }: { route: Route }) {
     if (isSignedOut) navigate(signInAddress(), { replace: true })
   }, [isSignedOut])
   if (state instanceof CallError) return <ErrorBox error={state} onRetry={() => void loadSession()} />
-  return accountOf(state) === null ? <Loading what="your session" /> : <>{route.view}</>
+  return accountOf(state) === null ? <Loading what="your session" /> : route.view
 }
 
 function Footer() {
