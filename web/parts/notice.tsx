@@ -37,7 +37,7 @@ const TITLES: Record<string, string> = {
   addon_required: 'This needs an add-on',
   rate_limited: 'No calls left today',
   no_data: 'Nothing on record',
-  domain_format: 'This is not a domain',
+  domain_format: 'This is not a domain or an IP address',
   too_many_attempts: 'Too many attempts',
 }
 

@@ -13,7 +13,7 @@ export function spanTitle({ type, since, until }: Span): string {
 
 /** The records of a state. Those that came are marked, and those that went are struck out. */
 export function SpanDetail({ span }: { span: Span }) {
-  const marksCame = span.hasPrevious && span.came.length < span.records.length
+  const marksCame = span.hasPrevious
   return (
     <section class="span-detail" aria-label="Selected state">
       <h3>
