@@ -53,12 +53,12 @@ export function Ago({ at }: { at: string }) {
   )
 }
 
-/** The day of an instant; the exact one is the tooltip. */
-export function Day({ at }: { at: string }) {
+/** The day of an instant, with its time in UTC if that is asked for; the exact one is the tooltip. */
+export function Day({ at, withTime = false }: { at: string; withTime?: boolean }) {
   const instant = parseInstant(at)
   return (
     <time dateTime={instant.toISOString()} title={formatUtc(instant)}>
-      {formatDay(instant)}
+      {withTime ? formatUtc(instant) : formatDay(instant)}
     </time>
   )
 }

@@ -3,12 +3,17 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
-import { Day, formatDay, parseInstant } from '../../../parts/time.tsx'
+import { Day, formatDay, formatUtc, parseInstant } from '../../../parts/time.tsx'
 import type { Span } from './records.ts'
 
-/** `A from 2026-01-02 until 2026-03-04`, or `until now`. */
-export function spanTitle({ type, since, until }: Span): string {
-  return `${type} from ${formatDay(parseInstant(since))} until ${until === null ? 'now' : formatDay(parseInstant(until))}`
+const DAY_MS = 86_400_000
+
+/** `A from 2026-01-02 until 2026-03-04`, or `until now`. A state of less than a day has its times. */
+export function spanTitle(span: Span): string {
+  const { type, since, until } = span
+  const end = until === null ? new Date() : parseInstant(until)
+  const format = end.getTime() - parseInstant(since).getTime() < DAY_MS ? formatUtc : formatDay
+  return `${type} from ${format(parseInstant(since))} until ${until === null ? 'now' : format(end)}`
 }
 
 /** The records of a state. Those that came are marked, and those that went are struck out. */
@@ -49,8 +54,6 @@ function RecordChange({ record, kind }: { record: string; kind: ChangeKind }) {
   )
 }
 
-const DAY_MS = 86_400_000
-
 /** How long a state lasted, in days. */
 function durationOf({ since, until }: Span): string {
   const end = until === null ? Date.now() : parseInstant(until).getTime()
@@ -64,6 +67,7 @@ const FIRST_CHANGES = 30
 export function ChangeList({ spans }: { spans: readonly Span[] }) {
   const [isWhole, setIsWhole] = useState(false)
   const shown = isWhole ? spans : spans.slice(0, FIRST_CHANGES)
+  const withTimes = changesTwiceADay(spans)
   return (
     <section class="changes" aria-labelledby="changes">
       <h3 id="changes">Changes</h3>
@@ -71,7 +75,7 @@ export function ChangeList({ spans }: { spans: readonly Span[] }) {
         {shown.map((span) => (
           <li key={`${span.type} ${span.since}`} class="change">
             <span class="change-day">
-              <Day at={span.since} />
+              <Day at={span.since} withTime={withTimes} />
             </span>
             <span class="change-type">{span.type}</span>
             <ChangedRecords span={span} />
@@ -85,6 +89,12 @@ export function ChangeList({ spans }: { spans: readonly Span[] }) {
       )}
     </section>
   )
+}
+
+/** Whether a type changed twice on one day, so that the day alone does not tell its states apart. */
+function changesTwiceADay(spans: readonly Span[]): boolean {
+  const days = new Set(spans.map(({ type, since }) => `${type} ${formatDay(parseInstant(since))}`))
+  return days.size < spans.length
 }
 
 function ChangedRecords({ span: { came, went, records, hasPrevious } }: { span: Span }) {
