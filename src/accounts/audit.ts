@@ -8,6 +8,11 @@ import type { Instant } from '../values/time.ts'
  */
 export type Actor = { user: string; origin: string }
 
+/** The owner of an account as the actor of a change on the web page. */
+export function webActor(email: string): Actor {
+  return { user: email, origin: 'web' }
+}
+
 export const AUDIT_ACTIONS = [
   'account.create',
   'account.plan',

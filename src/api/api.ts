@@ -25,8 +25,9 @@ import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi/document.ts'
-import { handlePage, pageHandlers } from './own-paths.ts'
+import { pageHandlers } from './own-paths.ts'
 import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
+import { respond } from './respond.ts'
 
 const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
@@ -55,7 +56,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   })
   addEndpointRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {
-    const handler: RouteHandler = (request, reply) => handlePage(context, page, request, reply)
+    const handler: RouteHandler = (request, reply) => respond(context, request, reply, () => page(request))
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
   addProfileRoutes(app, context)

@@ -2,11 +2,11 @@
 
 import { formatInstant } from '../values/time.ts'
 import { authenticateBearer } from './auth/bearer.ts'
-import { type ApiContext, toApiError } from './context.ts'
-import type { ApiReply, ApiRequest } from './http/exchange.ts'
+import type { ApiContext } from './context.ts'
+import type { ApiRequest } from './http/exchange.ts'
 import { fileIndexResponse } from './http/files/file-index.ts'
 import { rateLimitHeaders } from './http/headers.ts'
-import { type ApiResponse, bearerChallenge, errorResponse, sendResponse } from './http/response.ts'
+import type { ApiResponse } from './http/response.ts'
 import type { HealthState } from './openapi/document.ts'
 import { quotaStatus } from './quota/quota-status.ts'
 
@@ -43,19 +43,4 @@ function readinessResponse({ responses, readiness }: ApiContext): ApiResponse {
 
 function healthResponse(status: number, healthState: HealthState): ApiResponse {
   return { status, body: [JSON.stringify({ status: healthState })], headers: [] }
-}
-
-export async function handlePage(
-  context: ApiContext,
-  page: PageHandler,
-  request: ApiRequest,
-  reply: ApiReply,
-): Promise<void> {
-  try {
-    await sendResponse(context.responses, request, reply, await page(request))
-  } catch (thrown) {
-    const apiError = toApiError(context, request.id, thrown)
-    const response = errorResponse(apiError, 'top', bearerChallenge(request, apiError))
-    await sendResponse(context.responses, request, reply, response)
-  }
 }

@@ -1,6 +1,6 @@
 /** Authenticates operators: the token of an operator, or the session of an account with the role `admin`. */
 
-import type { Actor } from '../../accounts/audit.ts'
+import { type Actor, webActor } from '../../accounts/audit.ts'
 import { hashToken, isActive, OPERATOR_TOKEN_PREFIX, parseToken } from '../../accounts/token.ts'
 import { type Day, dayOf, type Instant } from '../../values/time.ts'
 import type { ApiContext } from '../context.ts'
@@ -32,7 +32,7 @@ export async function authenticateOperator(
   if (authorization !== undefined) return operatorOfToken(context, request, authorization)
   const { account, now, today } = await context.sessions.authenticateSession(request, { csrf: isChange })
   if (account.role !== 'admin') throw new ApiError('operator_required')
-  const actor = { user: account.email, origin: 'web' }
+  const actor = webActor(account.email)
   return { account, actor, holder: `account ${account.id}`, now, today }
 }
 

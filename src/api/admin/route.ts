@@ -1,14 +1,14 @@
 /** One path of the operator's API: its declaration, and how a request of it is handled. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { readBody, valueError } from '../app/request-values.ts'
-import { type ApiContext, toApiError } from '../context.ts'
+import type { ApiContext } from '../context.ts'
 import type { JsonSchema, ObjectSchema } from '../endpoints/json-schema.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
 import type { ErrorKey } from '../errors.ts'
 import { acquireSlot } from '../http/limits/acquire-slot.ts'
-import { bearerChallenge, errorResponse, sendResponse } from '../http/response.ts'
 import type { RouteHandler } from '../http/routes.ts'
+import { respond } from '../respond.ts'
 import { authenticateOperator, type Operator } from './operator.ts'
 import { answerOnce, type OperatorResponse } from './repeated-request.ts'
 
@@ -39,14 +39,7 @@ export type OperatorRoute = {
 
 /** The handler of a route: operator, slot, keys, answer. */
 export function operatorHandler(context: ApiContext, route: OperatorRoute): RouteHandler {
-  return async (request, reply) => {
-    const { responses } = context
-    try {
-      await sendResponse(responses, request, reply, await answerRoute(context, route, request))
-    } catch (thrown) {
-      await sendError(context, request, reply, thrown)
-    }
-  }
+  return (request, reply) => respond(context, request, reply, () => answerRoute(context, route, request))
 }
 
 async function answerRoute(context: ApiContext, route: OperatorRoute, request: FastifyRequest) {
@@ -69,10 +62,4 @@ function declaredKeys(values: Parameters, schema: ObjectSchema | undefined): Par
     throw valueError(key.slice(0, 100), `There is no such key here. The keys are: ${known}.`)
   }
   return values
-}
-
-async function sendError(context: ApiContext, request: FastifyRequest, reply: FastifyReply, thrown: unknown) {
-  const error = toApiError(context, request.id, thrown)
-  const response = errorResponse(error, 'top', bearerChallenge(request, error))
-  await sendResponse(context.responses, request, reply, response)
 }

@@ -1,10 +1,11 @@
-/** Handles a request of the web page: session, slot, handler, response. */
+/** The routes of the web page: session or origin, slot, handler, response. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ApiContext, toApiError } from '../context.ts'
+import type { FastifyRequest } from 'fastify'
+import type { ApiContext } from '../context.ts'
 import { acquireSlot } from '../http/limits/acquire-slot.ts'
-import { type ApiResponse, errorResponse, sendResponse } from '../http/response.ts'
+import type { ApiResponse } from '../http/response.ts'
 import type { RouteHandler } from '../http/routes.ts'
+import { respond } from '../respond.ts'
 import type { SessionCaller } from './session-authenticator.ts'
 
 /** Returns the response to a request of a session. Throws ApiError. */
@@ -14,18 +15,30 @@ export type AppHandler = (
   request: FastifyRequest,
 ) => ApiResponse | Promise<ApiResponse>
 
+/** Returns the response to a request without a session. Throws ApiError. */
+export type OpenHandler = (context: ApiContext, request: FastifyRequest) => Promise<ApiResponse>
+
 /** `csrf`: whether the request must have the header X-CSRF-Token, because it changes something. */
 export function appRoute(context: ApiContext, handler: AppHandler, { csrf }: { csrf: boolean }): RouteHandler {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { responses, sessions } = context
-    try {
-      const caller = await sessions.authenticateSession(request, { csrf })
+  return (request, reply) =>
+    respond(context, request, reply, async () => {
+      const caller = await context.sessions.authenticateSession(request, { csrf })
       await acquireSlot(context, caller, request)
-      await sendResponse(responses, request, reply, await handler(context, caller, request))
-    } catch (thrown) {
-      await sendResponse(responses, request, reply, errorResponse(toApiError(context, request.id, thrown), 'top'))
-    }
-  }
+      return handler(context, caller, request)
+    })
+}
+
+/** A route that needs no session. `isChange`: whether the request must come from a page of this server. */
+export function openRoute(
+  context: ApiContext,
+  handler: OpenHandler,
+  { isChange }: { isChange: boolean },
+): RouteHandler {
+  return (request, reply) =>
+    respond(context, request, reply, () => {
+      if (isChange) context.origins.check(request)
+      return handler(context, request)
+    })
 }
 
 export function jsonResponse(status: number, body: object): ApiResponse {

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../accounts/account.ts'
-import type { Actor } from '../../accounts/audit.ts'
+import { webActor } from '../../accounts/audit.ts'
 import { isActive, makeToken, newTokenRecord, parseTokenName, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
 import type { Ledger, LedgerChanges } from '../../store/port/ledger.ts'
 import type { Day, Instant } from '../../values/time.ts'
@@ -42,7 +42,12 @@ export async function listedTokens(
 }
 
 export const createToken: AppHandler = async ({ ledger }, { account, now }, request) => {
-  const { secret, created } = await createTokenOf(ledger.as(actorOf(account)), account.id, readBody(request), now)
+  const { secret, created } = await createTokenOf(
+    ledger.as(webActor(account.email)),
+    account.id,
+    readBody(request),
+    now,
+  )
   return jsonResponse(201, { token: tokenBody(created, 0), secret })
 }
 
@@ -72,7 +77,7 @@ export const rotateToken: AppHandler = async ({ ledger }, { account, now }, requ
   const secret = makeToken(randomBytes(TOKEN_BYTES))
   const { hint, hash } = newTokenRecord(secret, '', null)
   const rotation = { token, replacement: { hint, hash }, until: now + grace * SECONDS_PER_HOUR }
-  const created = await ledger.as(actorOf(account)).rotateToken(MAX_TOKENS, account.id, rotation, now)
+  const created = await ledger.as(webActor(account.email)).rotateToken(MAX_TOKENS, account.id, rotation, now)
   if (created === 'unknown_token')
     throw new ApiError('not_found', { msg: 'The account has no active token with this ID.' })
   if (created === 'too_many_tokens') throw new ApiError('conflict', { msg: TOO_MANY_MESSAGE })
@@ -80,14 +85,9 @@ export const rotateToken: AppHandler = async ({ ledger }, { account, now }, requ
 }
 
 export const revokeToken: AppHandler = async ({ ledger }, { account, now }, request) => {
-  const isRevoked = await ledger.as(actorOf(account)).revokeToken(account.id, readId(idIn(request)), now)
+  const isRevoked = await ledger.as(webActor(account.email)).revokeToken(account.id, readId(idIn(request)), now)
   if (!isRevoked) throw new ApiError('not_found', { msg: 'The account has no active token with this ID.' })
   return { status: 204, body: [], headers: [] }
-}
-
-/** The account as the actor of its own changes. */
-function actorOf({ email }: { email: string }): Actor {
-  return { user: email, origin: 'web' }
 }
 
 function idIn({ params }: { params: unknown }): string {

@@ -10,7 +10,7 @@ const ARGON2ID = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1
 const MAX_CONCURRENT = 2
 /** Calls that wait for their turn: a second of work. */
 const MAX_WAITING = 40
-/** Compared if there is no password, so that the answer takes as long. It is the hash of 32 random bytes. */
+/** Compared if there is no password, so that the answer takes as long. The result does not count. */
 const NO_PASSWORD = '$argon2id$v=19$m=19456,t=2,p=1$KKt9tzCkkDI4GzyN5rnqjg$R9onb610Lz4wFiLsg4Srua2whR2xzWzjcj75oEgMVnA'
 
 export class PasswordHasher {

@@ -50,7 +50,7 @@ export function forgetSignIn(ledger: AttemptStore, attempt: SignInAttempt): Prom
 
 /**
  * Counts a request to send mail. Returns false if this address has had enough mail: no more is sent, but the answer is
- * the same. Each purpose has its own count, so that sign-ups of strangers do not keep an owner from a new password. Throws
+ * the same. Each purpose has its own count, so that strangers who sign up do not keep an owner from a new password. Throws
  * `too_many_attempts` for the client.
  */
 export async function countMail(

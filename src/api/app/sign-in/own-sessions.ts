@@ -1,5 +1,6 @@
 /** The sessions of an account and its password: the account's own view, and its changes. */
 
+import { webActor } from '../../../accounts/audit.ts'
 import { passwordProblem } from '../../../accounts/password.ts'
 import { sessionEnd } from '../../../accounts/session.ts'
 import { ApiError } from '../../errors.ts'
@@ -49,6 +50,6 @@ export const changePassword: AppHandler = async (context, { account, now }, requ
   const problem = passwordProblem(password, account.email)
   if (problem !== null) throw valueError('password', problem)
   const hash = await passwords.hash(password)
-  await ledger.as({ user: account.email, origin: 'web' }).setPassword(account.id, hash, null, now)
+  await ledger.as(webActor(account.email)).setPassword(account.id, hash, null, now)
   return startSession(context, request, account, now)
 }

@@ -1,14 +1,13 @@
 /** The routes of the web page for signing in, for sessions and for the password. */
 
 import type { FastifyInstance } from 'fastify'
-import { type ApiContext, toApiError } from '../../context.ts'
-import { errorResponse, sendResponse } from '../../http/response.ts'
-import { addPageRoute, type RouteHandler } from '../../http/routes.ts'
-import { appRoute } from '../app-handler.ts'
+import type { ApiContext } from '../../context.ts'
+import { addPageRoute } from '../../http/routes.ts'
+import { appRoute, openRoute } from '../app-handler.ts'
 import { forgotPassword, resetPassword, signUp, verify } from '../sign-up/sign-up.ts'
 import { changePassword, endOtherSessions, endSession, listSessions } from './own-sessions.ts'
 import { setUp } from './setup.ts'
-import { type OpenHandler, showSession, signIn, signInByLink, signOut } from './sign-in.ts'
+import { showSession, signIn, signInByLink, signOut } from './sign-in.ts'
 
 export function addSignInRoutes(app: FastifyInstance, context: ApiContext): void {
   const change = { csrf: true }
@@ -34,17 +33,4 @@ function addMailRoutes(app: FastifyInstance, context: ApiContext): void {
   addPageRoute(app, context, '/app/verify', { POST: openRoute(context, verify, open) })
   addPageRoute(app, context, '/app/password/forgot', { POST: openRoute(context, forgotPassword, open) })
   addPageRoute(app, context, '/app/password/reset', { POST: openRoute(context, resetPassword, open) })
-}
-
-/** A route that needs no session. `isChange`: whether the request must come from a page of this server. */
-function openRoute(context: ApiContext, handler: OpenHandler, { isChange }: { isChange: boolean }): RouteHandler {
-  return async (request, reply) => {
-    const { responses, origins } = context
-    try {
-      if (isChange) origins.check(request)
-      await sendResponse(responses, request, reply, await handler(context, request))
-    } catch (thrown) {
-      await sendResponse(responses, request, reply, errorResponse(toApiError(context, request.id, thrown), 'top'))
-    }
-  }
 }

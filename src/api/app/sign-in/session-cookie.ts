@@ -1,17 +1,16 @@
 /** Starts and ends sessions: the cookie of the browser, and what the page learns about its session. */
 
-import { randomBytes } from 'node:crypto'
 import type { Account } from '../../../accounts/account.ts'
 import { planInForce } from '../../../accounts/plan.ts'
-import { hashSecret, SESSION_MAX_SECONDS } from '../../../accounts/session.ts'
+import { SESSION_MAX_SECONDS } from '../../../accounts/session.ts'
 import { dayOf, type Instant } from '../../../values/time.ts'
+import { newSecret } from '../../auth/sign-in-link.ts'
 import type { ApiContext } from '../../context.ts'
 import type { ApiRequest } from '../../http/exchange.ts'
 import type { ApiResponse } from '../../http/response.ts'
 import { csrfToken, SESSION_COOKIE } from '../session-authenticator.ts'
 import { browserName } from './browser-name.ts'
 
-const SECRET_BYTES = 32
 /** A browser sends the cookie only to this host, by TLS or on its own machine, and not with requests of other sites. */
 const COOKIE_ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'
 
@@ -24,9 +23,9 @@ export async function startSession(
 ): Promise<ApiResponse> {
   const { ledger, sessions } = context
   const former = await sessions.findSession(request)
-  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const { text: secret, hash } = newSecret()
   const browser = browserName(request.headers['user-agent'])
-  await ledger.createSession({ account: account.id, hash: hashSecret(secret)!, browser, address: request.ip }, now)
+  await ledger.createSession({ account: account.id, hash, browser, address: request.ip }, now)
   if (former !== null) await ledger.endSession(former.caller.account.id, former.caller.session.id)
   request.accessRecord.account = account.id
   const body = sessionBody(context, { account, csrf: csrfToken(secret) }, now)

@@ -4,10 +4,11 @@ import { passwordProblem } from '../../../accounts/password.ts'
 import { hashSecret } from '../../../accounts/session.ts'
 import { clientRangeMatcher } from '../../../values/client-address.ts'
 import { ApiError } from '../../errors.ts'
+import type { OpenHandler } from '../app-handler.ts'
 import { readBody, valueError } from '../request-values.ts'
 import { countLinkUse } from './attempt-limits.ts'
 import { startSession } from './session-cookie.ts'
-import { type OpenHandler, readEmail, readText } from './sign-in.ts'
+import { readEmail, readText } from './sign-in.ts'
 
 const isLoopback = clientRangeMatcher(['127.0.0.0/8', '::1'])
 const ACTOR = { user: 'setup link', origin: 'web' }

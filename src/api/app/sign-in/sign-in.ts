@@ -1,19 +1,13 @@
 /** Signing in with a password or a one-time link, and signing out. */
 
-import type { FastifyRequest } from 'fastify'
 import { parseEmail } from '../../../accounts/account.ts'
 import { hashSecret } from '../../../accounts/session.ts'
-import type { ApiContext } from '../../context.ts'
 import type { Parameters } from '../../endpoints/parameters.ts'
 import { ApiError } from '../../errors.ts'
-import type { ApiResponse } from '../../http/response.ts'
-import type { AppHandler } from '../app-handler.ts'
+import type { AppHandler, OpenHandler } from '../app-handler.ts'
 import { readBody, valueError } from '../request-values.ts'
 import { countLinkUse, countSignIn, forgetSignIn } from './attempt-limits.ts'
 import { sessionBody, signedOutResponse, startSession } from './session-cookie.ts'
-
-/** Returns the response to a request without a session. Throws ApiError. */
-export type OpenHandler = (context: ApiContext, request: FastifyRequest) => Promise<ApiResponse>
 
 /** The account, the CSRF token, and what the page must know of this installation. */
 export const showSession: OpenHandler = async (context, request) => {

@@ -3,30 +3,30 @@
  * differs happens after the answer.
  */
 
-import { randomBytes } from 'node:crypto'
 import type { NewAccount } from '../../../accounts/account.ts'
+import { webActor } from '../../../accounts/audit.ts'
 import { passwordProblem } from '../../../accounts/password.ts'
 import { hashSecret, type LinkKind, type OneTimeLink } from '../../../accounts/session.ts'
-import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
+import { SECONDS_PER_DAY } from '../../../values/time.ts'
+import { createOneTimeLink } from '../../auth/sign-in-link.ts'
 import type { ApiContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import type { ApiRequest } from '../../http/exchange.ts'
 import type { ApiResponse } from '../../http/response.ts'
+import type { OpenHandler } from '../app-handler.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import { existingAccountMessage, passwordMessage, verifyMessage } from '../mail/messages.ts'
 import { readBody, valueError } from '../request-values.ts'
 import { countLinkUse, countMail } from '../sign-in/attempt-limits.ts'
 import { startSession } from '../sign-in/session-cookie.ts'
-import { type OpenHandler, readEmail, readText } from '../sign-in/sign-in.ts'
+import { readEmail, readText } from '../sign-in/sign-in.ts'
 
 /** Seconds for which the links are valid. */
 const VERIFY_SECONDS = SECONDS_PER_DAY
 const PASSWORD_SECONDS = 3_600
 
-const CODE_BYTES = 32
 const ACCEPTED: ApiResponse = { status: 202, body: [], headers: [] }
 const NO_MAIL_MESSAGE = 'This service sends no mail: ask its operator for an account or a link to sign in.'
-const ORIGIN = 'web'
 
 /**
  * Sends a link that creates the account, or a hint that there is one. The password comes with the link: whoever signs up
@@ -40,7 +40,7 @@ export const signUp: OpenHandler = async (context, request) => {
   inBackground(context, maySend, async () => {
     if ((await ledger.account(email)) !== null)
       return mailer.send({ to: email, ...existingAccountMessage(mailer.publicUrl) })
-    const made = await createLink(context, mailer, { kind: 'sign-up', account: null, email }, VERIFY_SECONDS, 'verify')
+    const made = await createMailLink(context, mailer, { kind: 'sign-up', account: null, email }, VERIFY_SECONDS)
     await mailer.send({ to: email, ...verifyMessage(made) })
   })
   return ACCEPTED
@@ -52,7 +52,7 @@ export const verify: OpenHandler = async (context, request) => {
   const { link, hash } = await takePasswordLink(context, request, 'sign-up')
   const email = link.email!
   const wanted: NewAccount = { email, role: 'user', plan: 'free', periods: [], addons: [] }
-  const changes = ledger.as({ user: email, origin: ORIGIN })
+  const changes = ledger.as(webActor(email))
   const account = await changes.createAccount(wanted, now())
   if (account === null) throw new ApiError('link_invalid', { msg: 'This address has an account already: sign in.' })
   await changes.setPassword(account.id, hash, null, now())
@@ -69,7 +69,7 @@ export const forgotPassword: OpenHandler = async (context, request) => {
     const account = await ledger.account(email)
     if (account === null || account.suspended !== null) return
     const link = { kind: 'password', account: account.id, email: null } as const
-    const made = await createLink(context, mailer, link, PASSWORD_SECONDS, 'reset')
+    const made = await createMailLink(context, mailer, link, PASSWORD_SECONDS)
     await mailer.send({ to: account.email, ...passwordMessage(made) })
   })
   return ACCEPTED
@@ -81,7 +81,7 @@ export const resetPassword: OpenHandler = async (context, request) => {
   const { link, hash } = await takePasswordLink(context, request, 'password')
   const account = await ledger.accountById(link.account!)
   if (account === null || account.suspended !== null) throw new ApiError('link_invalid')
-  await ledger.as({ user: account.email, origin: ORIGIN }).setPassword(account.id, hash, null, now())
+  await ledger.as(webActor(account.email)).setPassword(account.id, hash, null, now())
   return startSession(context, request, account, now())
 }
 
@@ -114,16 +114,7 @@ function inBackground({ log, background }: ApiContext, maySend: boolean, work: (
   background(() => work().catch((err: unknown) => log.error({ err }, 'ledger failed')))
 }
 
-async function createLink(
-  { ledger, now: clock }: ApiContext,
-  { publicUrl }: Mailer,
-  link: OneTimeLink,
-  seconds: number,
-  page: string,
-): Promise<{ site: string; link: string; expires: Instant }> {
-  const code = randomBytes(CODE_BYTES).toString('base64url')
-  const now = clock()
-  const expires = now + seconds
-  await ledger.createLink({ ...link, hash: hashSecret(code)!, expires }, now)
-  return { site: publicUrl, link: `${publicUrl}/${page}#code=${code}`, expires }
+async function createMailLink({ ledger, now }: ApiContext, { publicUrl }: Mailer, link: OneTimeLink, seconds: number) {
+  const { url, expires } = await createOneTimeLink(ledger, link, publicUrl, seconds, now())
+  return { site: publicUrl, link: url, expires }
 }
