@@ -7,14 +7,8 @@ import { addSignInRoutes } from './app/sign-in/routes.ts'
 import type { ApiContext } from './context.ts'
 import { type CrawlerPageSettings, crawlerPage } from './crawler-page.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
-import { daily } from './endpoints/daily.ts'
-import { dnshistory } from './endpoints/dnshistory.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
-import { lookup } from './endpoints/lookup.ts'
-import { redirect } from './endpoints/redirect.ts'
-import { reverseip } from './endpoints/reverseip.ts'
-import { similar } from './endpoints/similar.ts'
-import { snapshot } from './endpoints/snapshot.ts'
+import { ENDPOINTS } from './endpoints/endpoints.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
 import type { DirectRoutes } from './http/direct/direct-path.ts'
 import type { ApiReply, ApiRequest } from './http/exchange.ts'
@@ -28,8 +22,6 @@ import { openApiDocument } from './openapi/document.ts'
 import { pageHandlers } from './own-paths.ts'
 import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 import { respond } from './respond.ts'
-
-const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
 const NO_CRAWLER: CrawlerPageSettings = { crawlContact: null, crawlMinInterval: 0, crawlMaxInterval: 0 }
 
