@@ -11,7 +11,7 @@ export type Headers = readonly string[]
 export type Cors = '*' | readonly string[]
 
 const EXPOSED_HEADERS = [
-  'Request-Id, RateLimit-Policy, RateLimit, Retry-After, Observed-At',
+  'Request-Id, RateLimit-Policy, RateLimit, Retry-After, Observed-At, Next-Cursor, Truncated-Types',
   'Content-Disposition, Content-Range, Accept-Ranges, ETag, Repr-Digest',
 ].join(', ')
 /** Seconds for which a browser may cache the result of a preflight request. */

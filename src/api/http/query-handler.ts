@@ -5,6 +5,8 @@ import type { Caller } from '../auth/authenticator.ts'
 import { type ApiContext, toApiError } from '../context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
+import { formatResponse } from '../formats/formatted-response.ts'
+import { requestedFormat } from '../formats/negotiation.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { type FileRequest, handleFile } from './files/file-handler.ts'
 import type { FileDownload } from './files/file-response.ts'
@@ -39,7 +41,9 @@ export async function handleQuery(
     const waiting = acquireSlot(context, caller, request)
     if (waiting instanceof Promise) await waiting
     const response = await answerQuery(context, endpoint, caller, parameters, request.id)
-    await sendResponse(responses, request, reply, response)
+    const format = requestedFormat(request.headers.accept)
+    const formatted = format === null ? response : await formatResponse(endpoint, format, response)
+    await sendResponse(responses, request, reply, formatted)
   } catch (thrown) {
     const error = toApiError(context, request.id, thrown)
     await sendResponse(

@@ -4,6 +4,7 @@ import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
 import { exactObject } from '../endpoints/schema.ts'
 import { ALL_ERRORS, type ErrorKey } from '../errors.ts'
+import { ROW_SOURCES } from '../formats/row-formats.ts'
 import { FILE_HEADERS, SENT_FILE_HEADERS } from './file-responses.ts'
 
 type JsonObject = Record<string, unknown>
@@ -27,9 +28,11 @@ export function responsesOf({ name, response, example, file, envelope, errors }:
       'RateLimit',
       ...(file === null ? [] : SENT_FILE_HEADERS),
       ...observedAtHeader(name),
+      ...(ROW_SOURCES[name] === undefined ? [] : (['Next-Cursor', 'Truncated-Types'] as const)),
     ),
     content: {
       ...(response && { 'application/json': { schema: response, ...(example !== undefined && { example }) } }),
+      ...(ROW_SOURCES[name] !== undefined && ROW_CONTENT),
       ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
     },
   }
@@ -58,6 +61,16 @@ function errorSchema(status: number, keys: readonly ErrorKey[]): JsonSchema {
   })
 }
 
+/** The formats that a client asks for by Accept. */
+const ROW_CONTENT = {
+  'application/x-ndjson': {
+    schema: Type.String({
+      description: 'One row a line, then the line `{"end":true,"rows":N,"next":…}` with the cursor of the next page.',
+    }),
+  },
+  'text/csv': { schema: Type.String({ description: 'A line with the columns, then the rows (RFC 4180).' }) },
+}
+
 /** The endpoints whose response has the header Observed-At. */
 const ENDPOINTS_WITH_OBSERVED_AT: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory', 'domain']
 
@@ -75,6 +88,8 @@ export const HEADERS = {
   RateLimit: { description: 'Calls left, and seconds until the reset.', schema: Type.String() },
   'Retry-After': { description: 'Seconds to wait.', schema: Type.Integer() },
   'Observed-At': { description: 'When DNS and web of the domain were last observed.', schema: Type.String() },
+  'Next-Cursor': { description: 'With CSV: the cursor of the next page, if there is one.', schema: Type.String() },
+  'Truncated-Types': { description: 'With CSV: the record types with older states.', schema: Type.String() },
 }
 
 export function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {

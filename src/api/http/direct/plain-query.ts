@@ -14,7 +14,7 @@ const REQUEST_LINE = /^POST (\/v1\.0\/[a-z]+) HTTP\/1\.1\r\n/
 const FIELD_LINE = /([!#$%&'*+\-.^_`|~0-9A-Za-z]+):([\t\x20-\x7e]*)\r\n/y
 
 /** The fields that handlers read. If one is repeated, node:http must combine its values. */
-const READ_FIELDS = new Set(['accept-encoding', 'origin', 'x-forwarded-for'])
+const READ_FIELDS = new Set(['accept', 'accept-encoding', 'origin', 'x-forwarded-for'])
 /** The fields that change how the connection or the body is read. */
 const SPECIAL_FIELDS = new Set(['transfer-encoding', 'upgrade', 'expect', 'trailer', 'te', 'proxy-connection'])
 

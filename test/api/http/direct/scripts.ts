@@ -40,6 +40,8 @@ const ENDPOINTS = [
 const PLAIN_FIELDS = [
   'Content-Type: application/json',
   'Accept: */*',
+  'Accept: text/csv',
+  'accept:application/x-ndjson;q=0.9, application/json;q=0.1',
   'User-Agent: agent/1.0 (a; b) "c"',
   'Accept-Encoding: gzip, deflate',
   'accept-encoding:gzip;q=0',

@@ -1,5 +1,7 @@
 /** Rows as CSV (RFC 4180), and downloads of texts that the page already has. */
 
+import { spreadsheetRow } from '../../../../src/values/csv.ts'
+
 export type CsvRow = Record<string, string | number>
 
 /** The first row has the names of the columns. */
@@ -7,14 +9,8 @@ export function csvOf(rows: readonly CsvRow[]): string {
   const [first] = rows
   if (first === undefined) return ''
   const columns = Object.keys(first)
-  const lines = rows.map((row) => columns.map((column) => csvField(String(row[column] ?? ''))).join(','))
+  const lines = rows.map((row) => spreadsheetRow(columns.map((column) => String(row[column] ?? ''))))
   return `${columns.join(',')}\n${lines.join('\n')}\n`
-}
-
-/** A spreadsheet would run a text that begins like a formula, so such a text gets an apostrophe. */
-function csvField(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /** Lets the browser save a text as a file. */
