@@ -1,9 +1,9 @@
 /** Encodes the lab's records (RFC 1035, section 3.3), and checks that a table can be encoded. */
 
 import { encodeHost } from '../src/probe/dns/message/wire-name.ts'
-import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
-import { parseHostName } from '../src/values/host-name.ts'
 import { addressFamily, packAddress, parseAddress } from '../src/values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../src/values/records/dns-record.ts'
+import { parseHostName } from '../src/values/records/host-name.ts'
 import type { DnsRecord, DnsTable, DnsTypeAnswer } from './dns-table.ts'
 
 const PART_BYTES = 255

@@ -2,7 +2,7 @@
 
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, TRUNCATED_RESPONSE } from 'dns-packet'
 import { DNS_TYPE_CODES } from '../src/probe/dns/message/query.ts'
-import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../src/values/records/dns-record.ts'
 import { recordData } from './dns-data.ts'
 import type { DnsHost, DnsOutcome } from './dns-table.ts'
 

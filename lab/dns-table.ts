@@ -1,6 +1,6 @@
 /** The answers of the lab's DNS server: a table of hosts, like the zone files of a small internet. */
 
-import type { RecordType } from '../src/values/dns-record.ts'
+import type { RecordType } from '../src/values/records/dns-record.ts'
 
 /** Canonical host -> its answers. Every other host does not exist. */
 export type DnsTable = Readonly<Record<string, DnsHost>>

@@ -2,9 +2,9 @@
 
 import { isIPv4 } from 'node:net'
 import type { ObservedRecord } from '../src/probe/probe-result.ts'
-import { RECORD_TYPES, type RecordType } from '../src/values/dns-record.ts'
-import { adminEmail } from '../src/values/host-name.ts'
-import { encodeTxtPart } from '../src/values/txt-part.ts'
+import { RECORD_TYPES, type RecordType } from '../src/values/records/dns-record.ts'
+import { adminEmail } from '../src/values/records/host-name.ts'
+import { encodeTxtPart } from '../src/values/records/txt-part.ts'
 import type { DnsRecord, DnsRow, DnsTable } from './dns-table.ts'
 import type { Site } from './site.ts'
 

@@ -9,8 +9,8 @@ import { openResolver } from '../../src/probe/dns/resolver.ts'
 import { makeGuard } from '../../src/probe/guard.ts'
 import { createProber, type Prober } from '../../src/probe/probe.ts'
 import { createWebProber } from '../../src/probe/web.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { type ServerAddresses, type SiteKind, siteNameAt } from './servers.ts'
 
 /**

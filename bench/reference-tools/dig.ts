@@ -1,10 +1,10 @@
 /** dig as a reference tool: the seven record types of a name, in the form of observations. */
 
 import type { DnsServer } from '../../src/probe/dns/server.ts'
-import { RECORD_TYPES, type RecordType, usableRecords } from '../../src/values/dns-record.ts'
-import { adminEmail, parseHostName } from '../../src/values/host-name.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
-import { encodeTxtPart } from '../../src/values/txt-part.ts'
+import { RECORD_TYPES, type RecordType, usableRecords } from '../../src/values/records/dns-record.ts'
+import { adminEmail, parseHostName } from '../../src/values/records/host-name.ts'
+import { encodeTxtPart } from '../../src/values/records/txt-part.ts'
 import { runTool } from './run-tool.ts'
 
 /** One reply: the status of its header in lower case, and its records. */

@@ -9,8 +9,8 @@ import { openResolver } from '../../src/probe/dns/resolver.ts'
 import type { DnsServer } from '../../src/probe/dns/server.ts'
 import { DnsServerPaths } from '../../src/probe/dns/server-path.ts'
 import { createProber } from '../../src/probe/probe.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { behaviourOfName, resolverNameAt } from './names.ts'
 
 /** The task: the first argument, as JSON. `fixed`: the number of queries in flight, or null if the limiter decides. */

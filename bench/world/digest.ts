@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { openStore } from '../../src/store/open.ts'
 import type { RowPage, Store } from '../../src/store/port/store.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { parsePage } from '../../test/store/conformance/reading/paging.ts'
 import type { StoreFiles } from './store.ts'
 

@@ -2,8 +2,8 @@
 
 import type { Ssl } from '../observe/observation.ts'
 import { type PageTerms, termsOf } from '../similar/text/terms.ts'
-import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import { compareAddresses, type IpAddress } from '../values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import type { Change, SupersededState } from './change.ts'
 import { type CrawlState, type CurrentFacts, type DnsState, NO_FACTS, NO_WEBSITE } from './crawl-state.ts'

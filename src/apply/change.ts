@@ -1,9 +1,9 @@
 /** The change: what must be written for one name after observations were applied to its known state. */
 
 import type { PageTerms } from '../similar/text/terms.ts'
-import type { RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
+import type { RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import type { CrawlState, CurrentFacts } from './crawl-state.ts'
 

@@ -1,9 +1,9 @@
 /** The known state of one name before an observation is applied: its crawl state and, if needed, its current facts. */
 
 import type { DnsStatus, SocialAccount, WebVerdict } from '../observe/observation.ts'
-import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 
 /** Everything that has its own clock: the status, each record type, and the web part. */
@@ -52,7 +52,7 @@ export function unknownCrawlState(name: DomainName): CrawlState {
 }
 
 /**
- * The newest state of one record type. `records` is the stored text (`values/stored-records.ts`). `count` is the number of
+ * The newest state of one record type. `records` is the stored text (`values/records/stored-records.ts`). `count` is the number of
  * states, 1,001 at most.
  */
 export type DnsState = {

@@ -1,7 +1,7 @@
 /** States of one record type: how one follows another, and how a superseded one is stored. */
 
-import type { RecordType } from '../values/dns-record.ts'
 import type { IpAddress } from '../values/ip-address.ts'
+import type { RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import type { SupersededState } from './change.ts'
 import type { DnsState } from './crawl-state.ts'

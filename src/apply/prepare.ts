@@ -2,9 +2,9 @@
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, Ssl, WebPart } from '../observe/observation.ts'
-import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
-import { encodeRecords } from '../values/stored-records.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
+import { encodeRecords } from '../values/records/stored-records.ts'
 import type { Instant } from '../values/time.ts'
 import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 

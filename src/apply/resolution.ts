@@ -1,6 +1,6 @@
 /** Derives `ip` and `only_dns_no_web` of /lookup from the states of the record types. */
 
-import { RECORD_TYPES } from '../values/dns-record.ts'
+import { RECORD_TYPES } from '../values/records/dns-record.ts'
 import type { CurrentFacts, IpStatus } from './crawl-state.ts'
 
 /** `resolved`: A or AAAA was queried, now or before. A type that was never queried counts as empty. */

@@ -4,7 +4,7 @@
  * RECORD_TYPES. `test/store/migrations/frozen.test.ts` checks the numbers and the bytes that depend on them.
  */
 
-import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { OBSERVED_PARTS, type ObservedPart } from './crawl-state.ts'
 
 /** `dns_state.type`, and the bit of a type in `PreparedObservation.queriedTypes`. */

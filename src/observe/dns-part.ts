@@ -1,7 +1,7 @@
 /** Derives the dns part from the answers to the DNS queries: the status of the name and its canonical records. */
 
 import type { DnsAnswer, DnsProbeResult } from '../probe/probe-result.ts'
-import { RECORD_TYPES, type RecordsByType, type RecordType, usableRecords } from '../values/dns-record.ts'
+import { RECORD_TYPES, type RecordsByType, type RecordType, usableRecords } from '../values/records/dns-record.ts'
 import type { DnsPart, DnsStatus } from './observation.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Parses observations: a line of JSON becomes a canonical Observation, or the reason why it is rejected. */
 
-import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
 import { type DomainName, parseName } from '../values/domain-name.ts'
 import { isObject } from '../values/json-object.ts'
+import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/records/dns-record.ts'
 import { parseInstant } from '../values/time.ts'
 import { domainProblem, parseJsonObject } from './json.ts'
 import {

@@ -1,6 +1,6 @@
 /** Writes an observation as a line of a file, from which parseObservation reads the same observation. */
 
-import { RECORD_TYPES, type RecordsByType, type RecordType } from '../values/dns-record.ts'
+import { RECORD_TYPES, type RecordsByType, type RecordType } from '../values/records/dns-record.ts'
 import { formatInstant } from '../values/time.ts'
 import type { DnsPart, Observation, WebPart } from './observation.ts'
 

@@ -1,7 +1,7 @@
 /** The observation: the facts about one domain at one time, in the form that every later stage reads. */
 
-import type { RecordsByType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
+import type { RecordsByType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 
 /** The maximum number of bytes of `web.text`, in UTF-8. */

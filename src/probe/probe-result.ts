@@ -1,8 +1,8 @@
 /** The probe result: what one probe of one domain returned, before any interpretation. */
 
-import type { RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
+import type { RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 
 /** Null means that a part could not be probed for a local reason. It says nothing about the domain. */

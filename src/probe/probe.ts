@@ -1,8 +1,8 @@
 /** The probe of one domain: queries seven DNS types at once, then requests the web, and returns the probe result. */
 
-import { RECORD_TYPES, type RecordType } from '../values/dns-record.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import type { Resolver } from './dns/resolver.ts'
 import { addressesInAnswer } from './host-addresses.ts'

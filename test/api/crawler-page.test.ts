@@ -12,7 +12,7 @@ import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../src/probe/policy/politene
 import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
 import { userAgentOf } from '../../src/server/crawl/crawl-access.ts'
 import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { makeWorld } from '../spec/world.ts'
 import { serverOf } from './server.ts'
 

@@ -1,8 +1,8 @@
 /** Everything that a store returns about names, for comparison with another store. */
 
 import type { Store } from '../../src/store/port/store.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { checkAll } from '../store/check-all.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
 

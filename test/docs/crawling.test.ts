@@ -9,7 +9,7 @@ import { WEB_LIMITS } from '../../src/probe/http/limits.ts'
 import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../src/probe/policy/politeness-limiter.ts'
 import { PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
 import { MAX_REDIRECT_HOPS } from '../../src/probe/probe-result.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { readPage, tableOf } from './markdown.ts'
 
 const page = readPage('crawling.md')

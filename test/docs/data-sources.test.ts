@@ -6,7 +6,7 @@ import { Command } from 'commander'
 import { REGISTRATION_FORMATS } from '../../src/cli/import/registrations.ts'
 import { defineImport } from '../../src/cli/import.ts'
 import { IMPORT_FORMATS } from '../../src/import/formats/import-formats.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { read } from '../import/formats/reading.ts'
 import { codes, readPage, sections, tableOf } from './markdown.ts'
 

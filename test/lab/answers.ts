@@ -1,9 +1,9 @@
 /** The responses of the API over HTTP, each compared with a plain model after the same observations. */
 
 import assert from 'node:assert/strict'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import type { IpAddress } from '../../src/values/ip-address.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { formatInstant } from '../../src/values/time.ts'
 import { rowsOf } from '../spec/walks.ts'
 import type { World } from '../spec/world.ts'

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { toDnsPart } from '../../src/observe/dns-part.ts'
 import type { DnsAnswer, DnsFailure, DnsProbeResult } from '../../src/probe/probe-result.ts'
-import { RECORD_TYPES } from '../../src/values/dns-record.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { answered } from './probe-results.ts'
 
 const NXDOMAIN = { outcome: 'nxdomain' } as const

@@ -6,8 +6,8 @@ import type { Resolver } from '../../src/probe/dns/resolver.ts'
 import { createProber, PROBE_TIMEOUT_MS } from '../../src/probe/probe.ts'
 import type { DnsAnswer, WebProbeResult } from '../../src/probe/probe-result.ts'
 import type { WebProber } from '../../src/probe/web.ts'
-import { RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
 
 const NAME = parseName('example.com')!
 const NOW = 1_800_000_000

@@ -2,7 +2,7 @@
 
 import { test } from 'node:test'
 import type { Observation } from '../../src/observe/observation.ts'
-import { RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
 import { assertMakes } from '../sample.ts'
 import { type Event, history, NAMES, observations } from './conformance/arbitraries.ts'
 import { round as duties } from './conformance/schedule/jobs.ts'

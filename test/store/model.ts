@@ -13,9 +13,9 @@ import type {
   NeighbourRow,
 } from '../../src/store/port/store.ts'
 import { compareBytewise } from '../../src/values/bytewise-order.ts'
-import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../src/values/ip-address.ts'
+import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../src/values/time.ts'
 
 const FIVE_MINUTES = 300

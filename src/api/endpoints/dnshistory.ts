@@ -1,8 +1,8 @@
 /** /dnshistory: the history of the DNS records of a domain. */
 
 import type { History, HistoryState } from '../../store/port/store.ts'
-import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import type { DomainName } from '../../values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { formatInstant, type Instant, parseFormattedInstant } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'

@@ -1,7 +1,7 @@
 /** The rows of the endpoints whose responses are also available as NDJSON and CSV. */
 
-import type { AnyRecord, RecordType } from '../../values/dns-record.ts'
-import { formatPresentation } from '../../values/presentation.ts'
+import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
+import { formatPresentation } from '../../values/records/presentation.ts'
 import type { EndpointName } from '../endpoints/endpoint.ts'
 import { arrayElements, objectMembers } from './json-text.ts'
 

@@ -1,8 +1,8 @@
 /** GET /domain/NAME: everything about a domain that is current, in one response. */
 
 import type { DomainProfile } from '../../store/port/store.ts'
-import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import type { DomainName } from '../../values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../values/time.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'

@@ -2,8 +2,8 @@
 
 import { domainProblem, parseJsonObject } from '../../observe/json.ts'
 import type { ObservedRecord } from '../../probe/probe-result.ts'
-import { canonicalRecordSet, RECORD_TYPES } from '../../values/dns-record.ts'
 import { parseName } from '../../values/domain-name.ts'
+import { canonicalRecordSet, RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { type Instant, parseInstant } from '../../values/time.ts'
 import { parsePresentation } from './presentation.ts'
 import { type ImportFormat, lineByLine, NO_TIME_PROBLEM, type ParsedLine } from './sighting.ts'

@@ -1,8 +1,8 @@
 /** Reads the full text of massdns (-o F): messages as dig prints them, each after its server and time. */
 
 import { domainProblem } from '../../observe/json.ts'
-import { RECORD_TYPES } from '../../values/dns-record.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
+import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
 import { answerFromMessage, MAX_ENTRY_RECORDS, type PrintedMessage, type PrintedRecord } from './printed-message.ts'

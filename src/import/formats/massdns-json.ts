@@ -1,9 +1,9 @@
 /** Reads a JSON line of massdns (-o J): one answer or, with -o Je, why there was none. */
 
 import { domainProblem, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
-import { RECORD_TYPES } from '../../values/dns-record.ts'
 import { parseName } from '../../values/domain-name.ts'
 import { isObject } from '../../values/json-object.ts'
+import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import { printedRecord, splitJoinedTxt } from './presentation.ts'
 import { answerFromMessage, type PrintedRecord } from './printed-message.ts'

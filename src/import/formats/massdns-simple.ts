@@ -2,9 +2,9 @@
 
 import { domainProblem } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
-import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { parseHostName } from '../../values/host-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
+import { parseHostName } from '../../values/records/host-name.ts'
 import type { Instant } from '../../values/time.ts'
 import { printedRecord } from './presentation.ts'
 import { answerFromMessage, MAX_ENTRY_RECORDS, type PrintedRecord } from './printed-message.ts'

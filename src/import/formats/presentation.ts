@@ -1,8 +1,8 @@
 /** Converts records in presentation form (RFC 1035, section 5) to the form of observation files. */
 
-import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
-import { adminEmail } from '../../values/host-name.ts'
-import { MAX_TXT_PART_BYTES } from '../../values/txt-part.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
+import { adminEmail } from '../../values/records/host-name.ts'
+import { MAX_TXT_PART_BYTES } from '../../values/records/txt-part.ts'
 import type { PrintedRecord } from './printed-message.ts'
 
 const BACKSLASH = '\\'

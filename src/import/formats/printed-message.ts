@@ -1,9 +1,9 @@
 /** Interprets a printed DNS message in the way the crawler interprets the message itself. */
 
 import type { DnsAnswer, DnsFailure, ObservedRecord } from '../../probe/probe-result.ts'
-import { followCnames, MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
-import { canonicalRecordSet, type RecordType } from '../../values/dns-record.ts'
-import { parseHostName } from '../../values/host-name.ts'
+import { followCnames, MAX_CNAME_LINKS } from '../../values/records/cname-chain.ts'
+import { canonicalRecordSet, type RecordType } from '../../values/records/dns-record.ts'
+import { parseHostName } from '../../values/records/host-name.ts'
 
 /** A message with more records is rejected. */
 export const MAX_ENTRY_RECORDS = 2000

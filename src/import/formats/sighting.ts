@@ -1,8 +1,8 @@
 /** A sighting: one dated line of another crawl about a name. Observations are built from all sightings together. */
 
 import type { DnsAnswer, ObservedRecord } from '../../probe/probe-result.ts'
-import type { RecordType } from '../../values/dns-record.ts'
 import type { DomainName } from '../../values/domain-name.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** `at`: the time of the sighting, or the start of its time range. */

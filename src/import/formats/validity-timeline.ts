@@ -1,7 +1,7 @@
 /** Turns time ranges of records of one type into a sequence of record sets. */
 
 import type { ObservedRecord } from '../../probe/probe-result.ts'
-import { type AnyRecord, type RecordType, usableRecords } from '../../values/dns-record.ts'
+import { type AnyRecord, type RecordType, usableRecords } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** `from`: the start of the uninterrupted range. */

@@ -2,10 +2,10 @@
 
 import { domainProblem, objectsIn, parseJsonObject, stringOrEmpty } from '../../observe/json.ts'
 import type { DnsAnswer } from '../../probe/probe-result.ts'
-import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { adminEmail } from '../../values/host-name.ts'
 import { isObject } from '../../values/json-object.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
+import { adminEmail } from '../../values/records/host-name.ts'
 import { type Instant, parseInstant } from '../../values/time.ts'
 import { unescapeOptional } from './presentation.ts'
 import { answerByStatus, answerFromMessage, answerWithRecords, type PrintedRecord } from './printed-message.ts'

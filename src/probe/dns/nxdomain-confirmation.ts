@@ -1,6 +1,6 @@
 /** Confirms NXDOMAIN: a name is missing only if a second server agrees. */
 
-import type { RecordType } from '../../values/dns-record.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
 import type { HostQueries } from './host-queries.ts'
 import type { DnsServerPool, ServerAnswer, ServerFailures } from './server-pool.ts'
 

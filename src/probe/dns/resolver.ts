@@ -1,7 +1,7 @@
 /** The resolver of a probe: answers one query with the combined result of the operator's resolvers. */
 
-import { MAX_CNAME_LINKS } from '../../values/cname-chain.ts'
-import type { RecordType } from '../../values/dns-record.ts'
+import { MAX_CNAME_LINKS } from '../../values/records/cname-chain.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
 import type { DnsAnswer } from '../probe-result.ts'
 import { type HostQueries, isAlive, OpenHosts } from './host-queries.ts'
 import { NxdomainConfirmation } from './nxdomain-confirmation.ts'

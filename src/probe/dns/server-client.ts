@@ -1,6 +1,6 @@
 /** The client of one server: applies its limit, uses UDP and TCP, and EDNS if it passes. */
 
-import type { RecordType } from '../../values/dns-record.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
 import type { DnsFailure } from '../probe-result.ts'
 import type { QueryOutcome, QueryTicket } from './concurrency-limiter.ts'
 import { type DnsQuery, encodeQuery } from './message/query.ts'

@@ -1,6 +1,6 @@
 /** The pool of DNS servers, queried in turn: returns the first answer and the server that gave it. */
 
-import type { RecordType } from '../../values/dns-record.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
 import type { DnsFailure } from '../probe-result.ts'
 import {
   explicitFailuresOf,

@@ -1,7 +1,7 @@
 /** The self-check plan: the control questions, as parsed from a setting. */
 
-import { parseHostName } from '../../values/host-name.ts'
 import { type IpAddress, parseAddress } from '../../values/ip-address.ts'
+import { parseHostName } from '../../values/records/host-name.ts'
 import { parseDnsServer } from '../dns/server.ts'
 
 /** The control questions of a self-check. */

@@ -1,7 +1,7 @@
 /** The control questions to one resolver. Describes its fault for operators. */
 
 import { randomBytes } from 'node:crypto'
-import type { RecordType } from '../../values/dns-record.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
 import { type DnsServer, formatDnsServer } from '../dns/server.ts'
 import type { DnsServerPaths } from '../dns/server-path.ts'
 import { DnsServerPool } from '../dns/server-pool.ts'

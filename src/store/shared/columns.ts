@@ -11,9 +11,9 @@ import {
 } from '../../apply/crawl-state.ts'
 import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../../apply/stored-numbers.ts'
 import type { DnsStatus, Ssl } from '../../observe/observation.ts'
-import { RECORD_TYPES, type RecordType } from '../../values/dns-record.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { packToHex, unpackHex } from '../../values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** `crawl_state.id` of a forgotten name. */

@@ -2,7 +2,7 @@
 
 import type { CurrentFacts } from '../../apply/crawl-state.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { decodeRecords } from '../../values/stored-records.ts'
+import { decodeRecords } from '../../values/records/stored-records.ts'
 import { FACTS_FLAG } from './columns.ts'
 
 /** One column, or two whose values depend on each other. */

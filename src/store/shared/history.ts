@@ -2,8 +2,8 @@
 
 import type { DnsState } from '../../apply/crawl-state.ts'
 import { withSerial } from '../../apply/dns-state.ts'
-import type { RecordType } from '../../values/dns-record.ts'
-import { decodeRecords } from '../../values/stored-records.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
+import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { Instant } from '../../values/time.ts'
 import type { History, HistoryState } from '../port/store.ts'
 

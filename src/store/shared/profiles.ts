@@ -1,9 +1,9 @@
 /** Builds the profiles of domains and addresses from the columns that an engine has read. */
 
-import { RECORD_TYPES } from '../../values/dns-record.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { unpackHex } from '../../values/ip-address.ts'
-import { decodeRecords } from '../../values/stored-records.ts'
+import { RECORD_TYPES } from '../../values/records/dns-record.ts'
+import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { AddressProfile, DomainProfile } from '../port/store.ts'
 import { unpackStates } from './columns.ts'
 import { type LookupRow, unpackLookup } from './lookup.ts'

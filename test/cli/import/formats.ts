@@ -3,8 +3,8 @@
  */
 
 import fc from 'fast-check'
-import { RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
-import { encodeTxtPart } from '../../../src/values/txt-part.ts'
+import { RECORD_TYPES, type RecordType } from '../../../src/values/records/dns-record.ts'
+import { encodeTxtPart } from '../../../src/values/records/txt-part.ts'
 
 type Mail = { priority: number; mail_server: string }
 /** TXT records are lists of parts in bytes. Hosts are lists of labels in bytes. */

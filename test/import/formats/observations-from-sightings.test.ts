@@ -6,7 +6,7 @@ import { observationsOf } from '../../../src/import/formats/observations-from-si
 import type { Sighting } from '../../../src/import/formats/sighting.ts'
 import { writeObservation } from '../../../src/observe/observation-writer.ts'
 import type { DnsAnswer } from '../../../src/probe/probe-result.ts'
-import type { RecordType } from '../../../src/values/dns-record.ts'
+import type { RecordType } from '../../../src/values/records/dns-record.ts'
 import { answered, name } from '../../observe/probe-results.ts'
 import { NOON } from './reading.ts'
 

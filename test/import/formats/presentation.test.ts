@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePresentation } from '../../../src/import/formats/presentation.ts'
-import { canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
+import { canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../../src/values/records/dns-record.ts'
 
 const PRINTED: Record<RecordType, string> = {
   A: '192.0.2.1',

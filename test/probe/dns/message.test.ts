@@ -9,10 +9,10 @@ import type { DnsRow } from '../../../lab/dns-table.ts'
 import { type DnsQuery, encodeQuery, isAnswerTo, setQueryId } from '../../../src/probe/dns/message/query.ts'
 import { parseReply } from '../../../src/probe/dns/message/reply.ts'
 import { DnsMessageReader, encodeHost } from '../../../src/probe/dns/message/wire-name.ts'
-import { RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
-import { adminEmail, parseHostName } from '../../../src/values/host-name.ts'
 import { unpackAddress } from '../../../src/values/ip-address.ts'
-import { encodeTxtPart } from '../../../src/values/txt-part.ts'
+import { RECORD_TYPES, type RecordType } from '../../../src/values/records/dns-record.ts'
+import { adminEmail, parseHostName } from '../../../src/values/records/host-name.ts'
+import { encodeTxtPart } from '../../../src/values/records/txt-part.ts'
 
 const label = fc.uint8Array({ minLength: 1, maxLength: 63 })
 /** Hosts of arbitrary bytes, in the form of parseHostName. */

@@ -12,8 +12,8 @@ import { DnsServerPaths } from '../../../src/probe/dns/server-path.ts'
 import { DnsServerPool } from '../../../src/probe/dns/server-pool.ts'
 import { createProber } from '../../../src/probe/probe.ts'
 import type { WebProber } from '../../../src/probe/web.ts'
-import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import { type DomainName, parseName } from '../../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { resolverOf } from './dns-lab.ts'
 
 const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }

@@ -6,7 +6,7 @@ import { startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import { openResolver } from '../../../src/probe/dns/resolver.ts'
 import { parseDnsServer, systemDnsServers } from '../../../src/probe/dns/server.ts'
-import type { RECORD_TYPES } from '../../../src/values/dns-record.ts'
+import type { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { answerTo, askLab, LOOPBACK, rawUdp, resolverOf, withoutEdns } from './dns-lab.ts'
 
 const SOA = {

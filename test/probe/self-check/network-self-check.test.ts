@@ -17,8 +17,8 @@ import { type NetworkSelfCheck, openNetworkSelfCheck } from '../../../src/probe/
 import { DEFAULT_SELF_CHECK_PLAN, parseSelfCheckPlan, type SelfCheckPlan } from '../../../src/probe/self-check/plan.ts'
 import { createWebProber } from '../../../src/probe/web.ts'
 import { parseName } from '../../../src/values/domain-name.ts'
-import { parseHostName } from '../../../src/values/host-name.ts'
 import { addressFamily, type IpAddress } from '../../../src/values/ip-address.ts'
+import { parseHostName } from '../../../src/values/records/host-name.ts'
 
 const SOA = {
   primary_nameserver: 'ns.test',

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import type { DomainProfile, FactsReader, Lookup } from '../../../src/store/port/store.ts'
-import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
+import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import type { Model } from '../model.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './reading/paging.ts'
 

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
-import { RECORD_TYPES, type RecordType } from '../../../src/values/dns-record.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../../../src/values/records/dns-record.ts'
 import { address, dns, type Lists, minute, NXDOMAIN, name, SERVFAIL, soa, web } from './world.ts'
 
 /** An event of a store: an observation arrives, or a name is forgotten. */

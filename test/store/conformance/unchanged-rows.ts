@@ -1,7 +1,7 @@
 /** The rows that stay during events, which every listing must return once. */
 
 import type { FactsReader } from '../../../src/store/port/store.ts'
-import { RECORD_TYPES } from '../../../src/values/dns-record.ts'
+import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import type { Model } from '../model.ts'
 import { ADDRESSES, type Event, NAMES, TARGETS } from './arbitraries.ts'
 import { walkHistory, walkNeighbours, walkRedirects } from './reading/paging.ts'

@@ -7,8 +7,8 @@ import { prepareObservation, queriedRecordTypes } from '../../../src/apply/prepa
 import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../../src/apply/stored-numbers.ts'
 import { AGE_DAYS } from '../../../src/store/port/schedule.ts'
 import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../../src/store/shared/columns.ts'
-import { canonicalRecordSet, RECORD_TYPES } from '../../../src/values/dns-record.ts'
-import { encodeRecords } from '../../../src/values/stored-records.ts'
+import { canonicalRecordSet, RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
+import { encodeRecords } from '../../../src/values/records/stored-records.ts'
 import { dns, seen } from '../conformance/world.ts'
 
 /** Assigned numbers. A line may be added, but none may change. */

@@ -1,6 +1,6 @@
 /** A query as a message, and the check whether a message is its answer (RFC 1035, section 4.1; EDNS: RFC 6891). */
 
-import type { RecordType } from '../../../values/dns-record.ts'
+import type { RecordType } from '../../../values/records/dns-record.ts'
 import { encodeHost } from './wire-name.ts'
 
 /** `bytes`: the message; `end`: the offset at which its question section ends. */

@@ -3,11 +3,11 @@
  * text, and the canonical form of IPv6 addresses (RFC 5952).
  */
 
-import { followCnames } from '../../../values/cname-chain.ts'
-import type { RecordType } from '../../../values/dns-record.ts'
-import { adminEmail } from '../../../values/host-name.ts'
 import { unpackAddress } from '../../../values/ip-address.ts'
-import { encodeTxtPart } from '../../../values/txt-part.ts'
+import { followCnames } from '../../../values/records/cname-chain.ts'
+import type { RecordType } from '../../../values/records/dns-record.ts'
+import { adminEmail } from '../../../values/records/host-name.ts'
+import { encodeTxtPart } from '../../../values/records/txt-part.ts'
 import type { DnsFailure, ObservedRecord } from '../../probe-result.ts'
 import { CLASS_IN, DNS_TYPE_CODES, type DnsQuery, HEADER_BYTES, NXDOMAIN_RCODE, OPT_TYPE_CODE } from './query.ts'
 import { DnsMessageReader, MalformedMessage } from './wire-name.ts'

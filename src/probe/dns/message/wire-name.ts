@@ -1,7 +1,7 @@
 /** Host names on the wire: length-prefixed labels, compressed or not (RFC 1035, sections 3.1 and 4.1.4). */
 
-import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from '../../../values/escape.ts'
-import { MAX_LABEL_BYTES, MAX_WIRE_NAME_BYTES } from '../../../values/host-name.ts'
+import { BACKSLASH_CODE, decimalEscapeAt, escapeByte } from '../../../values/records/escape.ts'
+import { MAX_LABEL_BYTES, MAX_WIRE_NAME_BYTES } from '../../../values/records/host-name.ts'
 
 const DOT = 46
 const COMPRESSION_POINTER = 0xc0

@@ -3,8 +3,8 @@
  */
 
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
-import type { RecordType } from '../../../values/dns-record.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import type { RecordType } from '../../../values/records/dns-record.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'

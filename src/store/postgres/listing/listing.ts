@@ -3,8 +3,8 @@
  * pages are merged here.
  */
 
-import { RECORD_TYPES } from '../../../values/dns-record.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
+import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
 import type { Listing, ListingOptions, ListingPage } from '../../port/listing.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { factsFieldsSql, mailFields } from '../../shared/csv-row.ts'

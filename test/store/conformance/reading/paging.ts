@@ -10,9 +10,9 @@ import type {
   RedirectRow,
   RowPage,
 } from '../../../../src/store/port/store.ts'
-import type { RecordType } from '../../../../src/values/dns-record.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../../src/values/ip-address.ts'
+import type { RecordType } from '../../../../src/values/records/dns-record.ts'
 import type { Instant } from '../../../../src/values/time.ts'
 
 /** A page with its rows parsed. */

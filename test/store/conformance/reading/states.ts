@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
-import { RECORD_TYPES, type RecordType } from '../../../../src/values/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../../../../src/values/records/dns-record.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'

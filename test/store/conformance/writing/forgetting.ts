@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../../src/store/ingest.ts'
-import { RECORD_TYPES } from '../../../../src/values/dns-record.ts'
+import { RECORD_TYPES } from '../../../../src/values/records/dns-record.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'

@@ -3,10 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parsePresentation } from '../../src/import/formats/presentation.ts'
-import { type AnyRecord, canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
-import { formatPresentation } from '../../src/values/presentation.ts'
-import { encodeTxtPart } from '../../src/values/txt-part.ts'
+import { parsePresentation } from '../../../src/import/formats/presentation.ts'
+import {
+  type AnyRecord,
+  canonicalRecordSet,
+  RECORD_TYPES,
+  type RecordType,
+} from '../../../src/values/records/dns-record.ts'
+import { formatPresentation } from '../../../src/values/records/presentation.ts'
+import { encodeTxtPart } from '../../../src/values/records/txt-part.ts'
 
 const label = fc.string({
   unit: fc.constantFrom('a', 'Z', '0', '-', '_', '\\.', '\\\\', '\\000', '\\200', '*'),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { canonicalTxtPart, encodeTxtPart } from '../../src/values/txt-part.ts'
+import { canonicalTxtPart, encodeTxtPart } from '../../../src/values/records/txt-part.ts'
 
 const bytes = (...given: (string | number)[]) =>
   Buffer.concat(given.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : Buffer.of(piece))))

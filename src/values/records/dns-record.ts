@@ -1,9 +1,9 @@
 /** DNS records in the form of the API, and the canonical set of records of one type. */
 
-import { compareBytewise } from './bytewise-order.ts'
+import { compareBytewise } from '../bytewise-order.ts'
+import { addressFamily, compareAddresses, type IpAddress, parseAddress } from '../ip-address.ts'
+import { isObject } from '../json-object.ts'
 import { parseHostName } from './host-name.ts'
-import { addressFamily, compareAddresses, type IpAddress, parseAddress } from './ip-address.ts'
-import { isObject } from './json-object.ts'
 import { canonicalTxtPart } from './txt-part.ts'
 
 /** The seven types in the order of the specification. */

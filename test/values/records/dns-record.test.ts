@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compareBytewise } from '../../src/values/bytewise-order.ts'
-import { type AnyRecord, canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../src/values/dns-record.ts'
-import { decodeRecords, encodeRecords } from '../../src/values/stored-records.ts'
+import { compareBytewise } from '../../../src/values/bytewise-order.ts'
+import {
+  type AnyRecord,
+  canonicalRecordSet,
+  RECORD_TYPES,
+  type RecordType,
+} from '../../../src/values/records/dns-record.ts'
+import { decodeRecords, encodeRecords } from '../../../src/values/records/stored-records.ts'
 
 const SOA = {
   primary_nameserver: 'ns.icann.org',

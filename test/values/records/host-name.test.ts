@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { adminEmail, parseHostName } from '../../src/values/host-name.ts'
+import { adminEmail, parseHostName } from '../../../src/values/records/host-name.ts'
 
 /** The presentation form of labels in bytes, with every byte escaped. */
 const spell = (labels: Uint8Array[]) =>
