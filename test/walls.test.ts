@@ -90,6 +90,7 @@ const rules: ArchitectureRules = {
     [{ folder: 'src/store/open.ts', why: 'opens a store with the engine of its URL' }],
     [
       { folder: 'src/import/', why: 'turns files into observations' },
+      { folder: 'src/export/', why: 'writes what the store knows in formats that others read' },
       { folder: 'src/registrations/', why: 'stores which names were registered and dropped on a day' },
       { folder: 'src/similar/', why: 'maintains the /similar index and searches it' },
       { folder: 'src/crawler/', why: 'schedules probes and saves their results' },

@@ -33,11 +33,12 @@ export async function answerQuery(
     endpoint.authorize?.(caller, parameters)
     const onUnknownName = (name: DomainName): void => requestCrawl(caller.account.id, name)
     const call = { parameters, caller, facts, similarSearch, fileStore, keys: cursorKeyring.keys, onUnknownName }
-    const { body, lastObserved, release } = await endpoint.handle!(call)
+    const { body, type, headers: ownHeaders = [], lastObserved, release } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)
     if (lastObserved !== null) addObservedAt(headers, lastObserved)
-    return { status: 200, body, headers, release }
+    headers.push(...ownHeaders)
+    return { status: 200, body, headers, release, ...(type && { type }) }
   } catch (thrown) {
     const error = toApiError(context, id, thrown)
     if (error.key === 'no_data') reservation?.charge(endpoint.name)

@@ -20,6 +20,8 @@ import { createHttpServer } from './http/server.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { pageHandlers } from './own-paths.ts'
+import { pdns } from './pdns/pdns.ts'
+import { PDNS_PATH, pdnsSource } from './pdns/source.ts'
 import { PROFILE_ROUTES, profileSource } from './profiles/routes.ts'
 import { respond } from './respond.ts'
 
@@ -98,6 +100,7 @@ function addProfileRoutes(app: FastifyInstance, context: ApiContext): void {
   for (const { endpoint, path } of PROFILE_ROUTES) {
     addRoute(app, context, path, PAGE_METHODS, endpointHandler(context, endpoint, path, profileSource(context)))
   }
+  addRoute(app, context, PDNS_PATH, PAGE_METHODS, endpointHandler(context, pdns, PDNS_PATH, pdnsSource(context)))
 }
 
 function directRoutes(context: ApiContext): DirectRoutes {

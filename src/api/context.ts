@@ -22,7 +22,7 @@ import type { ClientLimits } from './http/limits/client-limits.ts'
 import type { AccountConcurrencyLimiter } from './http/limits/concurrency-limiter.ts'
 import type { ResponseContext } from './http/response.ts'
 import type { ApiMetrics } from './metrics.ts'
-import type { HealthState } from './openapi/document.ts'
+import type { HealthState } from './openapi/own-paths.ts'
 import type { QuotaLimiter } from './quota/quota-limiter.ts'
 
 export type ApiContext = {

@@ -7,7 +7,7 @@ import type { ApiRequest } from './http/exchange.ts'
 import { fileIndexResponse } from './http/files/file-index.ts'
 import { rateLimitHeaders } from './http/headers.ts'
 import type { ApiResponse } from './http/response.ts'
-import type { HealthState } from './openapi/document.ts'
+import type { HealthState } from './openapi/own-paths.ts'
 import { quotaStatus } from './quota/quota-status.ts'
 
 /** Returns the response of a page. */

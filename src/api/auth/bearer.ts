@@ -10,6 +10,8 @@ const NO_BEARER_MESSAGE =
   'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
   '"domaindex account token create EMAIL".'
 
+const NO_PASSWORD_TOKEN_MESSAGE = 'There is no token: send it as the password of Basic authentication.'
+
 /** The caller of the bearer token (RFC 6750, section 2.1). Throws `token_missing` and `token_invalid`. */
 export function authenticateBearer(
   { authenticator }: Pick<ApiContext, 'authenticator'>,
@@ -18,6 +20,21 @@ export function authenticateBearer(
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) throw new ApiError('token_missing', { msg: NO_BEARER_MESSAGE })
   return authenticator.authenticate(token, ip)
+}
+
+/**
+ * The caller of the bearer token, or of the token that is the password of Basic authentication (RFC 7617), with any
+ * user name. Throws `token_missing` and `token_invalid`.
+ */
+export function authenticateBasicOrBearer(
+  context: Pick<ApiContext, 'authenticator'>,
+  request: ApiRequest,
+): Caller | Promise<Caller> {
+  const encoded = /^Basic +([\w+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (encoded === undefined) return authenticateBearer(context, request)
+  const [, password = ''] = /:(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
+  if (password === '') throw new ApiError('token_missing', { msg: NO_PASSWORD_TOKEN_MESSAGE })
+  return context.authenticator.authenticate(password, request.ip)
 }
 
 /**

@@ -131,7 +131,7 @@ export const dnshistory: Endpoint = {
 type HistoryByType = Partial<Record<RecordType, History>>
 
 /** The maximum number of states per record type in the plan of the caller. Throws `plan_required` if there are none. */
-function maxStatesOf({ limits }: Caller): number {
+export function maxStatesOf({ limits }: Caller): number {
   if (limits.historyStates === null) throw new ApiError('plan_required')
   return limits.historyStates
 }

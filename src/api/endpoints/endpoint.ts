@@ -7,12 +7,13 @@ import type { Caller } from '../auth/authenticator.ts'
 import type { CursorKeys } from '../cursor/cursor.ts'
 import type { Envelope, ErrorKey } from '../errors.ts'
 import type { FileDownload, ReadableFileStore } from '../http/files/file-response.ts'
+import type { Headers } from '../http/headers.ts'
 import type { ResponseBody } from '../http/write-parts.ts'
 import type { JsonSchema, ObjectSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
 
-/** `domain` and `ip` are the paths of profiles, outside `/v1.0/`. */
-export type EndpointName = V1EndpointName | 'domain' | 'ip'
+/** `domain` and `ip` are the paths of profiles, `pdns` that of passive DNS, all outside `/v1.0/`. */
+export type EndpointName = V1EndpointName | 'domain' | 'ip' | 'pdns'
 type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One admitted request. `onUnknownName` is called with a name that is not known, which may cause a crawl request. */
@@ -27,11 +28,14 @@ export type EndpointCall = {
 }
 
 /**
- * A response with status 200. `lastObserved`: when the requested domain was last observed; null if there is none.
- * `release` is called when the body is sent.
+ * A response with status 200. `type`: the content type of a body that is not JSON. `headers`: further headers.
+ * `lastObserved`: when the requested domain was last observed; null if there is none. `release` is called when the body
+ * is sent.
  */
 export type EndpointResult = {
   body: ResponseBody
+  type?: string
+  headers?: Headers
   lastObserved: LastObserved | null
   release?: (() => void) | undefined
 }

@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import { spreadsheetRow } from '../../values/csv.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { ApiResponse } from '../http/response.ts'
-import type { ResponseBody } from '../http/write-parts.ts'
+import { textOfBody } from '../http/write-parts.ts'
 import { objectMembers } from './json-text.ts'
 import type { RowFormat } from './negotiation.ts'
 import { ROW_SOURCES, rowCells } from './row-formats.ts'
@@ -33,7 +33,7 @@ export async function formatResponse(
 ): Promise<ApiResponse> {
   const source = ROW_SOURCES[endpoint.name]
   if (source === undefined || response.status !== 200) return response
-  const body = objectMembers(textOf(response.body))
+  const body = objectMembers(textOfBody(response.body))
   response.release?.()
   const meta = objectMembers(body.get('meta')!)
   const end: PageEnd = { next: meta.get('next') ?? 'null', truncated: meta.get('truncated') ?? null }
@@ -74,8 +74,4 @@ function endHeaders({ next, truncated }: PageEnd): string[] {
   const cursor = next === 'null' ? [] : ['Next-Cursor', JSON.parse(next) as string]
   const types = truncated === null ? [] : ['Truncated-Types', (JSON.parse(truncated) as string[]).join(', ')]
   return [...cursor, ...types]
-}
-
-function textOf(body: ResponseBody): string {
-  return body.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString())).join('')
 }

@@ -128,7 +128,9 @@ async function sendZipped(raw: ServerResponse, body: ResponseBody): Promise<void
 /** WWW-Authenticate for a missing or invalid token outside /v1.0/, where the token is a header. */
 export function bearerChallenge({ accessRecord }: ApiRequest, { key }: ApiError): Headers {
   const isAboutToken = key === 'token_missing' || key === 'token_invalid'
-  return isAboutToken && !accessRecord.path?.startsWith('/v1.0/') ? ['WWW-Authenticate', 'Bearer'] : []
+  const path = accessRecord.path ?? ''
+  if (!isAboutToken || path.startsWith('/v1.0/')) return []
+  return ['WWW-Authenticate', path.startsWith('/pdns/') ? 'Basic realm="domaindex", Bearer' : 'Bearer']
 }
 
 /** The response of an error in the envelope of its endpoint. */

@@ -7,6 +7,11 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 /** A JSON text in parts. Encoded parts are UTF-8, so that a long text is not copied. An empty array means no body. */
 export type ResponseBody = readonly (string | Uint8Array)[]
 
+/** The text of a body. */
+export function textOfBody(body: ResponseBody): string {
+  return body.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString())).join('')
+}
+
 /** The length of a piece of a long text, and of a batch of parts. */
 const CHUNK_CHARACTERS = 131_072
 const BATCH_BYTES = 524_288

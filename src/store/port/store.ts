@@ -9,7 +9,7 @@
  */
 
 import type { Change } from '../../apply/change.ts'
-import type { CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
+import type { Clocks, CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
 import type { Ssl } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
@@ -133,6 +133,8 @@ export interface FactsReader {
   addressProfile(address: IpAddress, limit: number): Promise<AddressProfile>
   /** When a name was last observed; both null if it is unknown. */
   clocks(name: DomainName): Promise<LastObserved>
+  /** When each part of these names was last observed, in their order; 0 for never. At most 1,000 names. */
+  partClocks(names: readonly DomainName[]): Promise<Clocks[]>
   /** The domains that redirect to `target`, in byte order, after `after` (exclusive). */
   redirects(target: DomainName, after: DomainName | null, limit: number): Promise<RowPage<DomainName>>
   /** The current addresses of a name, in the contract's order; empty if there are none or the name is unknown. */

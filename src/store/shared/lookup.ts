@@ -1,6 +1,6 @@
 /** Builds the response of /lookup from the columns that an engine has read. */
 
-import type { IpStatus } from '../../apply/crawl-state.ts'
+import { type Clocks, type IpStatus, NO_CLOCKS } from '../../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
 import type { Ssl } from '../../observe/observation.ts'
 import type { LastObserved, Lookup } from '../port/store.ts'
@@ -29,6 +29,11 @@ export function lastObservedOf({ clock, other_clocks: otherClocks }: ClockRow): 
   const clocks = unpackClocks(clock, otherClocks)
   const [web] = clocks.splice(CLOCK_INDEX.web, 1)
   return { web: web || null, dns: Math.max(...clocks) || null }
+}
+
+/** When each part was last observed; `NO_CLOCKS` without a row. */
+export function partClocksOf(row: ClockRow | undefined): Clocks {
+  return row === undefined ? NO_CLOCKS : unpackClocks(row.clock, row.other_clocks)
 }
 
 /** Null for a forgotten name. Further columns are ignored. */

@@ -3,11 +3,13 @@
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
-import { type ClockRow, lastObservedOf } from '../../shared/lookup.ts'
+import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfName } from '../database/partition.ts'
+import { inShardSql } from '../database/shards.ts'
 import { postgresHistory } from './history.ts'
 import { postgresLookups } from './lookups.ts'
+import { CRAWL_STATE_KEYS, CRAWL_STATE_OF_KEY, shardedReader } from './observations.ts'
 import { postgresNeighbours, postgresRedirects } from './pages.ts'
 import { postgresAddressProfile, postgresDomainProfile } from './profiles.ts'
 import { shardedLookups } from './sharded-lookups.ts'
@@ -18,6 +20,11 @@ const READ_CLOCKS = {
   name: 'facts.clocks',
   text: `select clock, other_clocks from crawl_state v where ${CRAWL_STATE_OF_NAME}`,
 }
+const READ_PART_CLOCKS = {
+  name: 'facts.part-clocks',
+  text: `select v.name, v.clock, v.other_clocks
+    from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShardSql('v.part', 4)}`,
+}
 const READ_ADDRESSES = {
   name: 'facts.addresses',
   text: `select (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes
@@ -26,6 +33,7 @@ const READ_ADDRESSES = {
 
 export function postgresFacts(database: Database): FactsReader {
   const { read } = database
+  const readByShard = shardedReader(database)
   return {
     lookup: database.hasCitus ? shardedLookups(database) : postgresLookups(read),
     domainProfile: database.hasCitus ? shardedDomainProfile(database) : postgresDomainProfile(read),
@@ -33,6 +41,11 @@ export function postgresFacts(database: Database): FactsReader {
     async clocks(name) {
       const [row] = await read<ClockRow>(READ_CLOCKS, crawlStateKey(name))
       return row ? lastObservedOf(row) : { dns: null, web: null }
+    },
+    async partClocks(names) {
+      const rows = await readByShard<ClockRow & { name: DomainName }>(READ_PART_CLOCKS, names)
+      const byName = new Map(rows.map((row) => [row.name, row]))
+      return names.map((name) => partClocksOf(byName.get(name)))
     },
     async addresses(name) {
       const [row] = await read<{ hexes: string | null }>(READ_ADDRESSES, crawlStateKey(name))

@@ -24,8 +24,9 @@ export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects
   f.text_digest, f.states, f.redirect_host,
   (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
 
-const CRAWL_STATE_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]) as k(part, slot, name)'
-const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
+/** Names as a table `k`. */
+export const CRAWL_STATE_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]) as k(part, slot, name)'
+export const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
 const READ_CRAWL_STATES = {
   name: 'observations.crawl-states',
   text: `select v.name, v.id, v.version, v.clock, v.other_clocks, v.dns_fingerprint, v.web_fingerprint, v.due, v.failures
@@ -75,12 +76,7 @@ type OfferedChange = { change: Change; id: number | null }
 
 export function postgresObservations(database: Database): ObservationStore {
   const { read, transaction } = database
-  const readByShard = async <Row>(statement: Statement, names: readonly DomainName[]): Promise<Row[]> => {
-    const batches = (await database.shards()).batches(names, partitionOfName)
-    return (
-      await Promise.all(batches.map(({ rows, parts }) => read<Row>(statement, [...crawlStateKeys(rows), parts])))
-    ).flat()
-  }
+  const readByShard = shardedReader(database)
   const takeIds = idAllocator(read)
   return {
     async crawlStates(names) {
@@ -104,6 +100,15 @@ export function postgresObservations(database: Database): ObservationStore {
       const shards = await database.shards()
       return transaction((session) => forgetName(session, shards, name))
     },
+  }
+}
+
+/** Returns a function that runs a statement for names, once per shard: with CRAWL_STATE_KEYS, and the parts as $4. */
+export function shardedReader(database: Database) {
+  return async <Row>(statement: Statement, names: readonly DomainName[]): Promise<Row[]> => {
+    const batches = (await database.shards()).batches(names, partitionOfName)
+    const reads = batches.map(({ rows, parts }) => database.read<Row>(statement, [...crawlStateKeys(rows), parts]))
+    return (await Promise.all(reads)).flat()
   }
 }
 

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
-import { type ClockRow, type LookupRow, lastObservedOf, unpackLookup } from '../../shared/lookup.ts'
+import { type ClockRow, type LookupRow, lastObservedOf, partClocksOf, unpackLookup } from '../../shared/lookup.ts'
 import type { BeginRead } from '../database/read-turn.ts'
 import { sqliteHistory } from './history.ts'
 import type { LongPages } from './pages/long-pages.ts'
@@ -31,6 +31,10 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
       beginRead()
       const row = clocks.get(slotOf(name), name) as ClockRow | undefined
       return row ? lastObservedOf(row) : { dns: null, web: null }
+    },
+    async partClocks(names) {
+      beginRead()
+      return names.map((name) => partClocksOf(clocks.get(slotOf(name), name) as ClockRow | undefined))
     },
     async addresses(name) {
       beginRead()

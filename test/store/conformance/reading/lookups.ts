@@ -1,6 +1,7 @@
 /** Tests of /lookup: defaults, the values from dns and web parts, the clocks, the counts. */
 
 import assert from 'node:assert/strict'
+import { OBSERVED_PARTS } from '../../../../src/apply/crawl-state.ts'
 import type { DnsPart } from '../../../../src/observe/observation.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Lookup, Store } from '../../../../src/store/port/store.ts'
@@ -180,6 +181,23 @@ export function looking(engine: Engine): void {
     assert.deepEqual(structuredClone(await store.facts.clocks(ONE)), expected)
     const { dns: dnsClock, web: webClock, ssl } = await lookup(store)
     assert.deepEqual({ dns: dnsClock, web: webClock, ssl }, { ...expected, ssl: 'nocert' })
+  })
+
+  testWithStore(engine, 'the clocks of the parts of names come in the order of the names', async (store) => {
+    const two = name('two.example')
+    await ingest(store, [
+      seen('one.example', 3, dns({ NS: ['ns.example'], A: [] }), web()),
+      seen('one.example', 5, dns({ A: [] })),
+      seen('two.example', 4, NXDOMAIN),
+    ])
+    const names = [two, ONE, name('unknown.example'), two]
+    const clocks = await store.facts.partClocks(names)
+    const expected = [{ status: 4 }, { status: 5, A: 5, NS: 3, web: 3 }, {}, { status: 4 }] as Record<string, number>[]
+    assert.deepEqual(
+      clocks.map((each) => [...each]),
+      expected.map((parts) => OBSERVED_PARTS.map((part) => (parts[part] === undefined ? 0 : minute(parts[part])))),
+    )
+    assert.deepEqual(await store.facts.partClocks([]), [])
   })
 
   testWithStore(engine, 'each part has its own clock: a part that is not newer changes nothing', async (store) => {

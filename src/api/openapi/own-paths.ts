@@ -1,0 +1,198 @@
+/** The paths of the OpenAPI document outside `/v1.0/`. */
+
+import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
+import { redirect } from '../endpoints/redirect.ts'
+import { exactObject } from '../endpoints/schema.ts'
+import { COF_TYPE, pdns } from '../pdns/pdns.ts'
+import { domain } from '../profiles/domain.ts'
+import { ip } from '../profiles/ip.ts'
+import { UtcInstantSchema } from '../profiles/schema.ts'
+import { fileResponse, partialFileResponses } from './file-responses.ts'
+import { errorResponseObject, headerRefs, responsesOf } from './responses.ts'
+
+type JsonObject = Record<string, unknown>
+
+/** A parameter of the query string. */
+export function queryParameter(
+  name: string,
+  parameterSchema: JsonSchema,
+  required: readonly string[] = [],
+): JsonObject {
+  const { description, ...schema } = parameterSchema as JsonSchema & { description?: string }
+  return { name, in: 'query', required: required.includes(name), description, schema }
+}
+
+const Quota = exactObject({
+  limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls per day; null: no limit.' }),
+  used: Type.Integer({ description: 'Calls charged today.' }),
+  remaining: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls left today; null: no limit.' }),
+  reset: Type.String({ format: 'date-time', description: 'When the next day starts, UTC.' }),
+})
+/** What `/healthz` and `/readyz` report. */
+export const HEALTH_STATES = [
+  'ok',
+  'draining',
+  'waiting for the other workers',
+  'waiting for the store',
+  'the clock differs from that of the store',
+  'a place for files is wrong',
+] as const
+export type HealthState = (typeof HEALTH_STATES)[number]
+const Health = exactObject({ status: Type.String({ enum: HEALTH_STATES }) })
+
+function simplePath(operationId: string, summary: string, tag: string, responses: JsonObject): JsonObject {
+  return { get: { operationId, summary, tags: [tag], responses } }
+}
+
+function jsonResponse(description: string, schema: JsonSchema): JsonObject {
+  return { description, content: { 'application/json': { schema } } }
+}
+
+const FILENAME = {
+  name: 'filename',
+  in: 'path',
+  required: true,
+  description: '`DATE.txt.gz`, `DATE-followup-7.csv.gz`, `DATE-followup-30.csv.gz`, or the `filename` of a snapshot.',
+  schema: { type: 'string', examples: ['2026-11-19.txt.gz'] },
+}
+const NEXT_FILE = {
+  description: 'The `next` of the previous page: the name of its last file.',
+  schema: { type: 'string', examples: ['2026-11-19.txt.gz'] },
+}
+const FileIndex = exactObject({
+  files: Type.Array(
+    exactObject({
+      name: Type.String(),
+      kind: Type.String({ enum: [...FILE_KINDS] }),
+      date: Type.String({ format: 'date' }),
+      rows: Type.Integer({ description: 'Lines, without a header.' }),
+      bytes: Type.Integer({ description: 'The size of the download.' }),
+      etag: Type.String({ description: 'The entity tag of the download.' }),
+      last_modified: UtcInstantSchema,
+    }),
+  ),
+  next: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page.' }),
+})
+const FILE_ERRORS = ['plan_required', 'premium_required', 'addon_required', 'no_subscription'] as const
+const DAY_ERRORS = ['before_subscription', 'after_subscription', 'outside_subscription'] as const
+
+const BEARER_OR_SESSION = [{ bearer: [] }, { session: [], csrf: [] }]
+
+/** The path of a profile, whose parameter is its last segment. */
+function profilePathItem(endpoint: Endpoint): JsonObject {
+  const { name, summary, description, parameters } = endpoint
+  const inPath = Object.entries(parameters.properties).map(([key, schema]) => ({
+    ...queryParameter(key, schema, parameters.required),
+    in: 'path',
+  }))
+  const { 413: _noBody, ...responses } = responsesOf(endpoint)
+  return {
+    get: {
+      operationId: name,
+      summary,
+      description,
+      tags: ['profiles'],
+      security: BEARER_OR_SESSION,
+      parameters: inPath,
+      responses,
+    },
+  }
+}
+
+function passiveDnsPathItem(): JsonObject {
+  const { summary, description, parameters } = pdns
+  const { 200: success, 413: _noBody, ...failures } = responsesOf(pdns)
+  const lines = Type.String({ description: 'One JSON object a line: rrname, rrtype, rdata, time_first, time_last.' })
+  const options = { limit: redirect.parameters.properties.limit!, next: redirect.parameters.properties.next! }
+  return {
+    get: {
+      operationId: 'pdns',
+      summary,
+      description,
+      tags: ['queries'],
+      security: [{ basic: [] }, { bearer: [] }],
+      parameters: [
+        { ...queryParameter('query', parameters.properties.query!, ['query']), in: 'path' },
+        ...Object.entries(options).map(([name, schema]) => queryParameter(name, schema)),
+      ],
+      responses: { 200: { ...(success as JsonObject), content: { [COF_TYPE]: { schema: lines } } }, ...failures },
+    },
+  }
+}
+
+export const OWN_PATHS = {
+  '/domain/{name}': profilePathItem(domain),
+  '/ip/{address}': profilePathItem(ip),
+  '/pdns/query/{query}': passiveDnsPathItem(),
+  '/files': {
+    get: {
+      operationId: 'files',
+      summary: 'The files that the account may fetch; free',
+      description: 'Sorted by date, then by kind. A new file appears within seconds.',
+      tags: ['files'],
+      security: BEARER_OR_SESSION,
+      parameters: [
+        { ...NEXT_FILE, name: 'next', in: 'query', required: false },
+        {
+          name: 'limit',
+          in: 'query',
+          required: false,
+          description: 'Files per page, at most 1,000.',
+          schema: { type: 'integer', minimum: 1, default: 1000 },
+        },
+      ],
+      responses: {
+        200: jsonResponse('Success.', FileIndex),
+        400: errorResponseObject(400, ['cursor_invalid'], false),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid', 'session_missing'], false),
+        403: errorResponseObject(403, ['origin_refused'], false),
+        500: errorResponseObject(500, ['internal_error'], false),
+      },
+    },
+  },
+  '/files/{filename}': {
+    get: {
+      operationId: 'file',
+      summary: 'A file by its name, with the same rights as /daily and /snapshot',
+      description:
+        'The whole file or ranges of it, with conditions. ' +
+        'A file costs one call per day, even if it is downloaded several times.',
+      tags: ['files'],
+      security: BEARER_OR_SESSION,
+      parameters: [FILENAME],
+      responses: {
+        200: fileResponse(headerRefs),
+        ...partialFileResponses(headerRefs),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid', 'session_missing'], false),
+        403: errorResponseObject(403, [...FILE_ERRORS, ...DAY_ERRORS, 'origin_refused'], false),
+        404: errorResponseObject(404, ['no_data'], false),
+        429: errorResponseObject(429, ['rate_limited'], false),
+        500: errorResponseObject(500, ['internal_error'], false),
+      },
+    },
+  },
+  '/account/quota': {
+    get: {
+      operationId: 'quota',
+      summary: 'The daily budget of the account; free',
+      tags: ['account'],
+      security: [{ bearer: [] }],
+      responses: {
+        200: jsonResponse('Success.', Quota),
+        401: errorResponseObject(401, ['token_missing', 'token_invalid'], false),
+      },
+    },
+  },
+  '/crawler': simplePath('crawler', 'Explains the crawler to owners of sites', 'crawler', {
+    200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } },
+  }),
+  '/healthz': simplePath('health', 'Whether the process runs', 'health', {
+    200: jsonResponse('The process runs.', Health),
+  }),
+  '/readyz': simplePath('readiness', 'Whether the server is ready', 'health', {
+    200: jsonResponse('The server is ready.', Health),
+    503: jsonResponse('The server is not ready.', Health),
+  }),
+}
