@@ -1,0 +1,457 @@
+/** The types of parameters, responses and errors. scripts/client-types.ts generates them. */
+
+/** The values of `error`. */
+export type ErrorKey =
+  | 'query_missing'
+  | 'domain_format'
+  | 'date_missing'
+  | 'date_format'
+  | 'type_invalid'
+  | 'followup_invalid'
+  | 'cursor_invalid'
+  | 'cursor_expired'
+  | 'cursor_mismatch'
+  | 'cursor_needs_type'
+  | 'token_missing'
+  | 'token_invalid'
+  | 'plan_required'
+  | 'premium_required'
+  | 'addon_required'
+  | 'no_subscription'
+  | 'before_subscription'
+  | 'after_subscription'
+  | 'outside_subscription'
+  | 'no_data'
+  | 'endpoint_unknown'
+  | 'rate_limited'
+  | 'internal_error'
+  | 'body_too_large'
+
+export type Characteristics = {
+  /** A website is hosted under the domain and it does not redirect elsewhere. */
+  has_website: 'yes' | 'no'
+  /** The domain redirects from http to https. */
+  redirect_to_https: 'yes' | 'no'
+  /** The domain redirects to `www.` plus itself. */
+  redirect_to_www: 'yes' | 'no'
+  /** The domain redirects to a different domain. */
+  redirect_to_domain: 'yes' | 'no'
+  /** Reachable only as `www.` plus itself: the bare domain does not answer. */
+  only_with_www: 'yes' | 'no'
+  /** DNS entries exist but no A or AAAA record. */
+  only_dns_no_web: 'yes' | 'no'
+  /** Whether the certificate is valid; `nocert`: the server presented none. */
+  ssl: 'valid' | 'nocert' | 'invalid'
+  /** The address families that resolve. Missing if resolution is not recorded yet. */
+  ip?: 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'
+  /** The number of domains that redirect to this one. */
+  redirect_count: string
+  /** The number of rows that `/reverseip` returns for this domain. */
+  reverse_ip_count: string
+  /** The networks on which the domain is present. */
+  social_networks: string[]
+  /** The accounts that the start page names. */
+  social_accounts: {
+    /** The network, for example `x` or `linkedin`. */
+    network: string
+    /** More specific than the network, for example `facebook_page`; new values may appear. */
+    type: string
+    username: string
+    url: string
+  }[]
+}
+
+export type ARecord = {
+  /** An IPv4 or IPv6 address in its shortest form. */
+  ipv4_address: string
+}
+
+export type AAAARecord = {
+  /** An IPv4 or IPv6 address in its shortest form. */
+  ipv6_address: string
+}
+
+export type MXRecord = {
+  priority: number
+  /** A host name, lower-case, without a trailing dot. */
+  mail_server: string
+}
+
+export type TXTRecord = {
+  /** The parts joined. */
+  text: string
+  parts: string[]
+}
+
+export type NSRecord = {
+  /** A host name, lower-case, without a trailing dot. */
+  nameserver: string
+}
+
+export type SOARecord = {
+  /** A host name, lower-case, without a trailing dot. */
+  primary_nameserver: string
+  admin_email: string
+  serial: number
+  refresh_seconds: number
+  retry_seconds: number
+  expire_seconds: number
+  minimum_ttl_seconds?: number
+}
+
+export type CNAMERecord = {
+  /** A host name, lower-case, without a trailing dot. */
+  target: string
+}
+
+export type LookupParameters = {
+  /** A domain without scheme and trailing slash; letter case is ignored. */
+  query: string
+}
+
+export type LookupResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+  }
+  result: Characteristics
+}
+
+export type RedirectParameters = {
+  /** A domain without scheme and trailing slash; letter case is ignored. */
+  query: string
+  /** The maximum number of results. Free 1,000, Basic 10,000, Premium 50,000. A higher value is reduced. */
+  limit?: number
+  /** The `meta.next` of the previous page. */
+  next?: string
+}
+
+export type RedirectResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  /** `target` is the redirect source, despite its name. */
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+  }[]
+}
+
+export type ReverseipParameters = {
+  /** A domain, an IPv4 or an IPv6 address. */
+  query: string
+  /** The maximum number of results. Free 1,000, Basic 10,000, Premium 50,000. A higher value is reduced. */
+  limit?: number
+  /** The `meta.next` of the previous page. */
+  next?: string
+}
+
+export type ReverseipResponse = {
+  meta: {
+    /** The requested domain or address. */
+    query: string
+    /** The addresses in the order of the rows. */
+    ips: string[]
+    /** The number of addresses in `ips`. */
+    ip_count: number
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+    /** An IPv4 or IPv6 address in its shortest form. */
+    ip: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+    since: string
+  }[]
+}
+
+export type DnshistoryParameters = {
+  /** A domain without scheme and trailing slash; letter case is ignored. */
+  query: string
+  /** The record type; letter case is ignored. */
+  type?: 'A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'SOA' | 'CNAME'
+  /** The maximum number of results. States per record type: Basic 10, Premium 100. A higher value is reduced. */
+  limit?: number
+  /** The `meta.next` of the previous page, or with `type` a bare `first_seen` value. */
+  next?: string
+}
+
+export type DnshistoryResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The status code. */
+    rcode: 200
+    /** The number of states in this response. */
+    count: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The limit that was applied. */
+    limit: number
+    /** The number of states of each record type. */
+    totals: {
+      A?: number
+      AAAA?: number
+      MX?: number
+      TXT?: number
+      NS?: number
+      SOA?: number
+      CNAME?: number
+    }
+    /** The types whose total means "at least". */
+    totals_capped?: ('A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'SOA' | 'CNAME')[]
+    /** The types with older states beyond this page. */
+    truncated?: ('A' | 'AAAA' | 'MX' | 'TXT' | 'NS' | 'SOA' | 'CNAME')[]
+    /** The cursor of the next page, if one record type has one. */
+    next?: string
+  }
+  /** States. */
+  result: {
+    A?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: ARecord[]
+    }[]
+    AAAA?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: AAAARecord[]
+    }[]
+    MX?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: MXRecord[]
+    }[]
+    TXT?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: TXTRecord[]
+    }[]
+    NS?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: NSRecord[]
+    }[]
+    SOA?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: SOARecord[]
+    }[]
+    CNAME?: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ss`. */
+      first_seen: string
+      records: CNAMERecord[]
+    }[]
+  }
+}
+
+export type DailyParameters = {
+  /** The day of registration. */
+  date: string
+  /** The follow-up file of that day. Premium only. */
+  followup?: 7 | 30
+}
+
+export type SnapshotParameters = {
+  /** Sends the file instead of the report. */
+  download?: '1'
+  /** The enriched edition. */
+  enriched?: '1'
+}
+
+export type SnapshotResponse = {
+  meta: {
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** When the snapshot was built. */
+    generated: string
+    /** The number of names in the file. */
+    domains: number
+    /** Its compressed size in bytes. */
+    size: number
+    /** The file name of the download. */
+    filename: string
+    /** The edition of the report. */
+    format: 'names' | 'enriched'
+    /** Whether the account may download the enriched edition. */
+    enriched_available: boolean
+  }
+  result: never[]
+}
+
+export type SimilarParameters = {
+  /** A domain without scheme and trailing slash; letter case is ignored. */
+  query: string
+  /** The maximum number of results. At most 100. A higher value is reduced. */
+  limit?: number
+}
+
+export type SimilarResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The number of rows in this response. */
+    count: number
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+    /** Four decimals. */
+    similarity: number
+  }[]
+}
+
+export type DomainResponse = {
+  /** A domain name: lower-case A-labels without a trailing dot. */
+  name: string
+  observed: {
+    /** When DNS was last observed. */
+    dns: string | null
+    /** When the website was last observed. */
+    web: string | null
+  }
+  lookup: Characteristics
+  /** Where the domain redirects to. */
+  redirects_to: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+  } | null
+  records: {
+    /** Null if no records of this type were ever observed. */
+    A: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: ARecord[]
+    } | null
+    /** Null if no records of this type were ever observed. */
+    AAAA: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: AAAARecord[]
+    } | null
+    /** Null if no records of this type were ever observed. */
+    MX: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: MXRecord[]
+    } | null
+    /** Null if no records of this type were ever observed. */
+    TXT: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: TXTRecord[]
+    } | null
+    /** Null if no records of this type were ever observed. */
+    NS: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: NSRecord[]
+    } | null
+    /** Null if no records of this type were ever observed. */
+    SOA: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: SOARecord[]
+    } | null
+    /** Null if no records of this type were ever observed. */
+    CNAME: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: CNAMERecord[]
+    } | null
+  }
+  /** The number of addresses. */
+  address_count: number
+  /** The first 100 addresses, in the order of `/reverseip`. */
+  addresses: {
+    /** An IPv4 or IPv6 address in its shortest form. */
+    ip: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    since: string
+    /** The number of other domains on this address. */
+    neighbours: number
+  }[]
+  /** The units that this response cost. */
+  cost: 1
+}
+
+export type IpResponse = {
+  /** An IPv4 or IPv6 address in its shortest form. */
+  ip: string
+  /** The number of domains on the address. */
+  count: number
+  domains: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    since: string
+  }[]
+  /** The `next` for `/reverseip`; null if all domains are listed. */
+  next: string | null
+  /** The units that this response cost. */
+  cost: 1
+}
+
+export type FilesResponse = {
+  files: {
+    name: string
+    kind: 'daily' | 'followup-7' | 'followup-30' | 'snapshot' | 'enriched'
+    date: string
+    /** Lines, without a header. */
+    rows: number
+    /** The size of the download. */
+    bytes: number
+    /** The entity tag of the download. */
+    etag: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    last_modified: string
+  }[]
+  /** Null on the last page. */
+  next: string | null
+}
+
+export type QuotaResponse = {
+  /** Calls per day; null: no limit. */
+  limit: number | null
+  /** Calls charged today. */
+  used: number
+  /** Calls left today; null: no limit. */
+  remaining: number | null
+  /** When the next day starts, UTC. */
+  reset: string
+}

@@ -1,0 +1,145 @@
+/** The client of a domaindex server: one method for each endpoint, and iterators that follow the pages. */
+
+import type {
+  DnshistoryParameters,
+  DnshistoryResponse,
+  DomainResponse,
+  FilesResponse,
+  IpResponse,
+  LookupResponse,
+  QuotaResponse,
+  RedirectParameters,
+  RedirectResponse,
+  ReverseipParameters,
+  ReverseipResponse,
+  SimilarParameters,
+  SimilarResponse,
+  SnapshotResponse,
+} from './api-types.ts'
+import { Rows } from './rows.ts'
+import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
+
+export type * from './api-types.ts'
+export { DomaindexError, InvalidResponseError, NetworkError } from './errors.ts'
+export type { Rows } from './rows.ts'
+export type { CallOptions, ClientOptions, Fetch } from './transport.ts'
+
+/** The types of DNS records that the service knows. */
+export const RECORD_TYPES = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'SOA', 'CNAME'] as const
+export type RecordType = (typeof RECORD_TYPES)[number]
+
+export type RedirectRow = RedirectResponse['result'][number]
+export type ReverseipRow = ReverseipResponse['result'][number]
+export type SimilarRow = SimilarResponse['result'][number]
+export type FileEntry = FilesResponse['files'][number]
+/** The records of a type from a time on. */
+export type HistoryState<T extends RecordType = RecordType> = NonNullable<DnshistoryResponse['result'][T]>[number]
+
+/** The optional parameters of an endpoint. Null is the same as absent. */
+type Options<Parameters, Key extends string> = CallOptions & {
+  [Name in keyof Omit<Parameters, Key>]?: Omit<Parameters, Key>[Name] | null | undefined
+}
+type PageOptions = Options<RedirectParameters, 'query'>
+
+export class DomaindexClient {
+  readonly #transport: Transport
+
+  constructor(options: ClientOptions) {
+    this.#transport = new Transport(options)
+  }
+
+  /** The key characteristics of a domain. */
+  lookup(query: string, { signal }: CallOptions = {}): Promise<LookupResponse> {
+    return this.#transport.query('lookup', { query }, signal)
+  }
+
+  /** A page of the domains that redirect to a domain. */
+  redirect(query: string, { signal, ...page }: PageOptions = {}): Promise<RedirectResponse> {
+    return this.#transport.query('redirect', { ...page, query }, signal)
+  }
+
+  /** All domains that redirect to a domain. `limit`: rows per page. */
+  redirectRows(query: string, { next, ...options }: PageOptions = {}): Rows<RedirectRow> {
+    return new Rows(async (cursor) => rowsIn(await this.redirect(query, { ...options, next: cursor })), next ?? null)
+  }
+
+  /** A page of the domains that share an address with a domain, or that are on an address. */
+  reverseip(
+    query: string,
+    { signal, ...page }: Options<ReverseipParameters, 'query'> = {},
+  ): Promise<ReverseipResponse> {
+    return this.#transport.query('reverseip', { ...page, query }, signal)
+  }
+
+  /** All domains that share an address with a domain, or that are on an address. `limit`: rows per page. */
+  reverseipRows(query: string, { next, ...options }: PageOptions = {}): Rows<ReverseipRow> {
+    return new Rows(async (cursor) => rowsIn(await this.reverseip(query, { ...options, next: cursor })), next ?? null)
+  }
+
+  /** The states of the DNS records of a domain, newest first: of all types at once, or a page of one `type`. */
+  dnshistory(
+    query: string,
+    { signal, ...page }: Options<DnshistoryParameters, 'query'> = {},
+  ): Promise<DnshistoryResponse> {
+    return this.#transport.query('dnshistory', { ...page, query }, signal)
+  }
+
+  /** All states of one record type of a domain, newest first. `limit`: states per page. */
+  dnshistoryStates<T extends RecordType>(
+    query: string,
+    { next, ...options }: Options<DnshistoryParameters, 'query' | 'type'> & { type: T },
+  ): Rows<HistoryState<T>> {
+    return new Rows(async (cursor) => {
+      const { meta, result } = await this.dnshistory(query, { ...options, next: cursor })
+      return { rows: (result[options.type] ?? []) as HistoryState<T>[], next: meta.next ?? null }
+    }, next ?? null)
+  }
+
+  /** The websites whose start page has a text similar to that of a domain. */
+  similar(query: string, { signal, ...page }: Options<SimilarParameters, 'query'> = {}): Promise<SimilarResponse> {
+    return this.#transport.query('similar', { ...page, query }, signal)
+  }
+
+  /** The report on the newest snapshot. `enriched`: on the edition with further columns. */
+  snapshot({
+    enriched = false,
+    signal,
+  }: CallOptions & { enriched?: boolean | undefined } = {}): Promise<SnapshotResponse> {
+    return this.#transport.query('snapshot', enriched ? { enriched: '1' } : {}, signal)
+  }
+
+  /** Everything current about a domain. */
+  domain(name: string, { signal }: CallOptions = {}): Promise<DomainResponse> {
+    return this.#transport.get(`domain/${encodeURIComponent(name)}`, signal)
+  }
+
+  /** The first domains on an address, and the number of all. */
+  ip(address: string, { signal }: CallOptions = {}): Promise<IpResponse> {
+    return this.#transport.get(`ip/${encodeURIComponent(address)}`, signal)
+  }
+
+  /** The calls of today: limit, used and remaining ones. It costs nothing. */
+  quota({ signal }: CallOptions = {}): Promise<QuotaResponse> {
+    return this.#transport.get('account/quota', signal)
+  }
+
+  /** A page of the files that the account may fetch, sorted by date. It costs nothing. */
+  files({ signal, next, limit }: PageOptions = {}): Promise<FilesResponse> {
+    const query = new URLSearchParams()
+    if (next != null) query.set('next', next)
+    if (limit != null) query.set('limit', String(limit))
+    return this.#transport.get(`files${query.toString().replace(/^(?=.)/, '?')}`, signal)
+  }
+
+  /** All files that the account may fetch, sorted by date. `limit`: files per page. */
+  fileEntries({ next, ...options }: PageOptions = {}): Rows<FileEntry> {
+    return new Rows(async (cursor) => {
+      const page = await this.files({ ...options, next: cursor })
+      return { rows: page.files, next: page.next }
+    }, next ?? null)
+  }
+}
+
+function rowsIn<Row>({ meta, result }: { meta: { next: string | null }; result: Row[] }) {
+  return { rows: result, next: meta.next }
+}
