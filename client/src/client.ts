@@ -16,12 +16,16 @@ import type {
   SimilarResponse,
   SnapshotResponse,
 } from './api-types.ts'
+import { type Download, type DownloadOptions, openDownload } from './download.ts'
 import { Rows } from './rows.ts'
+import { Sha256, type Sha256Hasher } from './sha256.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 
 export type * from './api-types.ts'
-export { DomaindexError, InvalidResponseError, NetworkError } from './errors.ts'
+export type { Download, DownloadOptions, Resume } from './download.ts'
+export { DomaindexError, DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
 export type { Rows } from './rows.ts'
+export { Sha256, type Sha256Hasher } from './sha256.ts'
 export type { CallOptions, ClientOptions, Fetch } from './transport.ts'
 
 /** The types of DNS records that the service knows. */
@@ -44,8 +48,11 @@ type PageOptions = Options<RedirectParameters, 'query'>
 export class DomaindexClient {
   readonly #transport: Transport
 
+  readonly #newHash: () => Sha256Hasher
+
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options)
+    this.#newHash = options.sha256 ?? (() => new Sha256())
   }
 
   /** The key characteristics of a domain. */
@@ -137,6 +144,27 @@ export class DomaindexClient {
       const page = await this.files({ ...options, next: cursor })
       return { rows: page.files, next: page.next }
     }, next ?? null)
+  }
+
+  /** Downloads the list of the domains registered on a day (`YYYY-MM-DD`), or its follow-up file. */
+  async downloadDaily(
+    date: string,
+    { followup, ...options }: DownloadOptions & { followup?: 7 | 30 | undefined } = {},
+  ): Promise<Download> {
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) throw new TypeError(`The date "${date}" is not in the form YYYY-MM-DD.`)
+    const filename = followup === undefined ? `${date}.txt.gz` : `${date}-followup-${followup}.csv.gz`
+    return this.downloadFile(filename, options)
+  }
+
+  /** Downloads the newest snapshot. `enriched`: the edition with further columns. It makes a call of `snapshot` too. */
+  async downloadSnapshot({ enriched, ...options }: DownloadOptions & { enriched?: boolean | undefined } = {}) {
+    const { meta } = await this.snapshot({ enriched, signal: options.signal })
+    return this.downloadFile(meta.filename, options)
+  }
+
+  /** Downloads a file that `files` lists. A file is charged as one call a day, however often it is requested. */
+  downloadFile(filename: string, options: DownloadOptions = {}): Promise<Download> {
+    return openDownload(this.#transport, filename, this.#newHash, options)
   }
 }
 

@@ -69,3 +69,15 @@ export class InvalidResponseError extends Error {
     this.retryAfter = retryAfter
   }
 }
+
+/** A download cannot be completed with the bytes so far: start it anew. */
+export class DownloadError extends Error {
+  override readonly name = 'DownloadError'
+  /** `file_changed`: the server has a newer file of the name. `digest_mismatch`: bytes are wrong or missing. */
+  readonly reason: 'file_changed' | 'digest_mismatch'
+
+  constructor(reason: DownloadError['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}

@@ -1,8 +1,9 @@
 /** Sends requests to one server: addresses, token, retries, and the limits of what a response may be. */
 
-import { InvalidResponseError } from './errors.ts'
+import { DomaindexError, InvalidResponseError, NetworkError } from './errors.ts'
 import { errorOf, networkErrorOf, parseObject, readText } from './response-body.ts'
 import { type RetryPolicy, type Wait, waitByTimer, withRetries } from './retry.ts'
+import type { Sha256Hasher } from './sha256.ts'
 
 /** The function `fetch` of the runtime, or a replacement. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -25,6 +26,8 @@ export type ClientOptions = {
   maxResponseBytes?: number | undefined
   /** The header User-Agent. Default: that of the runtime. */
   userAgent?: string | undefined
+  /** Makes a SHA-256 for a download. Default: one in JavaScript. In Node, `() => createHash('sha256')` is faster. */
+  sha256?: (() => Sha256Hasher) | undefined
   /** Waits before a repetition. Default: by a timer. */
   wait?: Wait | undefined
   /** The source of jitter, from 0 to less than 1. Default: Math.random. */
@@ -95,7 +98,7 @@ export class Transport {
       const response = await this.send(request, signal)
       return parseObject(await readText(response, this.#maxResponseBytes), response.status) as T
     }
-    return withRetries(this.policy, read, signal)
+    return this.withoutToken(withRetries(this.policy, read, signal))
   }
 
   /** Sends a request once. Throws the error that the response reports, if its status is not 2xx. */
@@ -109,20 +112,23 @@ export class Transport {
     }
     if (body !== undefined) init.body = body
     const response = await this.#fetch(`${this.#root}${path}`, init).catch((error) => {
-      throw this.#withoutToken(networkErrorOf(error))
+      throw networkErrorOf(error)
     })
     if (response.ok) return response
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
       await response.body?.cancel()
       throw new InvalidResponseError('The server redirects: give the address it redirects to.', response.status)
     }
-    throw this.#withoutToken(await errorOf(response))
+    throw await errorOf(response)
   }
 
-  /** A server or a runtime may repeat what it received. */
-  #withoutToken<T extends Error>(error: T): T {
-    if (this.#token !== undefined) error.message = error.message.replaceAll(this.#token, '[token]')
-    return error
+  /** Removes the token from the message of an error: a server or a runtime may repeat what it received. */
+  withoutToken<T>(result: Promise<T>): Promise<T> {
+    return result.catch((error) => {
+      if (this.#token !== undefined && (error instanceof NetworkError || error instanceof DomaindexError))
+        error.message = error.message.replaceAll(this.#token, '[token]')
+      throw error
+    })
   }
 }
 
