@@ -4,6 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { addOperatorRoutes } from './admin/routes.ts'
 import { addDataRoutes } from './app/data-routes.ts'
 import { addSignInRoutes } from './app/sign-in/routes.ts'
+import { handleBatch } from './batch/batch.ts'
+import { MAX_BATCH_BYTES } from './batch/lines.ts'
 import type { ApiContext } from './context.ts'
 import { type CrawlerPageSettings, crawlerPage } from './crawler-page.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
@@ -54,6 +56,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
   addProfileRoutes(app, context)
+  addBatchRoute(app, context)
   addAppRoutes(app, context)
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
@@ -87,6 +90,14 @@ function addEndpointRoutes(app: FastifyInstance, context: ApiContext): void {
     const { envelope } = endpoint
     addRoute(app, context, endpointPath(endpoint), QUERY_METHODS, v1Handler(context, endpoint), { envelope })
   }
+}
+
+function addBatchRoute(app: FastifyInstance, context: ApiContext): void {
+  const handler: RouteHandler = (request, reply) => {
+    request.accessRecord.endpoint = 'batch'
+    return handleBatch(context, request, reply)
+  }
+  addRoute(app, context, '/batch', ['POST'], handler, { maxBodyBytes: MAX_BATCH_BYTES })
 }
 
 /** The paths of the web page. */

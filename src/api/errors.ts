@@ -35,8 +35,10 @@ export const ERRORS = {
   body_too_large: [413, 'The body of a request may have at most 64 KiB.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
-/** The further errors of the web page's paths and the operator's, all outside `/v1.0/`. */
+/** The further errors of batches, of the web page's paths and of the operator's, all outside `/v1.0/`. */
 export const PAGE_ERRORS = {
+  batch_invalid: [400, 'A batch has 1 to 1,000 lines: send further ones in another batch.'],
+  line_invalid: [400, 'The line is not a JSON object such as {"endpoint":"lookup","query":"example.com"}.'],
   value_invalid: [400, 'A value is missing or has a wrong format.'],
   link_invalid: [400, 'The link is unknown, used or expired: request a new one.'],
   session_missing: [401, 'There is no session, or it has ended: sign in.'],

@@ -6,11 +6,11 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
 import { objectMembers } from './json-text.ts'
-import type { RowFormat } from './negotiation.ts'
+import { NDJSON_TYPE, type RowFormat } from './negotiation.ts'
 import { ROW_SOURCES, rowCells } from './row-formats.ts'
 
 const CONTENT_TYPES: Readonly<Record<RowFormat, string>> = {
-  ndjson: 'application/x-ndjson',
+  ndjson: NDJSON_TYPE,
   csv: 'text/csv; charset=utf-8; header=present',
 }
 

@@ -1,12 +1,15 @@
 /** Chooses between JSON and the formats that a client can ask for by Accept (RFC 9110, section 12.5.1). */
 
+/** The media type of lines of JSON. */
+export const NDJSON_TYPE = 'application/x-ndjson'
+
 /** The formats other than JSON. */
 export type RowFormat = 'ndjson' | 'csv'
 
 /** The media types by which a client names a format; `json` is the default. */
 const MEDIA_TYPES: Readonly<Record<string, RowFormat | 'json'>> = {
   'application/json': 'json',
-  'application/x-ndjson': 'ndjson',
+  [NDJSON_TYPE]: 'ndjson',
   'application/ndjson': 'ndjson',
   'application/jsonl': 'ndjson',
   'text/csv': 'csv',

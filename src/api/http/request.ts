@@ -6,7 +6,7 @@ import type { Parameters } from '../endpoints/parameters.ts'
 import { ApiError } from '../errors.ts'
 import type { ApiRequest } from './exchange.ts'
 
-/** The maximum size of a body in bytes. */
+/** The maximum size of a body in bytes, unless its route has another one. */
 const MAX_BODY_BYTES = 65_536
 /** The maximum bytes of a larger body that are read before the response. A sending client does not read it. */
 const MAX_DROPPED_BYTES = 16 * 2 ** 20
@@ -18,20 +18,21 @@ const NOT_JSON_MESSAGE =
 
 /** The body parser for every Content-Type. It returns the body as text. */
 export function parseBody(
-  _request: FastifyRequest,
+  { routeOptions }: FastifyRequest,
   payload: IncomingMessage,
   done: (error: null, body: string | typeof TOO_LARGE) => void,
 ): void {
+  const { maxBodyBytes = MAX_BODY_BYTES } = routeOptions.config
   const chunks: Buffer[] = []
   let length = 0
   payload.on('data', (chunk: Buffer) => {
     const before = length
     length += chunk.length
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk)
+    if (length <= maxBodyBytes) chunks.push(chunk)
     else if (length > MAX_DROPPED_BYTES && before <= MAX_DROPPED_BYTES) done(null, TOO_LARGE)
   })
   payload.on('end', () => {
-    if (length <= MAX_BODY_BYTES) done(null, (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString())
+    if (length <= maxBodyBytes) done(null, (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)).toString())
     else if (length <= MAX_DROPPED_BYTES) done(null, TOO_LARGE)
   })
 }
@@ -49,9 +50,14 @@ export function readParameters(request: ApiRequest): Parameters {
   return body
 }
 
+/** Whether the body of a request was longer than its route allows. */
+export function isBodyTooLarge(body: unknown): boolean {
+  return body === TOO_LARGE
+}
+
 /** The body of a request; null if it is not a JSON object. Throws `body_too_large`. */
 export function readJsonObject({ body }: Pick<ApiRequest, 'body'>): Parameters | null {
-  if (body === TOO_LARGE) throw new ApiError('body_too_large')
+  if (isBodyTooLarge(body)) throw new ApiError('body_too_large')
   const parsed = parseJson(body as string | undefined)
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Parameters) : null
 }

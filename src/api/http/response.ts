@@ -10,7 +10,7 @@ import { connectionOf } from './connection.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip } from './request.ts'
-import { chunksOf, endWithParts, type ResponseBody, sendInBatches } from './write-parts.ts'
+import { bodyLength, chunksOf, endWithParts, type ResponseBody, sendInBatches } from './write-parts.ts'
 
 const gzipBuffer = promisify(gzipCallback)
 
@@ -104,12 +104,6 @@ function gzipBody({ body, isShared }: ApiResponse): Buffer | Promise<Buffer> {
   const zipped = gzippedBodies.get(body) ?? gzipBuffer(joinBody(body), GZIP_OPTIONS)
   gzippedBodies.set(body, zipped)
   return zipped
-}
-
-function bodyLength(body: ResponseBody): number {
-  let length = 0
-  for (const part of body) length += Buffer.byteLength(part)
-  return length
 }
 
 /** A short body in one piece: a text if no part is encoded. */

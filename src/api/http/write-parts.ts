@@ -7,6 +7,13 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 /** A JSON text in parts. Encoded parts are UTF-8, so that a long text is not copied. An empty array means no body. */
 export type ResponseBody = readonly (string | Uint8Array)[]
 
+/** The bytes of a body. */
+export function bodyLength(body: ResponseBody): number {
+  let length = 0
+  for (const part of body) length += Buffer.byteLength(part)
+  return length
+}
+
 /** The text of a body. */
 export function textOfBody(body: ResponseBody): string {
   return body.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString())).join('')
@@ -50,7 +57,7 @@ export async function sendInBatches(raw: ServerResponse, body: ResponseBody): Pr
 }
 
 /** Resolves when more can be written, or when the client has disconnected. */
-function drained(raw: ServerResponse): Promise<void> {
+export function drained(raw: Writable): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       raw.off('drain', end).off('close', end)

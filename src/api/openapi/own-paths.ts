@@ -5,7 +5,8 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
 import { redirect } from '../endpoints/redirect.ts'
 import { exactObject } from '../endpoints/schema.ts'
-import { COF_TYPE, pdns } from '../pdns/pdns.ts'
+import { NDJSON_TYPE } from '../formats/negotiation.ts'
+import { pdns } from '../pdns/pdns.ts'
 import { domain } from '../profiles/domain.ts'
 import { ip } from '../profiles/ip.ts'
 import { UtcInstantSchema } from '../profiles/schema.ts'
@@ -23,6 +24,8 @@ export function queryParameter(
   const { description, ...schema } = parameterSchema as JsonSchema & { description?: string }
   return { name, in: 'query', required: required.includes(name), description, schema }
 }
+
+const BATCH_EXAMPLE = '{"endpoint":"lookup","query":"example.com"}'
 
 const Quota = exactObject({
   limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls per day; null: no limit.' }),
@@ -117,7 +120,7 @@ function passiveDnsPathItem(): JsonObject {
         { ...queryParameter('query', parameters.properties.query!, ['query']), in: 'path' },
         ...Object.entries(options).map(([name, schema]) => queryParameter(name, schema)),
       ],
-      responses: { 200: { ...(success as JsonObject), content: { [COF_TYPE]: { schema: lines } } }, ...failures },
+      responses: { 200: { ...(success as JsonObject), content: { [NDJSON_TYPE]: { schema: lines } } }, ...failures },
     },
   }
 }
@@ -125,6 +128,7 @@ function passiveDnsPathItem(): JsonObject {
 export const OWN_PATHS = {
   '/domain/{name}': profilePathItem(domain),
   '/ip/{address}': profilePathItem(ip),
+  '/batch': batchPathItem(),
   '/pdns/query/{query}': passiveDnsPathItem(),
   '/files': {
     get: {

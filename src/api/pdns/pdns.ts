@@ -12,10 +12,8 @@ import type { Endpoint, EndpointCall, EndpointResult } from '../endpoints/endpoi
 import { Type } from '../endpoints/json-schema.ts'
 import { readLimitParameter, readNameParameter, readQueryParameter } from '../endpoints/parameters.ts'
 import { reverseip } from '../endpoints/reverseip.ts'
+import { NDJSON_TYPE } from '../formats/negotiation.ts'
 import { textOfBody } from '../http/write-parts.ts'
-
-/** The media type of the Common Output Format (its section 3). */
-export const COF_TYPE = 'application/x-ndjson'
 
 /** Names whose clocks are read at once. */
 const NAMES_PER_READ = 500
@@ -55,7 +53,7 @@ async function handleName({ parameters, caller, facts }: EndpointCall): Promise<
   })
   const truncated = RECORD_TYPES.filter((type) => found[type].more)
   const headers = truncated.length === 0 ? [] : ['Truncated-Types', truncated.join(', ')]
-  return { body: linesBody(lines), type: COF_TYPE, headers, lastObserved: await facts.clocks(name) }
+  return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: await facts.clocks(name) }
 }
 
 /** The domains on an address now: the rows and the cursor of `/reverseip`. */
@@ -75,7 +73,7 @@ async function handleAddress(call: EndpointCall, address: IpAddress): Promise<En
     await yieldToEventLoop()
   }
   const headers = meta.next === null ? [] : ['Next-Cursor', meta.next]
-  return { body: linesBody(lines), type: COF_TYPE, headers, lastObserved: null }
+  return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: null }
 }
 
 function linesBody(lines: readonly string[]): string[] {

@@ -4,6 +4,7 @@ import type { Account } from '../../../accounts/account.ts'
 import type { ApiContext } from '../../context.ts'
 import { overloadedError } from '../../errors.ts'
 import type { ApiRequest } from '../exchange.ts'
+import type { ResponseContext } from '../response.ts'
 import { rejectIfWaitedTooLong } from './overload.ts'
 
 /** If more response bytes wait for clients, further calls are rejected. */
@@ -21,10 +22,15 @@ export function acquireSlot(
 ): (() => void) | Promise<() => void> {
   const { callLimiter, responses } = context
   request.accessRecord.account = account.id
-  if (responses.unsentBytes > MAX_UNSENT_BYTES) throw overloadedError('Too many responses wait for their clients.')
+  rejectIfOverloaded(responses)
   const slot = callLimiter.acquire(account.id)
   if (slot === null) return holdSlot(context, account.id, request, null)
   return slot.then((storeWait) => holdSlot(context, account.id, request, storeWait))
+}
+
+/** Throws if too many response bytes wait for clients. */
+export function rejectIfOverloaded({ unsentBytes }: Pick<ResponseContext, 'unsentBytes'>): void {
+  if (unsentBytes > MAX_UNSENT_BYTES) throw overloadedError('Too many responses wait for their clients.')
 }
 
 /** `storeWait`: milliseconds of store wait while the call waited for its slot; null if it did not wait. */

@@ -14,6 +14,8 @@ declare module 'fastify' {
     isHealth?: boolean
     /** Whether pages of other origins may not read the responses, because a cookie authenticates the requests. */
     isSameOrigin?: boolean
+    /** The maximum size of the body in bytes; 64 KiB by default. */
+    maxBodyBytes?: number
   }
 }
 

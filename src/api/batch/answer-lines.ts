@@ -1,0 +1,75 @@
+/** Answers the lines of a batch in their order, several at a time. */
+
+import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
+import { answerQuery } from '../answer-query.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import { type ApiContext, toApiError } from '../context.ts'
+import { rejectIfOverloaded } from '../http/limits/acquire-slot.ts'
+import { type ApiResponse, errorResponse } from '../http/response.ts'
+import { bodyLength, type ResponseBody } from '../http/write-parts.ts'
+import { type BatchCall, parseBatchLine } from './lines.ts'
+
+/** The maximum number of lines whose answers are not known yet. */
+const MAX_OPEN_LINES = 8
+/** Lines after which other requests run. */
+const LINES_PER_TURN = 32
+/** Answers with more bytes hold their slot until they are sent. */
+const MAX_SHORT_BYTES = 8_192
+
+/** The answer to a line, with its line feed. `release` frees its memory: call it once, when it is sent. */
+export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => void }
+
+/**
+ * Answers lines. Every line takes a slot of the account, as a call does. A long answer holds it until it is released,
+ * so a client that reads slowly stops the work. If the consumer stops, no further line is begun. `id`: the request in
+ * the log.
+ */
+export async function* answerLines(
+  context: ApiContext,
+  caller: Caller,
+  lines: readonly string[],
+  id: string,
+): AsyncGenerator<LineAnswer> {
+  const open: Promise<LineAnswer>[] = []
+  let begun = 0
+  try {
+    while (begun < lines.length || open.length > 0) {
+      while (begun < lines.length && open.length < MAX_OPEN_LINES) {
+        open.push(answerLine(context, caller, lines[begun++]!, id))
+        if (begun % LINES_PER_TURN === 0) await yieldToEventLoop()
+      }
+      yield await open.shift()!
+    }
+  } finally {
+    for (const answer of open) void answer.then(({ release }) => release())
+  }
+}
+
+async function answerLine(context: ApiContext, caller: Caller, line: string, id: string): Promise<LineAnswer> {
+  const { callLimiter, responses } = context
+  const { account } = caller
+  let call: BatchCall | null = null
+  try {
+    call = parseBatchLine(line)
+    rejectIfOverloaded(responses)
+    const waiting = callLimiter.acquire(account.id)
+    if (waiting !== null) await waiting
+  } catch (thrown) {
+    return lineAnswer(errorResponse(toApiError(context, id, thrown), call?.endpoint.envelope ?? 'top'))
+  }
+  const answer = lineAnswer(await answerQuery(context, call.endpoint, caller, call.parameters, id))
+  if (answer.bytes <= MAX_SHORT_BYTES) {
+    callLimiter.release(account.id)
+    return answer
+  }
+  const release = (): void => {
+    answer.release()
+    callLimiter.release(account.id)
+  }
+  return { ...answer, release }
+}
+
+function lineAnswer({ status, body, release = () => {} }: ApiResponse): LineAnswer {
+  const parts = [`{"status":${status},"body":`, ...body, '}\n']
+  return { parts, bytes: bodyLength(parts), release }
+}

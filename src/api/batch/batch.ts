@@ -1,0 +1,73 @@
+/** POST /batch: up to 1,000 calls in one request, answered as lines in their order. */
+
+import { pipeline } from 'node:stream/promises'
+import { constants, createGzip } from 'node:zlib'
+import type { Caller } from '../auth/authenticator.ts'
+import { authenticateBearer } from '../auth/bearer.ts'
+import { type ApiContext, toApiError } from '../context.ts'
+import { ApiError } from '../errors.ts'
+import { NDJSON_TYPE } from '../formats/negotiation.ts'
+import type { ApiReply, ApiRequest } from '../http/exchange.ts'
+import { COMMON_HEADERS, rateLimitHeaders } from '../http/headers.ts'
+import { acceptsGzip, isBodyTooLarge } from '../http/request.ts'
+import { bearerChallenge, crossOriginHeaders, errorResponse, isLastResponse, sendResponse } from '../http/response.ts'
+import { answerLines, type LineAnswer } from './answer-lines.ts'
+import { AnswerWriter } from './answer-writer.ts'
+import { MAX_BATCH_BYTES, splitBatch } from './lines.ts'
+
+/** The fastest level; what is written is sent, so that a client gets the answers as they are ready. */
+const GZIP_OPTIONS = { level: 1, flush: constants.Z_SYNC_FLUSH }
+
+/**
+ * Handles a request. The checks of the batch come first: size, token, lines. The status is then 200, and each line has
+ * its own status. Each line is charged as a call of its endpoint.
+ */
+export async function handleBatch(context: ApiContext, request: ApiRequest, reply: ApiReply): Promise<void> {
+  try {
+    const { body } = request
+    if (isBodyTooLarge(body)) throw new ApiError('body_too_large', { msg: TOO_LARGE_MESSAGE })
+    const caller = await authenticateBearer(context, request)
+    request.accessRecord.account = caller.account.id
+    const lines = splitBatch(String(body ?? ''))
+    const headers = await headersOf(context, caller, request)
+    const answers = answerLines(context, caller, lines, request.id)
+    await sendAnswers(context, request, reply, headers, answers)
+  } catch (thrown) {
+    if (reply.raw.headersSent) throw thrown
+    const error = toApiError(context, request.id, thrown)
+    const response = errorResponse(error, 'top', bearerChallenge(request, error))
+    await sendResponse(context.responses, request, reply, response)
+  }
+}
+
+const TOO_LARGE_MESSAGE = `The body of a batch may have at most ${MAX_BATCH_BYTES / 2 ** 20} MiB.`
+
+async function headersOf({ responses, quotaLimiter }: ApiContext, caller: Caller, request: ApiRequest) {
+  const { dailyCalls } = caller.limits
+  const remaining = dailyCalls === null ? 0 : Math.max(0, dailyCalls - (await quotaLimiter.used(caller)))
+  return [
+    ...['Request-Id', request.id, ...COMMON_HEADERS, ...crossOriginHeaders(responses, request)],
+    ...rateLimitHeaders(caller, remaining),
+    ...['Content-Type', NDJSON_TYPE],
+  ]
+}
+
+/** Sends the answers as fast as the client reads them. If it disconnects, the lines that are not begun stay undone. */
+async function sendAnswers(
+  { responses }: ApiContext,
+  request: ApiRequest,
+  { raw }: ApiReply,
+  headers: readonly string[],
+  answers: AsyncGenerator<LineAnswer>,
+): Promise<void> {
+  const gzip = acceptsGzip(request.headers['accept-encoding']) ? createGzip(GZIP_OPTIONS) : null
+  if (responses.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
+  raw.writeHead(200, gzip === null ? [...headers] : [...headers, 'Content-Encoding', 'gzip'])
+  if (gzip !== null) void pipeline(gzip, raw).catch(() => raw.destroy())
+  const writer = new AnswerWriter(responses, gzip ?? raw)
+  for await (const answer of answers) {
+    await writer.add(answer)
+    if (raw.destroyed) break
+  }
+  writer.end()
+}

@@ -1,0 +1,115 @@
+/** How the answers of a batch are sent: as they are ready, and not faster than the client reads them. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { createApi } from '../../src/api/api.ts'
+import { ApiMetrics } from '../../src/api/metrics.ts'
+import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
+import type { FactsReader, RowPage } from '../../src/store/port/store.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { makeWorld } from '../spec/world.ts'
+import { until } from '../until.ts'
+
+const MIB = 2 ** 20
+
+const world = await makeWorld()
+const { token } = await world.account({ plan: 'premium' })
+/** What each test does with a query. */
+let redirects: (query: string) => Promise<RowPage<DomainName>>
+const page = (text: string): RowPage<DomainName> => ({ rows: [`[{"target":"${text}"}]`], count: 1, last: null })
+const facts = { ...world.store.facts, redirects: (query: string) => redirects(query) } as unknown as FactsReader
+const metrics = new ApiMetrics()
+const { app } = await createApi({
+  similarSearch: openSimilarityService(world.store),
+  fileStore: world.fileStore,
+  store: { facts, ledger: world.store.ledger },
+  settings: { cors: '*', trustedProxies: [] },
+  now: () => world.clock.now,
+  log: pino({ level: 'silent' }),
+  metrics,
+})
+const address = await app.listen({ host: '127.0.0.1', port: 0 })
+after(() => app.close())
+
+const linesFor = (count: number) =>
+  Array.from({ length: count }, (_, index) => `{"endpoint":"redirect","query":"n${index}.example"}`).join('\n')
+const unsentBytes = async () => Number(/^domaindex_unsent_bytes (\d+)$/m.exec(await metrics.registry.metrics())?.[1])
+
+for (const encoding of ['identity', 'gzip']) {
+  test(`an answer is sent while the next line is still in progress (${encoding})`, async () => {
+    const second = Promise.withResolvers<void>()
+    redirects = async (query) => {
+      if (query === 'n1.example') await second.promise
+      return page(query)
+    }
+    const response = await fetch(`${address}/batch`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Accept-Encoding': encoding },
+      body: linesFor(3),
+    })
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('\n')) text += (await reader.read()).value
+    assert.equal(text.split('\n').length, 2)
+    second.resolve()
+    for (let read = await reader.read(); !read.done; read = await reader.read()) text += read.value
+    const targets = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).body.result[0].target)
+    assert.deepEqual(targets, ['n0.example', 'n1.example', 'n2.example'])
+  })
+}
+
+/** Sends a batch on a connection that does not read. */
+async function sendUnread(body: string) {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.pause()
+  socket.write(
+    `POST /batch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  return socket
+}
+
+test('a client that does not read stops the work, and its disconnection ends it', async () => {
+  let begun = 0
+  redirects = async () => {
+    begun++
+    return page('x'.repeat(4 * MIB))
+  }
+  const socket = await sendUnread(linesFor(500))
+  await until(async () => begun >= 8)
+  const settled = async () => {
+    const before = begun
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    return begun === before
+  }
+  await until(settled)
+  assert.ok(begun <= 24, `${begun} lines`)
+  assert.ok((await unsentBytes()) <= 24 * 4.1 * MIB)
+  const atDisconnection = begun
+  socket.destroy()
+  await until(async () => (await unsentBytes()) === 0)
+  await until(settled)
+  assert.ok(begun <= atDisconnection + 9, `${begun - atDisconnection} lines after the client disconnected`)
+})
+
+test('after a disconnection the account has all its slots', async () => {
+  redirects = async (query) => page(query)
+  const body = linesFor(20)
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, async () => {
+      const response = await fetch(`${address}/batch`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}` },
+        body,
+      })
+      return (await response.text()).trimEnd().split('\n').length
+    }),
+  )
+  assert.deepEqual(answers, Array(10).fill(20))
+})
