@@ -4,7 +4,8 @@ import { SESSION_COOKIE } from '../app/session-authenticator.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { Type } from '../endpoints/json-schema.ts'
 import { partialFileResponses } from './file-responses.ts'
-import { OWN_PATHS, queryParameter } from './own-paths.ts'
+import { OWN_PATHS } from './own-paths.ts'
+import { queryParameter } from './parameters.ts'
 import { HEADERS, headerRefs, responsesOf } from './responses.ts'
 
 const TOKEN_SCHEMA = Type.String({ description: 'The API token.' })

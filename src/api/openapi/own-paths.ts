@@ -3,29 +3,16 @@
 import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
-import { redirect } from '../endpoints/redirect.ts'
 import { exactObject } from '../endpoints/schema.ts'
-import { NDJSON_TYPE } from '../formats/negotiation.ts'
-import { pdns } from '../pdns/pdns.ts'
 import { domain } from '../profiles/domain.ts'
 import { ip } from '../profiles/ip.ts'
 import { UtcInstantSchema } from '../profiles/schema.ts'
 import { fileResponse, partialFileResponses } from './file-responses.ts'
+import { queryParameter } from './parameters.ts'
+import { batchPathItem, passiveDnsPathItem } from './query-paths.ts'
 import { errorResponseObject, headerRefs, responsesOf } from './responses.ts'
 
 type JsonObject = Record<string, unknown>
-
-/** A parameter of the query string. */
-export function queryParameter(
-  name: string,
-  parameterSchema: JsonSchema,
-  required: readonly string[] = [],
-): JsonObject {
-  const { description, ...schema } = parameterSchema as JsonSchema & { description?: string }
-  return { name, in: 'query', required: required.includes(name), description, schema }
-}
-
-const BATCH_EXAMPLE = '{"endpoint":"lookup","query":"example.com"}'
 
 const Quota = exactObject({
   limit: Type.Union([Type.Integer(), Type.Null()], { description: 'Calls per day; null: no limit.' }),
@@ -104,27 +91,7 @@ function profilePathItem(endpoint: Endpoint): JsonObject {
   }
 }
 
-function passiveDnsPathItem(): JsonObject {
-  const { summary, description, parameters } = pdns
-  const { 200: success, 413: _noBody, ...failures } = responsesOf(pdns)
-  const lines = Type.String({ description: 'One JSON object a line: rrname, rrtype, rdata, time_first, time_last.' })
-  const options = { limit: redirect.parameters.properties.limit!, next: redirect.parameters.properties.next! }
-  return {
-    get: {
-      operationId: 'pdns',
-      summary,
-      description,
-      tags: ['queries'],
-      security: [{ basic: [] }, { bearer: [] }],
-      parameters: [
-        { ...queryParameter('query', parameters.properties.query!, ['query']), in: 'path' },
-        ...Object.entries(options).map(([name, schema]) => queryParameter(name, schema)),
-      ],
-      responses: { 200: { ...(success as JsonObject), content: { [NDJSON_TYPE]: { schema: lines } } }, ...failures },
-    },
-  }
-}
-
+/** The paths outside `/v1.0/`. */
 export const OWN_PATHS = {
   '/domain/{name}': profilePathItem(domain),
   '/ip/{address}': profilePathItem(ip),
