@@ -5,7 +5,7 @@ import { addOperatorRoutes } from './admin/routes.ts'
 import { addDataRoutes } from './app/data-routes.ts'
 import { addSignInRoutes } from './app/sign-in/routes.ts'
 import { handleBatch } from './batch/batch.ts'
-import { MAX_BATCH_BYTES } from './batch/lines.ts'
+import { MAX_BATCH_BODY_BYTES } from './batch/lines.ts'
 import type { ApiContext } from './context.ts'
 import { type CrawlerPageSettings, crawlerPage } from './crawler-page.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
@@ -97,7 +97,7 @@ function addBatchRoute(app: FastifyInstance, context: ApiContext): void {
     request.accessRecord.endpoint = 'batch'
     return handleBatch(context, request, reply)
   }
-  addRoute(app, context, '/batch', ['POST'], handler, { maxBodyBytes: MAX_BATCH_BYTES })
+  addRoute(app, context, '/batch', ['POST'], handler, { maxBodyBytes: MAX_BATCH_BODY_BYTES })
 }
 
 /** The paths of the web page. */

@@ -21,7 +21,7 @@ export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => vo
 
 /**
  * Answers lines. Every line takes a slot of the account, as a call does. A long answer holds it until it is released,
- * so a client that reads slowly stops the work. If the consumer stops, no further line is begun. `id`: the request in
+ * so a client that reads slowly stops the work. If the consumer stops, no further line starts. `id`: the request in
  * the log.
  */
 export async function* answerLines(
@@ -31,12 +31,12 @@ export async function* answerLines(
   id: string,
 ): AsyncGenerator<LineAnswer> {
   const open: Promise<LineAnswer>[] = []
-  let begun = 0
+  let started = 0
   try {
-    while (begun < lines.length || open.length > 0) {
-      while (begun < lines.length && open.length < MAX_OPEN_LINES) {
-        open.push(answerLine(context, caller, lines[begun++]!, id))
-        if (begun % LINES_PER_TURN === 0) await yieldToEventLoop()
+    while (started < lines.length || open.length > 0) {
+      while (started < lines.length && open.length < MAX_OPEN_LINES) {
+        open.push(answerLine(context, caller, lines[started++]!, id))
+        if (started % LINES_PER_TURN === 0) await yieldToEventLoop()
       }
       yield await open.shift()!
     }

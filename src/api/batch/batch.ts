@@ -13,7 +13,7 @@ import { acceptsGzip, isBodyTooLarge } from '../http/request.ts'
 import { bearerChallenge, crossOriginHeaders, errorResponse, isLastResponse, sendResponse } from '../http/response.ts'
 import { answerLines, type LineAnswer } from './answer-lines.ts'
 import { AnswerWriter } from './answer-writer.ts'
-import { MAX_BATCH_BYTES, splitBatch } from './lines.ts'
+import { MAX_BATCH_BODY_BYTES, splitBatch } from './lines.ts'
 
 /** The fastest level; what is written is sent, so that a client gets the answers as they are ready. */
 const GZIP_OPTIONS = { level: 1, flush: constants.Z_SYNC_FLUSH }
@@ -40,7 +40,7 @@ export async function handleBatch(context: ApiContext, request: ApiRequest, repl
   }
 }
 
-const TOO_LARGE_MESSAGE = `The body of a batch may have at most ${MAX_BATCH_BYTES / 2 ** 20} MiB.`
+const TOO_LARGE_MESSAGE = `The body of a batch may have at most ${MAX_BATCH_BODY_BYTES / 2 ** 20} MiB.`
 
 async function headersOf({ responses, quotaLimiter }: ApiContext, caller: Caller, request: ApiRequest) {
   const { dailyCalls } = caller.limits
@@ -52,7 +52,7 @@ async function headersOf({ responses, quotaLimiter }: ApiContext, caller: Caller
   ]
 }
 
-/** Sends the answers as fast as the client reads them. If it disconnects, the lines that are not begun stay undone. */
+/** Sends the answers as fast as the client reads them. If it disconnects, the lines that are not started stay undone. */
 async function sendAnswers(
   { responses }: ApiContext,
   request: ApiRequest,

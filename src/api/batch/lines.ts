@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts'
 /** The maximum number of lines of a batch. */
 export const MAX_BATCH_LINES = 1_000
 /** The maximum size of a batch in bytes. A line with the longest name and a cursor has less than 1,000. */
-export const MAX_BATCH_BYTES = 2 ** 20
+export const MAX_BATCH_BODY_BYTES = 2 ** 20
 
 /** The endpoints that send no files. */
 const BATCH_ENDPOINTS = new Map(
