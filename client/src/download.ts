@@ -1,7 +1,7 @@
 /** Downloads a file as a stream that resumes after faults and ends only if all bytes have the digest of the file. */
 
 import { DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
-import { chunksOf } from './response-body.ts'
+import { type Bytes, chunksOf } from './response-body.ts'
 import { delayAfter, withRetries } from './retry.ts'
 import type { Sha256Hasher } from './sha256.ts'
 import type { CallOptions, Transport } from './transport.ts'
@@ -30,7 +30,7 @@ export type Download = {
    * The file, or with `resume` the rest of it. Faults of the network are repaired by requests for the rest. It ends
    * with a DownloadError if the bytes are not those of the file, so use them only after its end.
    */
-  body: ReadableStream<Uint8Array>
+  body: ReadableStream<Bytes>
 }
 
 /** A response with the bytes from `start` on. */
@@ -105,7 +105,7 @@ async function* fileBytes(
   hash: Sha256Hasher,
   request: (position: number) => Promise<Part>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array, void, void> {
+): AsyncGenerator<Bytes, void, void> {
   const { size, sha256 } = first
   let position = start
   for (let part: Part | null = first, failures = 0; ; ) {
@@ -133,7 +133,7 @@ async function* fileBytes(
 }
 
 /** The chunks of a part without the bytes before `position`. */
-async function* chunksFrom({ response, start }: Part, position: number): AsyncGenerator<Uint8Array, void, void> {
+async function* chunksFrom({ response, start }: Part, position: number): AsyncGenerator<Bytes, void, void> {
   let surplus = position - start
   for await (const chunk of chunksOf(response)) {
     if (surplus < chunk.length) yield surplus === 0 ? chunk : chunk.subarray(surplus)
@@ -144,15 +144,15 @@ async function* chunksFrom({ response, start }: Part, position: number): AsyncGe
 /** A stream that reads the next chunk when it is asked for one. */
 function streamOf(
   transport: Transport,
-  chunks: AsyncGenerator<Uint8Array, void, void>,
+  chunks: AsyncGenerator<Bytes, void, void>,
   first: Response,
-): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>(
+): ReadableStream<Bytes> {
+  return new ReadableStream<Bytes>(
     {
       async pull(controller) {
         const { value, done } = await transport.withoutToken(chunks.next())
         if (done) controller.close()
-        else controller.enqueue(value as Uint8Array)
+        else controller.enqueue(value as Bytes)
       },
       async cancel() {
         await chunks.return()

@@ -9,6 +9,8 @@ const MAX_MESSAGE_LENGTH = 1_000
 /** The control characters of ASCII and Latin-1 (Unicode category Cc). */
 const CONTROL_CHARACTERS = /\p{Cc}+/gu
 
+/** Bytes as `fetch` gives them. */
+export type Bytes = Uint8Array<ArrayBuffer>
 type JsonObject = Record<string, unknown>
 
 /** The text of a body. Throws an InvalidResponseError if it has more bytes than `maxBytes`. */
@@ -29,7 +31,7 @@ export async function readText(response: Response, maxBytes: number): Promise<st
 }
 
 /** The chunks of a body. Throws a NetworkError if it breaks off. If the reader stops early, the connection ends. */
-export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array, void, void> {
+export async function* chunksOf({ body }: Response): AsyncGenerator<Bytes, void, void> {
   if (body === null) return
   const reader = body.getReader()
   try {
