@@ -1,0 +1,60 @@
+/** The programs in docs/clients.md and in the README of the client library print what they show. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { outcomeOf } from '../cli/run.ts'
+import { listOf, publish } from '../spec/files/files.ts'
+import { makeWorld } from '../spec/world.ts'
+import { readPage, sections } from './markdown.ts'
+
+const LIBRARY = fileURLToPath(new URL('../../client/src/client.ts', import.meta.url))
+
+const world = await makeWorld()
+const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
+const folder = mkdtempSync(join(tmpdir(), 'domaindex-clients-'))
+after(() => rmSync(folder, { recursive: true }))
+
+before(async () => {
+  await world.ingest(
+    ...readPage('example.jsonl')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object),
+  )
+  await publish(world, '2026-11-19.txt.gz', listOf('new-one.example', 'new-two.example'))
+})
+
+/** Runs a program with the library of the checkout and the server of the test. Returns what it printed. */
+async function outputOf(program: string, name: string): Promise<string> {
+  const path = join(folder, `${name}.mts`)
+  const text = program.replaceAll("'domaindex-client'", `'${LIBRARY}'`)
+  writeFileSync(path, text.replaceAll('https://api.example.com', world.address))
+  const env = { ...process.env, DOMAINDEX_TOKEN: token }
+  const { stdout, stderr, code } = await outcomeOf(spawn(process.execPath, [path], { env }))
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+test('the programs of the library print what the page shows', async () => {
+  const section = sections(readPage('clients.md'), 2).get('The library')!
+  const programs = [...section.matchAll(/```ts\n([^`]+)```\n\n```\n([^`]+)```/g)]
+  assert.equal(programs.length, section.split('```ts').length - 1, 'each program has its output')
+  for (const [index, [, program, output]] of programs.entries())
+    assert.equal(await outputOf(program!, `library${index}`), output)
+})
+
+test('the first programs of the README of the library run', async () => {
+  const page = readFileSync(new URL('../../client/README.md', import.meta.url), 'utf8')
+  const [use, , errors] = [...page.matchAll(/```ts\n([^`]+)```/g)].map(([, program]) => program!)
+  assert.match(await outputOf(use!, 'use'), /^both valid\nexample\.blog\n/)
+  const client = /^const client = .*\n/m.exec(use!)![0]
+  const both = errors!
+    .replace('{ DomaindexError }', '{ DomaindexClient, DomaindexError }')
+    .replace(/\n\n/, `\n${client}`)
+  assert.equal(await outputOf(both, 'errors'), 'nothing is on record\n')
+})
