@@ -2,7 +2,7 @@
 
 import type { DomainName } from '../values/domain-name.ts'
 import type { Caller } from './auth/authenticator.ts'
-import { type ApiContext, toApiError } from './context.ts'
+import { type QueryContext, toApiError } from './context.ts'
 import type { Endpoint } from './endpoints/endpoint.ts'
 import type { Parameters } from './endpoints/parameters.ts'
 import { addObservedAt, rateLimitHeaders } from './http/headers.ts'
@@ -19,7 +19,7 @@ const RELEASE_TIMEOUT_MS = 1_000
  * is a response too, in the envelope of the endpoint. The endpoint must have `handle`. `id`: the request in the log.
  */
 export async function answerQuery(
-  context: ApiContext,
+  context: QueryContext,
   endpoint: Endpoint,
   caller: Caller,
   parameters: Parameters,

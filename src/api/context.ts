@@ -68,8 +68,15 @@ export type ApiContext = {
 const STORE_UNAVAILABLE_MESSAGE = 'The store of this service does not respond: try again.'
 const FILES_UNAVAILABLE_MESSAGE = 'The files of this service are not available at the moment: try again.'
 
+/** What answers a call, without HTTP: also in a command that has no server. */
+export type QueryContext = Pick<ApiContext, 'facts' | 'similarSearch' | 'fileStore' | 'requestCrawl'> & {
+  quotaLimiter: Pick<QuotaLimiter, 'reserve'>
+  cursorKeyring: Pick<CursorKeyring, 'keys'>
+  log: Pick<Logger, 'error'>
+}
+
 /** The API error for a thrown value. An internal error is logged completely, and the client gets no details. */
-export function toApiError({ log }: Pick<ApiContext, 'log'>, id: string, thrown: unknown): ApiError {
+export function toApiError({ log }: Pick<QueryContext, 'log'>, id: string, thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown
   log.error({ request: id, err: thrown }, 'internal error')
   if (thrown instanceof FileStoreFault) return overloadedError(FILES_UNAVAILABLE_MESSAGE)

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { maskedText } from '../store/port/url.ts'
+import { CLIENT_SETTINGS, type ClientSettings } from './client.ts'
 import { closestWord } from './closest-word.ts'
 import { CRAWL_SETTINGS, type CrawlSettings } from './crawl.ts'
 import { FILE_SETTINGS, type FileSettings } from './files.ts'
@@ -26,7 +27,8 @@ import { WEB_SETTINGS, type WebSettings } from './web.ts'
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type GroupedSettings = CrawlSettings &
+type GroupedSettings = ClientSettings &
+  CrawlSettings &
   FileSettings &
   LimitSettings &
   NamesSettings &
@@ -149,6 +151,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
   ...NAMES_SETTINGS,
   ...JOB_SETTINGS,
   ...CRAWL_SETTINGS,
+  ...CLIENT_SETTINGS,
 }
 
 /** Invalid settings. The message has one line for each. */

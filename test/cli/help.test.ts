@@ -13,8 +13,8 @@ import { UsageFault } from '../../src/config/command-fault.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { folderOf } from './run.ts'
 
-/** Commands that run until they are stopped, and print no result. */
-const ENDLESS = ['serve', 'demo']
+/** Commands that print no result: they run until they are stopped, or print a script. */
+const WITHOUT_RESULT = ['serve', 'demo', 'completion']
 
 /** Returns the commands that can be run, by their paths. */
 function leavesOf(command: Command): Command[] {
@@ -56,7 +56,7 @@ for (const command of leaves) {
 
   test(`domaindex ${path} prints JSON if it prints a result`, () => {
     const option = command.options.find(({ long }) => long === '--json')
-    assert.equal(option !== undefined, !ENDLESS.includes(path))
+    assert.equal(option !== undefined, !WITHOUT_RESULT.includes(path))
     if (option !== undefined) assert.match(option.description, /^print one JSON object/)
   })
 

@@ -64,6 +64,8 @@ test('without an environment every setting has its default', () => {
     crawlMaxInterval: 30 * 86_400,
     crawlLookupRequests: 0,
     crawlAdmin: { host: '127.0.0.1', port: 9091 },
+    clientServer: null,
+    clientToken: null,
   })
   assert.deepEqual(readSettings(Object.fromEntries(Object.values(SETTINGS).map(({ name }) => [name, '']))), DEFAULTS)
 })
@@ -135,6 +137,8 @@ for (const [name, text, key, value] of [
   ['DOMAINDEX_CRAWL_LOOKUP_REQUESTS', '100', 'crawlLookupRequests', 100],
   ['DOMAINDEX_CRAWL_ADMIN', 'off', 'crawlAdmin', null],
   ['DOMAINDEX_CRAWL_ADMIN', '[::1]:9191', 'crawlAdmin', { host: '::1', port: 9191 }],
+  ['DOMAINDEX_SERVER', 'http://[::1]:8080/api/', 'clientServer', 'http://[::1]:8080/api/'],
+  ['DOMAINDEX_TOKEN', 'dx_token', 'clientToken', 'dx_token'],
 ] as const) {
   test(`${name}=${text} is accepted`, () => {
     assert.deepEqual(readSettings({ [name]: text }), { ...DEFAULTS, [key]: value })
@@ -205,11 +209,15 @@ for (const [name, text] of [
   ['DOMAINDEX_CRAWL_MAX_INTERVAL', '3651d'],
   ['DOMAINDEX_CRAWL_LOOKUP_REQUESTS', '-1'],
   ['DOMAINDEX_CRAWL_ADMIN', '9091'],
+  ['DOMAINDEX_SERVER', 'domains.example.com'],
+  ['DOMAINDEX_SERVER', 'ftp://domains.example.com'],
+  ['DOMAINDEX_SERVER', 'https://domains.example.com/?x=1'],
+  ['DOMAINDEX_TOKEN', 'two words'],
 ] as const) {
   test(`${name}=${text} is rejected with the name and the accepted values`, () => {
     const { allowed: may } = Object.values(SETTINGS).find((setting) => setting.name === name)!
     const reported = text.replace(/(?<=^postgres:|:\/\/)(\[me\/)?db$/, name.startsWith('DOMAINDEX_STORE') ? '…' : '$&')
-    const isSecret = name === 'DOMAINDEX_SECRET' || name === 'DOMAINDEX_SMTP'
+    const isSecret = ['DOMAINDEX_SECRET', 'DOMAINDEX_SMTP', 'DOMAINDEX_TOKEN'].includes(name)
     const words = isSecret ? 'its current value is not' : `it is "${reported}"`
     assert.throws(() => readSettings({ [name]: text }), { message: `${name} must be ${may}; ${words}` })
   })

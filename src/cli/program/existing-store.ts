@@ -6,9 +6,8 @@ import { redactedStoreUrl } from '../../store/engines.ts'
 import { openStore, storeExists } from '../../store/open.ts'
 import type { Store } from '../../store/port/store.ts'
 
-/** Loads the settings. Throws CommandFault if their store does not exist. */
-export async function loadExistingStoreSettings(): Promise<Settings> {
-  const settings = loadSettings()
+/** Returns the settings, which it loads by default. Throws CommandFault if their store does not exist. */
+export async function loadExistingStoreSettings(settings: Settings = loadSettings()): Promise<Settings> {
   if (await storeExists(settings.store)) return settings
   throw new CommandFault(
     `there is no store at ${redactedStoreUrl(settings.store)}: import a file to create it, or set DOMAINDEX_STORE to another one`,

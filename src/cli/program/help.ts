@@ -8,6 +8,14 @@ export type CommandHelp = { examples: readonly string[]; settings: readonly Sett
 
 const STORE_SETTING_KEYS: readonly SettingKey[] = ['store', 'ledger', 'secret', 'pool']
 const FILE_SETTING_KEYS: readonly SettingKey[] = [...STORE_SETTING_KEYS, 'files', 'diskFree']
+const QUERY_SETTING_KEYS: readonly SettingKey[] = [
+  'clientServer',
+  'clientToken',
+  ...STORE_SETTING_KEYS,
+  'files',
+  'filesEndpoint',
+  'filesRegion',
+]
 const CRAWL_SETTING_KEYS: readonly SettingKey[] = [
   'crawlContact',
   'crawlOptOut',
@@ -29,6 +37,8 @@ const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
   'czdsPassword',
   'czdsAccounts',
   'czdsZones',
+  'clientServer',
+  'clientToken',
 ]
 const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
 
@@ -132,6 +142,33 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],
   },
   config: { examples: ['config', 'config --json'], settings: ALL_SETTING_KEYS },
+  lookup: {
+    examples: [
+      'lookup example.com',
+      'lookup --file domains.txt --csv',
+      'lookup example.com --server https://domains.example.com',
+    ],
+    settings: QUERY_SETTING_KEYS,
+  },
+  redirect: {
+    examples: ['redirect example.com', 'redirect example.com --all --json'],
+    settings: QUERY_SETTING_KEYS,
+  },
+  reverseip: {
+    examples: ['reverseip 192.0.2.1', 'reverseip example.com --limit 5000 --fields target,ip'],
+    settings: QUERY_SETTING_KEYS,
+  },
+  dnshistory: {
+    examples: ['dnshistory example.com', 'dnshistory example.com --type MX --all'],
+    settings: QUERY_SETTING_KEYS,
+  },
+  similar: { examples: ['similar example.com', 'similar example.com --limit 10'], settings: QUERY_SETTING_KEYS },
+  quota: { examples: ['quota --server https://domains.example.com'], settings: QUERY_SETTING_KEYS },
+  login: {
+    examples: ['login --server https://domains.example.com', 'login --server https://domains.example.com --remove'],
+    settings: ['clientServer'],
+  },
+  completion: { examples: ['completion bash', 'completion zsh', 'completion fish'], settings: [] },
   demo: { examples: ['demo', 'demo --port 8081 --folder /tmp/demo'], settings: [] },
 }
 

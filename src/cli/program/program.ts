@@ -42,10 +42,30 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
     () => import('../claim.ts').then((m) => m.defineClaim),
   ],
   config: ['print the current settings', () => import('../config.ts').then((m) => m.defineConfig)],
+  lookup: ['print the key characteristics of domains', () => import('../lookup.ts').then((m) => m.defineLookup)],
+  redirect: [
+    'print the domains that redirect to a domain',
+    () => import('../redirect.ts').then((m) => m.defineRedirect),
+  ],
+  reverseip: [
+    'print the domains that share an address',
+    () => import('../reverseip.ts').then((m) => m.defineReverseip),
+  ],
+  dnshistory: [
+    'print how the DNS records of domains changed',
+    () => import('../dnshistory.ts').then((m) => m.defineDnshistory),
+  ],
+  similar: ['print the websites with a similar start page', () => import('../similar.ts').then((m) => m.defineSimilar)],
+  quota: ['print the calls that are left today', () => import('../quota.ts').then((m) => m.defineQuota)],
+  login: ['keep the token of a server', () => import('../login.ts').then((m) => m.defineLogin)],
+  completion: [
+    'print a script that completes commands in a shell',
+    () => import('../completion.ts').then((m) => m.defineCompletion),
+  ],
   demo: ['crawl a small local internet and serve the results', () => import('../demo.ts').then((m) => m.defineDemo)],
 }
 
-/** Creates the program. Loads only the command that `argv` names; null loads all of them. */
+/** Creates the program. Loads only the command that `argv` names, or all for null and for `completion`. */
 export async function createProgram(argv: readonly string[] | null): Promise<Command> {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
   const program = new Command('domaindex')
@@ -55,9 +75,10 @@ export async function createProgram(argv: readonly string[] | null): Promise<Com
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'domaindex:')) })
   const requested = argv?.[0] === 'help' ? argv[1] : argv?.[0]
+  const isWhole = argv === null || requested === 'completion'
   for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary)
-    if (argv !== null && name !== requested) continue
+    if (!isWhole && name !== requested) continue
     const defineCommand = await load()
     defineCommand(command)
     addCommandHelp(command)

@@ -7,9 +7,10 @@ import { CommandFault } from '../../config/command-fault.ts'
 /** The maximum number of bytes that are read from standard input. */
 const MAX_INPUT_BYTES = 4_096
 
-/** `name`: what the user is asked for. From a terminal it is read twice. Throws CommandFault if both differ. */
-export async function readSecret(name: string): Promise<string> {
+/** `name`: what the user is asked for. From a terminal, a new one is read twice. Throws CommandFault if both differ. */
+export async function readSecret(name: string, isNew = true): Promise<string> {
   if (!process.stdin.isTTY) return readFirstLine()
+  if (!isNew) return ask(`${name}: `)
   const first = await ask(`${name}: `)
   if ((await ask(`${name} again: `)) === first) return first
   throw new CommandFault('the two texts differ: run the command again')

@@ -7,11 +7,12 @@ import { InputError } from '../../import/stream/input-error.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
 import { userMessageOf } from '../../store/engines.ts'
 import { StoreFault } from '../../store/port/fault.ts'
+import { ClientFault } from './client-fault.ts'
 
 const EXIT_CODE_FAILED = 1
 const EXIT_CODE_USAGE = 2
 
-/** Prints the error; returns the exit code: 2 for wrong usage, 1 for anything else. */
+/** Prints the error; returns the exit code: 2 for wrong usage, that of a ClientFault, 1 for anything else. */
 export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE_USAGE // commander has already printed it
   const isPlain =
@@ -23,5 +24,6 @@ export function reportError(error: unknown): number {
   const lines = isPlain ? error.message : userMessageOf(error)
   if (lines === null) console.error(error)
   else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)
+  if (error instanceof ClientFault) return error.exitCode
   return error instanceof UsageFault ? EXIT_CODE_USAGE : EXIT_CODE_FAILED
 }

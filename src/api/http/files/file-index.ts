@@ -2,6 +2,7 @@
 
 import { type FileManifest, parseFileName } from '../../../jobs/file-store/file-store.ts'
 import { formatInstant } from '../../../values/time.ts'
+import type { Caller } from '../../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../../auth/bearer.ts'
 import type { ApiContext } from '../../context.ts'
 import type { Parameters } from '../../endpoints/parameters.ts'
@@ -21,15 +22,21 @@ const MAX_INDEX_FILES = 1_000
 export async function fileIndexResponse(context: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const caller = await authenticateBearerOrSession(context, request)
   await acquireSlot(context, caller, request)
-  const parameters = request.query as Parameters
+  return filePage(await context.fileList(), caller, request.query as Parameters)
+}
+
+/** The page of `files`, in their order, that the parameters ask for. Throws `cursor_invalid`. */
+export function filePage(
+  files: readonly FileManifest[],
+  caller: Pick<Caller, 'account' | 'today'>,
+  parameters: Parameters,
+): ApiResponse {
   const limit = readLimitParameter(parameters, MAX_INDEX_FILES, MAX_INDEX_FILES)
   const after = readPosition(parameters)
-  const found = (await context.fileList()).filter(
-    (file) => (after === null || compareFiles(file, after) > 0) && mayFetchFile(caller, file),
-  )
-  const files = found.slice(0, limit)
-  const next = found.length > limit ? files.at(-1)!.name : null
-  return { status: 200, body: [JSON.stringify({ files: files.map(fileObject), next })], headers: [] }
+  const found = files.filter((file) => (after === null || compareFiles(file, after) > 0) && mayFetchFile(caller, file))
+  const page = found.slice(0, limit)
+  const next = found.length > limit ? page.at(-1)!.name : null
+  return { status: 200, body: [JSON.stringify({ files: page.map(fileObject), next })], headers: [] }
 }
 
 function readPosition(parameters: Parameters): Pick<FileManifest, 'date' | 'kind'> | null {

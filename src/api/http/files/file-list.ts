@@ -24,7 +24,8 @@ export function cachedFileList(fileStore: Pick<ReadableFileStore, 'list'>, monot
   }
 }
 
-async function readFiles(fileStore: Pick<ReadableFileStore, 'list'>): Promise<readonly FileManifest[]> {
+/** Reads the published files, in the order of a FileList. */
+export async function readFiles(fileStore: Pick<ReadableFileStore, 'list'>): Promise<readonly FileManifest[]> {
   const kinds = await Promise.all(FILE_KINDS.map((kind) => fileStore.list(kind)))
   return kinds
     .flat()

@@ -27,7 +27,7 @@ export async function openPublished(fileStore: ReadableFileStore, name: FileName
 
 /** The response to a request. Conditions apply to GET and HEAD, ranges to GET. A POST always gets the whole file. */
 export function prepareFileResponse(
-  { method, headers }: ApiRequest,
+  { method, headers }: Pick<ApiRequest, 'method' | 'headers'>,
   { file, disposition }: FileDownload,
 ): FileResponse {
   const { manifest } = file

@@ -4,7 +4,7 @@ import { quota } from '../../../client/quota.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { countOf, formatCount } from '../../../parts/numbers.ts'
-import { explorerAddress } from './parse-query.ts'
+import { explorerAddress } from './explorer-address.ts'
 import { QueryBox } from './query-box.tsx'
 import { recentQueries } from './recent.ts'
 

@@ -1,11 +1,12 @@
 /** The search box: one field for a domain or an address. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { parsePastedQuery } from '../../../../src/values/pasted-query.ts'
 import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
-import { explorerAddress, parseExplorerQuery } from './parse-query.ts'
+import { explorerAddress } from './explorer-address.ts'
 
 const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or an eemail address works too.'
 
@@ -62,7 +63,7 @@ function useQuery(value: string) {
   useEffect(() => setText(value), [value])
   const submit = (event: Event): void => {
     event.preventDefault()
-    const query = parseExplorerQuery(text)
+    const query = parsePastedQuery(text)
     setError(query === null ? NOT_A_QUERY : null)
     if (query === null) return void input.current?.focus()
     announce(`Looking up ${query.value}.`)

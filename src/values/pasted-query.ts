@@ -1,8 +1,8 @@
-/** Reads what people paste into the search box: domains, addresses, URLs, eemail addresses, also defanged. */
+/** Reads what people paste as a query: domains, addresses, URLs and email addresses, also defanged. */
 
-import { refang } from '../../../../src/values/defanged.ts'
+import { refang } from './defanged.ts'
 
-export type ExplorerQuery = { kind: 'domain' | 'ip'; value: string }
+export type PastedQuery = { kind: 'domain' | 'ip'; value: string }
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const IPV6 = /^[\da-f:]*:[\da-f:]*:[\da-f:.]*$/i
@@ -11,7 +11,7 @@ const IPV6 = /^[\da-f:]*:[\da-f:]*:[\da-f:.]*$/i
  * Returns null if the text contains no domain and no address. It does not validate a domain: the server does, and says
  * what is wrong with it.
  */
-export function parseExplorerQuery(text: string): ExplorerQuery | null {
+export function parsePastedQuery(text: string): PastedQuery | null {
   const host = hostOf(refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, '')))
   if (host === '') return null
   if (IPV4.test(host)) return { kind: 'ip', value: host }
@@ -21,7 +21,7 @@ export function parseExplorerQuery(text: string): ExplorerQuery | null {
   return { kind: 'domain', value: asciiName(name) }
 }
 
-/** The host of a URL, an eemail address or a host with a port. */
+/** The host of a URL, an email address or a host with a port. */
 function hostOf(text: string): string {
   if (IPV6.test(text)) return text
   const afterScheme = text.replace(/^[a-z][a-z\d+.-]*:(?:\/\/)?(?=[^\d]|\d+\.)/i, '').replace(/^\/\//, '')
@@ -32,7 +32,7 @@ function hostOf(text: string): string {
   return IPV6.test(host) ? host : host.replace(/:\d*$/, '')
 }
 
-/** A name with letters outside ASCII as A-labels, as the browser converts it. */
+/** A name with letters outside ASCII as A-labels, by UTS 46. */
 function asciiName(name: string): string {
   if (/^[\w.-]*$/.test(name)) return name
   try {
@@ -40,9 +40,4 @@ function asciiName(name: string): string {
   } catch {
     return name
   }
-}
-
-/** The address of the view of a query. */
-export function explorerAddress({ kind, value }: ExplorerQuery): string {
-  return `/${kind}/${encodeURIComponent(value).replaceAll('%3A', ':')}`
 }

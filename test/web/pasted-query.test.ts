@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explorerAddress, parseExplorerQuery } from '../../web/views/explorer/search/parse-query.ts'
+import { parsePastedQuery } from '../../src/values/pasted-query.ts'
+import { explorerAddress } from '../../web/views/explorer/search/explorer-address.ts'
 
 const PASTED: readonly (readonly [text: string, address: string | null])[] = [
   ['example.com', '/domain/example.com'],
@@ -36,7 +37,7 @@ const PASTED: readonly (readonly [text: string, address: string | null])[] = [
 
 for (const [text, address] of PASTED) {
   test(`${JSON.stringify(text)} is ${address ?? 'no query'}`, () => {
-    const query = parseExplorerQuery(text)
+    const query = parsePastedQuery(text)
     assert.equal(query === null ? null : explorerAddress(query), address)
   })
 }

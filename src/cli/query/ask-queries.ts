@@ -1,0 +1,113 @@
+/** Asks queries in order, a few at a time, writes their rows, and says on standard error what is missing. */
+
+import { UsageFault } from '../../config/command-fault.ts'
+import { EXIT_CODES, type ExitCause } from '../program/client-fault.ts'
+import { startProgress } from '../program/progress.ts'
+import { causeOf, isFinal } from './error-cause.ts'
+import type { Query } from './read-queries.ts'
+import type { Row, RowWriter } from './row-writer.ts'
+import { reportLine } from './terminal-text.ts'
+
+/** Rows, and the options that continue after them: one text for each list of rows that is not complete. */
+export type Page = { rows: readonly Row[]; rest: readonly string[] }
+/** The pages of a query. Calls end with an error when `signal` aborts. */
+export type AskQuery = (query: string, signal: AbortSignal) => AsyncGenerator<Page, void, void>
+
+/** Queries whose first page is requested at the same time. */
+const CONCURRENCY = 4
+
+type PendingQuery = { query: Query; pages: AsyncIterator<Page>; first: Promise<IteratorResult<Page>> }
+type Tally = { answered: number; partial: number; rows: number; failures: Set<ExitCause>; final: ExitCause | null }
+
+export type AskOptions = {
+  ask: AskQuery
+  writer: RowWriter
+  /** Whether the user has limited the rows, so that further rows are no lack. */
+  isLimited: boolean
+  /** Why the local store failed; null if it did not. */
+  fault: () => unknown
+  signal: AbortSignal
+}
+
+/** Returns the exit code. Throws an error that no exit code of a client describes. */
+export async function askQueries(queries: readonly Query[], options: AskOptions): Promise<number> {
+  const { ask, signal } = options
+  const tally: Tally = { answered: 0, partial: 0, rows: 0, failures: new Set(), final: null }
+  const progress = startProgress('rows')
+  const inFlight: PendingQuery[] = []
+  let next = 0
+  try {
+    for (;;) {
+      while (next < queries.length && inFlight.length < CONCURRENCY && tally.final === null && !signal.aborted)
+        inFlight.push(startQuery(queries[next++]!, ask, signal))
+      const pending = inFlight.shift()
+      if (pending === undefined) break
+      const showProgress = (): void => {
+        if (!process.stdout.isTTY) progress.show(tally.rows, (next - inFlight.length) / queries.length)
+      }
+      await writePages(pending, options, tally, showProgress)
+    }
+  } finally {
+    progress.end()
+  }
+  const left = queries.length - next
+  if (left > 0) reportLine(`not asked: ${left} of ${queries.length} queries, from ${queries[next]!.text} on`)
+  return exitCodeOf(tally)
+}
+
+/** Starts the first call of a query. An error of it waits until its turn comes. */
+function startQuery(query: Query, ask: AskQuery, signal: AbortSignal): PendingQuery {
+  const pages = query.value === null ? noPages() : ask(query.value, signal)
+  const first = pages.next()
+  first.catch(() => {})
+  return { query, pages, first }
+}
+
+// biome-ignore lint/correctness/useYield: it has no page, only an error
+async function* noPages(): AsyncGenerator<Page, void, void> {
+  throw new UsageFault('this is neither a domain nor an address')
+}
+
+/** Writes the pages of a query. After a final failure of another query, it makes no further call. */
+async function writePages(
+  { query, pages, first }: PendingQuery,
+  { writer, isLimited, fault, signal }: AskOptions,
+  tally: Tally,
+  onRows: () => void,
+): Promise<void> {
+  let page: Page | null = null
+  let isStopped = false
+  try {
+    for (let each = await first; !each.done && !isStopped; each = isStopped ? each : await pages.next()) {
+      page = each.value
+      await writer.write(page.rows)
+      tally.rows += page.rows.length
+      onRows()
+      isStopped = page.rest.length > 0 && (tally.final !== null || signal.aborted)
+    }
+    tally.answered++
+    if (page !== null && page.rest.length > 0 && (isStopped || !isLimited)) tally.partial++
+  } catch (error) {
+    if (fault() !== null) throw fault()
+    if (page !== null) tally.partial++
+    if (signal.aborted) reportLine(`${query.text}: stopped`)
+    else countFailure(query, error, tally)
+  }
+  for (const options of page?.rest ?? []) reportLine(`${query.text}: more rows follow: continue with ${options}`)
+}
+
+/** Reports a failed query. Throws an error that does not come from the server or the network. */
+function countFailure(query: Query, error: unknown, tally: Tally): void {
+  const cause = causeOf(error)
+  if (cause === null) throw error
+  if (isFinal(cause)) tally.final ??= cause
+  tally.failures.add(cause)
+  reportLine(`${query.text}: ${(error as Error).message}`)
+}
+
+function exitCodeOf({ answered, partial, failures, final }: Tally): number {
+  if (final !== null) return EXIT_CODES[final][0]
+  if (failures.size === 0) return EXIT_CODES[partial > 0 ? 'partial' : 'ok'][0]
+  const [cause] = failures
+  return EXIT_CODES[answered > 0 || partial > 0 || failures.size > 1 ? 'partial' : cause!][0]
+}

@@ -1,0 +1,104 @@
+/** The pages of the endpoints as rows: one row for each domain, neighbour or state. */
+
+import { type DomaindexClient, type HistoryState, RECORD_TYPES, type RecordType } from '../../../client/src/client.ts'
+import type { AskQuery, Page } from './ask-queries.ts'
+import type { Row } from './row-writer.ts'
+
+/** `limit`: the maximum number of rows, of dnshistory for each type. Neither `limit` nor `all`: one page. */
+export type PageOptions = { limit?: number; all?: true; next?: string; type?: RecordType }
+
+type CallOptions = { limit: number | null; next: string | null; signal: AbortSignal }
+type CallPage = (options: CallOptions) => Promise<{ rows: readonly Row[]; next: string | null }>
+
+/** The largest page of any plan. The server reduces it to that of the account's plan. */
+const MAX_PAGE_ROWS = 50_000
+
+/** Follows the cursor as far as the options ask. `before`: options that are needed beside the cursor. */
+async function* followPages(
+  call: CallPage,
+  { limit, all, next }: PageOptions,
+  signal: AbortSignal,
+  before = '',
+): AsyncGenerator<Page, void, void> {
+  let cursor = next ?? null
+  let missing = limit ?? Number.POSITIVE_INFINITY
+  const isPaged = all === true || limit !== undefined
+  do {
+    const page = await call({ limit: isPaged ? Math.min(missing, MAX_PAGE_ROWS) : null, next: cursor, signal })
+    missing -= page.rows.length
+    cursor = page.next
+    yield { rows: page.rows, rest: cursor === null ? [] : [`${before}--next ${cursor}`] }
+  } while (cursor !== null && missing > 0 && isPaged)
+}
+
+export function askLookup(client: DomaindexClient): AskQuery {
+  return async function* (query, signal) {
+    const { meta, result } = await client.lookup(query, { signal })
+    yield { rows: [{ query: meta.query, ...result }], rest: [] }
+  }
+}
+
+export function askSimilar(client: DomaindexClient, { limit }: PageOptions): AskQuery {
+  return async function* (query, signal) {
+    const { meta, result } = await client.similar(query, { limit, signal })
+    yield { rows: result.map((row) => ({ query: meta.query, ...row })), rest: [] }
+  }
+}
+
+/** Asks /redirect or /reverseip. */
+export function askRows(client: DomaindexClient, endpoint: 'redirect' | 'reverseip', options: PageOptions): AskQuery {
+  return (query, signal) => {
+    const call: CallPage = async (page) => {
+      const { meta, result } = await client[endpoint](query, page)
+      return { rows: result.map((row) => ({ query: meta.query, ...row })), next: meta.next }
+    }
+    return followPages(call, options, signal)
+  }
+}
+
+export function askHistory(client: DomaindexClient, options: PageOptions): AskQuery {
+  return (query, signal) => {
+    const { type } = options
+    if (type === undefined && options.next === undefined) return historyOfAllTypes(client, query, options, signal)
+    return followPages(historyPages(client, query, type), options, signal, typeOption(type))
+  }
+}
+
+const typeOption = (type: RecordType | undefined): string => (type === undefined ? '' : `--type ${type} `)
+
+/** The pages of one type. Without `type`, the cursor has it. */
+function historyPages(client: DomaindexClient, query: string, type: RecordType | undefined): CallPage {
+  return async (page) => {
+    const { meta, result } = await client.dnshistory(query, { ...page, type })
+    return { rows: stateRows(meta.query, result), next: meta.next ?? null }
+  }
+}
+
+/** One page with all types, then the older states of the types that have more. */
+async function* historyOfAllTypes(
+  client: DomaindexClient,
+  query: string,
+  { limit, all }: PageOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Page, void, void> {
+  const first = await client.dnshistory(query, { limit: all ? MAX_PAGE_ROWS : limit, signal })
+  const { meta, result } = first
+  const open = (meta.truncated ?? []).map((type) => ({ type, states: result[type] ?? [] }))
+  const hints = open.map(({ type, states }) => `${typeOption(type)}--next ${states.at(-1)?.first_seen}`)
+  yield { rows: stateRows(meta.query, result), rest: hints }
+  if (limit === undefined && !all) return
+  for (const [at, { type, states }] of open.entries()) {
+    const missing = (limit ?? Number.POSITIVE_INFINITY) - states.length
+    const next = states.at(-1)?.first_seen
+    if (missing <= 0 || next === undefined) continue
+    const rest = { next, ...(all ? { all } : { limit: missing }) }
+    for await (const page of followPages(historyPages(client, query, type), rest, signal, typeOption(type))) {
+      hints[at] = page.rest[0] ?? ''
+      yield { rows: page.rows, rest: hints.filter((hint) => hint !== '') }
+    }
+  }
+}
+
+function stateRows(query: string, result: Partial<Record<RecordType, readonly HistoryState[]>>): Row[] {
+  return RECORD_TYPES.flatMap((type) => (result[type] ?? []).map((state) => ({ query, type, ...state })))
+}

@@ -1,0 +1,101 @@
+/** The options that client commands share, and the commands that answer queries. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { DomaindexClient } from '../../../client/src/client.ts'
+import { UsageFault } from '../../config/command-fault.ts'
+import { EXIT_CODES_HELP } from '../program/client-fault.ts'
+import { listenForStop } from '../program/stop-signal.ts'
+import { type AskQuery, askQueries } from './ask-queries.ts'
+import { toClientFault } from './error-cause.ts'
+import type { PageOptions } from './pages.ts'
+import { readQueries } from './read-queries.ts'
+import { type OutputOptions, openRowWriter, type RowShape } from './row-writer.ts'
+import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
+
+export type QueryOptions = ServerOptions & OutputOptions & PageOptions & { file?: string }
+
+const QUERY_HELP = `
+A query may be a URL, and defanged, such as hxxps://example[.]com/. A list has one query per line, plain or
+compressed by gzip or zstd; empty lines and comments that start with # are skipped.`
+
+/** Adds the options that name the server. */
+export function addServerOptions(command: Command): Command {
+  return command
+    .option('--server <url>', 'ask this server; by default DOMAINDEX_SERVER, otherwise the local store answers')
+    .option('--token-file <path>', 'read the token from this file, which only its owner may access')
+}
+
+/** Adds the options of the output. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .option('--json', 'print one JSON object per row, as it does unless it prints to a terminal')
+    .addOption(new Option('--csv', 'print CSV (RFC 4180) with a header').conflicts('json'))
+    .option('--fields <names>', 'print these fields only, separated by commas')
+}
+
+/** Adds the options that follow pages. */
+export function addPageOptions(command: Command, rows: string): Command {
+  return command
+    .addOption(new Option('--limit <rows>', `print at most this number of ${rows}`).argParser(parseRowLimit))
+    .addOption(new Option('--all', `print all ${rows}; without --limit and --all, one page`).conflicts('limit'))
+    .option('--next <cursor>', 'continue after an earlier page')
+}
+
+/** Throws InvalidArgumentError if the text is not a number of rows. */
+export function parseRowLimit(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 1.')
+}
+
+type QueryCommand = {
+  /** The name of its argument in the help. */
+  argument: string
+  shape: RowShape
+  ask: (client: DomaindexClient, options: QueryOptions) => AskQuery
+  /** Whether a query has one row. */
+  isSingle?: boolean
+}
+
+/** Defines a command that answers queries. Its own options are added by the caller. */
+export function defineQueryCommand(command: Command, definition: QueryCommand): Command {
+  command
+    .argument('[query...]', definition.argument)
+    .option('--file <list>', 'a file of queries; - is standard input, which is read if there is no query')
+    .addHelpText('after', `${QUERY_HELP}\n\n${EXIT_CODES_HELP}`)
+    .action((texts: string[], options: QueryOptions) => runQueries(texts, options, definition))
+  return addServerOptions(addOutputOptions(command))
+}
+
+async function runQueries(
+  texts: readonly string[],
+  options: QueryOptions,
+  { shape, ask, isSingle = false }: QueryCommand,
+): Promise<void> {
+  const queries = await readQueries(texts, options.file)
+  if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
+  const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
+  const isLimited = options.limit !== undefined
+  await withAnswerSource(options, async ({ client, fault }, signal) => {
+    process.exitCode = await askQueries(queries, { ask: ask(client, options), writer, isLimited, fault, signal })
+  })
+}
+
+/** Opens the server or the local store while `work` runs. The first signal to stop aborts `signal`. */
+export async function withAnswerSource(
+  options: ServerOptions,
+  work: (source: AnswerSource, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = listenForStop()
+  try {
+    const source = await openAnswerSource(options)
+    try {
+      await work(source, stop.signal)
+    } catch (error) {
+      if (!stop.signal.aborted) throw source.fault() ?? toClientFault(error)
+    } finally {
+      await source.close()
+    }
+  } finally {
+    stop.end()
+  }
+}
