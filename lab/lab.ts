@@ -36,6 +36,13 @@ const CONTROL_ADDRESSES: readonly string[] = [HARBOUR, SIXTH]
 
 /** The domain with data in every response: others redirect to it, it has neighbours, and it changes. */
 export const SHOWCASE_DOMAIN: DomainName = parseName(TARGET)!
+/** That domain, and others of which each shows something else. */
+export const EXAMPLE_DOMAINS: readonly string[] = [
+  SHOWCASE_DOMAIN,
+  'two-addresses.example',
+  'renewed.example',
+  'xn--mnchen-3ya.example',
+]
 
 /**
  * Starts it on free ports. Certificates are valid from now. If possible, every machine has its own address of

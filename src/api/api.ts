@@ -49,6 +49,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     ...options,
     directRoutes: directRoutes(context),
     answerFirst: (request, reply) => page?.answer(responses, request, reply) ?? false,
+    answerUnknown: (request, reply) => page?.answerUnknown(responses, request, reply) ?? false,
   })
   addEndpointRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {

@@ -37,7 +37,7 @@ export type ApiContext = {
   origins: OriginCheck
   passwords: PasswordHasher
   /** What the web page shows about this installation. */
-  installation: { version: string; signUp: boolean }
+  installation: { version: string; signUp: boolean; examples: readonly string[] }
   /** The state of the crawl and the jobs for operators; null: this server does not read it. */
   operation: (() => Promise<object>) | null
   /** Null: the installation sends no mail. */

@@ -47,6 +47,8 @@ export type ApiOptions = {
   operation?: (() => Promise<object>) | null
   /** The web page; null: the server has none. */
   page?: WebPage | null
+  /** Names to try, for the start page. */
+  examples?: readonly string[]
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
   lookupCrawlRequests?: { crawlRequests: CrawlRequests; maxPerDay: number } | null
   /** Whole Unix seconds. */
@@ -131,7 +133,7 @@ function pageContext(
     sessions: new SessionAuthenticator({ ledger, origins, limits, now, monotonicMs, onFault }),
     origins,
     passwords: new PasswordHasher(),
-    installation: { version: packageVersion(), signUp: mailer !== null },
+    installation: { version: packageVersion(), signUp: mailer !== null, examples: options.examples ?? [] },
     mailer,
     background: (work) => void setImmediate(work),
     now,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
+import { EXAMPLE_DOMAINS, SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import type { NewAccount, Plan } from '../accounts/account.ts'
 import { makeToken, newTokenRecord, TOKEN_BYTES } from '../accounts/token.ts'
 import { createSignInLink, SIGN_IN_LINK_SECONDS } from '../api/auth/sign-in-link.ts'
@@ -64,7 +64,7 @@ async function runDemo({ port, folder }: DemoOptions): Promise<void> {
   await reserved.release()
   const { address, ended } = await startServer(
     { ...settings, port: reserved.port },
-    { demo: true, settingNames: demoPortOptions(port) },
+    { demo: true, examples: EXAMPLE_DOMAINS, settingNames: demoPortOptions(port) },
   )
   console.log(pageInstructions(address, link))
   console.log(demoInstructions(address, crawled, folder, accounts))

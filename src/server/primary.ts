@@ -26,6 +26,8 @@ export type RunningServer = { address: string; ended: Promise<void>; store: Stor
 /** `crawl`: options of the crawler; null: no crawler. `settingNames`: the settings of host and port, for messages. */
 export type ServeOptions = {
   demo: boolean
+  /** Names to try, for the start page; none by default. */
+  examples?: readonly string[]
   crawl?: Omit<CrawlOrder, 'settings'> | null
   settingNames?: typeof PUBLIC_SETTING_NAMES
 }
@@ -50,7 +52,7 @@ type ServerParts = {
 
 /** Resolves when the server answers requests. Throws CommandFault, and StoreFault if the store cannot be opened. */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningServer> {
-  const { demo, crawl = null, settingNames = PUBLIC_SETTING_NAMES } = options
+  const { demo, examples = [], crawl = null, settingNames = PUBLIC_SETTING_NAMES } = options
   const { secret } = settings
   const limits = loadPlanLimits(settings)
   mailSettings(settings) // throws if a part is missing
@@ -77,7 +79,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     parts.places = await claimOrReportPlaces(settings, parts)
     parts.admin = await startAdmin(settings, parts)
     const pageFolder = settings.web ? await preparePage(logOutput.log) : null
-    const port = await startWorkers({ settings, limits, demo, pageFolder }, settingNames, parts)
+    const port = await startWorkers({ settings, limits, demo, examples, pageFolder }, settingNames, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
     parts.children = await startChildren({ ...settings, port }, crawl, logOutput.log)
     const ended = stopRequested().then(() => stopServer(parts))

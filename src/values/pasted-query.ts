@@ -8,13 +8,13 @@ const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const IPV6 = /^[\da-f:]*:[\da-f:]*:[\da-f:.]*$/i
 
 /**
- * Returns null if the text contains no domain and no address. It does not validate a domain: the server does, and says
- * what is wrong with it.
+ * Returns null if the text contains no domain and no address. A number above 255 makes an IPv4 address invalid. It does
+ * not validate a domain: the server does, and says what is wrong with it.
  */
 export function parsePastedQuery(text: string): PastedQuery | null {
   const host = hostOf(refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, '')))
   if (host === '') return null
-  if (IPV4.test(host)) return { kind: 'ip', value: host }
+  if (IPV4.test(host)) return host.split('.').every((byte) => Number(byte) < 256) ? { kind: 'ip', value: host } : null
   if (IPV6.test(host)) return { kind: 'ip', value: host.toLowerCase() }
   const name = host.replace(/\.$/, '').toLowerCase()
   if (!name.includes('.') || /\s/.test(name)) return null

@@ -47,6 +47,10 @@ for (const path of [
   test(`${path} is unknown, to a browser too`, async () => {
     const seen = await get(path)
     assert.equal(seen.status, 404)
+    if (seen.headers.get('content-type')!.startsWith('text/html')) {
+      assert.equal(await seen.text(), await (await get('/')).text())
+      return
+    }
     const { error } = (await seen.json()) as { error: string }
     assert.ok(['endpoint_unknown', 'no_data'].includes(error), error)
   })

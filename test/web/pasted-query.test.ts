@@ -29,6 +29,8 @@ const PASTED: readonly (readonly [text: string, address: string | null])[] = [
   ['[2001:db8::1]:443', '/ip/2001:db8::1'],
   ['http://[2001:db8::1]/', '/ip/2001:db8::1'],
   ['::ffff:192.0.2.1', '/ip/::ffff:192.0.2.1'],
+  ['999.1.1.1', null],
+  ['192.0.2.256', null],
   ['', null],
   ['   ', null],
   ['localhost', null],

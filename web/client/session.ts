@@ -7,7 +7,14 @@ import { createSignal } from './signal.ts'
 
 export type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }
 
-export type SessionState = { account: SessionAccount | null; csrf: string | null; signUp: boolean; version: string }
+export type SessionState = {
+  account: SessionAccount | null
+  csrf: string | null
+  signUp: boolean
+  version: string
+  /** Names to try. */
+  examples: readonly string[]
+}
 
 /** Null until it is loaded; an error if it cannot be. */
 export const session = createSignal<SessionState | CallError | null>(null)

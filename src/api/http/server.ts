@@ -37,13 +37,23 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
   directRoutes: DirectRoutes
   /** Answers a request before it is routed, and returns whether it did. */
   answerFirst?: (request: FastifyRequest, reply: FastifyReply) => boolean
+  /** Answers a request for an unknown path, and returns whether it did. */
+  answerUnknown?: (request: FastifyRequest, reply: FastifyReply) => boolean
   monotonicMs?: () => number
 }
 
 /** Creates a server without endpoints. It logs every request, and answers unknown paths with `endpoint_unknown`. */
 export function createHttpServer(
   context: ApiContext,
-  { log, metrics, monotonicMs = () => performance.now(), settings, directRoutes, answerFirst }: HttpServerOptions,
+  {
+    log,
+    metrics,
+    monotonicMs = () => performance.now(),
+    settings,
+    directRoutes,
+    answerFirst,
+    answerUnknown,
+  }: HttpServerOptions,
 ) {
   const onFailure = (address: string): void => context.clientLimits.countFailure(address)
   const accessLog: AccessLogOptions = { log, metrics, monotonicMs, onFailure }
@@ -54,8 +64,10 @@ export function createHttpServer(
     raw.once('close', () => endAccessRecord(accessLog, request, raw.statusCode, raw.writableFinished))
     return admitRequest(context, request, reply)
   }
-  const reject = (request: FastifyRequest, reply: FastifyReply): void =>
-    void rejectUnknownPath(context, known, request, reply)
+  const reject = (request: FastifyRequest, reply: FastifyReply): void => {
+    const methods = known.methodsOf(normalizedPath(request.url))
+    if (methods.length > 0 || !answerUnknown?.(request, reply)) void rejectPath(context, methods, request, reply)
+  }
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
   const app = createFastify(
@@ -143,13 +155,12 @@ function readAnyBody(app: FastifyInstance): void {
 }
 
 /** Answers `endpoint_unknown`, with the methods of the path if it has any. */
-function rejectUnknownPath(
+function rejectPath(
   { responses }: ApiContext,
-  known: KnownPaths,
+  methods: readonly string[],
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const methods = known.methodsOf(normalizedPath(request.url))
   const headers = methods.length === 0 ? [] : ['Allow', methods.join(', ')]
   return sendResponse(responses, request, reply, errorResponse(new ApiError('endpoint_unknown'), 'top', headers))
 }

@@ -86,7 +86,9 @@ function replaceFolder(from: string, to: string): void {
 /** A digest of everything that the bundle contains. */
 function sourceDigest(): string {
   const hash = createHash('sha256')
-  const paths = globSync(['web/**/*.{ts,tsx,css,svg,json}', 'src/values/*.ts', 'src/api/page/bundle.ts'], { cwd: ROOT })
+  const paths = globSync(['web/**/*.{ts,tsx,css,svg,json}', 'src/values/**/*.ts', 'src/api/page/bundle.ts'], {
+    cwd: ROOT,
+  })
   for (const path of [...paths.toSorted(), 'package-lock.json']) {
     if (existsSync(join(ROOT, path))) hash.update(`${path}\n`).update(readFileSync(join(ROOT, path)))
   }

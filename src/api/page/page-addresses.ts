@@ -38,6 +38,14 @@ export function pageRouteOf(path: string): string | null {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.route ?? null
 }
 
+/** A version of the API, a folder of its paths, or a file: a browser gets an error of the API there. */
+const API_PATH = /^\/(?:v\d[^/]*|app|admin|assets)(?:\/|$)|\.\w+$/
+
+/** Whether an unknown path belongs to the API. */
+export function isApiPath(path: string): boolean {
+  return API_PATH.test(path)
+}
+
 /**
  * Whether a request wants a page: it names `text/html` and does not prefer JSON (RFC 9110, section 12.5.1). A request
  * with a token is one of a program.

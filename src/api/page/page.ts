@@ -8,7 +8,7 @@ import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { acceptsBrotli, acceptsGzip, normalizedPath } from '../http/request.ts'
 import { isLastResponse, type ResponseContext } from '../http/response.ts'
 import { MANIFEST_FILE, type PageManifest } from './bundle.ts'
-import { pageRouteOf, prefersHtml } from './page-addresses.ts'
+import { isApiPath, pageRouteOf, prefersHtml } from './page-addresses.ts'
 import { shellHeaders, shellHtml } from './shell.ts'
 
 const ASSETS_ROUTE = '/assets/:name'
@@ -45,8 +45,19 @@ export class WebPage {
     const route = asset === undefined ? pageRouteOf(normalizedPath(request.url)) : ASSETS_ROUTE
     if (route === null) return false
     request.accessRecord.path = route
-    if (asset !== undefined) sendPageFile(context, request, reply, asset, [])
-    else sendPageFile(context, request, reply, this.#shell, shellHeaders(this.#manifest, route))
+    if (asset !== undefined) sendPageFile(context, request, reply, 200, asset, [])
+    else sendPageFile(context, request, reply, 200, this.#shell, shellHeaders(this.#manifest, route))
+    return true
+  }
+
+  /**
+   * Answers a browser's request for an unknown address with the document, which says that there is no such page. Returns
+   * false, and sends nothing, for a request of a program or a path that belongs to the API.
+   */
+  answerUnknown(context: ResponseContext, request: ApiRequest, reply: ApiReply): boolean {
+    const path = normalizedPath(request.url)
+    if (!['GET', 'HEAD'].includes(request.method) || !prefersHtml(request) || isApiPath(path)) return false
+    sendPageFile(context, request, reply, 404, this.#shell, shellHeaders(this.#manifest, path))
     return true
   }
 }
@@ -65,6 +76,7 @@ function sendPageFile(
   context: ResponseContext,
   request: ApiRequest,
   { raw }: ApiReply,
+  status: 200 | 404,
   file: PageFile,
   extraHeaders: readonly string[],
 ): void {
@@ -72,11 +84,11 @@ function sendPageFile(
   const headers = ['Request-Id', request.id, 'Cache-Control', file.cache, 'ETag', file.etag]
   headers.push('Vary', 'Accept, Accept-Encoding', 'Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff')
   headers.push(...extraHeaders)
-  if (request.headers['if-none-match'] === file.etag) return void raw.writeHead(304, headers).end()
+  if (status === 200 && request.headers['if-none-match'] === file.etag) return void raw.writeHead(304, headers).end()
   const [body, encoding] = encodedBody(file, request.headers['accept-encoding'])
   if (encoding !== null) headers.push('Content-Encoding', encoding)
   headers.push('Content-Type', file.type, 'Content-Length', String(body.length))
-  raw.writeHead(200, headers)
+  raw.writeHead(status, headers)
   raw.end(request.method === 'HEAD' ? undefined : body)
 }
 

@@ -6,7 +6,14 @@ import type { DnsServer } from '../../probe/dns/server.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** The settings with which a worker starts. `pageFolder`: the bundle of the web page; null: there is no page. */
-export type WorkerOrder = { settings: Settings; limits: PlanLimitTable; demo: boolean; pageFolder: string | null }
+export type WorkerOrder = {
+  settings: Settings
+  limits: PlanLimitTable
+  demo: boolean
+  /** Names to try, for the start page. */
+  examples: readonly string[]
+  pageFolder: string | null
+}
 
 /**
  * Commands of the primary.

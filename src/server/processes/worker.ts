@@ -58,7 +58,7 @@ process.on('message', (message, handle) => {
   else void (message.do === 'stopAccepting' ? stopAccepting(runningWorker) : drainAndExit(runningWorker))
 })
 
-async function startServing({ settings, limits, demo, pageFolder }: WorkerOrder): Promise<void> {
+async function startServing({ settings, limits, demo, examples, pageFolder }: WorkerOrder): Promise<void> {
   const logOutput = openLog(settings.logLevel)
   const { log, flush } = logOutput
   const fail = (error: unknown): void => {
@@ -82,6 +82,7 @@ async function startServing({ settings, limits, demo, pageFolder }: WorkerOrder)
       readiness: () => poolReadiness(readiness(), runningWorker?.isPoolComplete === true),
       operation: cachedOperation(store, fileStore, () => performance.now()),
       mail: mailSettings(settings),
+      examples,
       page: pageFolder === null ? null : new WebPage(pageFolder),
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
     })

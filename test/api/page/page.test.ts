@@ -56,17 +56,32 @@ test('a request that does not prefer HTML gets JSON, also for "/"', async () => 
   assert.equal(error, 'endpoint_unknown')
 })
 
-test('unknown addresses, other methods and paths of the API never get a page', async () => {
+test('a browser gets the document at an unknown address, with status 404', async () => {
+  for (const path of ['/domain', '/domain/a/b', '/nothing', '/nothing/at/all', '/a%20b?c=d']) {
+    const response = await get(path)
+    assert.equal(response.status, 404, path)
+    assert.equal(await response.text(), html, path)
+    assert.equal((await get(path, { 'If-None-Match': shell.headers.get('etag')! })).status, 404, path)
+    assert.match((await get(path, { Accept: '*/*' })).headers.get('content-type')!, /^application\/json/, path)
+  }
+  const head = await get('/nothing', {}, 'HEAD')
+  assert.deepEqual([head.status, await head.text()], [404, ''])
+})
+
+test('other methods, files and paths of the API never get a page', async () => {
   const paths = [
     '/v1.0/lookup',
     '/v1.0/nothing',
     '/v2.0/lookup',
     '/favicon.ico',
     '/assets/main.js',
-    '/domain',
     '/files/x',
+    '/app/nothing',
+    '/admin/v1/nothing',
+    '/v2',
+    '/nothing.php',
   ]
-  for (const path of [...paths, '/domain/a/b', '/account/quota', '/healthz', '/openapi.json'])
+  for (const path of [...paths, '/batch', '/account/quota', '/healthz', '/openapi.json'])
     assert.match((await get(path)).headers.get('content-type')!, /^application\/json/, path)
   assert.equal((await get('/', {}, 'POST')).status, 404)
 })

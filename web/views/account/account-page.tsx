@@ -12,6 +12,7 @@ import { announce } from '../../parts/live-region.tsx'
 import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
+import { forgetRecentQueries } from '../explorer/search/recent.ts'
 import { useForm } from './form.ts'
 import { PasswordField } from './password-field.tsx'
 
@@ -33,6 +34,7 @@ function Identity() {
   const leave = (): void =>
     void run(async () => {
       await signOut()
+      forgetRecentQueries()
       navigate('/')
     })
   if (account === null) return null

@@ -10,6 +10,7 @@ import { Overview } from './overview.tsx'
 import { Redirects, redirectsPath } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
+import { unicodeName } from './unicode-name.ts'
 
 const TABS = [
   { view: '', text: 'Overview', path: profilePath },
@@ -26,6 +27,7 @@ export function DomainPage({ name, view }: { name: string; view: string }) {
     <>
       <header class="subject">
         <h1 class="subject-name">{name}</h1>
+        <UnicodeName name={name} />
         <nav class="tabs" aria-label={`Views of ${name}`}>
           {TABS.map((tab) => (
             <Tab key={tab.view} name={name} tab={tab} isCurrent={tab.view === view} />
@@ -34,6 +36,17 @@ export function DomainPage({ name, view }: { name: string; view: string }) {
       </header>
       <DomainView key={`${name} ${view}`} name={name} view={view} />
     </>
+  )
+}
+
+/** The A-labels stay visible: two names that look alike have different ones. */
+function UnicodeName({ name }: { name: string }) {
+  const unicode = unicodeName(name)
+  if (unicode === null) return null
+  return (
+    <p class="subject-unicode">
+      In Unicode: <bdi>{unicode}</bdi>
+    </p>
   )
 }
 

@@ -61,16 +61,18 @@ function Footer() {
   const version = state === null || state instanceof CallError ? '' : ` ${state.version}`
   return (
     <footer class="foot">
-      <span>domaindex{version}</span>
-      <nav aria-label="More">
-        <a href="/docs">API reference</a>
-        <a href="/openapi.json" data-external>
-          OpenAPI
-        </a>
-        <a href="/crawler" data-external>
-          The crawler
-        </a>
-      </nav>
+      <div class="foot-line">
+        <span>domaindex{version}</span>
+        <nav aria-label="More">
+          <a href="/docs">API reference</a>
+          <a href="/openapi.json" data-external>
+            OpenAPI
+          </a>
+          <a href="/crawler" data-external>
+            The crawler
+          </a>
+        </nav>
+      </div>
     </footer>
   )
 }

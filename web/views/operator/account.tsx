@@ -73,6 +73,11 @@ function PlanCard({ account, reload }: AccountCardProps) {
           Delete
         </Button>
       </div>
+      {account.plan_in_force !== account.plan && (
+        <p class="hint">
+          A subscription period of today gives the plan {account.plan_in_force}, which is higher than the base plan.
+        </p>
+      )}
       {isDeleting && <DeleteDialog account={account} onClose={() => setIsDeleting(false)} />}
     </Card>
   )

@@ -14,7 +14,6 @@ export type DayState = keyof typeof DAY_STATES
 
 export type CalendarDay = { day: string; state: DayState; files: FileEntry[] }
 
-/** Everything about the file is null if there is none yet, or if the account may not download it. */
 /** Everything is null if the account may not download it, or if it is not built yet. */
 export type SnapshotEntry = {
   name: string | null

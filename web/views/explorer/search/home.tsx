@@ -1,12 +1,23 @@
-/** The start page: the search box, what a look-up costs, and what was looked up before. */
+/** The start page: the search box, what a look-up costs, names to try, and what was looked up before. */
 
+import type { ComponentChildren } from 'preact'
+import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted-query.ts'
+import { CallError } from '../../../client/http.ts'
 import { quota } from '../../../client/quota.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { countOf, formatCount } from '../../../parts/numbers.ts'
 import { explorerAddress } from './explorer-address.ts'
 import { QueryBox } from './query-box.tsx'
-import { recentQueries } from './recent.ts'
+import { forgetRecentQueries, recentQueries } from './recent.ts'
+
+const VIEWS = [
+  ['Overview', 'Website, certificate, redirect, current records of seven types, and how old each part is.'],
+  ['DNS history', 'Every state of the records as a time line, and what came and went between two of them.'],
+  ['Neighbours', 'The other domains on the same addresses, and since when.'],
+  ['Redirects', 'The domains that redirect to it, and where it redirects to.'],
+  ['Similar pages', 'Websites whose start pages read alike, with scores.'],
+] as const
 
 export function Home() {
   const account = accountOf(useSignal(session))
@@ -16,7 +27,16 @@ export function Home() {
       <p class="lead">DNS and how it changed, website and redirects, certificate, neighbours and look-alikes.</p>
       <QueryBox isLarge />
       <p class="hint home-cost">{account === null ? <SignedOutHint /> : <CostHint />}</p>
+      <Examples />
       <RecentQueries />
+      <dl class="home-views">
+        {VIEWS.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
     </div>
   )
 }
@@ -44,14 +64,35 @@ function CostHint() {
   )
 }
 
+/** Names that the installation proposes. Only the demo has some. */
+function Examples() {
+  const state = useSignal(session)
+  const examples = state === null || state instanceof CallError ? [] : state.examples
+  const queries = examples.map(parsePastedQuery).filter((query) => query !== null)
+  return <QueryList title="Names to try" queries={queries} />
+}
+
 function RecentQueries() {
   const recent = useSignal(recentQueries)
-  if (recent.length === 0) return null
+  const clear = (
+    <button class="text-button" type="button" onClick={forgetRecentQueries}>
+      Clear
+    </button>
+  )
+  return <QueryList title="Looked up in this browser" queries={recent} aside={clear} />
+}
+
+type QueryListProps = { title: string; queries: readonly PastedQuery[]; aside?: ComponentChildren }
+
+function QueryList({ title, queries, aside }: QueryListProps) {
+  if (queries.length === 0) return null
   return (
-    <nav class="recent" aria-label="Looked up before">
-      <h2>Looked up before</h2>
+    <nav class="recent" aria-label={title}>
+      <h2>
+        {title} {aside}
+      </h2>
       <ul>
-        {recent.map((query) => (
+        {queries.map((query) => (
           <li key={query.value}>
             <a class="chip" href={explorerAddress(query)}>
               {query.value}

@@ -8,7 +8,7 @@ import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
 import { explorerAddress } from './explorer-address.ts'
 
-const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or an eemail address works too.'
+const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or an email address works too.'
 
 type QueryBoxProps = { value?: string; isLarge?: boolean }
 
