@@ -43,18 +43,8 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
 }
 
 /** Creates a server without endpoints. It logs every request, and answers unknown paths with `endpoint_unknown`. */
-export function createHttpServer(
-  context: ApiContext,
-  {
-    log,
-    metrics,
-    monotonicMs = () => performance.now(),
-    settings,
-    directRoutes,
-    answerFirst,
-    answerUnknown,
-  }: HttpServerOptions,
-) {
+export function createHttpServer(context: ApiContext, options: HttpServerOptions) {
+  const { log, metrics, monotonicMs = () => performance.now(), settings, directRoutes } = options
   const onFailure = (address: string): void => context.clientLimits.countFailure(address)
   const accessLog: AccessLogOptions = { log, metrics, monotonicMs, onFailure }
   const admit = (request: FastifyRequest, reply: FastifyReply): boolean => {
@@ -66,7 +56,8 @@ export function createHttpServer(
   }
   const reject = (request: FastifyRequest, reply: FastifyReply): void => {
     const methods = known.methodsOf(normalizedPath(request.url))
-    if (methods.length > 0 || !answerUnknown?.(request, reply)) void rejectPath(context, methods, request, reply)
+    if (methods.length > 0 || !options.answerUnknown?.(request, reply))
+      void rejectPath(context, methods, request, reply)
   }
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
@@ -79,7 +70,7 @@ export function createHttpServer(
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
   app.addHook('onRequest', (request, reply, done) => {
-    if (admit(request, reply) && !answerFirst?.(request, reply)) done()
+    if (admit(request, reply) && !options.answerFirst?.(request, reply)) done()
   })
   addErrorHandlers(app, context, reject)
   const directPath = createDirectPath(context, accessLog, { nextId, settings, directRoutes })

@@ -73,14 +73,14 @@ function PlanCard({ account, reload }: AccountCardProps) {
           Delete
         </Button>
       </div>
-      {account.plan_in_force !== account.plan && (
-        <p class="hint">
-          A subscription period of today gives the plan {account.plan_in_force}, which is higher than the base plan.
-        </p>
-      )}
+      {account.plan_in_force !== account.plan && <HigherPlanHint plan={account.plan_in_force} />}
       {isDeleting && <DeleteDialog account={account} onClose={() => setIsDeleting(false)} />}
     </Card>
   )
+}
+
+function HigherPlanHint({ plan }: { plan: string }) {
+  return <p class="hint">A subscription period gives the plan {plan} today, which is higher than the base plan.</p>
 }
 
 function DeleteDialog({ account, onClose }: { account: OperatedAccount; onClose: () => void }) {
