@@ -33,4 +33,6 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   'crawl-simulation': size('--names 5000 --days 20'),
   similar: size('--names 5000 --rounds 2'),
   page: size('--rounds 3'),
+  client: size('--names 5000 --rounds 2'),
+  batch: size('--names 5000 --rounds 2 --seconds 2'),
 }

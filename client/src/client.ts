@@ -16,12 +16,14 @@ import type {
   SimilarResponse,
   SnapshotResponse,
 } from './api-types.ts'
+import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
 import { type Download, type DownloadOptions, openDownload } from './download.ts'
 import { Rows } from './rows.ts'
 import { Sha256, type Sha256Hasher } from './sha256.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 
 export type * from './api-types.ts'
+export type { BatchAnswer, BatchRequest } from './batch.ts'
 export type { Download, DownloadOptions, Resume } from './download.ts'
 export { DomaindexError, DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
 export type { Rows } from './rows.ts'
@@ -105,6 +107,17 @@ export class DomaindexClient {
   /** The websites whose start page has a text similar to that of a domain. */
   similar(query: string, { signal, ...page }: Options<SimilarParameters, 'query'> = {}): Promise<SimilarResponse> {
     return this.#transport.query('similar', { ...page, query }, signal)
+  }
+
+  /**
+   * Many calls in few requests, answered in their order. Each is charged as a call of its endpoint. A call that the
+   * server refuses has an error in its answer, and the others go on.
+   */
+  batch<Request extends BatchRequest>(
+    requests: Iterable<Request> | AsyncIterable<Request>,
+    { signal }: CallOptions = {},
+  ): AsyncGenerator<BatchAnswer<Request>, void, void> {
+    return batchAnswers(this.#transport, requests, signal)
   }
 
   /** The report on the newest snapshot. `enriched`: on the edition with further columns. */

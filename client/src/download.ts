@@ -2,7 +2,7 @@
 
 import { DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
 import { type Bytes, chunksOf } from './response-body.ts'
-import { delayAfter, withRetries } from './retry.ts'
+import { withResumption, withRetries } from './retry.ts'
 import type { Sha256Hasher } from './sha256.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
@@ -46,11 +46,10 @@ export async function openDownload(
   const { from, etag: expected, hash } = resume ?? { from: 0, etag: null, hash: newHash() }
   const request = (position: number, etag: string | null): Promise<Part> =>
     requestPart(transport, filename, position, etag, signal)
-  const opening = withRetries(transport.policy, () => request(from, expected), signal)
-  const first = await transport.withoutToken(opening)
+  const first = await withRetries(transport.policy, () => request(from, expected), signal)
   const bytes = fileBytes(transport, first, from, hash, (position) => request(position, first.etag), signal)
   const { size, etag, sha256 } = first
-  return { filename, size, etag, sha256, body: streamOf(transport, bytes, first.response) }
+  return { filename, size, etag, sha256, body: streamOf(bytes, first.response) }
 }
 
 /** Requests the bytes from a position on. Throws a DownloadError if the file is another one than `etag` names. */
@@ -97,7 +96,7 @@ function readHead(response: Response): Part {
   return { response, start: 0, size: length === null ? null : Number(length), etag, sha256 }
 }
 
-/** The bytes from `position` to the end of the file. Throws a DownloadError if the whole has another digest. */
+/** The bytes from `start` to the end of the file. Throws a DownloadError if the whole has another digest. */
 async function* fileBytes(
   { policy }: Transport,
   first: Part,
@@ -108,27 +107,19 @@ async function* fileBytes(
 ): AsyncGenerator<Bytes, void, void> {
   const { size, sha256 } = first
   let position = start
-  for (let part: Part | null = first, failures = 0; ; ) {
-    try {
-      part ??= await request(position)
-      for await (const chunk of chunksFrom(part, position)) {
-        failures = 0
-        position += chunk.length
-        if (size !== null && position > size) throw mismatch()
-        hash.update(chunk)
-        yield chunk
-      }
-      if (size === null || position === size) break
-      throw new NetworkError('The connection ended before the file.', null)
-    } catch (error) {
-      signal?.throwIfAborted()
-      const delay = failures < policy.retries ? delayAfter(error, failures, policy) : null
-      if (delay === null) throw error
-      part = null
-      failures++
-      await policy.wait(delay, signal)
+  let opened: Part | null = first
+  async function* rest(): AsyncGenerator<Bytes, void, void> {
+    const part = opened ?? (await request(position))
+    opened = null
+    for await (const chunk of chunksFrom(part, position)) {
+      position += chunk.length
+      if (size !== null && position > size) throw mismatch()
+      hash.update(chunk)
+      yield chunk
     }
+    if (size !== null && position < size) throw new NetworkError('The connection ended before the file.', null)
   }
+  yield* withResumption(policy, rest, signal)
   if (hex(hash.digest()) !== sha256) throw mismatch()
 }
 
@@ -142,15 +133,11 @@ async function* chunksFrom({ response, start }: Part, position: number): AsyncGe
 }
 
 /** A stream that reads the next chunk when it is asked for one. */
-function streamOf(
-  transport: Transport,
-  chunks: AsyncGenerator<Bytes, void, void>,
-  first: Response,
-): ReadableStream<Bytes> {
+function streamOf(chunks: AsyncGenerator<Bytes, void, void>, first: Response): ReadableStream<Bytes> {
   return new ReadableStream<Bytes>(
     {
       async pull(controller) {
-        const { value, done } = await transport.withoutToken(chunks.next())
+        const { value, done } = await chunks.next()
         if (done) controller.close()
         else controller.enqueue(value as Bytes)
       },

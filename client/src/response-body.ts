@@ -30,6 +30,23 @@ export async function readText(response: Response, maxBytes: number): Promise<st
   return text + decoder.decode()
 }
 
+/** The lines of a body. Throws an InvalidResponseError if one has more characters than `maxLength`. */
+export async function* linesOf(response: Response, maxLength: number): AsyncGenerator<string, void, void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunksOf(response)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() as string
+    yield* lines
+    if (rest.length > maxLength)
+      throw new InvalidResponseError(
+        `A line has more than ${maxLength} characters (maxResponseBytes).`,
+        response.status,
+      )
+  }
+  // A last line without a line feed is cut off.
+}
+
 /** The chunks of a body. Throws a NetworkError if it breaks off. If the reader stops early, the connection ends. */
 export async function* chunksOf({ body }: Response): AsyncGenerator<Bytes, void, void> {
   if (body === null) return
@@ -63,7 +80,7 @@ export function parseObject(text: string, status: number, retryAfter: number | n
   )
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

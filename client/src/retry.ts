@@ -19,6 +19,8 @@ export type RetryPolicy = {
   wait: Wait
   /** At least 0 and less than 1. */
   random: () => number
+  /** Removes the token from an error before it is thrown. */
+  withoutToken: <T>(error: T) => T
 }
 
 /** Calls `action` until it succeeds. Throws its last error if that is permanent or the repetitions are used up. */
@@ -34,7 +36,34 @@ export async function withRetries<T>(
     } catch (error) {
       signal?.throwIfAborted()
       const delay = attempt < policy.retries ? delayAfter(error, attempt, policy) : null
-      if (delay === null) throw error
+      if (delay === null) throw policy.withoutToken(error)
+      await policy.wait(delay, signal)
+    }
+  }
+}
+
+/**
+ * Gives the items of `attempt`. After a fault it calls `attempt` again, which gives the rest. The repetitions count from
+ * the last item.
+ */
+export async function* withResumption<T>(
+  policy: RetryPolicy,
+  attempt: () => AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T, void, void> {
+  for (let failures = 0; ; ) {
+    signal?.throwIfAborted()
+    try {
+      for await (const item of attempt()) {
+        failures = 0
+        yield item
+      }
+      return
+    } catch (error) {
+      signal?.throwIfAborted()
+      const delay = failures < policy.retries ? delayAfter(error, failures, policy) : null
+      if (delay === null) throw policy.withoutToken(error)
+      failures++
       await policy.wait(delay, signal)
     }
   }

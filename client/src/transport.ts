@@ -26,7 +26,7 @@ export type ClientOptions = {
   maxResponseBytes?: number | undefined
   /** The header User-Agent. Default: that of the runtime. */
   userAgent?: string | undefined
-  /** Makes a SHA-256 for a download. Default: one in JavaScript. In Node, `() => createHash('sha256')` is faster. */
+  /** Makes a SHA-256 for a download. Default: one in JavaScript. In Node, that of node:crypto is faster. */
   sha256?: (() => Sha256Hasher) | undefined
   /** Waits before a repetition. Default: by a timer. */
   wait?: Wait | undefined
@@ -55,8 +55,8 @@ export class Transport {
   readonly #root: string
   readonly #token: string | undefined
   readonly #fetch: Fetch
-  readonly #maxResponseBytes: number
   readonly #headers: Record<string, string>
+  readonly maxResponseBytes: number
   readonly policy: RetryPolicy
 
   /** Throws a TypeError if the address or the token cannot be one. The message does not repeat them. */
@@ -66,13 +66,14 @@ export class Transport {
     if (this.#token !== undefined && !TOKEN_FORMAT.test(this.#token))
       throw new TypeError('The token is empty, or has a character that no token has.')
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init))
-    this.#maxResponseBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES
+    this.maxResponseBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES
     this.#headers = userAgent === undefined ? {} : { 'User-Agent': userAgent }
     this.policy = {
       retries: options.retries ?? DEFAULT_RETRIES,
       maxRetryAfter: options.maxRetryAfter ?? 0,
       wait: options.wait ?? waitByTimer,
       random: options.random ?? Math.random,
+      withoutToken: (error) => this.#withoutToken(error),
     }
   }
 
@@ -96,9 +97,9 @@ export class Transport {
   #json<T>(request: OutgoingRequest, signal: AbortSignal | undefined): Promise<T> {
     const read = async (): Promise<T> => {
       const response = await this.send(request, signal)
-      return parseObject(await readText(response, this.#maxResponseBytes), response.status) as T
+      return parseObject(await readText(response, this.maxResponseBytes), response.status) as T
     }
-    return this.withoutToken(withRetries(this.policy, read, signal))
+    return withRetries(this.policy, read, signal)
   }
 
   /** Sends a request once. Throws the error that the response reports, if its status is not 2xx. */
@@ -122,13 +123,11 @@ export class Transport {
     throw await errorOf(response)
   }
 
-  /** Removes the token from the message of an error: a server or a runtime may repeat what it received. */
-  withoutToken<T>(result: Promise<T>): Promise<T> {
-    return result.catch((error) => {
-      if (this.#token !== undefined && (error instanceof NetworkError || error instanceof DomaindexError))
-        error.message = error.message.replaceAll(this.#token, '[token]')
-      throw error
-    })
+  /** A server or a runtime may repeat what it received. Removes the token from the message of an error. */
+  #withoutToken<T>(error: T): T {
+    if (this.#token !== undefined && (error instanceof NetworkError || error instanceof DomaindexError))
+      error.message = error.message.replaceAll(this.#token, '[token]')
+    return error
   }
 }
 

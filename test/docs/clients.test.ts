@@ -50,7 +50,10 @@ test('the programs of the library print what the page shows', async () => {
 
 test('the first programs of the README of the library run', async () => {
   const page = readFileSync(new URL('../../client/README.md', import.meta.url), 'utf8')
-  const [use, , errors] = [...page.matchAll(/```ts\n([^`]+)```/g)].map(([, program]) => program!)
+  const programs = [...page.matchAll(/```ts\n([^`]+)```/g)].map(([, program]) => program!)
+  const [use, errors] = ['{ DomaindexClient }', '{ DomaindexError }'].map((name) =>
+    programs.find((each) => each.includes(name)),
+  )
   assert.match(await outputOf(use!, 'use'), /^both valid\nexample\.blog\n/)
   const client = /^const client = .*\n/m.exec(use!)![0]
   const both = errors!

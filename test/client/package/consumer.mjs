@@ -10,6 +10,9 @@ export async function consume(server, token) {
   const states = []
   for await (const state of client.dnshistoryStates('target.example', { type: 'A', limit: 1 }))
     states.push(state.records[0].ipv4_address)
+  const answers = []
+  for await (const { error } of client.batch(sources.map((query) => ({ endpoint: 'lookup', query }))))
+    answers.push(error)
   const { body, ...file } = await client.downloadDaily('2026-11-18')
   const unknown = await client.lookup('unknown.example').catch((error) => error)
   const stopped = await client.quota({ signal: AbortSignal.abort(new Error('stop')) }).catch(({ message }) => message)
@@ -19,6 +22,7 @@ export async function consume(server, token) {
     ip: result.ip,
     sources,
     states,
+    answers,
     file: { ...file, bytes: (await new Response(body).arrayBuffer()).byteLength },
     unknown: unknown instanceof DomaindexError && { error: unknown.error, hasId: unknown.requestId !== null },
     stopped,

@@ -14,6 +14,7 @@ export const EXPECTED = {
   ip: 'v4only',
   sources: ['a.example', 'b.example', 'c.example'],
   states: ['192.0.2.2', '192.0.2.1'],
+  answers: [null, null, null],
   file: { filename: FILE, size: SIZE, etag: `"${SHA256.slice(0, 32)}"`, sha256: SHA256, bytes: SIZE },
   unknown: { error: 'no_data', hasId: true },
   stopped: 'stop',
