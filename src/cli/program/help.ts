@@ -163,6 +163,14 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: QUERY_SETTING_KEYS,
   },
   similar: { examples: ['similar example.com', 'similar example.com --limit 10'], settings: QUERY_SETTING_KEYS },
+  daily: {
+    examples: ['daily 2026-11-19', 'daily 2026-11-01 --followup 7 --output -', 'daily --sync files --since 2026-01-01'],
+    settings: QUERY_SETTING_KEYS,
+  },
+  snapshot: {
+    examples: ['snapshot', 'snapshot --download --enriched'],
+    settings: QUERY_SETTING_KEYS,
+  },
   quota: { examples: ['quota --server https://domains.example.com'], settings: QUERY_SETTING_KEYS },
   login: {
     examples: ['login --server https://domains.example.com', 'login --server https://domains.example.com --remove'],

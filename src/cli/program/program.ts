@@ -56,6 +56,8 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
     () => import('../dnshistory.ts').then((m) => m.defineDnshistory),
   ],
   similar: ['print the websites with a similar start page', () => import('../similar.ts').then((m) => m.defineSimilar)],
+  daily: ['download the domains that were registered on a day', () => import('../daily.ts').then((m) => m.defineDaily)],
+  snapshot: ['download the list of all known domains', () => import('../snapshot.ts').then((m) => m.defineSnapshot)],
   quota: ['print the calls that are left today', () => import('../quota.ts').then((m) => m.defineQuota)],
   login: ['keep the token of a server', () => import('../login.ts').then((m) => m.defineLogin)],
   completion: [
