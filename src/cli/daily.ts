@@ -8,10 +8,10 @@ import { downloadOneFile, requireFileOutput } from './download/one-file.ts'
 import { dailyFileName, type Followup, type SyncedDay, syncDaily } from './download/sync-daily.ts'
 import { EXIT_CODES, EXIT_CODES_HELP } from './program/client-fault.ts'
 import { parseDayArgument } from './program/day-argument.ts'
+import { reportLine } from './program/terminal-text.ts'
 import { addOutputOptions, addServerOptions, withAnswerSource } from './query/query-command.ts'
-import { type OutputOptions, openRowWriter, type RowShape } from './query/row-writer.ts'
+import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './query/row-writer.ts'
 import type { ServerOptions } from './query/source.ts'
-import { reportLine } from './query/terminal-text.ts'
 
 type DailyOptions = ServerOptions &
   OutputOptions & { followup?: '7' | '30'; output?: string; sync?: string; since?: Day; until?: Day }
@@ -45,8 +45,11 @@ async function runDaily(date: Day | undefined, options: DailyOptions): Promise<v
   if ((date === undefined) === (sync === undefined)) throw new UsageFault('name a day, or a folder with --sync')
   if (sync === undefined && (since ?? until) !== undefined) throw new UsageFault('--since and --until need --sync')
   requireFileOutput(output)
-  await withAnswerSource(options, ({ client }, signal) =>
-    date === undefined ? syncFolder(client, options, signal) : downloadDay(client, date, options, signal),
+  const writer = openRowWriter(SHAPE, options, date !== undefined)
+  await withAnswerSource(options, writer, ({ client }, signal) =>
+    date === undefined
+      ? syncFolder(client, options, writer, signal)
+      : downloadDay(client, date, options, writer, signal),
   )
 }
 
@@ -57,21 +60,25 @@ async function downloadDay(
   client: DomaindexClient,
   date: Day,
   options: DailyOptions,
+  writer: RowWriter,
   signal: AbortSignal,
 ): Promise<void> {
-  const writer = openRowWriter(SHAPE, options, true)
   const name = dailyFileName(date, followupOf(options))
   const saved = await downloadOneFile(client, name, options.output, signal)
   if (saved !== null) await writer.write([{ date, name, state: 'fetched', ...saved }])
 }
 
-async function syncFolder(client: DomaindexClient, options: DailyOptions, signal: AbortSignal): Promise<void> {
+async function syncFolder(
+  client: DomaindexClient,
+  options: DailyOptions,
+  writer: RowWriter,
+  signal: AbortSignal,
+): Promise<void> {
   const { sync: folder = '.', since = null } = options
   const followup = followupOf(options)
   const yesterday = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
   const until = options.until ?? addDays(yesterday, -(followup ?? 0))
   if (since !== null && since > until) throw new UsageFault(`--since ${since} is after the last day, ${until}`)
-  const writer = openRowWriter(SHAPE, options)
   const counts: Record<SyncedDay['state'], number> = { fetched: 0, present: 0, missing: 0 }
   try {
     for await (const day of syncDaily(client, { folder, followup, since, until, signal })) {
@@ -79,6 +86,7 @@ async function syncFolder(client: DomaindexClient, options: DailyOptions, signal
       if (day.state !== 'present') await writer.write([day])
     }
   } finally {
+    await writer.end()
     const { fetched, present, missing } = counts
     reportLine(`${fetched} fetched, ${present} already there, ${missing} without a file`)
   }

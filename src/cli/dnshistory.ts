@@ -6,7 +6,7 @@ import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { formatPresentation } from '../values/records/presentation.ts'
 import { askHistory } from './query/pages.ts'
 import { addPageOptions, defineQueryCommand } from './query/query-command.ts'
-import type { Row } from './query/row-writer.ts'
+import type { Row } from './query/row-lines.ts'
 
 export function defineDnshistory(command: Command): void {
   const defined = defineQueryCommand(command, {
@@ -14,7 +14,7 @@ export function defineDnshistory(command: Command): void {
     shape: {
       fields: ['query', 'type', 'first_seen', 'records'],
       columns: ['query', 'type', 'first_seen', 'record'],
-      toLines: recordLines,
+      split: recordLines,
     },
     ask: (client, options) => askHistory(client, options),
   })

@@ -12,6 +12,8 @@ export function defineQuota(command: Command): void {
     .addHelpText('after', `\nIt costs no call. The local store has no limit.\n\n${EXIT_CODES_HELP}`)
     .action(async (options: QueryOptions) => {
       const writer = openRowWriter({ fields: QUOTA_FIELDS, columns: QUOTA_FIELDS }, options, true)
-      await withAnswerSource(options, async ({ client }, signal) => writer.write([await client.quota({ signal })]))
+      await withAnswerSource(options, writer, async ({ client }, signal) =>
+        writer.write([await client.quota({ signal })]),
+      )
     })
 }

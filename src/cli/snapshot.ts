@@ -35,7 +35,7 @@ async function runSnapshot(options: SnapshotOptions): Promise<void> {
   requireFileOutput(output)
   const fields = isDownload ? DOWNLOAD_FIELDS : REPORT_FIELDS
   const writer = openRowWriter({ fields, columns: fields }, options, true)
-  await withAnswerSource(options, async ({ client }, signal) => {
+  await withAnswerSource(options, writer, async ({ client }, signal) => {
     const { meta } = await client.snapshot({ enriched, signal })
     if (!isDownload) return writer.write([meta])
     const saved = await downloadOneFile(client, meta.filename, output, signal)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
+import { serverOf } from '../api/server.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf, type Outcome } from './run.ts'
@@ -70,6 +71,21 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     assert.equal((await run(['rotate-secret'])).code, 0)
     assert.equal((await run(['migrate'])).stdout, 'the store is up to date\n')
     assert.equal((await run(['migrate', '--plan'])).stdout, 'the store is up to date\n')
+  })
+
+  test('the client commands answer from the store while a server uses it', async (t) => {
+    const { run, url } = await placeOf(t)
+    assert.equal((await run(['import', '-'], { input: fileOf(50, 2) })).code, 0)
+    const { serve } = serverOf(t)
+    await serve({ DOMAINDEX_STORE: url })
+    const all = await run(['redirect', 'target.example'])
+    assert.deepEqual([all.code, all.stderr, all.stdout.split('\n').length], [0, '', 6])
+    const first = await run(['redirect', 'target.example', '--limit', '2'])
+    const [, next = ''] = /--next (\S+)\n$/.exec(first.stderr) ?? []
+    const rest = await run(['redirect', 'target.example', '--all', '--next', next])
+    assert.equal(first.stdout + rest.stdout, all.stdout)
+    assert.equal(JSON.parse((await run(['lookup', nameOf(1)])).stdout).query, nameOf(1))
+    assert.deepEqual(JSON.parse((await run(['account', 'usage', '--json'])).stdout).usage, [])
   })
 
   test('backup and restore say what to use instead', async (t) => {

@@ -8,6 +8,7 @@ import { BuildFault } from '../../jobs/file-store/build-fault.ts'
 import { userMessageOf } from '../../store/engines.ts'
 import { StoreFault } from '../../store/port/fault.ts'
 import { ClientFault } from './client-fault.ts'
+import { reportLine } from './terminal-text.ts'
 
 const EXIT_CODE_FAILED = 1
 const EXIT_CODE_USAGE = 2
@@ -23,7 +24,7 @@ export function reportError(error: unknown): number {
     error instanceof InputError
   const lines = isPlain ? error.message : userMessageOf(error)
   if (lines === null) console.error(error)
-  else for (const line of lines.split('\n')) console.error(`domaindex: ${line}`)
+  else for (const line of lines.split('\n')) reportLine(line)
   if (error instanceof ClientFault) return error.exitCode
   return error instanceof UsageFault ? EXIT_CODE_USAGE : EXIT_CODE_FAILED
 }

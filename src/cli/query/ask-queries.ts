@@ -3,10 +3,11 @@
 import { UsageFault } from '../../config/command-fault.ts'
 import { EXIT_CODES, type ExitCause } from '../program/client-fault.ts'
 import { startProgress } from '../program/progress.ts'
+import { reportLine } from '../program/terminal-text.ts'
 import { causeOf, isFinal } from './error-cause.ts'
 import type { Query } from './read-queries.ts'
-import type { Row, RowWriter } from './row-writer.ts'
-import { reportLine } from './terminal-text.ts'
+import type { Row } from './row-lines.ts'
+import type { RowWriter } from './row-writer.ts'
 
 /** Rows, and the options that continue after them: one text for each list of rows that is not complete. */
 export type Page = { rows: readonly Row[]; rest: readonly string[] }
@@ -93,7 +94,9 @@ async function writePages(
     if (signal.aborted) reportLine(`${query.text}: stopped`)
     else countFailure(query, error, tally)
   }
-  for (const options of page?.rest ?? []) reportLine(`${query.text}: more rows follow: continue with ${options}`)
+  if (page === null || page.rest.length === 0) return
+  await writer.end() // the advice comes after the rows that it is about
+  for (const options of page.rest) reportLine(`${query.text}: more rows follow: continue with ${options}`)
 }
 
 /** Reports a failed query. Throws an error that does not come from the server or the network. */

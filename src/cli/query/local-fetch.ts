@@ -41,12 +41,13 @@ const OWNER: Omit<Caller, 'now' | 'today'> = {
 /** Opens the store of the settings, which must exist. */
 export async function openLocalSource(settings: Settings): Promise<LocalSource> {
   const { store: location, secret, pool } = settings
+  const fileStore = await openFileStore(settings)
   const store = await openStore(location, { access: 'read', ledger: 'own', secret, pool })
   let fault: unknown = null
   const context: QueryContext = {
     facts: store.facts,
     similarSearch: openSimilarityService(store),
-    fileStore: await openFileStore(settings),
+    fileStore,
     quotaLimiter: { reserve: () => NO_QUOTA },
     cursorKeyring: { keys: LOCAL_KEYS },
     requestCrawl: () => {},

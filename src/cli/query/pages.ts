@@ -2,7 +2,7 @@
 
 import { type DomaindexClient, type HistoryState, RECORD_TYPES, type RecordType } from '../../../client/src/client.ts'
 import type { AskQuery, Page } from './ask-queries.ts'
-import type { Row } from './row-writer.ts'
+import type { Row } from './row-lines.ts'
 
 /** `limit`: the maximum number of rows, of dnshistory for each type. Neither `limit` nor `all`: one page. */
 export type PageOptions = { limit?: number; all?: true; next?: string; type?: RecordType }

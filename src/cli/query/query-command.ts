@@ -9,7 +9,7 @@ import { type AskQuery, askQueries } from './ask-queries.ts'
 import { toClientFault } from './error-cause.ts'
 import type { PageOptions } from './pages.ts'
 import { readQueries } from './read-queries.ts'
-import { type OutputOptions, openRowWriter, type RowShape } from './row-writer.ts'
+import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './row-writer.ts'
 import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
 
 export type QueryOptions = ServerOptions & OutputOptions & PageOptions & { file?: string }
@@ -36,13 +36,14 @@ export function addOutputOptions(command: Command): Command {
 /** Adds the options that follow pages. */
 export function addPageOptions(command: Command, rows: string): Command {
   return command
-    .addOption(new Option('--limit <rows>', `print at most this number of ${rows}`).argParser(parseRowLimit))
+    .addOption(
+      new Option('--limit <rows>', `print at most this number of ${rows} for each query`).argParser(parseRowLimit),
+    )
     .addOption(new Option('--all', `print all ${rows}; without --limit and --all, one page`).conflicts('limit'))
     .option('--next <cursor>', 'continue after an earlier page')
 }
 
-/** Throws InvalidArgumentError if the text is not a number of rows. */
-export function parseRowLimit(text: string): number {
+function parseRowLimit(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number from 1.')
 }
@@ -75,14 +76,15 @@ async function runQueries(
   if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
   const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
   const isLimited = options.limit !== undefined
-  await withAnswerSource(options, async ({ client, fault }, signal) => {
+  await withAnswerSource(options, writer, async ({ client, fault }, signal) => {
     process.exitCode = await askQueries(queries, { ask: ask(client, options), writer, isLimited, fault, signal })
   })
 }
 
-/** Opens the server or the local store while `work` runs. The first signal to stop aborts `signal`. */
+/** Opens the server or the local store while `work` runs. The first signal to stop aborts `signal`. Ends the writer. */
 export async function withAnswerSource(
   options: ServerOptions,
+  writer: RowWriter,
   work: (source: AnswerSource, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = listenForStop()
@@ -94,6 +96,7 @@ export async function withAnswerSource(
       if (!stop.signal.aborted) throw source.fault() ?? toClientFault(error)
     } finally {
       await source.close()
+      await writer.end()
     }
   } finally {
     stop.end()

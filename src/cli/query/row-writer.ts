@@ -1,59 +1,40 @@
-/** Writes rows on standard output: as JSON Lines, CSV, or aligned columns for a terminal. */
+/** Writes rows on standard output: a table on a terminal, JSON Lines otherwise, or the format that an option names. */
 
 import { once } from 'node:events'
-import { styleText } from 'node:util'
 import { UsageFault } from '../../config/command-fault.ts'
-import { spreadsheetRow } from '../../values/csv.ts'
-import { alignedColumns } from '../account/print.ts'
-import { terminalJson, terminalText } from './terminal-text.ts'
-
-export type Row = Readonly<Record<string, unknown>>
+import { csvLines, fieldLines, jsonLines, type Row, type RowLines, type SplitRow, tableLines } from './row-lines.ts'
 
 /**
  * The rows of a command. `fields`: the keys of a row in JSON. `columns`: those of CSV and of a table. `tableColumns`:
- * those that a table shows without --fields, if it does not show all. `toLines`: the lines of CSV and of a table that a
- * row makes; by default it is one itself.
+ * those that a table shows without --fields, if it does not show all. `split`: the rows of CSV and of a table that a row
+ * makes; by default it is one itself.
  */
 export type RowShape = {
   fields: readonly string[]
   columns: readonly string[]
   tableColumns?: readonly string[]
-  toLines?: (row: Row) => readonly Row[]
+  split?: SplitRow
 }
 
 export type OutputOptions = { json?: true; csv?: true; fields?: string }
-export type OutputFormat = 'json' | 'csv' | 'table'
 
-export type RowWriter = { readonly format: OutputFormat; write: (rows: readonly Row[]) => Promise<void> }
+/** `write` resolves when the reader of standard output has kept up. `end` writes what is kept, and nothing a second time. */
+export type RowWriter = { write: (rows: readonly Row[]) => Promise<void>; end: () => Promise<void> }
 
-/** A table on a terminal, JSON Lines otherwise, unless an option names the format. */
-export function outputFormat({ json, csv }: OutputOptions): OutputFormat {
-  if (csv) return 'csv'
-  return json || !process.stdout.isTTY ? 'json' : 'table'
+/** `isSingle`: one row is expected, so a terminal gets a line for each field. Throws UsageFault for an unknown field. */
+export function openRowWriter(shape: RowShape, options: OutputOptions, isSingle = false): RowWriter {
+  const lines = openLines(shape, options, isSingle)
+  return { write: (rows) => writeLines(lines.add(rows)), end: () => writeLines(lines.end()) }
 }
 
-/** `isSingle`: one row is expected, so a table shows a line for each field. Throws UsageFault for an unknown field. */
-export function openRowWriter(shape: RowShape, options: OutputOptions, isSingle = false): RowWriter {
-  const format = outputFormat(options)
-  const fields = chosenFields(format === 'json' ? shape.fields : shape.columns, options.fields)
-  const { toLines = (row) => [row], tableColumns = fields } = shape
-  const linesOf = {
-    json: (rows) => rows.map((row) => terminalJson(pick(row, fields))),
-    csv: csvLines(fields, toLines),
-    table:
-      options.fields !== undefined
-        ? tableLines(fields, toLines)
-        : isSingle
-          ? recordLines(fields)
-          : tableLines(tableColumns, toLines),
-  } satisfies Record<OutputFormat, (rows: readonly Row[]) => string[]>
-  return {
-    format,
-    async write(rows) {
-      const lines = linesOf[format](rows)
-      if (lines.length > 0 && !process.stdout.write(`${lines.join('\n')}\n`)) await once(process.stdout, 'drain')
-    },
-  }
+function openLines(shape: RowShape, { json, csv, fields: text }: OutputOptions, isSingle: boolean): RowLines {
+  const isTerminal = process.stdout.isTTY === true
+  const { split = (row) => [row], columns, tableColumns = columns } = shape
+  if (!csv && (json || !isTerminal)) return jsonLines(chosenFields(shape.fields, text))
+  const chosen = chosenFields(columns, text)
+  if (csv) return csvLines(chosen, split, isTerminal)
+  if (text !== undefined) return tableLines(chosen, split)
+  return isSingle ? fieldLines(columns) : tableLines(tableColumns, split)
 }
 
 function chosenFields(known: readonly string[], text: string | undefined): readonly string[] {
@@ -64,49 +45,6 @@ function chosenFields(known: readonly string[], text: string | undefined): reado
   throw new UsageFault(`--fields: there is no field "${unknown}"; choose from ${known.join(',')}`)
 }
 
-function pick(row: Row, fields: readonly string[]): Row {
-  return Object.fromEntries(fields.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]))
-}
-
-/** The text of a value in a cell. A list has its elements separated by blanks, and an account is its address. */
-function cellText(value: unknown): string {
-  if (value === undefined || value === null) return ''
-  if (Array.isArray(value)) return value.map(cellText).join(' ')
-  return typeof value === 'object' && 'url' in value ? String(value.url) : String(value)
-}
-
-type LinesOf = (rows: readonly Row[]) => string[]
-
-/** With a header before the first row. A terminal gets no control characters, a file gets the values as they are. */
-function csvLines(fields: readonly string[], toLines: (row: Row) => readonly Row[]): LinesOf {
-  const header = [fields.join()]
-  return (rows) => {
-    const lines = rows.flatMap(toLines).map((row) => spreadsheetRow(fields.map((field) => csvCell(row[field]))))
-    return [...header.splice(0), ...lines]
-  }
-}
-
-function csvCell(value: unknown): string {
-  const text = cellText(value)
-  return process.stdout.isTTY ? terminalText(text) : text
-}
-
-function tableLines(fields: readonly string[], toLines: (row: Row) => readonly Row[]): LinesOf {
-  let header = [fields.map((field) => field.toUpperCase())]
-  return (rows) => {
-    if (rows.length === 0) return []
-    const head = header
-    header = []
-    const cells = rows.flatMap(toLines).map((row) => fields.map((field) => terminalText(cellText(row[field]))))
-    const lines = alignedColumns([...head, ...cells])
-    return lines.map((line, at) => (at < head.length ? styleText('bold', line) : line))
-  }
-}
-
-function recordLines(fields: readonly string[]): LinesOf {
-  const width = Math.max(...fields.map((field) => field.length)) + 2
-  return (rows) =>
-    rows.flatMap((row) =>
-      fields.map((field) => `${styleText('bold', field.padEnd(width))}${terminalText(cellText(row[field]))}`.trimEnd()),
-    )
+async function writeLines(lines: readonly string[]): Promise<void> {
+  if (lines.length > 0 && !process.stdout.write(`${lines.join('\n')}\n`)) await once(process.stdout, 'drain')
 }
