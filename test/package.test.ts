@@ -42,3 +42,12 @@ test('the node of npm scripts is the one that npm installed', () => {
   })
   assert.match(stdout, /^2[4-9]\./)
 })
+
+test('the client library has the version of the project, and no dependencies', () => {
+  const { version, ...client } = JSON.parse(read('client/package.json')) as Record<string, unknown>
+  assert.equal(version, manifest.version)
+  assert.deepEqual(
+    Object.keys(client).filter((key) => /dependencies/i.test(key)),
+    [],
+  )
+})

@@ -11,7 +11,7 @@ const CONTROL_CHARACTERS = /\p{Cc}+/gu
 
 /** Bytes as `fetch` gives them. */
 export type Bytes = Uint8Array<ArrayBuffer>
-type JsonObject = Record<string, unknown>
+export type JsonObject = Record<string, unknown>
 
 /** The text of a body. Throws an InvalidResponseError if it has more bytes than `maxBytes`. */
 export async function readText(response: Response, maxBytes: number): Promise<string> {

@@ -32,8 +32,9 @@ export class Rows<Row> implements AsyncIterable<Row> {
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, void> {
     while (!this.#isComplete) {
       const { rows, next } = await this.#request(this.#cursor)
-      if (next !== null && next === this.#cursor)
-        throw new InvalidResponseError('The response names its own cursor as the next one.', 200)
+      const isCursor = next === null || (typeof next === 'string' && next !== this.#cursor)
+      if (!Array.isArray(rows) || !isCursor)
+        throw new InvalidResponseError('The response has no rows, no cursor, or its own cursor as the next one.', 200)
       for (const [index, row] of rows.entries()) {
         if (index === rows.length - 1) this.#moveTo(next)
         yield row

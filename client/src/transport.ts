@@ -1,7 +1,7 @@
 /** Sends requests to one server: addresses, token, retries, and the limits of what a response may be. */
 
 import { DomaindexError, InvalidResponseError, NetworkError } from './errors.ts'
-import { errorOf, networkErrorOf, parseObject, readText } from './response-body.ts'
+import { errorOf, isObject, type JsonObject, networkErrorOf, parseObject, readText } from './response-body.ts'
 import { type RetryPolicy, type Wait, waitByTimer, withRetries } from './retry.ts'
 import type { Sha256Hasher } from './sha256.ts'
 
@@ -81,7 +81,8 @@ export class Transport {
   query<T>(endpoint: string, parameters: object, signal: AbortSignal | undefined): Promise<T> {
     const body = JSON.stringify({ ...parameters, token: this.#token })
     const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
-    return this.#json({ method: 'POST', path: `v1.0/${endpoint}`, headers, body }, signal)
+    const isAnswer = ({ meta, result }: JsonObject) => isObject(meta) && (isObject(result) || Array.isArray(result))
+    return this.#json({ method: 'POST', path: `v1.0/${endpoint}`, headers, body }, signal, isAnswer)
   }
 
   /** Gets JSON from a path outside `/v1.0/`. The token is sent in the header Authorization. */
@@ -94,10 +95,17 @@ export class Transport {
     return this.#token === undefined ? {} : { Authorization: `Bearer ${this.#token}` }
   }
 
-  #json<T>(request: OutgoingRequest, signal: AbortSignal | undefined): Promise<T> {
+  #json<T>(
+    request: OutgoingRequest,
+    signal: AbortSignal | undefined,
+    isAnswer: (body: JsonObject) => boolean = () => true,
+  ): Promise<T> {
     const read = async (): Promise<T> => {
       const response = await this.send(request, signal)
-      return parseObject(await readText(response, this.maxResponseBytes), response.status) as T
+      const body = parseObject(await readText(response, this.maxResponseBytes), response.status)
+      if (!isAnswer(body))
+        throw new InvalidResponseError('The response has no "meta" or no "result": check the address.', response.status)
+      return body as T
     }
     return withRetries(this.policy, read, signal)
   }

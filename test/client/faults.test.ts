@@ -79,6 +79,8 @@ test('given a body that is not JSON or not an object, the error says so', async 
     await assert.rejects(clientOf([new Response(body)]).client.lookup('a.example'), InvalidResponseError)
   const page = clientOf([new Response('<!doctype html><title>Sign in</title>')]).client
   await assert.rejects(page.lookup('a.example'), { message: /status 200 is not a JSON object but HTML/, status: 200 })
+  for (const body of [{}, { meta: {} }, { meta: {}, result: 'text' }, { result: [] }])
+    await assert.rejects(clientOf([json(body)]).client.redirect('a.example'), { message: /no "meta" or no "result"/ })
   const strange = clientOf([json({ ok: false }, 403)]).client
   await assert.rejects(strange.lookup('a.example'), { message: /has no "error"/, status: 403 })
 })
@@ -105,11 +107,15 @@ test('a message of the server cannot be long and has no control characters', asy
   )
 })
 
-test('a server that repeats a cursor does not keep an iterator in a loop', async () => {
-  const page = () => json({ meta: { next: 'same' }, result: [{ target: 'b.example' }] })
-  const { client, sent } = clientOf([page(), page(), page()])
+test('a server that repeats or omits a cursor does not keep an iterator in a loop', async () => {
+  for (const meta of [{ next: 'same' }, {}, { next: 5 }]) {
+    const page = () => json({ meta, result: [{ target: 'b.example' }] })
+    const { client, sent } = clientOf([page(), page(), page()])
+    await assert.rejects(collect(client.redirectRows('a.example', { next: 'same' })), InvalidResponseError)
+    assert.equal(sent.length, 1)
+  }
+  const { client } = clientOf([json({ meta: { next: null }, result: {} })])
   await assert.rejects(collect(client.redirectRows('a.example')), InvalidResponseError)
-  assert.equal(sent.length, 2)
 })
 
 test('the token is in the body or the header Authorization, and nowhere else', async () => {
