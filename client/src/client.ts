@@ -49,7 +49,6 @@ type PageOptions = Options<RedirectParameters, 'query'>
 
 export class DomaindexClient {
   readonly #transport: Transport
-
   readonly #newHash: () => Sha256Hasher
 
   constructor(options: ClientOptions) {
