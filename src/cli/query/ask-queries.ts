@@ -79,12 +79,13 @@ async function writePages(
   let page: Page | null = null
   let isStopped = false
   try {
-    for (let each = await first; !each.done && !isStopped; each = isStopped ? each : await pages.next()) {
+    for (let each = await first; !each.done; each = await pages.next()) {
       page = each.value
       await writer.write(page.rows)
       tally.rows += page.rows.length
       onRows()
       isStopped = page.rest.length > 0 && (tally.final !== null || signal.aborted)
+      if (isStopped) break
     }
     tally.answered++
     if (page !== null && page.rest.length > 0 && (isStopped || !isLimited)) tally.partial++

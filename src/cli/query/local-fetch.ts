@@ -16,6 +16,7 @@ import { type ApiResponse, errorResponse } from '../../api/http/response.ts'
 import { PROFILE_ROUTES } from '../../api/profiles/routes.ts'
 import type { Reservation } from '../../api/quota/reservation.ts'
 import type { Settings } from '../../config/settings.ts'
+import type { OpenedFile } from '../../jobs/file-store/file-store.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { openSimilarityService } from '../../similar/query/similarity-service.ts'
 import { openStore } from '../../store/open.ts'
@@ -109,21 +110,26 @@ async function answerFile(
   const { status, range, headers: list } = prepareFileResponse({ method, headers }, download)
   const { file } = download
   if (range === null) await file.close()
-  const body =
-    range === null ? null : ReadableStream.from(copiedChunks(file.read(range.start, range.end), () => file.close()))
+  const body = range === null ? null : fileStream(file, range)
   return new Response(body, { status, headers: pairsOf(list) })
 }
 
-/** A chunk is valid until the next one is read, but a stream may keep several. */
-async function* copiedChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  close: () => Promise<void>,
-): AsyncGenerator<Uint8Array, void, void> {
-  try {
-    for await (const chunk of chunks) yield Uint8Array.from(chunk)
-  } finally {
-    await close()
+/** The bytes of a range, read when they are asked for. It closes the file at its end, also if nobody reads it. */
+function fileStream(file: OpenedFile, { start, end }: { start: number; end: number }): ReadableStream<Uint8Array> {
+  const chunks = file.read(start, end)[Symbol.asyncIterator]()
+  const source: ConstructorParameters<typeof ReadableStream<Uint8Array>>[0] = {
+    async pull(controller) {
+      const { value, done } = await chunks.next()
+      if (!done) return controller.enqueue(Uint8Array.from(value)) // a chunk is valid until the next one is read
+      await file.close()
+      controller.close()
+    },
+    async cancel() {
+      await chunks.return?.()
+      await file.close()
+    },
   }
+  return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 function toResponse({ status, body, headers, release }: ApiResponse): Response {

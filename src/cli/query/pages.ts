@@ -27,8 +27,13 @@ async function* followPages(
     const page = await call({ limit: isPaged ? Math.min(missing, MAX_PAGE_ROWS) : null, next: cursor, signal })
     missing -= page.rows.length
     cursor = page.next
-    yield { rows: page.rows, rest: cursor === null ? [] : [`${before}--next ${cursor}`] }
+    yield { rows: page.rows, rest: cursor === null ? [] : [`${before}--next ${shellWord(cursor)}`] }
   } while (cursor !== null && missing > 0 && isPaged)
+}
+
+/** A text as one word of a shell: a cursor comes from the server, and the user pastes it. */
+function shellWord(text: string): string {
+  return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 export function askLookup(client: DomaindexClient): AskQuery {
@@ -84,7 +89,9 @@ async function* historyOfAllTypes(
   const first = await client.dnshistory(query, { limit: all ? MAX_PAGE_ROWS : limit, signal })
   const { meta, result } = first
   const open = (meta.truncated ?? []).map((type) => ({ type, states: result[type] ?? [] }))
-  const hints = open.map(({ type, states }) => `${typeOption(type)}--next ${states.at(-1)?.first_seen}`)
+  const hints = open.map(
+    ({ type, states }) => `${typeOption(type)}--next ${shellWord(states.at(-1)?.first_seen ?? '')}`,
+  )
   yield { rows: stateRows(meta.query, result), rest: hints }
   if (limit === undefined && !all) return
   for (const [at, { type, states }] of open.entries()) {

@@ -61,7 +61,7 @@ type QueryCommand = {
 export function defineQueryCommand(command: Command, definition: QueryCommand): Command {
   command
     .argument('[query...]', definition.argument)
-    .option('--file <list>', 'a file of queries; - is standard input, which is read if there is no query')
+    .option('--file <list>', 'a file of queries; - is standard input, which is also read if there is no query')
     .addHelpText('after', `${QUERY_HELP}\n\n${EXIT_CODES_HELP}`)
     .action((texts: string[], options: QueryOptions) => runQueries(texts, options, definition))
   return addServerOptions(addOutputOptions(command))

@@ -22,7 +22,8 @@ const NO_QUERY_MESSAGE = 'no query: name domains or addresses, or pass a list wi
 /** The queries in order. In a list, blank lines and comments after # are skipped. Throws UsageFault without any. */
 export async function readQueries(texts: readonly string[], file: string | undefined): Promise<Query[]> {
   if (file !== undefined && texts.length > 0) throw new UsageFault('--file and queries in arguments exclude each other')
-  const path = file ?? (texts.length === 0 && !process.stdin.isTTY ? '-' : null)
+  const isPiped = texts.length === 0 ? !process.stdin.isTTY : texts.length === 1 && texts[0] === '-'
+  const path = file ?? (isPiped ? '-' : null)
   const queries = path === null ? texts.map(parseQuery) : await readList(path)
   if (queries.length === 0) throw new UsageFault(NO_QUERY_MESSAGE)
   return queries

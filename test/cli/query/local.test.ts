@@ -57,6 +57,7 @@ suite('client commands without a server', { concurrency: 2 }, () => {
       [['--file', path('list.gz')], ''],
       [['--file', '-'], list],
       [[], list],
+      [['-'], list],
     ] as const) {
       const { code, stdout } = await run(['lookup', '--fields', 'query', ...args], { input })
       assert.deepEqual([jsonLines(stdout).map(({ query }) => query), code], [expected, 0])

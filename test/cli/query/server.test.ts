@@ -15,7 +15,13 @@ const EXAMPLE = new URL('../../../docs/example.jsonl', import.meta.url).pathname
 const FREE_CALLS = 2
 
 const { run, start, path, serve, withStore } = serverOf({ after } as never)
-const tokens = { local: '', free: '', spent: '', invalid: makeToken(Buffer.alloc(TOKEN_BYTES, 1)) as string }
+const tokens = {
+  local: '',
+  free: '',
+  spent: '',
+  paging: '',
+  invalid: makeToken(Buffer.alloc(TOKEN_BYTES, 1)) as string,
+}
 
 assert.equal((await run(['import', EXAMPLE])).code, 0)
 await withStore(async (store) => {
@@ -23,10 +29,11 @@ await withStore(async (store) => {
     ['local', 'local'],
     ['free', 'free'],
     ['spent', 'free'],
+    ['paging', 'free'],
   ] as const)
     tokens[name] = (await makeAccount(store, plan, `${name}@example.com`)).token
 })
-writeFileSync(path('plans.json'), JSON.stringify({ free: { daily_calls: FREE_CALLS } }))
+writeFileSync(path('plans.json'), JSON.stringify({ free: { daily_calls: FREE_CALLS, page_rows: 1 } }))
 const { address: server } = await serve({ DOMAINDEX_PLANS: path('plans.json') })
 
 /** Runs a command against the server, without kept tokens. */
@@ -76,6 +83,16 @@ suite('client commands with a server', { concurrency: 2 }, () => {
     const quota = await ask(['quota'], { DOMAINDEX_TOKEN: tokens.spent })
     const { limit, used, remaining } = JSON.parse(quota.stdout)
     assert.deepEqual([limit, used, remaining, quota.code], [FREE_CALLS, FREE_CALLS, 0, 0])
+  })
+
+  test('a quota that is spent between two pages ends the command with the cursor of the next page', async () => {
+    const first = await ask(['redirect', 'example.com', '--all', '--csv'], { DOMAINDEX_TOKEN: tokens.paging })
+    assert.equal(first.stdout, 'query,target\nexample.com,example.blog\nexample.com,example.shop\n')
+    assert.equal(first.code, EXIT_CODES.quota[0])
+    const [, next = ''] =
+      /^domaindex: example\.com: more rows follow: continue with --next (\S+)$/m.exec(first.stderr) ?? []
+    const rest = await ask(['redirect', 'example.com', '--all', '--next', next], { DOMAINDEX_TOKEN: tokens.local })
+    assert.equal(rest.stdout, '{"query":"example.com","target":"old.example.org"}\n')
   })
 
   test('a token file must belong to its owner alone', async () => {
