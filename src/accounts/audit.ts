@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'token.rotate',
   'operator_token.create',
   'operator_token.revoke',
+  'daily.release',
   'secret.create',
   'secret.rotate',
   'secret.give',
@@ -54,5 +55,13 @@ export type AuditEntry = {
   details: AuditDetails
 }
 
-/** Selects entries by mail address and by time, from `from` (inclusive) to `to` (exclusive). Null: no restriction. */
-export type AuditFilter = { email: string | null; from: Instant | null; to: Instant | null }
+/**
+ * Selects entries by mail address, by action and by time, from `from` (inclusive) to `to` (exclusive). Null: no
+ * restriction.
+ */
+export type AuditFilter = {
+  email: string | null
+  action?: AuditAction | null
+  from: Instant | null
+  to: Instant | null
+}

@@ -5,8 +5,11 @@ import { addDays, type Day, dayOf, type Instant, SECONDS_PER_DAY, startOfDay } f
 import type { FileKind, FileManifest } from './file-store/file-store.ts'
 import { FOLLOWUPS, type FollowupDays } from './followup.ts'
 
-/** One step of work; `date` is null if the step does not belong to a day. */
-export type JobStep = { job: Job; date: Day | null }
+/**
+ * One step of work; `date` is null if the step does not belong to a day. `release`: it publishes the day even if the
+ * quality check holds it.
+ */
+export type JobStep = { job: Job; date: Day | null; release?: true }
 
 /** The inputs of the plan. */
 export type PlanInputs = {
@@ -16,6 +19,8 @@ export type PlanInputs = {
   /** Every day with registrations, and when its registrations last changed. */
   days: readonly { day: Day; changed: Instant }[]
   files: Readonly<Record<FileKind, readonly FileManifest[]>>
+  /** Days whose held file an operator has released. */
+  releases: readonly Day[]
   /** In order of their start. */
   runs: readonly JobRun[]
   /** Whether a crawler is running, and how many crawl requests for follow-up files are open. */
@@ -40,6 +45,8 @@ const MAX_TRIES_PER_ROUND = 3
 const RETRY_DELAY_SECONDS = 300
 /** Maximum seconds between two checks while a step waits for the crawler. */
 const CRAWL_CHECK_SECONDS = 60
+/** Seconds between two checks for releases while a day is held. */
+const RELEASE_CHECK_SECONDS = 30
 const MAX_CHECK_SECONDS = 600
 /** Maximum difference in seconds between the clock of the sources and the clock of the store. */
 const SOURCE_CLOCK_SKEW_SECONDS = 300
@@ -69,11 +76,19 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
     if (changed < now) yield { job: 'daily', date: day }
     else wakeTimes.push(changed + 1) // a file of the same second may be older than the change
   }
+  yield* dueReleases(inputs, wakeTimes)
   yield* dueFollowupJobs(inputs, history, wakeTimes)
   const first = currentRound(now, times.slice(0, 1))
   const date = dayOf(first)
   if (!isSnapshotBuilt(inputs.files, first) && !history.hasJustSucceeded('snapshot', date, now))
     yield { job: 'snapshot', date }
+}
+
+/** Held days that an operator has released. While there are held days, the plan looks for releases every minute. */
+function* dueReleases({ files, releases, now }: PlanInputs, wakeTimes: Instant[]): Generator<JobStep> {
+  const held = files.daily.filter((file) => file.held !== null)
+  for (const { date } of held) if (releases.includes(date)) yield { job: 'daily', date, release: true }
+  if (held.length > 0) wakeTimes.push(now + RELEASE_CHECK_SECONDS)
 }
 
 /** Whether both editions describe a time since an instant. The files decide, not the runs, because files can be lost. */

@@ -33,7 +33,7 @@ export type JobDependencies = {
   buildSnapshots(run: BuildContext): Promise<StepOutcome>
 }
 
-type StepOptions = Pick<BuildContext, 'onRows'> & { release?: boolean }
+type StepOptions = Pick<BuildContext, 'onRows'>
 
 /** Reads the inputs of the plan that do not come from the settings. */
 export async function readPlanInputs({
@@ -54,6 +54,7 @@ export async function readPlanInputs({
     now,
     days,
     files,
+    releases: await store.ledger.releaseRequests(),
     runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
     crawl: { isRunning: crawlers.length > 0, requested },
     inboxRecheckAt: inboxRecheckAt(),
@@ -63,7 +64,7 @@ export async function readPlanInputs({
 /** Runs one step. */
 export async function runStep(
   dependencies: JobDependencies,
-  { job, date }: JobStep,
+  { job, date, release }: JobStep,
   lock: JobLock,
   options: StepOptions,
 ): Promise<StepOutcome> {
@@ -77,7 +78,7 @@ export async function runStep(
     case 'snapshot':
       return dependencies.buildSnapshots(run)
     case 'daily':
-      return runDailyStep(dependencies, date!, run, options.release ?? false)
+      return runDailyStep(dependencies, date!, run, release ?? false)
     case 'request-7':
     case 'request-30':
       return {
@@ -110,6 +111,7 @@ async function runDailyStep(
   }
   const { manifest, isNew } = await buildDaily(day, build, run)
   const { rows, held } = manifest
+  if (held === null) await store.ledger.completeRelease(day)
   if (held !== null)
     return {
       rows,

@@ -4,10 +4,11 @@ import { type CrawlStatus, readCrawlStatus } from '../crawler/status/status.ts'
 import type { FileStore } from '../jobs/file-store/file-store.ts'
 import type { JobRun } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
+import { readMeasuredTables } from '../store/table-sizes.ts'
 import { formatInstant, type Instant, SECONDS_PER_DAY } from '../values/time.ts'
 
 /** The parts of the store that the crawl and the jobs write. */
-type OperationStore = Pick<Store, 'schedule' | 'crawlRequests' | 'jobs' | 'now'>
+type OperationStore = Pick<Store, 'schedule' | 'crawlRequests' | 'jobs' | 'now' | 'ledger' | 'maintenance'>
 
 /** Milliseconds for which a reading is used. */
 const OPERATION_MS = 5_000
@@ -36,11 +37,13 @@ export function cachedOperation(
 }
 
 async function readOperation(store: OperationStore, fileStore: Pick<FileStore, 'list'>): Promise<object> {
-  const [crawl, now, locks, daily] = await Promise.all([
+  const [crawl, now, locks, daily, releases, sizes] = await Promise.all([
     readCrawlStatus(store),
     store.now(),
     store.jobs.lockHolders(),
     fileStore.list('daily'),
+    store.ledger.releaseRequests(),
+    readStoreSizes(store.maintenance),
   ])
   const runs = await store.jobs.runs(now - RUN_DAYS * SECONDS_PER_DAY)
   const held = daily.filter((file) => file.held !== null).slice(-MAX_HELD_DAYS)
@@ -48,9 +51,18 @@ async function readOperation(store: OperationStore, fileStore: Pick<FileStore, '
     now: utcText(now),
     crawl: crawlBody(crawl),
     locks: locks.map(({ name, holder }) => ({ name, holder })),
-    held: held.map(({ date, rows, held: reason }) => ({ date, rows, reason })),
+    held: held.map(({ date, rows, held: reason }) => {
+      return { date, rows, reason, release_requested: releases.includes(date) }
+    }),
+    store: sizes,
     runs: runs.slice(-MAX_RUNS).toReversed().map(runBody),
   }
+}
+
+async function readStoreSizes(maintenance: OperationStore['maintenance']): Promise<object> {
+  const [{ facts, writeAheadLog }, measured] = await Promise.all([maintenance.sizes(), readMeasuredTables(maintenance)])
+  const { at = null, tables = [] } = measured ?? {}
+  return { bytes: facts, write_ahead_log_bytes: writeAheadLog, measured: at === null ? null : utcText(at), tables }
 }
 
 function crawlBody({ count, unsweptRanges, requests, rate, lag, lastDay, crawlers }: CrawlStatus): object {

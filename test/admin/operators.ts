@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { makeToken, newTokenRecord, OPERATOR_TOKEN_PREFIX, TOKEN_BYTES } from '../../src/accounts/token.ts'
 import { type Visitor, visit } from '../app/sessions.ts'
+import { validator } from '../spec/validator.ts'
 import type { Seen, World } from '../spec/world.ts'
 import { TESTER } from '../tester.ts'
 
@@ -18,18 +19,22 @@ export type TestOperator = {
   read<Body>(path: string, how?: { method?: string; body?: object; key?: string }): Promise<Body>
 }
 
-/** An operator with a token. Paths start after `/admin/v1`. */
+/** An operator with a token. Paths start after `/admin/v1`. Every response must match the document of these paths. */
 export async function operatorOf(world: World, expires: number | null = null): Promise<TestOperator> {
   const secret = makeToken(randomBytes(TOKEN_BYTES), OPERATOR_TOKEN_PREFIX)
   const { id } = await world.store.ledger
     .as(TESTER)
     .createOperatorToken(newTokenRecord(secret, 'shop', expires), world.clock.now)
-  const send: TestOperator['send'] = (path, { method = 'GET', body, key } = {}) =>
-    world.send(`/admin/v1${path}`, {
+  const check = validator(await (await fetch(`${world.address}/admin/openapi.json`)).json())
+  const send: TestOperator['send'] = async (path, { method = 'GET', body, key } = {}) => {
+    const seen = await world.send(`/admin/v1${path}`, {
       method,
       headers: { Authorization: `Bearer ${secret}`, ...(key !== undefined && { 'Idempotency-Key': key }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+    if (seen.text !== '') check(`/admin/v1${path}`, method, seen.status, seen.body)
+    return seen
+  }
   return {
     id,
     secret,

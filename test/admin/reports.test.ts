@@ -103,6 +103,12 @@ test('the audit log is read from its newest entry, by account and by day', async
     ['account.plan', 'token.create', 'account.create'],
   )
   assert.deepEqual((await operator.read<Log>('/audit?from=2026-11-21')).entries, [])
-  for (const query of ['limit=0', 'limit=501', 'before=x', 'from=x', 'email=x', 'other=1'])
+  const plans = await operator.read<Log>('/audit?action=account.plan')
+  assert.deepEqual(
+    plans.entries.map(({ action, email }) => [action, email]),
+    [['account.plan', second.email]],
+  )
+  assert.deepEqual((await operator.read<Log>(`/audit?action=account.plan&email=${first.email}`)).entries, [])
+  for (const query of ['limit=0', 'limit=501', 'before=x', 'from=x', 'email=x', 'action=x', 'other=1'])
     assertError(await operator.send(`/audit?${query}`), 400, 'value_invalid')
 })

@@ -34,6 +34,7 @@ const SMALL = [
     'attempt',
     'operator_token',
     'idempotent_answer',
+    'release_request',
     'token_lease',
     'lease_holder',
     'expired_lease',

@@ -33,12 +33,13 @@ class Paper {
   inboxAgain: Instant | null = null
   held = new Set<Day>()
   failing = new Set<Job>()
+  releases: Day[] = []
 
   known(): PlanInputs {
     const files = Object.fromEntries([...this.files].map(([kind, files]) => [kind, [...files.values()]])) as never
     const days = [...this.days].map(([day, changed]) => ({ day, changed }))
-    const { now, times, runs, crawl, cutoff, inboxAgain } = this
-    return { now, times, days, files, runs, crawl, followupWait: cutoff, inboxRecheckAt: inboxAgain }
+    const { now, times, runs, crawl, cutoff, inboxAgain, releases } = this
+    return { now, times, days, files, releases, runs, crawl, followupWait: cutoff, inboxRecheckAt: inboxAgain }
   }
 
   put(kind: FileKind, date: Day, generated = this.now): void {
@@ -282,6 +283,21 @@ test('a held day has no follow-up before its release, and a rebuilt day has a ne
   paper.put('daily', day, paper.now)
   paper.now += 10
   assert.deepEqual(paper.made(), [`followup-7 ${day}`])
+})
+
+test('a held day is built again soon after its release, and only then', () => {
+  const paper = new Paper()
+  paper.held.add(YESTERDAY)
+  paper.put('daily', YESTERDAY, START - 50)
+  paper.act()
+  assert.equal(paper.wait(), paper.now, 'it looks again')
+  const start = paper.now
+  assert.ok(paper.wait() - start <= 30)
+  paper.releases = [YESTERDAY, addDays(TODAY, -9)]
+  paper.held.clear()
+  const { step } = planJobs(paper.known())
+  assert.deepEqual(step, { job: 'daily', date: YESTERDAY, release: true })
+  assert.deepEqual(paper.made(), ['daily 2026-11-19'])
 })
 
 test('a step that fails is tried three times per run and does not delay others', () => {

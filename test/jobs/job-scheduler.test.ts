@@ -16,6 +16,7 @@ import { LOCK_SECONDS, type LockHold, PROCESS_DIED_MESSAGE } from '../../src/sto
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { addDays, type Day, type Instant, startOfDay } from '../../src/values/time.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
+import { TESTER } from '../tester.ts'
 import { DAY, some } from './built.ts'
 import { contentOf } from './file-store/conformance.ts'
 import { nightOf, openInstallation, runJobs, still } from './installation.ts'
@@ -123,6 +124,19 @@ test('a held day is reported once, with what to do', async (t) => {
     /^daily 2026-11-19: 2026-11-19 is held: 1 rows.*domaindex build daily --date 2026-11-19 --release$/,
   )
   assert.deepEqual(await runJobs(works), [])
+})
+
+test('a day that an operator releases is published, and the request is done', async (t) => {
+  const { works, store, folder } = await open(t)
+  for (let before = 1; before <= 14; before++) putList(folder, addDays(DAY, -before), some(10))
+  putList(folder, DAY, some(1))
+  await runJobs(works)
+  const { ledger } = store
+  assert.equal(await ledger.as(TESTER).requestRelease(DAY, NIGHT), true)
+  assert.equal(await ledger.as(TESTER).requestRelease(addDays(DAY, -1), NIGHT), true)
+  assert.deepEqual(await runJobs(works), ['daily 2026-11-19'])
+  assert.equal((await works.fileStore.list('daily')).at(-1)!.held, null)
+  assert.deepEqual(await ledger.releaseRequests(), [addDays(DAY, -1)], 'a day that is not held waits')
 })
 
 test('with a live crawler, names are requested and the file waits for them', async (t) => {

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { AUDIT_ACTIONS } from '../../src/accounts/audit.ts'
+import { AUDITED_CHANGES } from '../../web/views/operator/audit-actions.ts'
 
 const ROOT = `${import.meta.dirname}/../..`
 const FORBIDDEN =
@@ -13,4 +15,8 @@ test('no source of the page makes markup or code from a text', () => {
   assert.ok(paths.length > 40)
   const found = paths.filter((path) => FORBIDDEN.test(readFileSync(`${ROOT}/${path}`, 'utf8')))
   assert.deepEqual(found, [])
+})
+
+test('the filter of the audit log offers every action', () => {
+  assert.deepEqual(AUDITED_CHANGES, AUDIT_ACTIONS)
 })

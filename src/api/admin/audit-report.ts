@@ -1,6 +1,7 @@
 /** The audit log for operators, newest entry first. */
 
 import { parseEmail } from '../../accounts/account.ts'
+import { AUDIT_ACTIONS, type AuditAction } from '../../accounts/audit.ts'
 import { addDays, startOfDay } from '../../values/time.ts'
 import { jsonResponse } from '../app/app-handler.ts'
 import { readDay, utcText, valueError } from '../app/request-values.ts'
@@ -10,6 +11,14 @@ import { readCount } from './values.ts'
 
 const AUDIT_ROWS = { fallback: 50, max: 500 }
 
+/** Throws `value_invalid` for an unknown action. */
+function readAction(text: unknown): AuditAction | null {
+  if (text === undefined || text === '') return null
+  const action = AUDIT_ACTIONS.find((each) => each === text)
+  if (action === undefined) throw valueError('action', `"action" must be one of ${AUDIT_ACTIONS.join(', ')}.`)
+  return action
+}
+
 export async function showAuditReport({ context, query }: OperatorCall): Promise<OperatorResponse> {
   const [from, to] = [readDay(query, 'from'), readDay(query, 'to')]
   const limit = readCount(query.limit, 'limit', AUDIT_ROWS)
@@ -18,6 +27,7 @@ export async function showAuditReport({ context, query }: OperatorCall): Promise
   if (query.email && email === null) throw valueError('email', '"email" must be an email address.')
   const filter = {
     email,
+    action: readAction(query.action),
     from: from === null ? null : startOfDay(from),
     to: to === null ? null : startOfDay(addDays(to, 1)),
   }

@@ -10,6 +10,7 @@ import * as accounts from './accounts.ts'
 import { showAuditReport } from './audit-report.ts'
 import { operatorDocument } from './openapi.ts'
 import { showOperation } from './operation.ts'
+import { requestReleaseByOperator } from './releases.ts'
 import { type OperatorMethod, type OperatorRoute, operatorHandler } from './route.ts'
 import * as schemas from './schemas.ts'
 import * as subscription from './subscription.ts'
@@ -169,6 +170,15 @@ const REPORT_ROUTES: readonly OperatorRoute[] = [
     response: schemas.OperationSchema,
     errors: ['not_found'],
     handle: showOperation,
+  }),
+  route('POST', '/admin/v1/releases', {
+    operationId: 'releaseDay',
+    summary: 'Release a held daily file: the job scheduler publishes it within a minute',
+    body: schemas.NewReleaseSchema,
+    status: 202,
+    response: schemas.ReleaseSchema,
+    errors: [...POST_ERRORS, 'not_found'],
+    handle: requestReleaseByOperator,
   }),
   read('/admin/v1/audit', 'readAudit', 'The audit log, newest entry first', {
     query: schemas.AuditQuerySchema,

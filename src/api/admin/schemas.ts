@@ -123,6 +123,7 @@ export const UsageOfAllQuerySchema = Type.Object({
 })
 export const AuditQuerySchema = Type.Object({
   email: Type.Optional(Email),
+  action: Type.Optional(Type.String({ enum: [...AUDIT_ACTIONS], description: 'The kind of change.' })),
   from: Type.Optional(Day('The first day.')),
   to: Type.Optional(Day('The last day.')),
   before: Type.Optional(Type.Integer({ description: 'The `next` of the previous page.' })),
@@ -167,6 +168,24 @@ export const OperationSchema = exactObject({
   now: UtcInstantSchema,
   crawl: CrawlSchema,
   locks: Type.Array(exactObject({ name: Type.String(), holder: Type.String() })),
-  held: Type.Array(exactObject({ date: Day(), rows: Type.Integer(), reason: Type.String() })),
+  held: Type.Array(
+    exactObject({
+      date: Day(),
+      rows: Type.Integer(),
+      reason: Type.String(),
+      release_requested: Type.Boolean({ description: 'An operator has released it; its file is built again soon.' }),
+    }),
+  ),
+  store: exactObject({
+    bytes: Type.Integer({ description: 'The size of the facts.' }),
+    write_ahead_log_bytes: Type.Integer(),
+    measured: orNull(UtcInstantSchema, 'When the tables were measured (`domaindex sizes`); null for never.'),
+    tables: Type.Array(exactObject({ name: Type.String(), bytes: Type.Integer() }), {
+      description: 'With their indexes, the largest first.',
+    }),
+  }),
   runs: Type.Array(OperatedRunSchema, { description: 'Of the last seven days, newest first.' }),
 })
+
+export const NewReleaseSchema = Type.Object({ date: Day('The day of a held file.') })
+export const ReleaseSchema = exactObject({ date: Day(), release_requested: Type.Boolean() })

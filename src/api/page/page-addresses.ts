@@ -24,6 +24,7 @@ const PAGE_ROUTES = [
   '/operator/accounts/:id',
   '/operator/audit',
   '/operator/crawl',
+  '/operator/usage',
   '/docs',
   '/docs/:operation',
 ]

@@ -33,7 +33,7 @@ Exit codes: 0 the files are published, 1 they could not be built.`
 
 /** A built file, and a note to print below it. */
 type BuiltFile = { manifest: FileManifest; note: string | null }
-type BuildRequest = { dependencies: JobDependencies; step: JobStep; release?: boolean }
+type BuildRequest = { dependencies: JobDependencies; step: JobStep }
 
 export function defineBuildDaily(command: Command): void {
   command
@@ -43,7 +43,7 @@ export function defineBuildDaily(command: Command): void {
     .option('--release', 'publish the file even if its number of names is out of bounds')
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_DAILY_HELP)
-    .action(({ date = null, release = false, json }: { date?: Day | null; release?: boolean; json?: true }) =>
+    .action(({ date = null, release, json }: { date?: Day | null; release?: true; json?: true }) =>
       withJobDependencies(json, async (dependencies, today) => {
         const day = date ?? addDays(today, -1)
         if (day >= today) throw new CommandFault(`${day} has not ended yet: today is ${today} (UTC)`)
@@ -52,7 +52,7 @@ export function defineBuildDaily(command: Command): void {
           throw new CommandFault(
             `there are no registrations of ${day}: import a zone or a list of that day first (DOMAINDEX_ZONES)`,
           )
-        return [await buildFile({ dependencies, step: { job: 'daily', date: day }, release })]
+        return [await buildFile({ dependencies, step: { job: 'daily', date: day, ...(release && { release }) } })]
       }),
     )
 }
@@ -121,11 +121,11 @@ async function withJobDependencies(
   })
 }
 
-async function buildFile({ dependencies, step, release = false }: BuildRequest): Promise<BuiltFile | null> {
+async function buildFile({ dependencies, step }: BuildRequest): Promise<BuiltFile | null> {
   const progress = startProgress('rows')
   const onRows = (rows: number): void => progress.show(rows, null)
   const outcome = await runStepManually(dependencies.store, step, (lock) =>
-    runStep(dependencies, step, lock, { onRows, release }),
+    runStep(dependencies, step, lock, { onRows }),
   ).finally(() => progress.end())
   if (outcome === null) return null
   const manifest = (await dependencies.fileStore.manifest(

@@ -141,6 +141,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['claim', 'claim --json'],
     settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],
   },
+  sizes: { examples: ['sizes', 'sizes --json'], settings: STORE_SETTING_KEYS },
   config: { examples: ['config', 'config --json'], settings: ALL_SETTING_KEYS },
   lookup: {
     examples: [

@@ -41,6 +41,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
     'make the places for files those of the installation',
     () => import('../claim.ts').then((m) => m.defineClaim),
   ],
+  sizes: ['measure the size of each table of the store', () => import('../sizes.ts').then((m) => m.defineSizes)],
   config: ['print the current settings', () => import('../config.ts').then((m) => m.defineConfig)],
   lookup: ['print the key characteristics of domains', () => import('../lookup.ts').then((m) => m.defineLookup)],
   redirect: [

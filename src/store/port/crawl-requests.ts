@@ -13,6 +13,9 @@ import type { Day } from '../../values/time.ts'
 export const CRAWL_REQUEST_KINDS = ['lookup', 'followup'] as const
 export type CrawlRequestKind = (typeof CRAWL_REQUEST_KINDS)[number]
 
+/** The highest number that `count` returns, so that its cost has a bound. */
+export const MAX_COUNTED_REQUESTS = 1_000_000
+
 /** The request of a caller. The ledger accepts at most `maxPerDay` new names per account and day. */
 export type LookupRequest = { account: number; day: Day; name: DomainName; maxPerDay: number }
 
@@ -28,7 +31,7 @@ export interface CrawlRequests {
   ranges(kind: CrawlRequestKind): Promise<number[]>
   /** At most `limit` requested names of a range, in byte order. */
   inRange(kind: CrawlRequestKind, range: number, limit: number): Promise<DomainName[]>
-  /** The number of requests of a kind. */
+  /** The number of requests of a kind, MAX_COUNTED_REQUESTS at most. */
   count(kind: CrawlRequestKind): Promise<number>
   /** Completes requests: the names were probed, or are never probed. Names without a request are ignored. */
   complete(kind: CrawlRequestKind, names: readonly DomainName[]): Promise<void>

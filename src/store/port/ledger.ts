@@ -6,7 +6,7 @@ import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.t
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
-import type { OperatorLedger, OperatorTokenChanges } from './operator.ts'
+import type { OperatorLedger, OperatorTokenChanges, ReleaseChanges } from './operator.ts'
 import type { SignIns } from './sign-in.ts'
 
 /** A token and the account that owns it. */
@@ -41,7 +41,7 @@ export type PlaceName = 'files' | 'zones' | 'inbox'
 export type UsageCount = { day: Day; endpoint: string; token: number; calls: number }
 
 /** The changes of an actor. Each effective change is written to the audit log in the same transaction. */
-export interface LedgerChanges extends OperatorTokenChanges {
+export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
   /**
    * Creates an account, and its first token if one is passed. Returns null if the email address (ignoring case) has an
    * account. Throws, and creates nothing, if its periods overlap.

@@ -1,7 +1,7 @@
-/** The ledger's part for operators: their tokens, and the answers to requests that may be repeated. */
+/** The ledger's part for operators: their tokens, the answers to requests that may be repeated, and releases. */
 
 import type { NewToken, Token } from '../../accounts/token.ts'
-import type { Instant } from '../../values/time.ts'
+import type { Day, Instant } from '../../values/time.ts'
 
 /** A request that may be repeated. `holder`: the operator who sends it; `key`: the text that the operator chose. */
 export type AnswerKey = { holder: string; key: string }
@@ -36,6 +36,17 @@ export interface OperatorLedger {
   storeAnswer(key: AnswerKey, answer: StoredAnswer): Promise<void>
   /** Forgets a claimed key, because its request changed nothing. */
   releaseAnswer(key: AnswerKey): Promise<void>
+
+  /** The days whose held file is to be released, oldest first. */
+  releaseRequests(): Promise<Day[]>
+  /** Removes the request of a day, because its file is published. */
+  completeRelease(day: Day): Promise<void>
+}
+
+/** Requests to the job scheduler. Each effective one is written to the audit log. */
+export interface ReleaseChanges {
+  /** Requests the release of the held file of a day. Returns false if it is requested already. */
+  requestRelease(day: Day, now: Instant): Promise<boolean>
 }
 
 /** The changes of the tokens of operators. Each effective change is written to the audit log. */

@@ -175,4 +175,8 @@ export interface StoreMaintenance {
   saveProgress(job: string, progress: string | null): Promise<void>
   /** Bytes on disk, for metrics: of the facts, and of the write-ahead log. */
   sizes(): Promise<{ facts: number; writeAheadLog: number }>
+  /** The size of each table with its indexes. On SQLite this reads every page. */
+  tableSizes(): Promise<TableSize[]>
 }
+
+export type TableSize = { name: string; bytes: number }

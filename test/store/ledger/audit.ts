@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
 import type { Ledger } from '../../../src/store/port/ledger.ts'
+import type { Day } from '../../../src/values/time.ts'
 import { TESTER } from '../../tester.ts'
 import { ANN, type LedgerEngine, made, NOW, newToken, on } from './engine.ts'
 
@@ -52,6 +53,25 @@ export function audit(engine: LedgerEngine): void {
       }
     },
   )
+
+  on(engine, 'entries are selected by action, and a release is requested once', async ({ ledger }) => {
+    const { id } = await made(ledger)
+    const by = ledger.as(TESTER)
+    const [one, two] = ['2026-11-18', '2026-11-19'] as [Day, Day]
+    assert.equal(await by.requestRelease(two, NOW), true)
+    await by.setPlan(id, 'basic')
+    assert.equal(await by.requestRelease(two, NOW), false)
+    assert.equal(await by.requestRelease(one, NOW), true)
+    assert.deepEqual(await ledger.releaseRequests(), [one, two])
+    const filter = { ...ALL, action: 'daily.release' as const }
+    const days = (entries: { details: object }[]) => entries.map(({ details }) => details)
+    assert.deepEqual(days(await ledger.audit(filter, 0, 10)), [{ day: two }, { day: one }])
+    assert.deepEqual(days(await ledger.recentAudit(filter, null, 1)), [{ day: one }])
+    assert.deepEqual(await ledger.audit({ ...filter, email: ANN.email }, 0, 10), [])
+    await ledger.completeRelease(two)
+    await ledger.completeRelease(two)
+    assert.deepEqual(await ledger.releaseRequests(), [one])
+  })
 
   on(engine, 'a call that changes nothing is not in the audit log', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [SPRING], addons: ['export'] })

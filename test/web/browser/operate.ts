@@ -17,7 +17,8 @@ export async function checkOperatorPages(browser: Browser, site: Site, check: Ch
     ['operator', '/operator', 'Create an account'],
     ['operator-account', `/operator/accounts/${site.account.id}`, 'Usage of the last 30 days'],
     ['operator-crawl', '/operator/crawl', 'not counted yet'],
-    ['operator-audit', '/operator/audit', 'account.create'],
+    ['operator-usage', '/operator/usage', 'Calls by account'],
+    ['operator-audit', '/operator/audit?action=account.create', 'user0@example.com'],
   ] as const
   for (const scheme of ['light', 'dark'] as const)
     for (const width of [1280, 375]) {

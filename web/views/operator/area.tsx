@@ -1,4 +1,4 @@
-/** The pages of operators: accounts, crawl and jobs, and the audit log. The server refuses everybody else. */
+/** The pages of operators: accounts, crawl and jobs, usage, and the audit log. The server refuses everybody else. */
 
 import { accountOf, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
@@ -7,10 +7,12 @@ import { OperatedAccountPage } from './account.tsx'
 import { AccountsPage } from './accounts.tsx'
 import { AuditPage } from './audit.tsx'
 import { OperationPage } from './operation.tsx'
+import { UsageOfAllPage } from './usage-of-all.tsx'
 
 const TABS = [
   ['/operator', 'Accounts'],
   ['/operator/crawl', 'Crawl and jobs'],
+  ['/operator/usage', 'Usage'],
   ['/operator/audit', 'Audit log'],
 ] as const
 
@@ -42,5 +44,6 @@ function OperatorView({ path }: { path: string }) {
   const [, id] = /^\/operator\/accounts\/(\d+)$/.exec(path) ?? []
   if (id !== undefined) return <OperatedAccountPage key={id} id={id} />
   if (path === '/operator/crawl') return <OperationPage />
+  if (path === '/operator/usage') return <UsageOfAllPage />
   return path === '/operator/audit' ? <AuditPage /> : <AccountsPage />
 }

@@ -6,6 +6,8 @@ import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { formatUtc, parseInstant } from '../../parts/time.tsx'
+import { type Held, HeldCard } from './held-days.tsx'
+import { StoreCard, type StoreSizes } from './store-sizes.tsx'
 
 type Crawler = { holder: string; rate: number | null; pause: { seconds: number; reason: string } | null }
 type Crawl = {
@@ -27,8 +29,13 @@ type Run = {
   rows: number | null
   error: string | null
 }
-type Held = { date: string; rows: number; reason: string }
-type Operation = { crawl: Crawl; locks: { name: string; holder: string }[]; held: Held[]; runs: Run[] }
+type Operation = {
+  crawl: Crawl
+  locks: { name: string; holder: string }[]
+  held: Held[]
+  store: StoreSizes
+  runs: Run[]
+}
 
 /** The ranges that the names are divided into. A crawler counts them one after the other. */
 const ALL_RANGES = 256
@@ -37,11 +44,12 @@ export function OperationPage() {
   const { loaded, reload } = useFresh<Operation>('/admin/v1/operation')
   return (
     <LoadedView loaded={loaded} what="the state of the crawl" onRetry={() => void reload()}>
-      {({ crawl, locks, held, runs }) => (
+      {({ crawl, locks, held, store, runs }) => (
         <div class="stack">
           <CrawlCard crawl={crawl} />
-          <HeldCard held={held} />
+          <HeldCard held={held} reload={reload} />
           <JobsCard runs={runs} scheduler={locks.find(({ name }) => name === 'scheduler')?.holder} />
+          <StoreCard store={store} />
         </div>
       )}
     </LoadedView>
@@ -92,31 +100,6 @@ function CrawlerState({ pause }: Pick<Crawler, 'pause'>) {
     </>
   )
 }
-
-function HeldCard({ held }: { held: readonly Held[] }) {
-  return (
-    <Card title="Held days">
-      {held.length === 0 ? (
-        <EmptyState title="No day is held">Every daily file that was built is published.</EmptyState>
-      ) : (
-        <Table
-          caption="Daily files that are held"
-          stacks
-          keyOf={({ date }) => date}
-          rows={held}
-          columns={[
-            { name: 'Day', cell: ({ date }) => date },
-            { name: 'Names', isNumber: true, cell: ({ rows }) => formatCount(rows) },
-            { name: 'Reason', cell: ({ reason }) => reason },
-            { name: 'Publish it', cell: ({ date }) => <code class="wrap">{releaseCommand(date)}</code> },
-          ]}
-        />
-      )}
-    </Card>
-  )
-}
-
-const releaseCommand = (date: string): string => `domaindex build daily --date ${date} --release`
 
 function JobsCard({ runs, scheduler }: { runs: readonly Run[]; scheduler: string | undefined }) {
   return (

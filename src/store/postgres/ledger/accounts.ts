@@ -6,7 +6,7 @@ import { formatPeriod, type Period } from '../../../accounts/period.ts'
 import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
-import type { OperatorTokenChanges } from '../../port/operator.ts'
+import type { OperatorTokenChanges, ReleaseChanges } from '../../port/operator.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
 import { auditWriterOf, type WriteAuditEntry } from './audit.ts'
@@ -116,6 +116,7 @@ type AccountChanges = Omit<
   | 'rotateSecret'
   | 'setPassword'
   | keyof OperatorTokenChanges
+  | keyof ReleaseChanges
 >
 
 /** The account changes of an actor. `now`: the time of changes without one, null for the server's. */

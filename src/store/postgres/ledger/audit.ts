@@ -11,6 +11,7 @@ const READ_AUDIT = {
   name: 'audit.read',
   text: `select id, time, actor, origin, action, account, email, details from audit
     where id > $1 and ($2::text is null or lower(email) = lower($2::text collate "C"))
+      and ($6::text is null or action = $6::text)
       and time >= coalesce($3::bigint, time) and time < coalesce($4::bigint, time + 1)
     order by id limit $5`,
 }
@@ -18,6 +19,7 @@ const READ_RECENT_AUDIT = {
   name: 'audit.recent',
   text: `select id, time, actor, origin, action, account, email, details from audit
     where id < coalesce($1::bigint, 9e15::bigint) and ($2::text is null or lower(email) = lower($2::text collate "C"))
+      and ($6::text is null or action = $6::text)
       and time >= coalesce($3::bigint, time) and time < coalesce($4::bigint, time + 1)
     order by id desc limit $5`,
 }
@@ -60,13 +62,17 @@ const entryOfRow = (row: AuditRow): AuditEntry => ({ ...row, details: JSON.parse
 
 export function postgresAudit({ read }: Pick<Database, 'read'>) {
   return {
-    audit: async ({ email, from, to }: AuditFilter, after: number, limit: number): Promise<AuditEntry[]> =>
-      (await read<AuditRow>(READ_AUDIT, [after, email, from, to, limit])).map(entryOfRow),
+    audit: async (
+      { email, action = null, from, to }: AuditFilter,
+      after: number,
+      limit: number,
+    ): Promise<AuditEntry[]> =>
+      (await read<AuditRow>(READ_AUDIT, [after, email, from, to, limit, action])).map(entryOfRow),
     recentAudit: async (
-      { email, from, to }: AuditFilter,
+      { email, action = null, from, to }: AuditFilter,
       before: number | null,
       limit: number,
     ): Promise<AuditEntry[]> =>
-      (await read<AuditRow>(READ_RECENT_AUDIT, [before, email, from, to, limit])).map(entryOfRow),
+      (await read<AuditRow>(READ_RECENT_AUDIT, [before, email, from, to, limit, action])).map(entryOfRow),
   }
 }

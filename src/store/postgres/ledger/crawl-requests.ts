@@ -2,7 +2,12 @@
 
 import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
 import { addDays } from '../../../values/time.ts'
-import type { CrawlRequestKind, CrawlRequests, LookupRequest } from '../../port/crawl-requests.ts'
+import {
+  type CrawlRequestKind,
+  type CrawlRequests,
+  type LookupRequest,
+  MAX_COUNTED_REQUESTS,
+} from '../../port/crawl-requests.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
@@ -56,7 +61,10 @@ const READ_REQUESTS_IN_RANGE = {
   name: 'request.in-range',
   text: 'select name from crawl_request where kind = $1 and slot_range = $2 order by name limit $3',
 }
-const COUNT_REQUESTS = { name: 'request.count', text: 'select count(*) as requests from crawl_request where kind = $1' }
+const COUNT_REQUESTS = {
+  name: 'request.count',
+  text: `select count(*) as requests from (select from crawl_request where kind = $1 limit ${MAX_COUNTED_REQUESTS}) as counted`,
+}
 
 export function postgresCrawlRequests({ read, readLong, transaction }: Database): CrawlRequests {
   const write = (

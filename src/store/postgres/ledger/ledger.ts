@@ -12,6 +12,7 @@ import { postgresCrawlRequests } from './crawl-requests.ts'
 import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
 import { idempotentAnswers } from './operators/answers.ts'
+import { postgresReleases, postgresReleaseWrites } from './operators/releases.ts'
 import { postgresOperatorTokens, postgresOperatorTokenWrites } from './operators/tokens.ts'
 import { postgresPaidFileReads } from './paid-files.ts'
 import { postgresPlaceMarks } from './place-marks.ts'
@@ -50,6 +51,7 @@ export async function openPostgresLedger(
     ...postgresSignIns(database),
     ...postgresOperatorTokens(database),
     ...idempotentAnswers(database),
+    ...postgresReleases(database),
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
     ...postgresUsage(database),
     ...postgresAudit(database),
@@ -61,6 +63,7 @@ export async function openPostgresLedger(
       ...postgresSecretWrites(database, configured, actor),
       ...postgresPasswordWrites(database, actor),
       ...postgresOperatorTokenWrites(database, actor),
+      ...postgresReleaseWrites(database, actor),
     }),
     close: idle,
   }

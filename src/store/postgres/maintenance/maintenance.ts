@@ -1,6 +1,6 @@
 /** Maintenance on PostgreSQL: the check in slices, and sizes. */
 
-import type { StoreMaintenance } from '../../port/store.ts'
+import type { StoreMaintenance, TableSize } from '../../port/store.ts'
 import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
 import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
@@ -71,6 +71,14 @@ const READ_SIZES = {
     greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as "writeAheadLog"`,
 }
 
+/** The tables of the current schema with their indexes; the parts of a partitioned table count as one. */
+const READ_TABLE_SIZES = {
+  name: 'maintenance.table-sizes',
+  text: `select coalesce(p.relname, c.relname)::text as name, sum(pg_total_relation_size(c.oid))::bigint as bytes
+    from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
+    where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(current_schema())) group by 1`,
+}
+
 const READ_PROGRESS = { name: 'maintenance.progress', text: 'select value from metadata where name = $1' }
 const SAVE_PROGRESS = {
   name: 'maintenance.save-progress',
@@ -90,6 +98,7 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
       const values = [`job:${job}`, ...(progress === null ? [] : [progress])]
       await transaction((session) => session.run(progress === null ? DELETE_PROGRESS : SAVE_PROGRESS, values))
     },
+    tableSizes: () => read<TableSize>(READ_TABLE_SIZES, []),
     async sizes() {
       const [sizes] = await read<{ facts: number; writeAheadLog: number }>(READ_SIZES)
       return sizes!

@@ -11,20 +11,24 @@ const entryOfRow = (row: AuditEntryRow): AuditEntry => ({ ...row, details: JSON.
 export function auditReads(database: DatabaseSync) {
   const read = database.prepare(
     `select id, time, actor, origin, action, account, email, details from audit
-     where id > ?1 and (?2 is null or email = ?2) and time >= coalesce(?3, time) and time < coalesce(?4, time + 1)
+     where id > ?1 and (?2 is null or email = ?2) and (?6 is null or action = ?6) and time >= coalesce(?3, time)
+       and time < coalesce(?4, time + 1)
      order by id limit +?5`,
   )
   const readRecent = database.prepare(
     `select id, time, actor, origin, action, account, email, details from audit
-     where id < coalesce(?1, 9e15) and (?2 is null or email = ?2) and time >= coalesce(?3, time)
-       and time < coalesce(?4, time + 1)
+     where id < coalesce(?1, 9e15) and (?2 is null or email = ?2) and (?6 is null or action = ?6)
+       and time >= coalesce(?3, time) and time < coalesce(?4, time + 1)
      order by id desc limit +?5`,
   )
   return {
-    recentAudit: ({ email, from, to }: AuditFilter, before: number | null, limit: number): AuditEntry[] =>
-      (readRecent.all(before, email, from, to, limit) as AuditEntryRow[]).map(entryOfRow),
-    audit: ({ email, from, to }: AuditFilter, after: number, limit: number): AuditEntry[] =>
-      (read.all(after, email, from, to, limit) as AuditEntryRow[]).map(entryOfRow),
+    recentAudit: (
+      { email, action = null, from, to }: AuditFilter,
+      before: number | null,
+      limit: number,
+    ): AuditEntry[] => (readRecent.all(before, email, from, to, limit, action) as AuditEntryRow[]).map(entryOfRow),
+    audit: ({ email, action = null, from, to }: AuditFilter, after: number, limit: number): AuditEntry[] =>
+      (read.all(after, email, from, to, limit, action) as AuditEntryRow[]).map(entryOfRow),
   }
 }
 

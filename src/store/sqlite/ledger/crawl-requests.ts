@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
 import { addDays, type Instant } from '../../../values/time.ts'
-import type { CrawlRequestKind, LookupRequest } from '../../port/crawl-requests.ts'
+import { type CrawlRequestKind, type LookupRequest, MAX_COUNTED_REQUESTS } from '../../port/crawl-requests.ts'
 
 /** Jumps from one range with requests to the next, without reading the requests in between. */
 const REQUEST_RANGES = `with recursive range (number) as (
@@ -16,7 +16,9 @@ export function crawlRequestReads(database: DatabaseSync) {
   const readNames = database.prepare(
     'select name from crawl_request where kind = ? and slot_range = ? order by name limit +?',
   )
-  const count = database.prepare('select count(*) as names from crawl_request where kind = ?')
+  const count = database.prepare(
+    `select count(*) as names from (select 1 from crawl_request where kind = ? limit ${MAX_COUNTED_REQUESTS})`,
+  )
   return {
     ranges: (kind: CrawlRequestKind): number[] =>
       (ranges.all(kind) as { number: number }[]).map(({ number }) => number),

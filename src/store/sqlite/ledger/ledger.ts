@@ -116,6 +116,7 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean
     revokeToken: (account, token, now) => write('revokeToken', [actor, account, token], now),
     createOperatorToken: (token, now) => write('createOperatorToken', [actor, storedToken(token)], now),
     revokeOperatorToken: (token, now) => write('revokeOperatorToken', [actor, token], now),
+    requestRelease: (day, now) => write('requestRelease', [actor, day], now),
     async rotateSecret(now) {
       if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)

@@ -25,6 +25,7 @@ import {
   checkRedirectsSqlite,
   checkTargetsSqlite,
 } from './check/shared.ts'
+import { sqliteTableSizes } from './table-sizes.ts'
 
 type SqliteCheckPart = {
   name: string
@@ -75,6 +76,7 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
           : database.prepare('insert or replace into metadata (name, value) values (?, ?)')
       sql.run(`job:${job}`, ...(progress === null ? [] : [progress]))
     },
+    tableSizes: async () => sqliteTableSizes(database, ledger),
     sizes: async () => ({ facts: statSync(path).size, writeAheadLog: walBytes(path) }),
   }
 }

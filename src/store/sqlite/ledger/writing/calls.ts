@@ -9,6 +9,7 @@ import { sqliteBudgetWrites } from '../budget.ts'
 import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
 import { idempotentAnswerWrites } from '../operators/answers.ts'
+import { releaseWrites } from '../operators/releases.ts'
 import { operatorTokenWrites } from '../operators/tokens.ts'
 import { placeMarkWrites } from '../place-marks.ts'
 import { sqliteSecretWrites } from '../secrets.ts'
@@ -33,6 +34,7 @@ const ledgerWriteMethods = (database: DatabaseSync) => ({
   ...attemptWrites(database),
   ...operatorTokenWrites(database),
   ...idempotentAnswerWrites(database),
+  ...releaseWrites(database),
   ...crawlRequestWrites(database),
   ...probeWrite(database),
 })

@@ -1,0 +1,8 @@
+-- Days whose held file an operator released. The job scheduler builds the file again and removes the row.
+create table release_request (
+  day text collate "C" primary key,
+  requested bigint not null
+);
+
+-- The audit log by action, newest first.
+create index audit_action on audit (action, id);
