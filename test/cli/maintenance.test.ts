@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
+import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
@@ -27,6 +28,22 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal(wrong.code, 1)
     const { faults, checked } = JSON.parse((await run(['check', '--json'])).stdout)
     assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'redirect_count', true])
+  })
+
+  test('sizes measures the tables of both files, and keeps the measurement for the page', async (t) => {
+    const { run, path, withStore } = folderOf(t)
+    await run(['import', '-'], { input: fileOf(300) })
+    const { code, stdout } = await run(['sizes', '--json'])
+    const { measured, tables } = JSON.parse(stdout) as { measured: string; tables: { name: string; bytes: number }[] }
+    assert.equal(code, 0)
+    assert.match(measured, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    const names = tables.map(({ name }) => name)
+    for (const name of ['facts', 'crawl_state', 'dns_state', 'ledger.account']) assert.ok(names.includes(name), name)
+    const bytes = tables.filter(({ name }) => !name.startsWith('ledger.')).reduce((sum, table) => sum + table.bytes, 0)
+    assert.ok(bytes > 4_096 && bytes <= statSync(path('store.db')).size)
+    assert.match((await run(['sizes'])).stdout, /^facts +[\d,]+ bytes$/m)
+    const kept = await withStore(({ maintenance }) => readMeasuredTables(maintenance))
+    assert.deepEqual(kept?.tables.map(({ name }) => name).toSorted(), names.toSorted())
   })
 
   test('forget removes a name permanently, so that later imports of it are stale', async (t) => {

@@ -96,6 +96,21 @@ export function upkeep(engine: Engine): void {
     },
   )
 
+  testWithStore(engine, 'each table has a size, once', async (store) => {
+    await fill(store)
+    const sizes = await store.maintenance.tableSizes()
+    const names = sizes.map((table) => table.name)
+    assert.equal(new Set(names).size, names.length)
+    for (const table of ['facts', 'crawl_state', 'dns_state', 'posting']) {
+      const found = sizes.find((each) => each.name === table)
+      assert.ok(Number.isInteger(found?.bytes) && found!.bytes > 0, table)
+    }
+    assert.ok(
+      names.some((each) => each.endsWith('account')),
+      'the ledger too',
+    )
+  })
+
   testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
     await ingest(store, FILLED)
     const { facts, writeAheadLog } = await store.maintenance.sizes()
