@@ -5,7 +5,7 @@ import type { DomaindexClient } from '../../client/src/client.ts'
 import { UsageFault } from '../config/command-fault.ts'
 import { addDays, type Day, dayOf } from '../values/time.ts'
 import { downloadOneFile, requireFileOutput } from './download/one-file.ts'
-import { dailyFileName, type Followup, type SyncedDay, syncDaily } from './download/sync-daily.ts'
+import { dailyFileName, type Followup, type SyncedDay, type SyncOptions, syncDaily } from './download/sync-daily.ts'
 import { EXIT_CODES, EXIT_CODES_HELP } from './program/client-fault.ts'
 import { parseDayArgument } from './program/day-argument.ts'
 import { reportLine } from './program/terminal-text.ts'
@@ -46,10 +46,11 @@ async function runDaily(date: Day | undefined, options: DailyOptions): Promise<v
   if (sync === undefined && (since ?? until) !== undefined) throw new UsageFault('--since and --until need --sync')
   requireFileOutput(output)
   const writer = openRowWriter(SHAPE, options, date !== undefined)
+  const task = sync === undefined ? null : syncTask(sync, options)
   await withAnswerSource(options, writer, ({ client }, signal) =>
-    date === undefined
-      ? syncFolder(client, options, writer, signal)
-      : downloadDay(client, date, options, writer, signal),
+    task === null
+      ? downloadDay(client, date!, options, writer, signal)
+      : syncFolder(client, { ...task, signal }, writer),
   )
 }
 
@@ -68,20 +69,20 @@ async function downloadDay(
   if (saved !== null) await writer.write([{ date, name, state: 'fetched', ...saved }])
 }
 
-async function syncFolder(
-  client: DomaindexClient,
-  options: DailyOptions,
-  writer: RowWriter,
-  signal: AbortSignal,
-): Promise<void> {
-  const { sync: folder = '.', since = null } = options
+/** What to synchronize. Throws UsageFault if there is no day. */
+function syncTask(folder: string, options: DailyOptions): Omit<SyncOptions, 'signal'> {
+  const { since = null } = options
   const followup = followupOf(options)
   const yesterday = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
   const until = options.until ?? addDays(yesterday, -(followup ?? 0))
   if (since !== null && since > until) throw new UsageFault(`--since ${since} is after the last day, ${until}`)
+  return { folder, followup, since, until }
+}
+
+async function syncFolder(client: DomaindexClient, options: SyncOptions, writer: RowWriter): Promise<void> {
   const counts: Record<SyncedDay['state'], number> = { fetched: 0, present: 0, missing: 0 }
   try {
-    for await (const day of syncDaily(client, { folder, followup, since, until, signal })) {
+    for await (const day of syncDaily(client, options)) {
       counts[day.state]++
       if (day.state !== 'present') await writer.write([day])
     }
