@@ -151,6 +151,8 @@ test('a body that is no JSON object, and one that is too large', async () => {
   const send = (body: string) => world.send('/app/api/similar', { method: 'POST', headers, body })
   const refused = assertError(await send('["one.example"]'), 400, 'value_invalid')
   assert.equal(refused.field, 'body')
+  const stranger = { method: 'POST', body: '["one.example"]' }
+  assertError(await world.send('/app/api/similar', stranger), 401, 'session_missing')
   assertError(await send(JSON.stringify({ query: 'x'.repeat(70_000) })), 413, 'body_too_large')
 })
 

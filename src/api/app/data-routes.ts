@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ApiContext } from '../context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { handleQuery, type QuerySource } from '../http/query-handler.ts'
-import { readParameters } from '../http/request.ts'
+import { readJsonObject, readParameters } from '../http/request.ts'
 import { addPageRoute, type RouteHandler } from '../http/routes.ts'
 import { appRoute } from './app-handler.ts'
 import { handleDownload } from './download.ts'
@@ -39,8 +39,12 @@ export function addDataRoutes(app: FastifyInstance, context: ApiContext, endpoin
 /** A query of a session: the handler of `/v1.0/`, charged to the account. */
 function sessionQuery(context: ApiContext, endpoint: Endpoint): RouteHandler {
   const source: QuerySource = {
-    read: (request) => (request.method === 'POST' ? readBody(request) : readParameters(request)),
-    authenticate: (request) => context.sessions.authenticateSession(request, { csrf: true }),
+    read: (request) => (request.method === 'POST' ? (readJsonObject(request) ?? {}) : readParameters(request)),
+    async authenticate(request) {
+      const caller = await context.sessions.authenticateSession(request, { csrf: true })
+      if (request.method === 'POST') readBody(request) // throws if it is not a JSON object, after the session is checked
+      return caller
+    },
   }
   return (request, reply) => {
     request.accessRecord.endpoint = endpoint.name
