@@ -61,3 +61,17 @@ export const SIMILAR_EXAMPLE = {
     { target: 'manual.example', similarity: 0.1922 },
   ],
 }
+
+export const SNAPSHOT_EXAMPLE = {
+  meta: {
+    rcode: 200,
+    msg: 'ok',
+    generated: '2026-11-20T12:00:00+00:00',
+    domains: 8,
+    size: 91,
+    filename: 'domains-2026-11-20.txt.gz',
+    format: 'names',
+    enriched_available: false,
+  },
+  result: [],
+}

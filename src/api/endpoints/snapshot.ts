@@ -6,6 +6,7 @@ import { formatInstant } from '../../values/time.ts'
 import { ApiError } from '../errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
 import type { Endpoint } from './endpoint.ts'
+import { SNAPSHOT_EXAMPLE } from './examples.ts'
 import { Type } from './json-schema.ts'
 import { isSwitchedOn, type Parameters } from './parameters.ts'
 import { enumString, exactObject, OkMessageSchema, RcodeSchema } from './schema.ts'
@@ -34,6 +35,7 @@ export const snapshot: Endpoint = {
     }),
     result: Type.Array(Type.Never(), { maxItems: 0 }),
   }),
+  example: SNAPSHOT_EXAMPLE,
   file: { type: 'application/gzip', description: 'The file, with `download`.' },
   errors: ['addon_required', 'no_data'],
   authorize: ({ account }, parameters) => authorizeSnapshot(account, requestedEdition(parameters)),
