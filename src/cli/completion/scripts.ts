@@ -12,10 +12,13 @@ const namesOf = ({ subcommands, options, choices }: CompletionWords): string =>
     .concat(choices)
     .join(' ')
 
-/** Finds the command in the words before the cursor, and completes what may follow it; files where nothing fits. */
+/**
+ * Finds the command in the words before the cursor, and completes what may follow it; files where nothing fits. zsh runs
+ * this script too: it needs `$((…))` in a length, and `words` is a variable of its own.
+ */
 export function bashCompletion(commands: readonly CompletionWords[]): string {
   const paths = commands.filter(({ path }) => path !== '').map(({ path }) => quoted(path))
-  const words = commands.map((each) => `    ${quoted(each.path)}) words=${quoted(namesOf(each))} ;;`)
+  const words = commands.map((each) => `    ${quoted(each.path)}) candidates=${quoted(namesOf(each))} ;;`)
   const valued = commands.flatMap(({ path, valued }) =>
     valued.map(
       ({ name, choices }) => `    ${quoted(`${path} ${name}`.trim())}) choices=${quoted(choices.join(' '))} ;;`,
@@ -23,8 +26,8 @@ export function bashCompletion(commands: readonly CompletionWords[]): string {
   )
   return `# Completion of domaindex in bash. domaindex completion bash prints it.
 _domaindex() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command='' word words='' choices='-'
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command='' word candidates='' choices='-'
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
     case "\${command:+$command }$word" in
     ${paths.join('|')}) command="\${command:+$command }$word" ;;
     esac
@@ -40,7 +43,7 @@ ${valued.join('\n')}
   case "$command" in
 ${words.join('\n')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -W "$candidates" -- "$current"))
 }
 complete -o default -F _domaindex domaindex
 `
