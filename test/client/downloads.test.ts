@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ClientOptions, DomaindexClient, type Download, type Fetch, Sha256 } from '../../client/src/client.ts'
@@ -99,6 +100,33 @@ test('given connections that break or end early anywhere, the bytes are those of
     }),
     { numRuns: 30 },
   )
+})
+
+test('given connections that are reset in the middle, the download goes on', async (t) => {
+  const port = Number(new URL(world.address).port)
+  const cuts = [100_000, 50_000]
+  const sockets = new Set<Socket>()
+  const proxy = createServer((socket) => {
+    const cut = cuts.shift() ?? Number.POSITIVE_INFINITY
+    const upstream = connect(port, '127.0.0.1')
+    let bytes = 0
+    upstream.on('data', (chunk) => {
+      socket.write(chunk)
+      bytes += chunk.length
+      if (bytes >= cut) for (const each of [socket, upstream]) each.resetAndDestroy()
+    })
+    socket.on('data', (chunk) => upstream.write(chunk))
+    for (const each of [socket, upstream]) sockets.add(each.on('error', () => {}))
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  const server = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const client = new DomaindexClient({ server, token, wait: async () => {} })
+  assert.ok((await bytesOf(await client.downloadFile(FILE))).equals(content))
+  assert.deepEqual(cuts, [])
 })
 
 test('after a break, only the rest is requested', async () => {
