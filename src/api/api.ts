@@ -17,8 +17,10 @@ import type { ApiReply, ApiRequest } from './http/exchange.ts'
 import { handleFileByName } from './http/files/files-by-name.ts'
 import { handleQuery, type QuerySource } from './http/query-handler.ts'
 import { readParameters } from './http/request.ts'
+import { sendResponse } from './http/response.ts'
 import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
+import { handleMcp, MCP_METHOD_RESPONSE } from './mcp/mcp.ts'
 import type { ApiMetrics } from './metrics.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { pageHandlers } from './own-paths.ts'
@@ -51,13 +53,11 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     answerFirst: (request, reply) => page?.answer(responses, request, reply) ?? false,
     answerUnknown: (request, reply) => page?.answerUnknown(responses, request, reply) ?? false,
   })
-  addEndpointRoutes(app, context)
+  addQueryRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => respond(context, request, reply, () => page(request))
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })
   }
-  addProfileRoutes(app, context)
-  addBatchRoute(app, context)
   addAppRoutes(app, context)
   addRoute(app, context, '/files/:filename', PAGE_METHODS, (request, reply) =>
     handleFileByName(context, request, reply),
@@ -86,6 +86,14 @@ function addConnectionGauges(metrics: ApiMetrics, front: ConnectionManager, resp
   metrics.gauge('domaindex_unsent_bytes', 'Response bytes that clients have not received.', () => responses.unsentBytes)
 }
 
+/** The paths that answer queries. */
+function addQueryRoutes(app: FastifyInstance, context: ApiContext): void {
+  addEndpointRoutes(app, context)
+  addProfileRoutes(app, context)
+  addBatchRoute(app, context)
+  addMcpRoute(app, context)
+}
+
 function addEndpointRoutes(app: FastifyInstance, context: ApiContext): void {
   for (const endpoint of ENDPOINTS) {
     const { envelope } = endpoint
@@ -99,6 +107,17 @@ function addBatchRoute(app: FastifyInstance, context: ApiContext): void {
     return handleBatch(context, request, reply)
   }
   addRoute(app, context, '/batch', ['POST'], handler, { maxBodyBytes: MAX_BATCH_BODY_BYTES })
+}
+
+function addMcpRoute(app: FastifyInstance, context: ApiContext): void {
+  const handler: RouteHandler = (request, reply) => {
+    request.accessRecord.endpoint = 'mcp'
+    return handleMcp(context, request, reply)
+  }
+  addRoute(app, context, '/mcp', ['POST'], handler)
+  const methods = ['GET', 'DELETE']
+  const refuse: RouteHandler = (request, reply) => sendResponse(context.responses, request, reply, MCP_METHOD_RESPONSE)
+  app.route({ method: methods, url: '/mcp', handler: refuse })
 }
 
 /** The paths of the web page. */

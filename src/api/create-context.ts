@@ -141,6 +141,6 @@ function pageContext(
   }
 }
 
-function packageVersion(): string {
+export function packageVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

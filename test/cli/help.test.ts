@@ -14,7 +14,7 @@ import { SETTINGS } from '../../src/config/settings.ts'
 import { folderOf } from './run.ts'
 
 /** Commands that print no result: they run until they are stopped, or print a script. */
-const WITHOUT_RESULT = ['serve', 'demo', 'completion']
+const WITHOUT_RESULT = ['mcp', 'serve', 'demo', 'completion']
 
 /** Returns the commands that can be run, by their paths. */
 function leavesOf(command: Command): Command[] {

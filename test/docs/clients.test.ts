@@ -1,18 +1,21 @@
 /** The programs in docs/clients.md and in the README of the client library print what they show. */
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { MCP_TOOLS } from '../../src/api/mcp/mcp-server.ts'
 import { outcomeOf } from '../cli/run.ts'
 import { listOf, publish } from '../spec/files/files.ts'
 import { makeWorld } from '../spec/world.ts'
-import { readPage, sections } from './markdown.ts'
+import { codes, readPage, sections, tableOf } from './markdown.ts'
 
 const LIBRARY = fileURLToPath(new URL('../../client/src/client.ts', import.meta.url))
+
+const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'there is no python3'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
@@ -60,4 +63,24 @@ test('the first programs of the README of the library run', async () => {
     .replace('{ DomaindexError }', '{ DomaindexClient, DomaindexError }')
     .replace(/\n\n/, `\n${client}`)
   assert.equal(await outputOf(both, 'errors'), 'nothing is on record\n')
+})
+
+test('the program in Python prints what the page shows', { skip: noPython }, async () => {
+  const section = sections(readPage('clients.md'), 2).get('curl and Python')!
+  const [, program, output] = /```python\n([^`]+)```\n\n```\n([^`]+)```/.exec(section)!
+  const path = join(folder, 'rows.py')
+  writeFileSync(path, program!.replaceAll('https://api.example.com', world.address))
+  const env = { ...process.env, DOMAINDEX_TOKEN: token }
+  const { stdout, stderr, code } = await outcomeOf(spawn('python3', [path], { env }))
+  assert.equal(code, 0, stderr)
+  assert.equal(stdout, output)
+})
+
+test('the table of tools has those of the server', () => {
+  const section = sections(readPage('clients.md'), 2).get('Language models')!
+  const rows = tableOf(section, 'tool').map(([name]) => codes(name!)[0])
+  assert.deepEqual(
+    rows,
+    MCP_TOOLS.map(({ name }) => name),
+  )
 })

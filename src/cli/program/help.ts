@@ -177,6 +177,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['login --server https://domains.example.com', 'login --server https://domains.example.com --remove'],
     settings: ['clientServer'],
   },
+  mcp: { examples: ['mcp', 'mcp --server https://domains.example.com'], settings: QUERY_SETTING_KEYS },
   completion: { examples: ['completion bash', 'completion zsh', 'completion fish'], settings: [] },
   demo: { examples: ['demo', 'demo --port 8081 --folder /tmp/demo'], settings: [] },
 }

@@ -61,6 +61,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
   snapshot: ['download the list of all known domains', () => import('../snapshot.ts').then((m) => m.defineSnapshot)],
   quota: ['print the calls that are left today', () => import('../quota.ts').then((m) => m.defineQuota)],
   login: ['keep the token of a server', () => import('../login.ts').then((m) => m.defineLogin)],
+  mcp: ['answer a language model over the Model Context Protocol', () => import('../mcp.ts').then((m) => m.defineMcp)],
   completion: [
     'print a script that completes commands in a shell',
     () => import('../completion.ts').then((m) => m.defineCompletion),

@@ -1,0 +1,78 @@
+/** The tool that lists names registered on a day, from the daily file. */
+
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { Type } from '../endpoints/json-schema.ts'
+import { resultSchema, type Tool } from './tool.ts'
+
+const DEFAULT_NAMES = 100
+const MAX_NAMES = 500
+/** Longer texts are no part of a name. */
+const MAX_CONTAINS_LENGTH = 63
+
+export const registeredOn: Tool = {
+  name: 'registered_on',
+  title: 'Which domains were registered on a day?',
+  description:
+    'The domains that were registered on a day, in alphabetical order, all or those whose name contains a text. The whole ' +
+    'list of the day is searched. The file of a day exists from the next morning on. Costs 1 call per day of registration ' +
+    'and day of use, however often it is asked.',
+  input: Type.Object({
+    date: Type.String({ description: 'The day, YYYY-MM-DD, UTC.' }),
+    contains: Type.Optional(Type.String({ description: 'Only names with this text, such as a brand.' })),
+    after: Type.Optional(Type.String({ description: 'The `next` of the previous result: only names after this one.' })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_NAMES,
+        default: DEFAULT_NAMES,
+        description: 'The maximum number of names.',
+      }),
+    ),
+  }),
+  output: resultSchema({
+    date: Type.String(),
+    registered: Type.Integer({ description: 'The number of all names of the day.' }),
+    matching: Type.Integer({ description: 'The number of names that contain the text, or of all.' }),
+    names: Type.Array(Type.String()),
+  }),
+  async call(source, { date, contains = '', after = '', limit }) {
+    const opened = await source.openDaily(String(date ?? ''))
+    if ('status' in opened) return { refused: opened }
+    const wanted = String(contains ?? '')
+      .toLowerCase()
+      .slice(0, MAX_CONTAINS_LENGTH)
+    const max = Math.min(typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : DEFAULT_NAMES, MAX_NAMES)
+    const found = await searchNames(opened, wanted, String(after ?? ''), max)
+    return { result: { date, ...found, notes: [] } }
+  },
+}
+
+/** Reads a whole daily file. Only the matching names are kept, at most `max` of them. Throws if it is damaged. */
+async function searchNames(file: AsyncIterable<Uint8Array>, wanted: string, after: string, max: number) {
+  const names: string[] = []
+  let [registered, matching, hasMore] = [0, 0, false]
+  await pipeline(Readable.from(file), createGunzip(), async (content: AsyncIterable<Buffer>) => {
+    for await (const name of linesOf(content)) {
+      registered++
+      if (!name.includes(wanted)) continue
+      matching++
+      if (name <= after) continue
+      if (names.length < max) names.push(name)
+      else hasMore = true
+    }
+  })
+  return { registered, matching, names, next: hasMore ? names.at(-1)! : null }
+}
+
+/** The lines of a text in ASCII, without line feeds. */
+async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of content) {
+    const lines = (rest + chunk.toString('latin1')).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
