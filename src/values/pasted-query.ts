@@ -6,19 +6,26 @@ export type PastedQuery = { kind: 'domain' | 'ip'; value: string }
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/
 const IPV6 = /^[\da-f:]*:[\da-f:]*:[\da-f:.]*$/i
+const PREFIX_LENGTH = /\/\d{1,3}$/
 
 /**
- * Returns null if the text contains no domain and no address. A number above 255 makes an IPv4 address invalid. It does
- * not validate a domain: the server does, and says what is wrong with it.
+ * Returns null if the text contains no domain and no address. A number above 255 makes an IPv4 address invalid. A range
+ * such as 192.0.2.0/24 is not an address. It does not validate a domain: the server does, and says what is wrong with it.
  */
 export function parsePastedQuery(text: string): PastedQuery | null {
-  const host = hostOf(refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, '')))
-  if (host === '') return null
+  const plain = refang(text.trim().replace(/^[<"'`([]+(?=[^\]]*$)|[>"'`),;]+$/g, ''))
+  const host = hostOf(plain)
+  if (host === '' || isRange(plain)) return null
   if (IPV4.test(host)) return host.split('.').every((byte) => Number(byte) < 256) ? { kind: 'ip', value: host } : null
   if (IPV6.test(host)) return { kind: 'ip', value: host.toLowerCase() }
   const name = host.replace(/\.$/, '').toLowerCase()
   if (!name.includes('.') || /\s/.test(name)) return null
   return { kind: 'domain', value: asciiName(name) }
+}
+
+function isRange(text: string): boolean {
+  const address = text.replace(PREFIX_LENGTH, '')
+  return address !== text && (IPV4.test(address) || IPV6.test(address))
 }
 
 /** The host of a URL, an email address or a host with a port. */

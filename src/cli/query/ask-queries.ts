@@ -18,7 +18,15 @@ export type AskQuery = (query: string, signal: AbortSignal) => AsyncGenerator<Pa
 const CONCURRENCY = 4
 
 type PendingQuery = { query: Query; pages: AsyncIterator<Page>; first: Promise<IteratorResult<Page>> }
-type Tally = { answered: number; partial: number; rows: number; failures: Set<ExitCause>; final: ExitCause | null }
+/** `unanswered`: the queries that a stop or a final failure left without an answer. */
+type Tally = {
+  answered: number
+  partial: number
+  rows: number
+  failures: Set<ExitCause>
+  final: ExitCause | null
+  unanswered: Query[]
+}
 
 export type AskOptions = {
   ask: AskQuery
@@ -33,7 +41,7 @@ export type AskOptions = {
 /** Returns the exit code. Throws an error that no exit code of a client describes. */
 export async function askQueries(queries: readonly Query[], options: AskOptions): Promise<number> {
   const { ask, signal } = options
-  const tally: Tally = { answered: 0, partial: 0, rows: 0, failures: new Set(), final: null }
+  const tally: Tally = { answered: 0, partial: 0, rows: 0, failures: new Set(), final: null, unanswered: [] }
   const progress = startProgress('rows')
   const inFlight: PendingQuery[] = []
   let next = 0
@@ -51,8 +59,9 @@ export async function askQueries(queries: readonly Query[], options: AskOptions)
   } finally {
     progress.end()
   }
-  const left = queries.length - next
-  if (left > 0) reportLine(`not asked: ${left} of ${queries.length} queries, from ${queries[next]!.text} on`)
+  const unanswered = [...tally.unanswered, ...queries.slice(next)]
+  if (unanswered.length > 0 && queries.length > 1)
+    reportLine(`not answered: ${unanswered.length} of ${queries.length} queries; the first is ${unanswered[0]!.text}`)
   return exitCodeOf(tally)
 }
 
@@ -66,7 +75,7 @@ function startQuery(query: Query, ask: AskQuery, signal: AbortSignal): PendingQu
 
 // biome-ignore lint/correctness/useYield: it has no page, only an error
 async function* noPages(): AsyncGenerator<Page, void, void> {
-  throw new UsageFault('this is neither a domain nor an address')
+  throw new UsageFault('this is neither a domain nor one address')
 }
 
 /** Writes the pages of a query. After a final failure of another query, it makes no further call. */
@@ -92,21 +101,24 @@ async function writePages(
   } catch (error) {
     if (fault() !== null) throw fault()
     if (page !== null) tally.partial++
-    if (signal.aborted) reportLine(`${query.text}: stopped`)
-    else countFailure(query, error, tally)
+    else if (signal.aborted) tally.unanswered.push(query)
+    if (!signal.aborted) countFailure(query, error, page === null, tally)
   }
   if (page === null || page.rest.length === 0) return
   await writer.end() // the advice comes after the rows that it is about
   for (const options of page.rest) reportLine(`${query.text}: more rows follow: continue with ${options}`)
 }
 
-/** Reports a failed query. Throws an error that does not come from the server or the network. */
-function countFailure(query: Query, error: unknown, tally: Tally): void {
+/** Reports a failed query; a final failure once. Throws an error that does not come from the server or the network. */
+function countFailure(query: Query, error: unknown, isUnanswered: boolean, tally: Tally): void {
   const cause = causeOf(error)
   if (cause === null) throw error
-  if (isFinal(cause)) tally.final ??= cause
   tally.failures.add(cause)
-  reportLine(`${query.text}: ${(error as Error).message}`)
+  const isRepeated = tally.final !== null && isFinal(cause)
+  if (!isRepeated) reportLine(`${query.text}: ${(error as Error).message}`)
+  if (!isFinal(cause)) return
+  tally.final ??= cause
+  if (isUnanswered) tally.unanswered.push(query)
 }
 
 function exitCodeOf({ answered, partial, failures, final }: Tally): number {

@@ -62,9 +62,14 @@ export function defineQueryCommand(command: Command, definition: QueryCommand): 
   command
     .argument('[query...]', definition.argument)
     .option('--file <list>', 'a file of queries; - is standard input, which is also read if there is no query')
-    .addHelpText('after', `${QUERY_HELP}\n\n${EXIT_CODES_HELP}`)
+    .addHelpText('after', `${QUERY_HELP}\n\n${fieldsHelp(definition.shape)}\n\n${EXIT_CODES_HELP}`)
     .action((texts: string[], options: QueryOptions) => runQueries(texts, options, definition))
   return addServerOptions(addOutputOptions(command))
+}
+
+function fieldsHelp({ fields, columns }: RowShape): string {
+  const others = fields.join() === columns.join() ? '' : `; of CSV and tables: ${columns.join(', ')}`
+  return `Fields: ${fields.join(', ')}${others}`
 }
 
 async function runQueries(

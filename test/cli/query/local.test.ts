@@ -136,6 +136,7 @@ suite('client commands without a server', { concurrency: 2 }, () => {
       [['redirect', 'unknown.example'], 'ok'],
       [['lookup', 'no name'], 'usage'],
       [['lookup', '192.0.2.1'], 'usage'],
+      [['reverseip', '192.0.2.0/24'], 'usage'],
       [['lookup', 'unknown.example', 'example.com'], 'partial'],
       [['lookup', 'unknown.example', 'no name'], 'partial'],
       [['redirect', 'example.com', '--next', 'wrong'], 'usage'],

@@ -59,7 +59,12 @@ suite('client commands with a server', { concurrency: 2 }, () => {
     const closed = 'http://127.0.0.1:1'
     const cases: [args: string[], env: Record<string, string>, cause: ExitCause, message: RegExp][] = [
       [['lookup', 'example.com'], {}, 'token', /there is no token for http.*: run domaindex login/],
-      [['lookup', 'a.example', 'b.example'], { DOMAINDEX_TOKEN: tokens.invalid }, 'token', /^domaindex: a\.example: /],
+      [
+        ['lookup', 'a.example', 'b.example'],
+        { DOMAINDEX_TOKEN: tokens.invalid },
+        'token',
+        /^domaindex: a\.example: .*\ndomaindex: not answered: 2 of 2 queries; the first is a\.example\n$/,
+      ],
       [['dnshistory', 'example.com'], { DOMAINDEX_TOKEN: tokens.free }, 'plan', /^domaindex: example\.com: /],
       [['lookup', 'unknown.example'], { DOMAINDEX_TOKEN: tokens.local }, 'noData', /^domaindex: unknown\.example: /],
       [['quota'], { DOMAINDEX_TOKEN: tokens.invalid }, 'token', /^domaindex: /],
@@ -74,12 +79,12 @@ suite('client commands with a server', { concurrency: 2 }, () => {
     }
   })
 
-  test('a spent quota ends the command after the rows that it paid for, and says which queries were not asked', async () => {
+  test('a spent quota ends the command after the rows that it paid for, and says which queries are left', async () => {
     const names = Array.from({ length: 9 }, () => 'example.com')
     const { code, stdout, stderr } = await ask(['lookup', ...names], { DOMAINDEX_TOKEN: tokens.spent })
     assert.equal(code, EXIT_CODES.quota[0])
     assert.equal(stdout.trim().split('\n').length, FREE_CALLS)
-    assert.match(stderr, /^domaindex: not asked: \d of 9 queries, from example\.com on$/m)
+    assert.match(stderr, /^domaindex: not answered: 7 of 9 queries; the first is example\.com$/m)
     const quota = await ask(['quota'], { DOMAINDEX_TOKEN: tokens.spent })
     const { limit, used, remaining } = JSON.parse(quota.stdout)
     assert.deepEqual([limit, used, remaining, quota.code], [FREE_CALLS, FREE_CALLS, 0, 0])
