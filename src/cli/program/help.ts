@@ -135,6 +135,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['copy', 'copy --json'],
     settings: ['store', 'ledger', 'storeTo', 'ledgerTo'],
   },
+  export: {
+    examples: ['export observations --output all.jsonl.gz', 'export cof --output pdns.jsonl.gz --json'],
+    settings: STORE_SETTING_KEYS,
+  },
   migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },
   'rotate-secret': { examples: ['rotate-secret'], settings: STORE_SETTING_KEYS },
   claim: {

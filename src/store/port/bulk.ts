@@ -95,6 +95,7 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
     columns: ['holder', 'key', 'request', 'created', 'status', 'body'],
     key: 2,
   },
+  { name: 'release_request', columns: ['day', 'requested'], key: 1 },
   {
     name: 'audit',
     columns: ['id', 'time', 'actor', 'origin', 'action', 'account', 'email', 'details'],

@@ -1,0 +1,49 @@
+/** Exports what the store knows about all names, in the order of the names, as lines of a format. */
+
+import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
+import { writeObservation } from '../observe/observation-writer.ts'
+import type { NameListing } from '../store/port/listing.ts'
+import type { Store } from '../store/port/store.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import { RECORD_TYPES } from '../values/records/dns-record.ts'
+import type { Instant } from '../values/time.ts'
+import { cofLines } from './cof.ts'
+import { type NameHistory, readNameHistories } from './name-history.ts'
+import { historyObservations } from './observations.ts'
+
+export const EXPORT_FORMATS = ['observations', 'cof'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+/** The lines of a name. `startedAt`: when the export started. */
+const LINES_OF: Readonly<Record<ExportFormat, (history: NameHistory, startedAt: Instant) => string[]>> = {
+  observations: (history, startedAt) => historyObservations(history, startedAt).map(writeObservation),
+  cof: ({ name, clocks, states }) =>
+    RECORD_TYPES.flatMap((type) => cofLines(name, type, states[type], clocks[CLOCK_INDEX[type]]!)),
+}
+
+/** Names that are read at once. */
+const NAMES_PER_READ = 200
+
+/** Lines of whole names, each with its line feed, and the numbers of both. */
+export type ExportedPiece = { text: string; names: number; lines: number }
+
+/**
+ * Yields the lines of all names that are known at the start of the listing. Each read is short, so that an export of any
+ * length blocks no other process. Aborting `signal` stops it with the reason.
+ */
+export async function* exportNames(
+  store: Pick<Store, 'observations' | 'facts'>,
+  listing: NameListing,
+  format: ExportFormat,
+  signal: AbortSignal,
+): AsyncGenerator<ExportedPiece> {
+  for await (const { text } of listing.names()) {
+    const names = Buffer.from(text).toString('latin1').trimEnd().split('\n') as DomainName[]
+    for (let at = 0; at < names.length; at += NAMES_PER_READ) {
+      signal.throwIfAborted()
+      const histories = await readNameHistories(store, names.slice(at, at + NAMES_PER_READ))
+      const lines = histories.flatMap((history) => LINES_OF[format](history, listing.startedAt))
+      yield { text: lines.map((line) => `${line}\n`).join(''), names: histories.length, lines: lines.length }
+    }
+  }
+}
