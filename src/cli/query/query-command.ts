@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { DomaindexClient } from '../../../client/src/client.ts'
 import { UsageFault } from '../../config/command-fault.ts'
-import { EXIT_CODES_HELP } from '../program/client-fault.ts'
+import { EXIT_CODES, EXIT_CODES_HELP } from '../program/client-fault.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 import { type AskQuery, askQueries } from './ask-queries.ts'
 import { toClientFault } from './error-cause.ts'
@@ -81,6 +81,7 @@ async function runQueries(
   if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
   const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
   const isLimited = options.limit !== undefined
+  process.exitCode = EXIT_CODES.partial[0] // if the reader of standard output leaves, the process ends with this code
   await withAnswerSource(options, writer, async ({ client, fault }, signal) => {
     process.exitCode = await askQueries(queries, { ask: ask(client, options), writer, isLimited, fault, signal })
   })

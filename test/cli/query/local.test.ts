@@ -6,14 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, suite, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { EXIT_CODES } from '../../../src/cli/program/client-fault.ts'
-import { folderOf } from '../run.ts'
+import { folderOf, outcomeOf } from '../run.ts'
 import { noTerminal, runOnTerminal } from './terminal.ts'
 
 const EXAMPLE = new URL('../../../docs/example.jsonl', import.meta.url).pathname
 const UNSAFE_TEXT = 'a\u009b31m\u202eb\u2028c'
 
 const folder = folderOf({ after })
-const { run, path, url } = folder
+const { run, start, path, url } = folder
 
 const jsonLines = (text: string): Record<string, unknown>[] =>
   text
@@ -151,6 +151,15 @@ suite('client commands without a server', { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await run(['lookup'])
     assert.deepEqual([code, stdout], [EXIT_CODES.usage[0], ''])
     assert.match(stderr, /^domaindex: no query: name domains or addresses, or pass a list with --file or .*\n$/)
+  })
+
+  test('if the reader of the rows leaves before the end, the exit code is that of a partial result', async () => {
+    const child = start(['lookup'])
+    child.stdin.on('error', () => {}) // the command may end before it has read everything
+    child.stdin.end('example.com\n'.repeat(20_000))
+    child.stdout.once('data', () => child.stdout.destroy())
+    const { code, stderr } = await outcomeOf(child)
+    assert.deepEqual([code, stderr], [EXIT_CODES.partial[0], ''])
   })
 
   test('nothing is written: the files of the store stay as they are', async () => {
