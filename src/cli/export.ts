@@ -1,17 +1,19 @@
-/** `domaindex export`: writes what the store knows about all names as lines of a format. */
+/** `domaindex export`: writes what the store knows about all names, as lines or as a Parquet file. */
 
 import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { Argument, type Command } from 'commander'
-import { CommandFault } from '../config/command-fault.ts'
-import { EXPORT_FORMATS, type ExportFormat, exportNames } from '../export/export.ts'
+import { CommandFault, UsageFault } from '../config/command-fault.ts'
+import { LINE_FORMATS, type LineFormat, linesOfName, nameHistories } from '../export/export.ts'
+import type { NameHistory } from '../export/name-history.ts'
 import { withJobLock } from '../jobs/job-lock.ts'
 import { SYSTEM_CLOCK } from '../server/system-clock.ts'
 import { processHolderName } from '../store/named-lock.ts'
 import type { Store } from '../store/port/store.ts'
+import type { Instant } from '../values/time.ts'
 import { withExistingStore } from './program/existing-store.ts'
 import { startProgress } from './program/progress.ts'
 import { listenForStop } from './program/stop-signal.ts'
@@ -20,18 +22,21 @@ const EXPORT_HELP = `
 observations: lines that domaindex import reads. They restore every state, the times of observation
 and the current facts, except the text of start pages, which the store does not keep.
 cof: passive DNS in the Common Output Format, one line per record and time in which it was seen.
+parquet: a table of the current facts, one row per name (needs --output).
 
 The names are in byte order. The store may be in use, but a snapshot cannot be built meanwhile. A file
-appears under its name when it is whole; if its name ends in .gz, it is gzipped.
+appears under its name when it is whole. Lines are gzipped if its name ends in .gz.
 
 Exit codes: 0 all names were written, 1 it failed or was stopped, 2 wrong usage.`
 
+type ExportFormat = LineFormat | 'parquet'
 type ExportOptions = { output?: string; json?: true }
 type ExportCounts = { names: number; lines: number }
+type Progress = Pick<ReturnType<typeof startProgress>, 'show'>
 
 export function defineExport(command: Command): void {
   command
-    .addArgument(new Argument('<format>', 'the format of the lines').choices([...EXPORT_FORMATS]))
+    .addArgument(new Argument('<format>', 'the format').choices([...LINE_FORMATS, 'parquet']))
     .option('--output <file>', 'write to this file instead of standard output')
     .option('--json', 'print one JSON object at the end: names and lines (needs --output)')
     .addHelpText('after', EXPORT_HELP)
@@ -39,7 +44,8 @@ export function defineExport(command: Command): void {
 }
 
 async function runExport(format: ExportFormat, { output, json }: ExportOptions): Promise<void> {
-  if (json && output === undefined) throw new CommandFault('--json needs --output: standard output has the lines')
+  if (json && output === undefined) throw new UsageFault('--json needs --output: standard output has the lines')
+  if (format === 'parquet' && output === undefined) throw new UsageFault('parquet needs --output')
   const stop = listenForStop()
   const progress = startProgress('names')
   try {
@@ -47,8 +53,9 @@ async function runExport(format: ExportFormat, { output, json }: ExportOptions):
       exportStore(store, format, output, stop.signal, progress),
     )
     progress.end()
+    const what = format === 'parquet' ? `${written.names} names` : `${written.lines} lines of ${written.names} names`
     if (json) console.log(JSON.stringify(written))
-    else if (output !== undefined) console.log(`wrote ${written.lines} lines of ${written.names} names to ${output}`)
+    else if (output !== undefined) console.log(`wrote ${what} to ${output}`)
   } catch (error) {
     if (isClosedPipe(error)) return // the reader has what it wanted
     if (!stop.signal.aborted) throw error
@@ -66,22 +73,25 @@ async function exportStore(
   format: ExportFormat,
   output: string | undefined,
   stopped: AbortSignal,
-  progress: Pick<ReturnType<typeof startProgress>, 'show'>,
+  progress: Progress,
 ): Promise<ExportCounts> {
   const owner = { jobs: store.jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
   const done = await withJobLock('snapshot', owner, stopped, async ({ signal }) => {
     const listing = await store.listing.start({ signal })
     const counts: ExportCounts = { names: 0, lines: 0 }
-    async function* pieces() {
-      for await (const { text, names, lines } of exportNames(store, listing, format, signal)) {
-        counts.names += names
-        counts.lines += lines
+    async function* histories() {
+      for await (const batch of nameHistories(store, listing, signal)) {
+        counts.names += batch.length
         progress.show(counts.names, listing.estimatedNames ? Math.min(1, counts.names / listing.estimatedNames) : null)
-        yield text
+        yield batch
       }
     }
     try {
-      await (output === undefined ? pipeline(pieces(), standardOutput()) : writeFile(output, pieces()))
+      if (format === 'parquet') await writeTable(output!, histories())
+      else {
+        const lines = textOf(format, histories(), listing.startedAt, counts)
+        await (output === undefined ? pipeline(lines, standardOutput()) : writeLines(output, lines))
+      }
     } finally {
       await listing.close()
     }
@@ -91,12 +101,41 @@ async function exportStore(
   return done.result
 }
 
-/** Writes a file under a temporary name, and renames it when it is whole. */
-async function writeFile(path: string, pieces: AsyncIterable<string>): Promise<void> {
+async function* textOf(
+  format: LineFormat,
+  histories: AsyncIterable<readonly NameHistory[]>,
+  startedAt: Instant,
+  counts: ExportCounts,
+): AsyncGenerator<string> {
+  for await (const batch of histories) {
+    const lines = batch.flatMap((history) => linesOfName(format, history, startedAt))
+    counts.lines += lines.length
+    yield lines.map((line) => `${line}\n`).join('')
+  }
+}
+
+/** The library that writes tables is loaded only if it is needed. */
+async function writeTable(path: string, histories: AsyncIterable<readonly NameHistory[]>): Promise<void> {
+  const { writeParquet } = await import('../export/parquet.ts')
+  await writeWhole(path, async (temporary) => {
+    await writeParquet(temporary, histories)
+    const file = await open(temporary)
+    await file.sync().finally(() => file.close())
+  })
+}
+
+function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+  return writeWhole(path, (temporary) => {
+    const file = createWriteStream(temporary, { flush: true })
+    return path.endsWith('.gz') ? pipeline(lines, createGzip(), file) : pipeline(lines, file)
+  })
+}
+
+/** Writes a file under a temporary name, and renames it when it is whole. Throws CommandFault if it cannot be written. */
+async function writeWhole(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${path}.${process.pid}.part`
   try {
-    const file = createWriteStream(temporary, { flush: true, mode: 0o644 })
-    await (path.endsWith('.gz') ? pipeline(pieces, createGzip(), file) : pipeline(pieces, file))
+    await write(temporary)
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })

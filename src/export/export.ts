@@ -1,4 +1,4 @@
-/** Exports what the store knows about all names, in the order of the names, as lines of a format. */
+/** Exports what the store knows about all names, in the order of the names. */
 
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import { writeObservation } from '../observe/observation-writer.ts'
@@ -11,11 +11,11 @@ import { cofLines } from './cof.ts'
 import { type NameHistory, readNameHistories } from './name-history.ts'
 import { historyObservations } from './observations.ts'
 
-export const EXPORT_FORMATS = ['observations', 'cof'] as const
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+export const LINE_FORMATS = ['observations', 'cof'] as const
+export type LineFormat = (typeof LINE_FORMATS)[number]
 
 /** The lines of a name. `startedAt`: when the export started. */
-const LINES_OF: Readonly<Record<ExportFormat, (history: NameHistory, startedAt: Instant) => string[]>> = {
+const LINES_OF: Readonly<Record<LineFormat, (history: NameHistory, startedAt: Instant) => string[]>> = {
   observations: (history, startedAt) => historyObservations(history, startedAt).map(writeObservation),
   cof: ({ name, clocks, states }) =>
     RECORD_TYPES.flatMap((type) => cofLines(name, type, states[type], clocks[CLOCK_INDEX[type]]!)),
@@ -24,26 +24,25 @@ const LINES_OF: Readonly<Record<ExportFormat, (history: NameHistory, startedAt: 
 /** Names that are read at once. */
 const NAMES_PER_READ = 200
 
-/** Lines of whole names, each with its line feed, and the numbers of both. */
-export type ExportedPiece = { text: string; names: number; lines: number }
-
 /**
- * Yields the lines of all names that are known at the start of the listing. Each read is short, so that an export of any
- * length blocks no other process. Aborting `signal` stops it with the reason.
+ * Yields the histories of all names that are known at the start of the listing, some at a time. Each read is short, so
+ * that an export of any length blocks no other process. Aborting `signal` stops it with the reason.
  */
-export async function* exportNames(
+export async function* nameHistories(
   store: Pick<Store, 'observations' | 'facts'>,
   listing: NameListing,
-  format: ExportFormat,
   signal: AbortSignal,
-): AsyncGenerator<ExportedPiece> {
+): AsyncGenerator<NameHistory[]> {
   for await (const { text } of listing.names()) {
     const names = Buffer.from(text).toString('latin1').trimEnd().split('\n') as DomainName[]
     for (let at = 0; at < names.length; at += NAMES_PER_READ) {
       signal.throwIfAborted()
-      const histories = await readNameHistories(store, names.slice(at, at + NAMES_PER_READ))
-      const lines = histories.flatMap((history) => LINES_OF[format](history, listing.startedAt))
-      yield { text: lines.map((line) => `${line}\n`).join(''), names: histories.length, lines: lines.length }
+      yield await readNameHistories(store, names.slice(at, at + NAMES_PER_READ))
     }
   }
+}
+
+/** The lines of a name in a format. `startedAt`: when the export started. */
+export function linesOfName(format: LineFormat, history: NameHistory, startedAt: Instant): string[] {
+  return LINES_OF[format](history, startedAt)
 }

@@ -41,6 +41,18 @@ test('passive DNS is exported, and imports again', async (t) => {
   assert.match((await other.run(['import', '--format', 'cof', file])).stdout, /refused 0/)
 })
 
+test('a table is written as a Parquet file, and only to a file', async (t) => {
+  const { run, path } = folderOf(t)
+  await run(['import', '-'], { input: fileOf(20) })
+  const file = path('domains.parquet')
+  const written = await run(['export', 'parquet', '--output', file])
+  assert.equal(written.stdout, `wrote 20 names to ${file}\n`)
+  const bytes = readFileSync(file)
+  assert.deepEqual([bytes.subarray(0, 4).toString(), bytes.subarray(-4).toString()], ['PAR1', 'PAR1'])
+  const refused = await run(['export', 'parquet'])
+  assert.deepEqual([refused.code, refused.stderr], [2, 'domaindex: parquet needs --output\n'])
+})
+
 test('a reader that closes the pipe ends the export quietly', async (t) => {
   const { run, start } = folderOf(t)
   await run(['import', '-'], { input: fileOf(3_000) })

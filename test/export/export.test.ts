@@ -5,15 +5,17 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
-import { type ExportFormat, exportNames } from '../../src/export/export.ts'
+import { type LineFormat, linesOfName, nameHistories } from '../../src/export/export.ts'
+import { PARQUET_COLUMNS, writeParquet } from '../../src/export/parquet.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { ADDRESSES, type Event, NAMES, observations, TARGETS } from '../store/conformance/arbitraries.ts'
-import { NOW } from '../store/conformance/world.ts'
+import { dns, minute, NOW, NXDOMAIN, seen, web } from '../store/conformance/world.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 
 type Opened = { store: Store; close: () => Promise<void> }
@@ -31,13 +33,14 @@ async function openPostgres(): Promise<Opened> {
   return { store, close: () => store.close().then(drop) }
 }
 
-async function exported(store: Store, format: ExportFormat): Promise<string[]> {
+async function exported(store: Store, format: LineFormat): Promise<string[]> {
   const { signal } = new AbortController()
   const listing = await store.listing.start({ signal })
-  let text = ''
-  for await (const piece of exportNames(store, listing, format, signal)) text += piece.text
+  const lines: string[] = []
+  for await (const batch of nameHistories(store, listing, signal))
+    for (const history of batch) lines.push(...linesOfName(format, history, listing.startedAt))
   await listing.close()
-  return text.split('\n').slice(0, -1)
+  return lines
 }
 
 /** Everything that the endpoints answer, except the text of start pages. */
@@ -107,5 +110,44 @@ test('a forgotten name is not exported', async () => {
     lines.map((line) => JSON.parse(line).domain),
     [NAMES[1]],
   )
+  await close()
+})
+
+test('DuckDB reads the Parquet file: the current facts by column, and lists', async () => {
+  const { store, close } = await openSqlite()
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-parquet-'))
+  const path = join(folder, 'domains.parquet')
+  await ingest(store, [
+    seen(
+      'a.example',
+      1,
+      dns({ A: ['192.0.2.2', '192.0.2.10'], MX: [], TXT: [['one "two"']] }),
+      web({ has_website: true }),
+    ),
+    seen('b.example', 2, NXDOMAIN),
+    seen('c.example', 3, null),
+  ])
+  const { signal } = new AbortController()
+  const listing = await store.listing.start({ signal })
+  await writeParquet(path, nameHistories(store, listing, signal))
+  await listing.close()
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  const rows = async (sql: string) => (await connection.runAndReadAll(sql.replace('FILE', `'${path}'`))).getRowsJson()
+  assert.deepEqual(
+    (await rows('select column_name from (describe select * from FILE)')).flat(),
+    PARQUET_COLUMNS.map(({ name }) => name),
+  )
+  assert.deepEqual(await rows('select domain, has_website, ip, ssl, a, mx, txt, ns from FILE order by domain'), [
+    ['a.example', true, 'v4only', 'nocert', ['192.0.2.2', '192.0.2.10'], null, ['"one \\"two\\""'], null],
+    ['b.example', false, 'nxdomain', 'nocert', null, null, null, null],
+    ['c.example', false, null, 'nocert', null, null, null, null],
+  ])
+  assert.deepEqual(
+    await rows("select epoch(dns_observed)::bigint::varchar, web_observed from FILE where domain = 'b.example'"),
+    [[String(minute(2)), null]],
+  )
+  assert.deepEqual(await rows("select domain from FILE where list_contains(a, '192.0.2.10')"), [['a.example']])
+  connection.closeSync()
+  await rm(folder, { recursive: true })
   await close()
 })

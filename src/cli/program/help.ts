@@ -136,7 +136,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: ['store', 'ledger', 'storeTo', 'ledgerTo'],
   },
   export: {
-    examples: ['export observations --output all.jsonl.gz', 'export cof --output pdns.jsonl.gz --json'],
+    examples: ['export observations --output all.jsonl.gz', 'export parquet --output domains.parquet --json'],
     settings: STORE_SETTING_KEYS,
   },
   migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },

@@ -31,7 +31,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
   forget: ['remove all data of a name permanently', () => import('../forget.ts').then((m) => m.defineForget)],
   backup: ['copy the store to a folder while it is in use', () => import('../backup.ts').then((m) => m.defineBackup)],
   restore: ['create a store from a backup', () => import('../restore.ts').then((m) => m.defineRestore)],
-  export: ['write all that the store knows as lines', () => import('../export.ts').then((m) => m.defineExport)],
+  export: ['write all that the store knows to a file', () => import('../export.ts').then((m) => m.defineExport)],
   copy: ['copy the whole store to another one of either engine', () => import('../copy.ts').then((m) => m.defineCopy)],
   migrate: ['migrate an older store to this version', () => import('../migrate.ts').then((m) => m.defineMigrate)],
   'rotate-secret': [
