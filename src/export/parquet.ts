@@ -30,7 +30,7 @@ export const PARQUET_COLUMNS: readonly Column[] = [
 ]
 
 /** Rows of a row group. A reader skips groups by the first and the last name, so they must not be too large. */
-const ROWS_PER_GROUP = 50_000
+const ROWS_PER_GROUP = 20_000
 
 /** Writes a file. The names come in byte order. */
 export async function writeParquet(path: string, histories: AsyncIterable<readonly NameHistory[]>): Promise<void> {

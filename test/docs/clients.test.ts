@@ -7,7 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { MCP_TOOLS } from '../../src/api/mcp/mcp-server.ts'
+import { linesOfName, nameHistories } from '../../src/export/export.ts'
+import { writeParquet } from '../../src/export/parquet.ts'
 import { outcomeOf } from '../cli/run.ts'
 import { listOf, publish } from '../spec/files/files.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -15,6 +19,7 @@ import { codes, readPage, sections, tableOf } from './markdown.ts'
 
 const LIBRARY = fileURLToPath(new URL('../../client/src/client.ts', import.meta.url))
 
+const noCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl'
 const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'there is no python3'
 
 const world = await makeWorld()
@@ -83,4 +88,49 @@ test('the table of tools has those of the server', () => {
     rows,
     MCP_TOOLS.map(({ name }) => name),
   )
+})
+
+test('the commands with curl answer', { skip: noCurl }, async () => {
+  const section = sections(readPage('clients.md'), 2).get('curl and Python')!
+  const commands = /```sh\n([^`]+)```/.exec(section)![1]!.trim().split('\n')
+  const env = { ...process.env, DOMAINDEX_TOKEN: token }
+  const outputs: string[] = []
+  for (const command of commands) {
+    const line = command.replace('https://api.example.com', world.address)
+    const { stdout, stderr, code } = await outcomeOf(spawn('sh', ['-c', line], { env }))
+    assert.equal(code, 0, stderr)
+    outputs.push(stdout)
+  }
+  assert.equal(JSON.parse(outputs[0]!).result.ip, 'both')
+  assert.match(outputs[1]!, /^target\nexample\.blog\n/)
+})
+
+test('DuckDB runs the queries over exported files', async () => {
+  const section = sections(readPage('clients.md'), 2).get('Export')!
+  const [tables, lines] = [join(folder, 'domains.parquet'), join(folder, 'pdns.jsonl.gz')]
+  const { signal } = new AbortController()
+  const listing = await world.store.listing.start({ signal })
+  await writeParquet(tables, nameHistories(world.store, listing, signal))
+  let text = ''
+  for await (const batch of nameHistories(world.store, listing, signal))
+    for (const history of batch)
+      text += linesOfName('cof', history, 0)
+        .map((line) => `${line}\n`)
+        .join('')
+  await listing.close()
+  writeFileSync(lines, gzipSync(text))
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  const [servers, mail] = await Promise.all(
+    /```sql\n([^`]+)```/
+      .exec(section)![1]!
+      .trim()
+      .split('\n')
+      .map(async (query) => {
+        const real = query.replace("'domains.parquet'", `'${tables}'`).replace("'pdns.jsonl.gz'", `'${lines}'`)
+        return (await connection.runAndReadAll(real)).getRowsJson()
+      }),
+  )
+  connection.closeSync()
+  assert.ok(servers!.length > 0)
+  assert.ok(Array.isArray(mail))
 })
