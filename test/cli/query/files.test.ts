@@ -3,15 +3,18 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { after, suite, test } from 'node:test'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, suite, type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { EXIT_CODES } from '../../../src/cli/program/client-fault.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
 import { makeAccount, serverOf } from '../../api/server.ts'
 import { listOf, noise, publish } from '../../spec/files/files.ts'
 import { until } from '../../until.ts'
+import { outcomeOf } from '../run.ts'
 
-const { run, path, serve, withStore } = serverOf({ after } as never)
+const { run, start, path, serve, withStore } = serverOf({ after } as never)
 const lookup = { domain: 'example.com', observed_at: '2026-11-01T00:00:00Z', dns: { status: 'ok', A: ['192.0.2.1'] } }
 
 assert.equal((await run(['import', '-'], { input: JSON.stringify(lookup) })).code, 0)
@@ -31,6 +34,34 @@ await publish(world, 'domains-2026-11-20.txt.gz', listOf('example.com'), { rows:
 const REMOTE = { DOMAINDEX_SERVER: server, DOMAINDEX_TOKEN: token }
 const LOCAL = {}
 const etagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32)
+
+/** A server with one file, of whose first response only half arrives. */
+async function halfServer(t: TestContext) {
+  const ranges: (string | undefined)[] = []
+  const entry = { name: '2026-11-18.txt.gz', kind: 'daily', date: '2026-11-18', rows: 1, bytes: LARGE.length }
+  const files = [{ ...entry, etag: `"${etagOf(LARGE)}"`, last_modified: '2026-11-19T02:00:00Z' }]
+  const server = createServer(({ url, headers }, response) => {
+    if (!url?.endsWith('.gz')) return response.end(JSON.stringify({ files, next: null }))
+    ranges.push(headers.range)
+    const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1] ?? 0)
+    const digest = createHash('sha256').update(LARGE).digest('base64')
+    response.writeHead(headers.range === undefined ? 200 : 206, {
+      ETag: `"${etagOf(LARGE)}"`,
+      'Repr-Digest': `sha-256=:${digest}:`,
+      'Content-Length': LARGE.length - from,
+      ...(from > 0 && { 'Content-Range': `bytes ${from}-${LARGE.length - 1}/${LARGE.length}` }),
+    })
+    if (from === 0) return response.write(LARGE.subarray(0, LARGE.length / 2))
+    return response.end(LARGE.subarray(from))
+  })
+  server.listen(0, '127.0.0.1')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await until(() => server.listening)
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ranges }
+}
 
 type SyncRow = { date: string; state: string; bytes?: number }
 const rowsOf = (stdout: string): SyncRow[] =>
@@ -115,6 +146,25 @@ suite('daily and snapshot', { concurrency: 2 }, () => {
     assert.ok(readFileSync(`${folder}/2026-11-18.txt.gz`).equals(LARGE))
     assert.deepEqual(readdirSync(folder), ['2026-11-18.txt.gz'])
     await until(() => parts() === before + 1) // the log has the line when the response is closed
+  })
+
+  test('a sync that is stopped within a file keeps the part, and the next one fetches only the rest', async (t) => {
+    const sent = await halfServer(t)
+    const folder = path('stopped')
+    const args = ['daily', '--sync', folder, '--since', '2026-11-18', '--until', '2026-11-18']
+    const env = { DOMAINDEX_SERVER: sent.address, DOMAINDEX_TOKEN: token }
+    const child = start(args, env)
+    const outcome = outcomeOf(child)
+    const part = `${folder}/2026-11-18.txt.gz.${etagOf(LARGE)}.part`
+    await until(() => statSync(part, { throwIfNoEntry: false })?.size === LARGE.length / 2)
+    child.kill('SIGINT')
+    const { signal, stdout } = await outcome
+    assert.deepEqual([signal, stdout], ['SIGINT', ''])
+    assert.deepEqual(readdirSync(folder), [`2026-11-18.txt.gz.${etagOf(LARGE)}.part`])
+    const { code, stderr } = await run(args, { env })
+    assert.deepEqual([code, stderr], [0, 'domaindex: 1 fetched, 0 already there, 0 without a file\n'])
+    assert.ok(readFileSync(`${folder}/2026-11-18.txt.gz`).equals(LARGE))
+    assert.deepEqual(sent.ranges, [undefined, `bytes=${LARGE.length / 2 - 1}-`])
   })
 
   test('the part of another file is not continued, and bytes with a wrong digest are never renamed', async () => {
