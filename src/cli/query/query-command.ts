@@ -81,8 +81,8 @@ async function runQueries(
   if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
   const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
   const isLimited = options.limit !== undefined
-  process.exitCode = EXIT_CODES.partial[0] // if the reader of standard output leaves, the process ends with this code
   await withAnswerSource(options, writer, async ({ client, fault }, signal) => {
+    process.exitCode = EXIT_CODES.partial[0] // if the reader of standard output leaves, the process ends with this code
     process.exitCode = await askQueries(queries, { ask: ask(client, options), writer, isLimited, fault, signal })
   })
 }
