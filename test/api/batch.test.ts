@@ -10,7 +10,7 @@ import { ApiMetrics } from '../../src/api/metrics.ts'
 import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
 import type { FactsReader, RowPage } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import { makeWorld } from '../spec/world.ts'
+import { type Known, makeWorld } from '../spec/world.ts'
 import { until } from '../until.ts'
 
 const MIB = 2 ** 20
@@ -22,12 +22,15 @@ let redirects: (query: string) => Promise<RowPage<DomainName>>
 const page = (text: string): RowPage<DomainName> => ({ rows: [`[{"target":"${text}"}]`], count: 1, last: null })
 const facts = { ...world.store.facts, redirects: (query: string) => redirects(query) } as unknown as FactsReader
 const metrics = new ApiMetrics()
+/** Milliseconds that a test adds to the monotonic clock. */
+let advanced = 0
 const { app } = await createApi({
   similarSearch: openSimilarityService(world.store),
   fileStore: world.fileStore,
   store: { facts, ledger: world.store.ledger },
   settings: { cors: '*', trustedProxies: [] },
   now: () => world.clock.now,
+  monotonicMs: () => performance.now() + advanced,
   log: pino({ level: 'silent' }),
   metrics,
 })
@@ -112,4 +115,39 @@ test('after a disconnection the account has all its slots', async () => {
     }),
   )
   assert.deepEqual(answers, Array(10).fill(20))
+})
+
+/** Sends a batch of 50 lines to another account, and calls `change` while its first 8 lines are in progress. */
+async function changedDuring(change: (known: Known) => void | Promise<void>) {
+  const known = await world.account({ plan: 'basic' })
+  const started = Promise.withResolvers<void>()
+  const changed = Promise.withResolvers<void>()
+  let begun = 0
+  redirects = async (query) => {
+    if (++begun === 8) started.resolve()
+    await changed.promise
+    return page(query)
+  }
+  const headers = { Authorization: `Bearer ${known.token}` }
+  const response = fetch(`${address}/batch`, { method: 'POST', headers, body: linesFor(50) })
+  await started.promise
+  await change(known)
+  advanced += 1_000
+  changed.resolve()
+  const lines = (await (await response).text()).trimEnd().split('\n')
+  return { statuses: lines.map((line) => JSON.parse(line).status as number), headers }
+}
+
+test('a token that is revoked during a batch is refused from the next line on', async () => {
+  const { statuses } = await changedDuring((known) => world.revoke(known))
+  assert.deepEqual(statuses, [...Array(8).fill(200), ...Array(42).fill(401)])
+})
+
+test('lines that start on the next day are charged to that day', async () => {
+  const { statuses, headers } = await changedDuring(() => {
+    world.clock.now += 86_400
+  })
+  assert.deepEqual(statuses, Array(50).fill(200))
+  const quota = (await (await fetch(`${address}/account/quota`, { headers })).json()) as { used: number }
+  assert.equal(quota.used, 42)
 })

@@ -19,14 +19,17 @@ const MAX_SHORT_BYTES = 8_192
 /** The answer to a line, with its line feed. `release` frees its memory: call it once, when it is sent. */
 export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => void }
 
+/** The account of a batch. `authenticate` returns its caller as of now, and throws `token_invalid`. */
+export type BatchAccount = { id: number; authenticate: () => Caller | Promise<Caller> }
+
 /**
- * Answers lines. Every line takes a slot of the account, as a call does. A long answer holds it until it is released,
- * so a client that reads slowly stops the work. If the consumer stops, no further line starts. `id`: the request in
- * the log.
+ * Answers lines. Every line takes a slot of the account and is authenticated, as a call is: a batch can outlast its
+ * token and its day. A long answer holds its slot until it is released, so a client that reads slowly stops the work.
+ * If the consumer stops, no further line starts. `id`: the request in the log.
  */
 export async function* answerLines(
   context: ApiContext,
-  caller: Caller,
+  account: BatchAccount,
   lines: readonly string[],
   id: string,
 ): AsyncGenerator<LineAnswer> {
@@ -35,7 +38,7 @@ export async function* answerLines(
   try {
     while (started < lines.length || open.length > 0) {
       while (started < lines.length && open.length < MAX_OPEN_LINES) {
-        open.push(answerLine(context, caller, lines[started++]!, id))
+        open.push(answerLine(context, account, lines[started++]!, id))
         if (started % LINES_PER_TURN === 0) await yieldToEventLoop()
       }
       yield await open.shift()!
@@ -45,15 +48,13 @@ export async function* answerLines(
   }
 }
 
-async function answerLine(context: ApiContext, caller: Caller, line: string, id: string): Promise<LineAnswer> {
-  const { callLimiter, responses } = context
-  const { account } = caller
+async function answerLine(context: ApiContext, account: BatchAccount, line: string, id: string): Promise<LineAnswer> {
+  const { callLimiter } = context
   let call: BatchCall | null = null
+  let caller: Caller
   try {
     call = parseBatchLine(line)
-    rejectIfOverloaded(responses)
-    const waiting = callLimiter.acquire(account.id)
-    if (waiting !== null) await waiting
+    caller = await acquireAndAuthenticate(context, account)
   } catch (thrown) {
     return lineAnswer(errorResponse(toApiError(context, id, thrown), call?.endpoint.envelope ?? 'top'))
   }
@@ -67,6 +68,22 @@ async function answerLine(context: ApiContext, caller: Caller, line: string, id:
     callLimiter.release(account.id)
   }
   return { ...answer, release }
+}
+
+/** Takes a slot of the account. The token is checked when the line has it, because the wait can be long. */
+async function acquireAndAuthenticate(
+  { callLimiter, responses }: ApiContext,
+  { id, authenticate }: BatchAccount,
+): Promise<Caller> {
+  rejectIfOverloaded(responses)
+  const waiting = callLimiter.acquire(id)
+  if (waiting !== null) await waiting
+  try {
+    return await authenticate()
+  } catch (error) {
+    callLimiter.release(id)
+    throw error
+  }
 }
 
 function lineAnswer({ status, body, release = () => {} }: ApiResponse): LineAnswer {

@@ -30,7 +30,8 @@ export async function handleBatch(context: ApiContext, request: ApiRequest, repl
     request.accessRecord.account = caller.account.id
     const lines = splitBatch(String(body ?? ''))
     const headers = await headersOf(context, caller, request)
-    const answers = answerLines(context, caller, lines, request.id)
+    const account = { id: caller.account.id, authenticate: () => authenticateBearer(context, request) }
+    const answers = answerLines(context, account, lines, request.id)
     await sendAnswers(context, request, reply, headers, answers)
   } catch (thrown) {
     if (reply.raw.headersSent) throw thrown
