@@ -8,8 +8,8 @@ import { resultSchema, type Tool } from './tool.ts'
 
 const DEFAULT_NAMES = 100
 const MAX_NAMES = 500
-/** Longer texts are no part of a name. */
-const MAX_CONTAINS_LENGTH = 63
+/** The names in so many bytes are searched at once: under a millisecond. */
+const CHUNK_BYTES = 65_536
 
 export const registeredOn: Tool = {
   name: 'registered_on',
@@ -40,9 +40,7 @@ export const registeredOn: Tool = {
   async call(source, { date, contains = '', after = '', limit }) {
     const opened = await source.openDaily(String(date ?? ''))
     if ('status' in opened) return { refused: opened }
-    const wanted = String(contains ?? '')
-      .toLowerCase()
-      .slice(0, MAX_CONTAINS_LENGTH)
+    const wanted = String(contains ?? '').toLowerCase()
     const max = Math.min(typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : DEFAULT_NAMES, MAX_NAMES)
     const found = await searchNames(opened, wanted, String(after ?? ''), max)
     return { result: { date, ...found, notes: [] } }
@@ -53,26 +51,26 @@ export const registeredOn: Tool = {
 async function searchNames(file: AsyncIterable<Uint8Array>, wanted: string, after: string, max: number) {
   const names: string[] = []
   let [registered, matching, hasMore] = [0, 0, false]
-  await pipeline(Readable.from(file), createGunzip(), async (content: AsyncIterable<Buffer>) => {
-    for await (const name of linesOf(content)) {
-      registered++
-      if (!name.includes(wanted)) continue
-      matching++
-      if (name <= after) continue
-      if (names.length < max) names.push(name)
-      else hasMore = true
-    }
-  })
-  return { registered, matching, names, next: hasMore ? names.at(-1)! : null }
-}
-
-/** The lines of a text in ASCII, without line feeds. */
-async function* linesOf(content: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of content) {
-    const lines = (rest + chunk.toString('latin1')).split('\n')
-    rest = lines.pop()!
-    yield* lines
+  const visit = (name: string): void => {
+    registered++
+    if (!name.includes(wanted)) return
+    matching++
+    if (name <= after) return
+    if (names.length < max) names.push(name)
+    else hasMore = true
   }
-  if (rest !== '') yield rest
+  await pipeline(
+    Readable.from(file),
+    createGunzip({ chunkSize: CHUNK_BYTES }),
+    async (content: AsyncIterable<Buffer>) => {
+      let rest = ''
+      for await (const chunk of content) {
+        const lines = (rest + chunk.toString('latin1')).split('\n')
+        rest = lines.pop()!
+        for (const name of lines) visit(name)
+      }
+      if (rest !== '') visit(rest)
+    },
+  )
+  return { registered, matching, names, next: hasMore ? names.at(-1)! : null }
 }

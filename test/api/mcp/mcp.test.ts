@@ -138,6 +138,16 @@ test('the names of a day are searched, page by page, for one call a day', async 
   await client.close()
 })
 
+test('a text that is longer than a label is searched as a whole', async () => {
+  const label = 'a'.repeat(63)
+  await publish(world, '2026-11-17.txt.gz', gzipSync(`${label}.example\n${label}.test`))
+  const client = await connected(premium.token)
+  type Day = { registered: number; names: string[] }
+  const day = await resultOf<Day>(client, 'registered_on', { date: '2026-11-17', contains: `${label}.test` })
+  assert.deepEqual([day.registered, day.names], [2, [`${label}.test`]])
+  await client.close()
+})
+
 test('a refusal names the cause and what to do, and a tool costs what its endpoint costs', async () => {
   const free = await world.account()
   const client = await connected(free.token)
