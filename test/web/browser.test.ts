@@ -10,6 +10,7 @@ import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { TESTER } from '../tester.ts'
 import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
+import { manageAccount, readViews, signUpByMail, spendCalls } from './browser/members.ts'
 import { checkOperatorPages, operateAccount, refuseUser } from './browser/operate.ts'
 import { openWindow, type PageCase, pageCases, type Scheme, sessionOf, show } from './browser/pages.ts'
 import { HOSTILE, makeSite, type Site } from './browser/site.ts'
@@ -33,11 +34,16 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
     await t.test('the keyboard alone reaches a state of the history', () => useKeyboard(browser, site))
     await t.test('the colour scheme is kept', () => switchScheme(browser, site))
     await t.test('errors say what to do', () => showErrors(browser, site))
+    await t.test('sign up by mail, and reset the password by mail', () => signUpByMail(browser, site))
+    await t.test('change the password, rotate a token, end another session', () => manageAccount(browser, site))
+    await t.test('download a view, load older states, find a page that is missing', () => readViews(browser, site))
+    await t.test('spend all calls of the day', () => spendCalls(browser, site))
     await t.test('every page of operators', () => checkOperatorPages(browser, site, checkPage))
     await t.test('operate an account', () => operateAccount(browser, site))
     await t.test('a user does not reach the pages of operators', () => refuseUser(browser, site))
   } finally {
     await browser.close()
+    await site.mailbox.close()
   }
 })
 

@@ -97,7 +97,7 @@ const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
     summary: 'Remove the period that starts on a day',
     status: 204,
     response: null,
-    errors: ['not_found'],
+    errors: ['value_invalid', 'not_found'],
     handle: subscription.removePeriodByOperator,
   }),
   route('PUT', `${ONE}/addons/:addon`, {
@@ -138,7 +138,7 @@ const TOKEN_ROUTES: readonly OperatorRoute[] = [
     summary: 'Revoke a token: every server rejects it within a second',
     status: 204,
     response: null,
-    errors: ['not_found'],
+    errors: ['value_invalid', 'not_found'],
     handle: revokeTokenByOperator,
   }),
 ]

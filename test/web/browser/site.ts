@@ -4,6 +4,7 @@ import type { Account } from '../../../src/accounts/account.ts'
 import { preparePageBundle } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
 import { addDays, type Day } from '../../../src/values/time.ts'
+import { openMailbox } from '../../app/mailbox.ts'
 import { listOf, publish } from '../../spec/files/files.ts'
 import { look, NXDOMAIN, ok, redirecting, site } from '../../spec/observations.ts'
 import { makeWorld, type World } from '../../spec/world.ts'
@@ -62,18 +63,28 @@ const HUB_SITE = {
 /** The domains that share an address with the hub. */
 const NEIGHBOURS = Array.from({ length: 130 }, (_, index) => `shop-${String(index + 1).padStart(3, '0')}.example`)
 
-export type Site = { world: World; hub: string; account: Account }
+/** A domain with more states than a page of the plan Basic has. */
+export const BUSY = 'busy.example'
+/** A domain with letters outside ASCII. */
+export const UNICODE = { name: 'xn--mnchen-3ya.example', unicode: 'münchen.example' }
+
+type Mailbox = Awaited<ReturnType<typeof openMailbox>>
+/** The address in mails. */
+export const MAILED_SITE = 'https://domains.test'
+
+export type Site = { world: World; hub: string; account: Account; mailbox: Mailbox }
 
 /** Everything that the pages show. The account is Premium with both add-ons. */
 export async function makeSite(): Promise<Site> {
   const world = await makeWorld()
   world.page = new WebPage(await preparePageBundle())
-  await world.serve()
+  const mailbox = await openMailbox()
+  await world.serve(world.store, undefined, { smtp: mailbox.url, from: 'service@domains.test', publicUrl: MAILED_SITE })
   await fillStore(world)
   await publishFiles(world)
   const periods = ['basic:2026-01-10..2026-06-30', 'premium:2026-09-01..']
   const { account } = await world.account({ periods, addons: ['export', 'enriched'] })
-  return { world, hub: HUB, account }
+  return { world, hub: HUB, account, mailbox }
 }
 
 async function fillStore(world: World): Promise<void> {
@@ -95,6 +106,10 @@ async function fillStore(world: World): Promise<void> {
     look('dropped.example', { dns: ok({ A: ['192.0.2.99'] }) }, '2026-01-01T00:00:00Z'),
     look('dropped.example', { dns: NXDOMAIN }),
     look('bare.example'),
+    look(UNICODE.name, { dns: ok({ A: ['192.0.2.55'] }) }),
+    ...Array.from({ length: 12 }, (_, index) =>
+      look(BUSY, { dns: ok({ A: [`192.0.2.${index + 1}`] }) }, `2026-11-19T00:${String(index + 10)}:00Z`),
+    ),
   )
   await world.index()
 }
@@ -106,6 +121,7 @@ async function publishFiles(world: World): Promise<void> {
     if (day === '2026-11-08' || day === '2026-11-09' || day > '2026-11-19') continue
     await publish(world, `${day}.txt.gz`, listOf(`new-${index}.example`), { rows: 9_400 + ((index * 977) % 3_100) })
   }
+  await publish(world, '2026-11-09.txt.gz', listOf('few.example'), { rows: 3, held: '3 rows, 0.01 times the median' })
   await publish(world, '2026-11-05-followup-7.csv.gz', listOf('domain'), { rows: 9_876 })
   await publish(world, 'domains-2026-11-20.txt.gz', listOf('a.example'), { rows: 1_234_567 })
   await publish(world, 'domains-enriched-2026-11-20.csv.gz', listOf('domain'), { rows: 1_234_567 })

@@ -161,7 +161,14 @@ function PasswordForm() {
             The password is changed, and all other sessions have ended.
           </p>
         )}
-        <PasswordField label="Current password" name="current" value={current} onValue={setCurrent} error={error} />
+        <PasswordField
+          label="Current password"
+          name="current"
+          value={current}
+          onValue={setCurrent}
+          error={error}
+          isOptional
+        />
         <PasswordField
           label="New password"
           name="password"

@@ -26,7 +26,7 @@ export function SignInForm({ canSignUp }: { canSignUp: boolean }) {
     <SignInFrame title="Sign in">
       <form class="card form" onSubmit={submit}>
         {error !== null && <ErrorBox error={error} />}
-        <Field label="Eemail address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
+        <Field label="Email address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
         <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={null} />
         <Button kind="primary" type="submit" isBusy={isBusy}>
           Sign in
