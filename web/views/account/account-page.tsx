@@ -1,7 +1,7 @@
 /** /account: who is signed in, the password, and the sessions of the account. */
 
 import { useState } from 'preact/hooks'
-import { callServer } from '../../client/http.ts'
+import { type CallError, callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
 import { navigate } from '../../client/router.ts'
 import { acceptSession, accountOf, session, signOut } from '../../client/session.ts'
@@ -161,27 +161,43 @@ function PasswordForm() {
             The password is changed, and all other sessions have ended.
           </p>
         )}
-        <PasswordField
-          label="Current password"
-          name="current"
-          value={current}
-          onValue={setCurrent}
+        <BothPasswords
+          current={current}
+          onCurrent={setCurrent}
+          password={password}
+          onPassword={setPassword}
           error={error}
-          isOptional
-        />
-        <PasswordField
-          label="New password"
-          name="password"
-          value={password}
-          onValue={setPassword}
-          error={error}
-          isNew
         />
         <Button type="submit" isBusy={isBusy}>
           Change the password
         </Button>
       </form>
     </Card>
+  )
+}
+
+type BothPasswordsProps = {
+  current: string
+  onCurrent: (text: string) => void
+  password: string
+  onPassword: (text: string) => void
+  error: CallError | null
+}
+
+function BothPasswords({ current, onCurrent, password, onPassword, error }: BothPasswordsProps) {
+  const shared = { error }
+  return (
+    <>
+      <PasswordField
+        {...shared}
+        label="Current password"
+        name="current"
+        value={current}
+        onValue={onCurrent}
+        isOptional
+      />
+      <PasswordField {...shared} label="New password" name="password" value={password} onValue={onPassword} isNew />
+    </>
   )
 }
 
