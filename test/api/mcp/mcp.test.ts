@@ -103,6 +103,33 @@ test('texts of strangers are bounded and have no invisible characters', async ()
   await client.close()
 })
 
+test('a history that is too long ends early, and continues without a gap', async () => {
+  const records = (state: number) =>
+    Array.from({ length: 40 }, (_, n) => [`state ${state} record ${n} ${'y'.repeat(200)}`])
+  const times = Array.from({ length: 6 }, (_, state) => `2026-11-10T0${state}:00:00Z`)
+  await world.ingest(...times.map((at, state) => look('long.example', { dns: ok({ TXT: records(state) }) }, at)))
+  const client = await connected(premium.token)
+  type History = { states: { first_seen: string }[]; notes: string[]; next: string | null; older: string[] }
+  const seen: string[] = []
+  let pages = 0
+  for (let next: string | null | undefined; next !== null; pages++) {
+    const page: History = await resultOf(client, 'dns_history', {
+      domain: 'long.example',
+      type: 'TXT',
+      limit: 20,
+      ...(next !== undefined && { next }),
+    })
+    assert.ok(JSON.stringify(page.states).length <= 41_000)
+    seen.push(...page.states.map(({ first_seen: at }) => `${at}Z`))
+    next = page.next
+  }
+  assert.deepEqual(seen, times.toReversed())
+  assert.ok(pages > 1)
+  const all: History = await resultOf(client, 'dns_history', { domain: 'long.example', limit: 20 })
+  assert.deepEqual([all.older, all.next], [['TXT'], null])
+  await client.close()
+})
+
 test('the names of a day are searched, page by page, for one call a day', async () => {
   const names = Array.from(
     { length: 250 },
