@@ -1,5 +1,6 @@
 /** Exports what the store knows about all names, in the order of the names. */
 
+import { setImmediate } from 'node:timers/promises'
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import { writeObservation } from '../observe/observation-writer.ts'
 import type { NameListing } from '../store/port/listing.ts'
@@ -36,6 +37,7 @@ export async function* nameHistories(
   for await (const { text } of listing.names()) {
     const names = Buffer.from(text).toString('latin1').trimEnd().split('\n') as DomainName[]
     for (let at = 0; at < names.length; at += NAMES_PER_READ) {
+      await setImmediate() // a signal and the renewal of the lock need the event loop, for which SQLite never waits
       signal.throwIfAborted()
       yield await readNameHistories(store, names.slice(at, at + NAMES_PER_READ))
     }

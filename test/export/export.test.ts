@@ -9,13 +9,14 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { type LineFormat, linesOfName, nameHistories } from '../../src/export/export.ts'
 import { PARQUET_COLUMNS, writeParquet } from '../../src/export/parquet.ts'
+import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { ADDRESSES, type Event, NAMES, observations, TARGETS } from '../store/conformance/arbitraries.ts'
-import { dns, minute, NOW, NXDOMAIN, seen, web } from '../store/conformance/world.ts'
+import { dns, minute, NOW, NXDOMAIN, SERVFAIL, seen, web } from '../store/conformance/world.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 
 type Opened = { store: Store; close: () => Promise<void> }
@@ -97,6 +98,42 @@ for (const [engine, open, skip, numRuns] of [
     )
   })
 }
+
+test('an export whose reader never waits lets signals through, so that it can be stopped', async () => {
+  const { store, close } = await openSqlite()
+  const names = Array.from({ length: 1_000 }, (_, number) =>
+    seen(`name-${number}.example`, 1, dns({ A: ['192.0.2.1'] })),
+  )
+  await ingest(store, names)
+  const controller = new AbortController()
+  const listing = await store.listing.start({ signal: controller.signal })
+  let read = 0
+  await assert.rejects(async () => {
+    for await (const batch of nameHistories(store, listing, controller.signal)) {
+      if (read === 0) setImmediate(() => controller.abort(new Error('stopped')))
+      read += batch.length
+    }
+  }, /stopped/)
+  assert.ok(read < names.length, `${read} of ${names.length} names`)
+  await listing.close()
+  await close()
+})
+
+test('a failure is restored beside records of its second, and before a status without addresses', async () => {
+  const [from, to] = [await openSqlite(), await openSqlite()]
+  for (const [name, failure] of [
+    ['a.example', NXDOMAIN],
+    ['b.example', SERVFAIL],
+  ] as const)
+    await happen(from.store, [seen(name, 1, failure), seen(name, 1, dns({ A: ['192.0.2.2'], CNAME: [] }))])
+  await happen(from.store, [seen('c.example', 1, SERVFAIL), seen('c.example', 2, dns({ MX: [] }))])
+  const lines = await exported(from.store, 'observations')
+  assert.equal(lines.length, 6)
+  for (const line of lines) await ingest(to.store, [parseObservation(line) as Observation])
+  assert.deepEqual(await answersOf(to.store), await answersOf(from.store))
+  assert.deepEqual(await exported(to.store, 'observations'), lines)
+  await Promise.all([from.close(), to.close()])
+})
 
 test('a forgotten name is not exported', async () => {
   const { store, close } = await openSqlite()
