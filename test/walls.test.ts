@@ -72,10 +72,7 @@ const rules: ArchitectureRules = {
       { folder: 'src/probe/redirect-chain.ts', why: 'one chain of redirects' },
     ],
     [{ folder: 'src/probe/web.ts', why: 'the web part of a probe' }],
-    [
-      { folder: 'src/probe/probe.ts', why: 'one probe of one domain' },
-      { folder: 'src/fetch/', why: 'downloads zones from ICANN' },
-    ],
+    [{ folder: 'src/probe/probe.ts', why: 'one probe of one domain' }],
     [
       { folder: 'src/observe/', pure: true, why: 'turns ProbeResult into Observation' },
       { folder: 'lab/', why: 'a small internet for the demo and the tests' },
@@ -98,6 +95,7 @@ const rules: ArchitectureRules = {
     [
       { folder: 'src/crawler/continuous/', why: 'a source of crawl requests: the scheduler does not know it' },
       { folder: 'src/crawler/list/', why: 'a source of crawl requests: the scheduler does not know it' },
+      { folder: 'src/fetch/', why: 'fetches zones, certificate logs and lists into the inbox and the store' },
     ],
     [{ folder: 'src/jobs/', why: 'builds the files that the API delivers' }],
     [{ folder: 'src/api/', why: 'answers requests from the store and the file store' }],
@@ -128,7 +126,7 @@ const rules: ArchitectureRules = {
       ],
       why: 'no response waits for the internet',
     },
-    { folders: ['src/fetch/'], importers: ['src/cli/'], why: 'no response waits for a download' },
+    { folders: ['src/fetch/'], importers: ['src/server/', 'src/cli/'], why: 'no response waits for a download' },
     {
       folders: CRAWLER_FOLDERS,
       importers: [...CRAWLER_FOLDERS, 'src/config/', 'src/server/', 'src/cli/'],
@@ -149,6 +147,8 @@ const rules: ArchitectureRules = {
       why: 'in src/, only probe and fetch connect to the internet',
       except: [
         { folder: 'src/fetch/', module: 'undici', names: ['Agent', 'request'] },
+        { folder: 'src/fetch/', module: 'net', names: ['connect', 'Socket'] },
+        { folder: 'src/fetch/', module: 'tls', names: ['connect', 'TLSSocket'] },
         { folder: 'src/values/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
         { folder: 'src/api/', module: 'http', names: ['createServer', 'ServerResponse', 'STATUS_CODES'] },
         { folder: 'src/server/', module: 'http', names: ['createServer', 'STATUS_CODES'] },

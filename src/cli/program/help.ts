@@ -56,7 +56,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['import observations.jsonl.gz', 'import --format zone com.zone.gz --json', 'import --inbox'],
     settings: [...STORE_SETTING_KEYS, 'diskFree', 'zones', 'inbox', 'crawlMinInterval', 'crawlMaxInterval'],
   },
-  fetch: {
+  'fetch czds': {
     examples: ['fetch czds', 'fetch czds com net --json'],
     settings: ['inbox', 'zones', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones'],
   },

@@ -11,7 +11,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
   serve: ['serve the API over HTTP', () => import('../serve.ts').then((m) => m.defineServe)],
   crawl: ['probe domains and store the results', () => import('../crawl.ts').then((m) => m.defineCrawl)],
   import: ['import observations, zones and lists of names', () => import('../import.ts').then((m) => m.defineImport)],
-  fetch: ['fetch zones into the inbox', () => import('../fetch.ts').then((m) => m.defineFetch)],
+  fetch: ['fetch zones and names from those who publish them', () => import('../fetch.ts').then((m) => m.defineFetch)],
   build: [
     'build the daily, follow-up and snapshot files manually',
     () => import('../build.ts').then((m) => m.defineBuild),

@@ -2,10 +2,10 @@
 
 import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { InputError, StorageError } from '../import/stream/input-error.ts'
-import { ensureFolder } from '../jobs/file-store/durable.ts'
-import { parseName } from '../values/domain-name.ts'
-import { type Day, dayOf } from '../values/time.ts'
+import { InputError, StorageError } from '../../import/stream/input-error.ts'
+import { ensureFolder } from '../../jobs/file-store/durable.ts'
+import { parseName } from '../../values/domain-name.ts'
+import { type Day, dayOf } from '../../values/time.ts'
 import type { CzdsClient, ZoneFileInfo } from './czds-client.ts'
 
 /** The outcome of a zone. `file`: its name in the folder, null if it is unknown. */

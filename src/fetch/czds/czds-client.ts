@@ -4,8 +4,8 @@
  */
 
 import { Agent, type Dispatcher, request } from 'undici'
-import { InputError } from '../import/stream/input-error.ts'
-import { type DomainName, registrableDomain } from '../values/domain-name.ts'
+import { InputError } from '../../import/stream/input-error.ts'
+import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
 
 /** `accounts`, `zones`: the base URLs of the two APIs. `agent`: the User-Agent, which CZDS requires. */
 export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { until } from '../until.ts'
+import { until } from '../../until.ts'
 
 export const USER = 'ann@example.com'
 export const PASSWORD = 'correct horse'
