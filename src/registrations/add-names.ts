@@ -1,9 +1,9 @@
 /** Adds names to the store: inserts unknown names and, if requested, makes known names due. */
 
 import { postponedChange } from '../apply/apply.ts'
-import { ingest } from '../store/ingest.ts'
+import { freshNameChange } from '../apply/fresh-name.ts'
 import type { Store } from '../store/port/store.ts'
-import type { DomainName } from '../values/domain-name.ts'
+import { type DomainName, slotOf } from '../values/domain-name.ts'
 
 /** Where names are added. */
 export type AddNamesContext = {
@@ -13,21 +13,36 @@ export type AddNamesContext = {
   onAdded(names: number, newNames: number): void
 }
 
-/** `insertsUnknown`: unknown names are inserted and due. `makesDue`: known names become due at once. */
-export type AddNamesMode = { insertsUnknown: boolean; makesDue: boolean }
+/**
+ * `insertsUnknown`: unknown names are inserted and due. `makesDue`: known names become due at once. `keepsOrder`: the
+ * first probes of new names follow the order of the names, as if they were places in one list.
+ */
+export type AddNamesMode = { insertsUnknown: boolean; makesDue: boolean; keepsOrder?: boolean }
+
+/** A name and its place in its list, 0 for none. */
+type PlacedName = { name: DomainName; slot: number; place: number }
 
 /** Names per transaction, as in an import. */
 const ADD_NAMES_BATCH = 2_000
+/** Concurrent transactions: if the store is another process, one is prepared while another is written. */
+const CONCURRENT_TRANSACTIONS = 2
 
-/** Adds the names batch by batch. If it runs again, it changes only the due times. */
+/** Adds the names batch by batch. A batch has each name once. If it runs again, it changes only the due times. */
 export async function addNames(
   batches: AsyncIterable<readonly DomainName[]>,
-  { insertsUnknown, makesDue }: AddNamesMode,
+  { insertsUnknown, makesDue, keepsOrder }: AddNamesMode,
   context: AddNamesContext,
 ): Promise<void> {
+  let read = 0
   for await (const names of batches) {
     context.signal.throwIfAborted()
-    const newNames = insertsUnknown ? await insertUnknown(context, names) : 0
+    const placed = names.map((name, index) => ({
+      name,
+      slot: slotOf(name),
+      place: keepsOrder ? read + index + 1 : 0,
+    }))
+    read += names.length
+    const newNames = insertsUnknown ? await insertUnknown(context, placed) : 0
     if (makesDue)
       for (let at = 0; at < names.length; at += ADD_NAMES_BATCH)
         await makeDue(context, names.slice(at, at + ADD_NAMES_BATCH))
@@ -35,10 +50,32 @@ export async function addNames(
   }
 }
 
-async function insertUnknown({ store }: AddNamesContext, names: readonly DomainName[]): Promise<number> {
-  const observed_at = await store.now()
-  const observations = names.map((domain) => ({ domain, observed_at, dns: null, web: null }))
-  return (await ingest(store, observations)).filter((outcome) => outcome === 'applied').length
+/** Inserts in the order of the store, which costs least. Returns the number of new names. */
+async function insertUnknown({ store }: AddNamesContext, placed: PlacedName[]): Promise<number> {
+  const sorted = placed.toSorted((a, b) => a.slot - b.slot || (a.name < b.name ? -1 : 1))
+  let [at, newNames] = [0, 0]
+  const insertRest = async (): Promise<void> => {
+    while (at < sorted.length) {
+      const batch = sorted.slice(at, at + ADD_NAMES_BATCH)
+      at += batch.length
+      const inserted = await insertBatch(store, batch)
+      newNames += inserted
+    }
+  }
+  const settled = await Promise.allSettled(Array.from({ length: CONCURRENT_TRANSACTIONS }, insertRest))
+  for (const each of settled) if (each.status === 'rejected') throw each.reason
+  return newNames
+}
+
+/** A name that another writer added in the meantime is known, so its rejection is no failure. */
+async function insertBatch({ observations }: AddNamesContext['store'], batch: readonly PlacedName[]): Promise<number> {
+  const states = await observations.crawlStates(batch.map(({ name }) => name))
+  const changes = states.flatMap((state, index) =>
+    state.version === 0 ? [freshNameChange(state, batch[index]!.place)] : [],
+  )
+  if (changes.length === 0) return 0
+  const { rejected } = await observations.save(changes)
+  return changes.length - rejected.length
 }
 
 /** Reads a name again if another writer changed it, because it may just have been probed. */

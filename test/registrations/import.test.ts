@@ -185,6 +185,15 @@ test('a list without registrations stores its unknown names, leaves known ones a
   assert.deepEqual(await known(world, ['a.example', 'b.example']), [true, true])
   assert.deepEqual([await dueOf('a.example'), world.files()], [due, files])
   assert.deepEqual(await world.learnList('1,a.example\n2,b.example\n'), { names: 2, unusable: 0, newNames: 0 })
+  await world.learnList('9,z.example\n1,y.example\n2,z.example\n3,a.example\n5,m.example\n')
+  const learned = await world.store.observations.crawlStates(
+    ['z', 'y', 'a', 'm'].map((label) => parseName(`${label}.example`)!),
+  )
+  assert.deepEqual(
+    learned.map(({ due }) => due),
+    [1, 2, 0, 4],
+    'new names have the place of their first line',
+  )
   await assert.rejects(world.learnList('c.example\nx\n', { isStrict: true }), /^Error: line 2$/)
   assert.deepEqual(await known(world, ['c.example']), [false])
 })

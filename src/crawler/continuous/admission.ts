@@ -52,7 +52,7 @@ export async function admitCandidates(
         targets: {},
         requests,
       })
-    else if (range.sweep !== null) range.sweep.hasReturned = true
+    else if (range.sweep !== null) range.sweep.hasReturned = range.sweep.hasOverflowed = true
   }
   await loadTargets(ranges, admitted)
   for (const candidate of admitted) if (isStillHeld(ranges, candidate)) ranges.admit(candidate)

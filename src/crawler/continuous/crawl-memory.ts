@@ -15,6 +15,8 @@ export type CrawlMemory = {
   /** Leases that could not be released. */
   unreleasedLeases: Lease[]
   nameServerCounts: NameServerCounts
+  /** The place in a list up to which the next sweep of a range admits names. Ranges without such names have none. */
+  placeLimits: Map<number, number>
 }
 
 /** The number of remembered sets, the most recently used. */
@@ -31,6 +33,7 @@ export function createCrawlMemory(): CrawlMemory {
     failuresInRow: new LruMap(MAX_FAILING_NAMES),
     unreleasedLeases: [],
     nameServerCounts: new NameServerCounts(),
+    placeLimits: new Map(),
   }
 }
 

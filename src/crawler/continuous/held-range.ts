@@ -7,6 +7,7 @@ import { type DomainName, SLOTS_PER_RANGE } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { Candidate } from '../request-source.ts'
 import { EMPTY_SWEEP_COUNT } from '../status/sweep-count.ts'
+import { type PlaceSweep, startPlaceSweep } from './list-places.ts'
 
 /** A candidate of a leased range. */
 export type LeasedCandidate = Candidate & {
@@ -38,8 +39,11 @@ type SweepProgress = {
   slotsRead: number
   tookMs: number
   count: SlotCount
+  places: PlaceSweep
   /** Whether due names were returned to their slots. */
   hasReturned: boolean
+  /** Whether the queue had no space for some of them. */
+  hasOverflowed: boolean
 }
 
 /** The minimum and maximum of seconds until the next sweep of a range. */
@@ -50,9 +54,18 @@ const SWEEP_TIME_SHARE = 100
 
 /**
  * Starts at slot `first`, 0 to 255. It differs each time, so that a lack of time does not always delay the same names.
+ * `placeLimit`: as for `startPlaceSweep`.
  */
-export function startSweep(heldRange: HeldRange, first: number): void {
-  heldRange.sweep = { first, slotsRead: 0, tookMs: 0, count: EMPTY_SWEEP_COUNT, hasReturned: false }
+export function startSweep(heldRange: HeldRange, first: number, placeLimit?: number): void {
+  heldRange.sweep = {
+    first,
+    slotsRead: 0,
+    tookMs: 0,
+    count: EMPTY_SWEEP_COUNT,
+    places: startPlaceSweep(placeLimit),
+    hasReturned: false,
+    hasOverflowed: false,
+  }
 }
 
 /** The next slots to read, inclusive, at most `maxSlots` of them. Returns null if all were read. */

@@ -1,6 +1,7 @@
 /** Counts of names: sums over slots, updates after probes, and the age of the facts. Pure. */
 
 import type { CrawlState } from '../../apply/crawl-state.ts'
+import { LAST_LIST_PLACE } from '../../apply/fresh-name.ts'
 import { AGE_DAYS, type SlotCount } from '../../store/port/schedule.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 import { type Quantiles, quantiles } from './quantiles.ts'
@@ -31,7 +32,7 @@ export function countAfterProbe(count: SlotCount, state: CrawlState, readAt: Ins
   const ages = [...count.ages]
   if (last > 0) ages[ageBucketOf(readAt - last)]!--
   ages[0]!++
-  const isOverdue = state.due <= readAt - SECONDS_PER_DAY && (state.due > 0 || last > 0)
+  const isOverdue = state.due <= readAt - SECONDS_PER_DAY && (state.due > LAST_LIST_PLACE || last > 0)
   return {
     names: count.names,
     due: count.due - 1,

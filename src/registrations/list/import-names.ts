@@ -2,27 +2,33 @@
 
 import { addNames } from '../add-names.ts'
 import type { RegistrationImportOptions, RegistrationImportResult } from '../import-options.ts'
-import { parseNameList } from './parse-list.ts'
+import { parseOrderedList, type ReadListLine } from './parse-list.ts'
 
 /** Names passed to the store at once. */
 const LIST_BATCH_NAMES = 10_000
 
 /**
- * Reads a complete list, then stores its names. New names are due, and known names stay as they are. It does not use
- * the folder of registrations. Throws InputError and StrictImportError before it writes to the store.
+ * Reads a complete list, then stores its names. New names are due, in the order of the list, and known names stay as
+ * they are. It does not use the folder of registrations. Throws InputError and StrictImportError before it writes to
+ * the store.
  */
 export async function importNames(
   options: Omit<RegistrationImportOptions, 'root' | 'acceptsLoss'>,
   bytes: AsyncIterable<Uint8Array>,
+  readLine?: ReadListLine,
 ): Promise<Pick<RegistrationImportResult, 'names' | 'unusable' | 'newNames'>> {
-  const { names: listed, unusable } = await parseNameList(options, bytes)
+  const { names: listed, unusable } = await parseOrderedList(options, bytes, readLine)
   let [names, newNames] = [0, 0]
   const onKnown = (count: number, more: number): void => {
     names += count
     newNames += more
     options.onNames(names)
   }
-  await addNames(inBatches(listed), { insertsUnknown: true, makesDue: false }, { ...options, onAdded: onKnown })
+  await addNames(
+    inBatches(listed),
+    { insertsUnknown: true, makesDue: false, keepsOrder: true },
+    { ...options, onAdded: onKnown },
+  )
   return { names, unusable, newNames }
 }
 

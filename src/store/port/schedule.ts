@@ -23,9 +23,9 @@ export const AGE_DAYS = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180] as const
 /**
  * What a sweep of slots counted. `names`: all except forgotten ones. `due`: names whose time has come; `overdue`: due
  * for a day or longer. `neverProbed`: names that were never probed, due or not. A name that was never scheduled (`due`
- * 0) is due, and overdue unless it was never probed. `next`: the earliest time at which another name is due; null for
- * none. `ages`: names by the time since their last probe (dns or web), one count for each of AGE_DAYS and one for older
- * names. Names that were never probed are in none.
+ * 0, or a place in a list) is due, and overdue unless it was never probed. `next`: the earliest time at which another
+ * name is due; null for none. `ages`: names by the time since their last probe (dns or web), one count for each of
+ * AGE_DAYS and one for older names. Names that were never probed are in none.
  */
 export type SlotCount = {
   names: number

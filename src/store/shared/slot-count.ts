@@ -1,5 +1,6 @@
 /** The counts of a sweep over rows of `crawl_state`, in SQL for both engines. */
 
+import { LAST_LIST_PLACE } from '../../apply/fresh-name.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../values/time.ts'
 import { AGE_DAYS, type SlotCount } from '../port/schedule.ts'
 
@@ -10,7 +11,7 @@ export function slotCountColumns(at: string): string {
   return [
     'count(*)',
     `count(*) filter (where due <= ${at})`,
-    `count(*) filter (where due <= ${at} - ${SECONDS_PER_DAY} and (due > 0 or clock > 0))`,
+    `count(*) filter (where due <= ${at} - ${SECONDS_PER_DAY} and (due > ${LAST_LIST_PLACE} or clock > 0))`,
     'count(*) filter (where clock = 0)',
     `min(due) filter (where due > ${at})`,
     ...AGE_DAYS.map((days) => `count(*) filter (where clock >= ${at} - ${days * SECONDS_PER_DAY})`),
