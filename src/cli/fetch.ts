@@ -2,7 +2,9 @@
 
 import type { Command } from 'commander'
 import { defineFetchCzds } from './fetch/czds.ts'
+import { defineFetchList } from './fetch/list.ts'
 
 export function defineFetch(command: Command): void {
   defineFetchCzds(command)
+  defineFetchList(command)
 }

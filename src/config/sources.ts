@@ -15,6 +15,8 @@ export type NamesSettings = {
   czdsAccounts: string
   /** The base URL of the server that lists the zones. */
   czdsZones: string
+  /** A token of Cloudflare that may read Radar. Null: there is none. */
+  radarToken: string | null
 }
 
 export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<NamesSettings[Key]> } = {
@@ -60,6 +62,14 @@ export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<Na
     meaning: 'The server that lists the zones available to that account.',
     allowed: 'an https:// URL without a path, or an http:// URL of this machine (127.0.0.1, [::1], localhost)',
     parse: parseBaseUrl,
+  },
+  radarToken: {
+    name: 'DOMAINDEX_RADAR_TOKEN',
+    defaultText: '',
+    meaning: 'A token of Cloudflare that may read Radar, for `domaindex fetch list radar`.',
+    allowed: 'a text',
+    isSecret: true,
+    parse: (text) => (text === '' ? null : text),
   },
 }
 

@@ -51,6 +51,7 @@ test('without an environment every setting has its default', () => {
     czdsPassword: null,
     czdsAccounts: 'https://account-api.icann.org',
     czdsZones: 'https://czds-api.icann.org',
+    radarToken: null,
     jobTimes: [3600],
     dailyBounds: { min: 0.2, max: 5 },
     dailyMinDifference: 500,

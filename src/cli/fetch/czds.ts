@@ -1,6 +1,6 @@
 /** `domaindex fetch czds`: downloads the zones of an account at ICANN's CZDS into the inbox. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
@@ -19,6 +19,7 @@ import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
 import { startProgress } from '../program/progress.ts'
 import { listenForStop } from '../program/stop-signal.ts'
+import { userAgent } from './user-agent.ts'
 
 const CZDS_HELP = `
 czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name
@@ -84,8 +85,7 @@ function czdsClient(
 ): CzdsClient {
   if (user === null || password === null)
     throw new CommandFault('DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD have to name an account at CZDS')
-  const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
-  const account = { user, password, accounts: czdsAccounts, zones: czdsZones, agent: `domaindex/${version}` }
+  const account = { user, password, accounts: czdsAccounts, zones: czdsZones, agent: userAgent() }
   return new CzdsClient(account, signal, (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }))
 }
 

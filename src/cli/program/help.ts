@@ -37,6 +37,7 @@ const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
   'czdsPassword',
   'czdsAccounts',
   'czdsZones',
+  'radarToken',
   'clientServer',
   'clientToken',
 ]
@@ -59,6 +60,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   'fetch czds': {
     examples: ['fetch czds', 'fetch czds com net --json'],
     settings: ['inbox', 'zones', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones'],
+  },
+  'fetch list': {
+    examples: ['fetch list tranco', 'fetch list https://lists.example/names.csv.gz --column domain --json'],
+    settings: [...STORE_SETTING_KEYS, 'diskFree', 'radarToken'],
   },
   'build daily': {
     examples: ['build daily', 'build daily --date 2026-11-19 --release --json'],
