@@ -1,8 +1,9 @@
-/** docs/data-sources.md has the formats and options of `import`, and its examples are correct. */
+/** docs/data-sources.md has the formats of `import` and the options of `import` and `fetch`, and its examples are correct. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
+import { defineFetch } from '../../src/cli/fetch.ts'
 import { REGISTRATION_FORMATS } from '../../src/cli/import/registrations.ts'
 import { defineImport } from '../../src/cli/import.ts'
 import { IMPORT_FORMATS } from '../../src/import/formats/import-formats.ts'
@@ -13,6 +14,8 @@ import { codes, readPage, sections, tableOf } from './markdown.ts'
 const page = readPage('data-sources.md')
 const command = new Command('import')
 defineImport(command)
+const fetch = new Command('fetch')
+defineFetch(fetch)
 
 test('every format is in the table, with an example that uses it', () => {
   const rows = tableOf(page, 'format')
@@ -28,10 +31,12 @@ test('every format is in the table, with an example that uses it', () => {
   )
 })
 
-test('every option of import is documented, and every documented option exists', () => {
+test('every option of import and fetch is documented, and every documented option exists', () => {
   const named = new Set([...page.matchAll(/(?<![\w-])--[a-z][a-z-]*/g)].map(([option]) => option))
   named.delete('--result-verbosity') // of zdns
-  assert.deepEqual([...named].toSorted(), command.options.map(({ long }) => long!).toSorted())
+  named.delete('--help')
+  const options = [command, ...fetch.commands].flatMap((each) => each.options.map(({ long }) => long!))
+  assert.deepEqual([...named].toSorted(), [...new Set(options)].toSorted())
 })
 
 test('the documented modules of zdns are the supported ones', () => {
