@@ -14,6 +14,11 @@ export function freshNameChange(state: CrawlState, place = 0): Change {
   return { state: { ...state, due: Math.min(place, LAST_LIST_PLACE) }, facts: null }
 }
 
+/** Whether a change only adds an unknown name. It records no probe, so it needs no lease. */
+export function isFreshNameChange({ state, facts }: Change): boolean {
+  return facts === null && state.version === 0 && state.clocks.every((clock) => clock === 0)
+}
+
 /** Returns the place of a name in its list, or 0 if it has none. */
 export function listPlaceOf({ due }: Pick<CrawlState, 'due'>): number {
   return due <= LAST_LIST_PLACE ? due : 0

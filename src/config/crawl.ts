@@ -1,6 +1,7 @@
 /** The settings of the crawler. */
 
 import { type KindShares, PROBE_KINDS, type ProbeKind } from '../crawler/queue/kind-selector.ts'
+import { REVEALING_SOURCES, type RevealingSource } from '../observe/revealed-domains.ts'
 import { parseSelfCheckPlan, type SelfCheckPlan } from '../probe/self-check/plan.ts'
 import {
   isContact,
@@ -21,6 +22,8 @@ export type CrawlSettings = {
   /** Probes per second. Null: no limit. */
   crawlRate: number | null
   crawlShares: KindShares
+  /** What reveals further domains to the crawler. */
+  crawlDiscover: readonly RevealingSource[]
   /** Seconds. */
   crawlMinInterval: number
   crawlMaxInterval: number
@@ -85,6 +88,16 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
       'not all 0',
     parse: parseShares,
   },
+  crawlDiscover: {
+    name: 'DOMAINDEX_CRAWL_DISCOVER',
+    defaultText: '',
+    meaning:
+      'Which parts of a probe reveal further domains, which the store then adds as never probed. redirects: hosts ' +
+      'of redirects. ns, mx: name servers and mail servers. cname: aliases. links: links of the start page. ' +
+      'A probe adds at most 32 domains of each.',
+    allowed: 'any of redirects, ns, mx, cname and links, separated by commas',
+    parse: parseSources,
+  },
   crawlMinInterval: {
     name: 'DOMAINDEX_CRAWL_MIN_INTERVAL',
     defaultText: '1d',
@@ -118,6 +131,13 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     allowed: 'HOST:PORT, [IPV6]:PORT, or off',
     parse: (text) => (text === 'off' ? null : parseListener(text)),
   },
+}
+
+/** Each source once, in the order of REVEALING_SOURCES. */
+function parseSources(text: string): readonly RevealingSource[] | undefined {
+  const listed = text === '' ? [] : text.split(',').map((source) => source.trim())
+  const isKnown = listed.every((source) => REVEALING_SOURCES.some((known) => known === source))
+  return isKnown ? REVEALING_SOURCES.filter((source) => listed.includes(source)) : undefined
 }
 
 const MAX_SHARE = 1_000

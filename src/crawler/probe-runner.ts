@@ -103,5 +103,6 @@ function keepForBatch<C extends Candidate>(
   const finishedProbe = session.source.finish(candidate, probed, outcome)
   if (finishedProbe === null) return
   if (session.finished.length === 0) session.oldestFinishedAt = session.dependencies.clock.monotonicMs()
-  session.finished.push(finishedProbe)
+  const revealed = probed === null ? [] : (session.dependencies.revealedBy?.(probed) ?? [])
+  session.finished.push({ ...finishedProbe, revealed })
 }

@@ -36,6 +36,8 @@ export type FinishedProbe<C extends Candidate> = {
   observation: Observation | null
   outcome: ProbeOutcome
   deferredAt: IpAddress | null
+  /** The domains that the probe revealed; unknown ones are added with the observation. */
+  revealed?: readonly DomainName[]
 }
 
 /** What a sink did with an observation. */

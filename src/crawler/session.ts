@@ -12,7 +12,7 @@ import { type CrawlClock, createNotifier, type Notifier } from './notifier.ts'
 import { createKindSelector, type KindShares } from './queue/kind-selector.ts'
 import type { ProbeRateLimit } from './queue/probe-rate-limit.ts'
 import { ReadyQueue } from './queue/ready-queue.ts'
-import type { Candidate, FinishedProbe, RequestSource } from './request-source.ts'
+import type { Candidate, FinishedProbe, ObservedProbe, RequestSource } from './request-source.ts'
 import type { ResultSink } from './result-sink.ts'
 import type { CrawlPause, CrawlStats } from './status/stats.ts'
 
@@ -52,6 +52,8 @@ export type SchedulerDependencies<C extends Candidate> = {
   /** Milliseconds between two self-checks while there are no results. */
   idleCheckMs: number
   runSelfCheck(): Promise<SelfCheckOutcome>
+  /** The domains to add to the store that a probe revealed. Without it, none. */
+  revealedBy?(probed: ObservedProbe): readonly DomainName[]
   /** Describes the shortage of disk space of the store in a sentence. Returns null if there is enough. */
   diskShortage?(): Promise<string | null>
   clock: CrawlClock

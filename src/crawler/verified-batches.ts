@@ -81,7 +81,7 @@ async function saveBatch<C extends Candidate>(
   const observed = open.filter(({ observation }) => observation !== null)
   const written = await dependencies.sink.write(
     observed.map(({ observation }) => observation!),
-    source.leases?.(),
+    { leases: source.leases?.(), revealed: observed.map(({ revealed = [] }) => revealed) },
   )
   const outcomes = new Map(observed.map((probe, index) => [probe, written[index]!]))
   const saved = await source.settle(open, outcomes)

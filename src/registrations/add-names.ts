@@ -71,7 +71,7 @@ async function insertUnknown({ store }: AddNamesContext, placed: PlacedName[]): 
 async function insertBatch({ observations }: AddNamesContext['store'], batch: readonly PlacedName[]): Promise<number> {
   const states = await observations.crawlStates(batch.map(({ name }) => name))
   const changes = states.flatMap((state, index) =>
-    state.version === 0 ? [freshNameChange(state, batch[index]!.place)] : [],
+    state.version === 0 && !state.forgotten ? [freshNameChange(state, batch[index]!.place)] : [],
   )
   if (changes.length === 0) return 0
   const { rejected } = await observations.save(changes)

@@ -13,6 +13,7 @@ import {
 } from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
 import type { CrawlState } from '../apply/crawl-state.ts'
+import { freshNameChange } from '../apply/fresh-name.ts'
 import type { ProbeIntervals } from '../apply/next-probe.ts'
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'
 import type { Observation } from '../observe/observation.ts'
@@ -26,8 +27,15 @@ import type { Store } from './port/store.ts'
  */
 export type IngestOutcome = ApplyOutcome | 'ahead' | 'lost'
 
-/** `leases`: those of the crawler that saves the batch. Names outside of them are lost. */
-export type IngestOptions = { intervals?: ProbeIntervals; leases?: readonly Lease[] }
+/**
+ * `leases`: those of the crawler that saves the batch. Names outside of them are lost. `revealed`: for each observation,
+ * the names that its probe revealed. The store adds unknown ones in the same transaction; they are due at once.
+ */
+export type IngestOptions = {
+  intervals?: ProbeIntervals
+  leases?: readonly Lease[]
+  revealed?: readonly (readonly DomainName[])[]
+}
 
 /** Maximum seconds by which an observation may be ahead of the store's clock: a wrong clock would freeze its name. */
 export const MAX_AHEAD_SECONDS = 300
@@ -134,10 +142,24 @@ async function applyGroups(
     const change = changeOf(draft)
     if (change) changes.push(change)
   }
+  changes.push(...(await revealedChanges(observations, groups, batch)))
   if (changes.length === 0) return []
   const { rejected, lost } = await observations.save(changes, options.leases)
   for (const { from, to } of groupsOf(lost, groups)) for (const index of order.slice(from, to)) outcomes[index] = 'lost'
   return groupsOf(rejected, groups)
+}
+
+/** Returns the changes that add revealed names. If another writer adds one first, its change is rejected. */
+async function revealedChanges(
+  observations: Store['observations'],
+  groups: readonly NameGroup[],
+  { order, options: { revealed = [] } }: IngestBatch,
+): Promise<Change[]> {
+  if (revealed.length === 0) return []
+  const names = new Set(groups.flatMap(({ from, to }) => order.slice(from, to).flatMap((index) => revealed[index]!)))
+  for (const { name } of groups) names.delete(name)
+  const states = names.size === 0 ? [] : await observations.crawlStates([...names])
+  return states.filter(({ version, forgotten }) => version === 0 && !forgotten).map((state) => freshNameChange(state))
 }
 
 function groupsOf(names: readonly DomainName[], groups: readonly NameGroup[]): NameGroup[] {

@@ -123,7 +123,12 @@ export function looksLikeAddress(text: string): boolean {
 
 /** The registrable domain by the public suffix list with its private section. A public suffix is returned unchanged. */
 export function registrableDomain(name: DomainName): DomainName {
-  return (getDomain(name, PUBLIC_SUFFIX_OPTIONS) ?? name) as DomainName
+  return registrableDomainOrNull(name) ?? name
+}
+
+/** Same as `registrableDomain`, but null for a public suffix. */
+export function registrableDomainOrNull(name: DomainName): DomainName | null {
+  return getDomain(name, PUBLIC_SUFFIX_OPTIONS) as DomainName | null
 }
 
 /** The slot of a name, 0 to 65535: the upper half of its hash. */

@@ -35,12 +35,12 @@ export function waitingDestination(destination: Destination, settings: Settings,
     minFree: settings.diskFree,
     notify: printDiskSpace,
   })
-  const writeWhenSpace: Destination['write'] = async (batch) => {
-    if (!isFile) return diskSpace.write(() => write(batch), signal)
+  const writeWhenSpace: Destination['write'] = async (...given) => {
+    if (!isFile) return diskSpace.write(() => write(...given), signal)
     await diskSpace.wait(signal)
-    return write(batch)
+    return write(...given)
   }
-  return { ...destination, write: (batch) => writeWhenSpace(batch).catch(throwIfStopped) }
+  return { ...destination, write: (...given) => writeWhenSpace(...given).catch(throwIfStopped) }
 }
 
 /** A crawl that is stopped during a wait for disk space has not written its last results. */

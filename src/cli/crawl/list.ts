@@ -2,6 +2,7 @@
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
+import { discoveryOf } from '../../crawler/discovery.ts'
 import type { Destination } from '../../crawler/list/destination.ts'
 import { crawlList } from '../../crawler/list/list-crawl.ts'
 import { type ListProgress, openListProgress } from '../../crawler/list/list-progress.ts'
@@ -10,6 +11,7 @@ import { createListCrawlTally } from '../../crawler/list/list-tally.ts'
 import { type NameList, nameListFromArguments, openNameList } from '../../crawler/list/name-list.ts'
 import { openObservationFile } from '../../crawler/list/observation-file.ts'
 import { type CrawlAccess, openProbeSystem, type ProbeSystem } from '../../crawler/probe-system.ts'
+import type { RevealingSource } from '../../observe/revealed-domains.ts'
 import type { OptOutList } from '../../probe/policy/opt-out.ts'
 import type { SelfCheckPlan } from '../../probe/self-check/plan.ts'
 import {
@@ -32,6 +34,7 @@ export async function runListCommand(names: string[], options: CrawlOptions): Pr
     const access = {
       ...crawlAccessOf(settings, options.resolver, options.allow, optOut.hasAddress),
       plan: selfCheckPlanOf(settings),
+      discover: settings.crawlDiscover,
       optOut,
     }
     const list = nameListOf(names, options.file, stop.signal)
@@ -48,7 +51,11 @@ export async function runListCommand(names: string[], options: CrawlOptions): Pr
   }
 }
 
-type ListCrawlAccess = CrawlAccess & { plan: SelfCheckPlan; optOut: OptOutList }
+type ListCrawlAccess = CrawlAccess & {
+  plan: SelfCheckPlan
+  optOut: OptOutList
+  discover: readonly RevealingSource[]
+}
 
 async function crawlIntoDestination(
   destination: Destination,
@@ -71,6 +78,7 @@ async function crawlIntoDestination(
     isDone = await crawlList({
       ...{ probe, runSelfCheck, destination, politeness, progress: listProgress, tally, parallel, signal },
       ...{ ...reporter, clock: SYSTEM_CLOCK, isOwn, optOut: access.optOut },
+      ...discoveryOf(access.discover, access.optOut),
     })
     progress.end()
     const print = out === '-' ? console.error : console.log

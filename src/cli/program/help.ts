@@ -22,6 +22,7 @@ const CRAWL_SETTING_KEYS: readonly SettingKey[] = [
   'crawlSelfCheck',
   'crawlMinInterval',
   'crawlMaxInterval',
+  'crawlDiscover',
 ]
 const CRAWL_LOOP_SETTING_KEYS: readonly SettingKey[] = [
   ...CRAWL_SETTING_KEYS,

@@ -29,7 +29,7 @@ export const CRAWL_TIMINGS: CrawlTimings = {
 
 type SharedDependencies = Pick<
   SchedulerDependencies<LeasedCandidate>,
-  'probe' | 'diskShortage' | 'runSelfCheck' | 'shares' | 'parallel' | 'clock' | 'stats' | 'log'
+  'probe' | 'diskShortage' | 'runSelfCheck' | 'shares' | 'parallel' | 'clock' | 'stats' | 'log' | 'revealedBy'
 >
 
 export type CrawlerDependencies = SharedDependencies & {

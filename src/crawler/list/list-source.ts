@@ -18,7 +18,7 @@ export type ListCandidate = Candidate & { entry: NameEntry; delays: number }
 
 export type ListCrawl = Pick<
   SchedulerDependencies<ListCandidate>,
-  'probe' | 'runSelfCheck' | 'politeness' | 'parallel' | 'clock' | 'log'
+  'probe' | 'runSelfCheck' | 'politeness' | 'parallel' | 'clock' | 'log' | 'revealedBy'
 > & {
   destination: Pick<Destination, 'targetsOf' | 'write' | 'history'>
   optOut: { hasName(name: DomainName): boolean }

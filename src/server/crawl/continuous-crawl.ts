@@ -7,6 +7,7 @@ import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import type { Settings } from '../../config/settings.ts'
 import { crawlContinuously } from '../../crawler/continuous/continuous-crawl.ts'
 import { CRAWL_TIMINGS, type CrawlerDependencies } from '../../crawler/continuous/crawler-dependencies.ts'
+import { discoveryOf } from '../../crawler/discovery.ts'
 import { openProbeSystem } from '../../crawler/probe-system.ts'
 import { CrawlStats } from '../../crawler/status/stats.ts'
 import type { DnsServer } from '../../probe/dns/server.ts'
@@ -43,7 +44,7 @@ export async function runContinuousCrawl(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { secret, pool, crawlShares, crawlRate } = settings
+  const { secret, pool, crawlShares, crawlRate, crawlDiscover } = settings
   const intervals = probeIntervalsOf(settings)
   const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
   const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
@@ -71,6 +72,7 @@ export async function runContinuousCrawl(
   const dependencies: CrawlerDependencies = {
     ...{ store, holder, stats, optOut, intervals, shares: crawlShares, rate: crawlRate, parallel, log: warn },
     ...{ probe, isOwn, runSelfCheck, politeness, diskShortage: () => diskSpace.shortage() },
+    ...discoveryOf(crawlDiscover, optOut),
     onFault: (err) => log.error({ err }, 'crawl error'),
     ...{ clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random },
   }

@@ -53,7 +53,8 @@ export interface ObservationStore {
   /**
    * Writes the changes in one transaction, at most one per name. If the version of a change is not the stored one, the
    * store rejects it and returns its name in `rejected`: read, apply and save again. With `leases`, changes outside of
-   * the ranges of valid leases are dropped, and their names returned in `lost`.
+   * the ranges of valid leases are dropped, and their names returned in `lost`. A change that only adds an unknown name
+   * needs no lease.
    */
   save(changes: readonly Change[], leases?: readonly Lease[]): Promise<SaveResult>
   /** Deletes all data of a name and leaves a tombstone. Returns true if there was more than a tombstone. */

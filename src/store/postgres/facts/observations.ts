@@ -5,6 +5,7 @@
 
 import type { Change } from '../../../apply/change.ts'
 import { NO_FACTS } from '../../../apply/crawl-state.ts'
+import { isFreshNameChange } from '../../../apply/fresh-name.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
@@ -124,7 +125,9 @@ async function saveChanges(
   leases?: readonly Lease[],
 ): Promise<SaveResult> {
   const validRanges = leases && (await leasedRanges(session, leases))
-  const lost = offered.filter(({ change }) => validRanges && !validRanges.has(slotRangeOf(change.state.name)))
+  const lost = offered.filter(
+    ({ change }) => validRanges && !validRanges.has(slotRangeOf(change.state.name)) && !isFreshNameChange(change),
+  )
   const offers = lost.length === 0 ? offered : offered.filter((offer) => !lost.includes(offer))
   const sorted = offers.toSorted(compareOffers)
   const passed = new Map<DomainName, number | null>()

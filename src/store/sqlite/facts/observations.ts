@@ -6,6 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../../apply/change.ts'
 import { type CrawlState, type CurrentFacts, NO_FACTS } from '../../../apply/crawl-state.ts'
+import { isFreshNameChange } from '../../../apply/fresh-name.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { Lease } from '../../port/schedule.ts'
@@ -99,8 +100,9 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
     const rejected: DomainName[] = []
     const lost: DomainName[] = []
     const facts = beginFacts()
-    for (const { state, facts: factChanges } of changes) {
-      if (ranges && !ranges.has(slotRangeOf(state.name))) {
+    for (const change of changes) {
+      const { state, facts: factChanges } = change
+      if (ranges && !ranges.has(slotRangeOf(state.name)) && !isFreshNameChange(change)) {
         lost.push(state.name)
         continue
       }

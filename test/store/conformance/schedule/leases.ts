@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { postponedChange } from '../../../../src/apply/apply.ts'
 import type { Change } from '../../../../src/apply/change.ts'
+import { freshNameChange } from '../../../../src/apply/fresh-name.ts'
 import { LEASE_SECONDS, type Lease, type RangeSweep, type Schedule } from '../../../../src/store/port/schedule.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
-import { type DomainName, SLOT_RANGES, slotRangeOf } from '../../../../src/values/domain-name.ts'
+import { type DomainName, SLOT_COUNT, SLOT_RANGES, slotRangeOf } from '../../../../src/values/domain-name.ts'
 import type { Instant } from '../../../../src/values/time.ts'
 import type { Clock, Engine, Opened } from '../engine.ts'
 import { changesOf, dns, NOW, name, seen, testWithStore } from '../world.ts'
@@ -118,6 +120,35 @@ export function leases(engine: Engine): void {
       assert.deepEqual([await versionIn(store, 3), await versionIn(store, 4)], [1, 0])
       assert.deepEqual(await other.observations.save(await changesIn(other, [4]), theirs), { rejected: [], lost: [] })
       assert.equal(await versionIn(store, 4), 1)
+    },
+  )
+
+  testWithStore(
+    engine,
+    'an unknown name is added without a lease, and one with a place in a list is due but not overdue',
+    async (store) => {
+      const leases = await store.schedule.lease('a', 1, [3])
+      const states = await store.observations.crawlStates([3, 4, 5].map((range) => OF_RANGE.get(range)!))
+      const changes = states.map((state, place) => freshNameChange(state, place))
+      assert.deepEqual(await store.observations.save(changes, leases), { rejected: [], lost: [] })
+      assert.deepEqual(
+        (await store.observations.save(changes, leases)).rejected.toSorted(),
+        changes.map(({ state }) => state.name).sort(),
+      )
+      const known = await store.observations.crawlStates(states.map((state) => state.name))
+      assert.deepEqual(
+        known.map(({ version, due }) => [version, due]),
+        [
+          [1, 0],
+          [1, 1],
+          [1, 2],
+        ],
+      )
+      const { count } = await store.schedule.due(0, SLOT_COUNT - 1, NOW)
+      assert.deepEqual([count.due, count.overdue, count.neverProbed, count.next], [3, 0, 3, null])
+      const postponed = known.map((state) => postponedChange(state, NOW))
+      const { lost } = await store.observations.save(postponed, leases)
+      assert.deepEqual(lost, [OF_RANGE.get(4), OF_RANGE.get(5)], 'a known name needs a lease')
     },
   )
 
