@@ -48,8 +48,7 @@ export async function runContinuousCrawl(
   const intervals = probeIntervalsOf(settings)
   const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
   const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
-  const warning = resolverWarning(access.servers)
-  if (warning !== null) log.warn(warning)
+  warnOfResolvers(access.servers, log)
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stats = new CrawlStats()
   await using disposables = new AsyncDisposableStack()
@@ -59,8 +58,8 @@ export async function runContinuousCrawl(
   const serverClock = await monitorClock(store, log)
   disposables.defer(() => serverClock.close())
   const warn = (message: string): void => log.warn(message)
-  const plan = selfCheckPlanOf(settings)
-  const probeSystem = await openProbeSystem({ ...access, plan, optOut, now: serverClock.now, log: warn })
+  const rules = { ...access, plan: selfCheckPlanOf(settings), optOut }
+  const probeSystem = await openProbeSystem({ ...rules, now: serverClock.now, log: warn })
   disposables.defer(() => probeSystem.close())
   const readMetrics = crawlMetrics(store, stats, SYSTEM_CLOCK.monotonicMs, probeSystem)
   const notReadyReason = (): string | null => serverClock.clock.fault ?? stats.notReadyReason
@@ -71,13 +70,18 @@ export async function runContinuousCrawl(
   const diskSpace = diskSpaceOf(settings, [], () => {})
   const dependencies: CrawlerDependencies = {
     ...{ store, holder, stats, optOut, intervals, shares: crawlShares, rate: crawlRate, parallel, log: warn },
-    ...{ probe, isOwn, runSelfCheck, politeness, diskShortage: () => diskSpace.shortage() },
-    ...discoveryOf(crawlDiscover, optOut),
-    onFault: (err) => log.error({ err }, 'crawl error'),
+    ...{ probe, isOwn, runSelfCheck, politeness, ...discoveryOf(crawlDiscover, optOut) },
     ...{ clock: SYSTEM_CLOCK, timings: CRAWL_TIMINGS, random: Math.random },
+    diskShortage: () => diskSpace.shortage(),
+    onFault: (err) => log.error({ err }, 'crawl error'),
   }
   await crawlContinuously(dependencies, signal)
   log.info('crawl stopped')
+}
+
+function warnOfResolvers(servers: readonly DnsServer[], log: Logger): void {
+  const warning = resolverWarning(servers)
+  if (warning !== null) log.warn(warning)
 }
 
 /** Follows the clock of the store. Other faults of the store pause the crawl by themselves. */
