@@ -1,10 +1,12 @@
 /** `domaindex fetch`: fetches names from those who publish them. One subcommand a source. */
 
 import type { Command } from 'commander'
+import { defineFetchAxfr } from './fetch/axfr.ts'
 import { defineFetchCzds } from './fetch/czds.ts'
 import { defineFetchList } from './fetch/list.ts'
 
 export function defineFetch(command: Command): void {
+  defineFetchAxfr(command)
   defineFetchCzds(command)
   defineFetchList(command)
 }

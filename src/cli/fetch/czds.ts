@@ -1,7 +1,5 @@
 /** `domaindex fetch czds`: downloads the zones of an account at ICANN's CZDS into the inbox. */
 
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommandFault } from '../../config/command-fault.ts'
@@ -9,17 +7,12 @@ import { loadSettings, type Settings } from '../../config/settings.ts'
 import { CzdsClient } from '../../fetch/czds/czds-client.ts'
 import { fetchZones, type ZoneFetchResult } from '../../fetch/czds/fetch-zones.ts'
 import { InputError } from '../../import/stream/input-error.ts'
-import { openRegistrations } from '../../registrations/registrations.ts'
 import { parseZoneName } from '../../registrations/zone/parse-zone.ts'
-import { requireOwnPlaces } from '../../server/places/check.ts'
-import { inboxPlace, zonesPlace } from '../../server/places/place.ts'
-import { storeExists } from '../../store/open.ts'
-import type { Day } from '../../values/time.ts'
-import { withExistingStore } from '../program/existing-store.ts'
 import { printResult } from '../program/print-result.ts'
 import { startProgress } from '../program/progress.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 import { userAgent } from './user-agent.ts'
+import { checkZonePlaces, isZonePresent } from './zone-places.ts'
 
 const CZDS_HELP = `
 czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name
@@ -40,7 +33,7 @@ export function defineFetchCzds(command: Command): void {
 
 async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<void> {
   const settings = loadSettings()
-  await checkPlaces(settings)
+  await checkZonePlaces(settings)
   const zones = zoneNames.length === 0 ? null : zoneNames.map(parseZoneName)
   const stop = listenForStop()
   const czds = czdsClient(settings, stop.signal)
@@ -71,13 +64,6 @@ async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<v
   }
 }
 
-/** Throws CommandFault if the inbox or the zones are not those of the installation. No store: no installation yet. */
-async function checkPlaces(settings: Settings): Promise<void> {
-  if (!(await storeExists(settings.store))) return
-  const places = [inboxPlace(settings), zonesPlace(settings)]
-  await withExistingStore('read', (store) => requireOwnPlaces(places, store))
-}
-
 /** Throws CommandFault if no account is set. */
 function czdsClient(
   { czdsUser: user, czdsPassword: password, czdsAccounts, czdsZones }: Settings,
@@ -87,13 +73,6 @@ function czdsClient(
     throw new CommandFault('DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD have to name an account at CZDS')
   const account = { user, password, accounts: czdsAccounts, zones: czdsZones, agent: userAgent() }
   return new CzdsClient(account, signal, (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }))
-}
-
-/** Whether a zone lies in the inbox, taken or not, or was imported otherwise. */
-async function isZonePresent({ inbox, zones }: Settings, zone: string, day: Day, file: string): Promise<boolean> {
-  if (['', 'done', 'failed'].some((folder) => existsSync(join(inbox, folder, file)))) return true
-  const sources = await openRegistrations(zones).sources(day)
-  return sources.some(({ source }) => source === `zone:${zone}`)
 }
 
 /** Reports the outcome of a zone; with --json, only failures. */

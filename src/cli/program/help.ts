@@ -58,6 +58,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['import observations.jsonl.gz', 'import --format zone com.zone.gz --json', 'import --inbox'],
     settings: [...STORE_SETTING_KEYS, 'diskFree', 'zones', 'inbox', 'crawlMinInterval', 'crawlMaxInterval'],
   },
+  'fetch axfr': {
+    examples: ['fetch axfr --known', 'fetch axfr example.com@192.0.2.53 --tsig-file tsig.key --json'],
+    settings: ['inbox', 'zones'],
+  },
   'fetch czds': {
     examples: ['fetch czds', 'fetch czds com net --json'],
     settings: ['inbox', 'zones', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones'],

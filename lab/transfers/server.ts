@@ -1,0 +1,134 @@
+/** The lab's transfer server: hands out zones over TCP or TLS, signed or not, and can misbehave in many ways. */
+
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { answerBytes, type LabZone, soaBytes, transferMessages, zoneRecords } from './messages.ts'
+import { AnswerSigner, type LabKey, macOfQuery, number16, splitSigned, withRecord } from './signature.ts'
+
+/** Changes the messages of a transfer before they are signed: cuts, repeats or replaces some. */
+type ChangeMessages = (messages: Generator<Buffer>, query: Buffer) => Iterable<Buffer>
+/**
+ * What the server does. `key`: null for one without signatures. `changeMessages`: of a transfer. `changeSigned`: of a
+ * message as it is sent; null ends the connection. `signsOneIn`: signs the first message, the last one and one in this
+ * many. `macBytes`: cuts signatures. `clockAhead`: seconds. `isSilent`: sends nothing after the first message.
+ */
+export type TransferBehaviour = {
+  key: LabKey | null
+  code?: number
+  changeMessages?: ChangeMessages
+  changeSigned?: (message: Buffer, index: number) => Buffer | null
+  signsOneIn?: number
+  signsLast?: boolean
+  macBytes?: number
+  clockAhead?: number
+  isSilent?: boolean
+}
+
+export type TransferServer = {
+  port: number
+  /** The types of the queries so far: 6 for SOA, 252 for AXFR. */
+  queries: number[]
+  zones: Record<string, LabZone>
+  behaviour: TransferBehaviour
+  close(): Promise<void>
+}
+
+const AXFR_CODE = 252
+const NOTAUTH = 9
+const BADSIG = 16
+const BADKEY = 17
+
+/** Starts it on a free port of loopback, over TLS with `tls`. `now`: the clock of its signatures. */
+export async function startTransferServer(
+  zones: Record<string, LabZone>,
+  now: () => number,
+  behaviour: TransferBehaviour = { key: null },
+  tls: TlsOptions | null = null,
+): Promise<TransferServer> {
+  const sockets = new Set<Socket>()
+  const server: TransferServer = { port: 0, queries: [], zones, behaviour, close: async () => {} }
+  const accept = (socket: Socket): void => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    void answerOne(server, socket, now).catch(() => socket.destroy())
+  }
+  const listener = tls === null ? createServer(accept) : createTlsServer({ ...tls, ALPNProtocols: ['dot'] }, accept)
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
+  server.port = (listener.address() as AddressInfo).port
+  server.close = async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((done) => listener.close(done))
+  }
+  return server
+}
+
+async function answerOne(server: TransferServer, socket: Socket, now: () => number): Promise<void> {
+  const message = await firstMessage(socket)
+  const { query, record } = splitSigned(message)
+  const { key, code } = server.behaviour
+  const type = query.readUInt16BE(query.length - 4)
+  server.queries.push(type)
+  const zone = server.zones[zoneOf(query)]
+  const mac = key === null || record === null ? null : macOfQuery(key, query, record)
+  if (record !== null && mac === null) return void (await send(socket, rejectSignature(query, key, now())))
+  if (code !== undefined || zone === undefined || (key !== null && record === null))
+    return void (await send(socket, answerBytes(query, [], code ?? (zone === undefined ? NOTAUTH : 5))))
+  const records = type === AXFR_CODE ? zoneRecords(zone) : [soaBytes(Buffer.from([0xc0, 12]), zone.serial)]
+  const plain = transferMessages(query, records)
+  const changed = type === AXFR_CODE ? (server.behaviour.changeMessages?.(plain, query) ?? plain) : plain
+  await sendAll(server.behaviour, socket, changed, { signer: mac && new AnswerSigner(key!, mac), type, now })
+  socket.end()
+}
+
+/** A response that says what is wrong with the signature, itself without one (RFC 8945, section 5.2). */
+function rejectSignature(query: Buffer, key: LabKey | null, time: number): Buffer {
+  const named = key ?? { hash: 'sha256', name: 'unknown', secret: Buffer.alloc(0) }
+  const error = key === null ? BADKEY : BADSIG
+  return withRecord(named, answerBytes(query, [], NOTAUTH), { time, mac: Buffer.alloc(0), error })
+}
+
+async function sendAll(
+  behaviour: TransferBehaviour,
+  socket: Socket,
+  messages: Iterable<Buffer>,
+  { signer, type, now }: { signer: AnswerSigner | null; type: number; now: () => number },
+): Promise<void> {
+  const { signsOneIn = 1, signsLast = true, macBytes, clockAhead = 0, changeSigned = (each) => each } = behaviour
+  const cut = macBytes === undefined ? {} : { macBytes }
+  const iterator = messages[Symbol.iterator]()
+  let [next, index] = [iterator.next(), 0]
+  for (; !next.done; index++) {
+    const message = next.value
+    next = iterator.next()
+    const isSigned = index % signsOneIn === 0 ? !next.done || signsLast || index === 0 : next.done && signsLast
+    const signed =
+      signer === null ? message : isSigned ? signer.sign(message, now() + clockAhead, cut) : signer.pass(message)
+    const sent = type === AXFR_CODE ? changeSigned(signed, index) : signed
+    if (sent === null) return void socket.destroy()
+    await send(socket, sent)
+    if (behaviour.isSilent && type === AXFR_CODE) await once(socket, 'close')
+  }
+}
+
+async function send(socket: Socket, message: Buffer): Promise<void> {
+  if (socket.destroyed) throw new Error('the client ended the connection')
+  if (!socket.write(Buffer.concat([number16(message.length), message])))
+    await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+}
+
+async function firstMessage(socket: Socket): Promise<Buffer> {
+  let bytes: Buffer = Buffer.alloc(0)
+  while (bytes.length < 2 || bytes.length < 2 + bytes.readUInt16BE()) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    bytes = Buffer.concat([bytes, chunk])
+  }
+  return bytes.subarray(2, 2 + bytes.readUInt16BE())
+}
+
+function zoneOf(query: Buffer): string {
+  const labels: string[] = []
+  for (let at = 12; query[at] !== 0; at += 1 + query[at]!)
+    labels.push(query.toString('latin1', at + 1, at + 1 + query[at]!))
+  return labels.join('.').toLowerCase()
+}

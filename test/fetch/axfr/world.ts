@@ -1,0 +1,79 @@
+/** A folder for zones, and a transfer server of the lab with a test clock. */
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { TlsOptions } from 'node:tls'
+import { gunzipSync } from 'node:zlib'
+import type { LabZone } from '../../../lab/transfers/messages.ts'
+import { startTransferServer, type TransferBehaviour } from '../../../lab/transfers/server.ts'
+import type { LabKey } from '../../../lab/transfers/signature.ts'
+import {
+  fetchTransfers,
+  type TransferTarget,
+  type ZoneTransferResult,
+  type ZoneTransfers,
+} from '../../../src/fetch/axfr/fetch-transfers.ts'
+import type { TsigKey } from '../../../src/fetch/axfr/tsig.ts'
+
+/** Noon of 2026-11-20. */
+export const NOW = Date.UTC(2026, 10, 20, 12) / 1000
+const SECRET = Buffer.from('a secret of the lab that nobody else may see')
+
+export const LAB_KEY: LabKey = { hash: 'sha256', name: 'lab-key', secret: SECRET }
+export const KEY: TsigKey = { algorithm: 'hmac-sha256', name: 'lab-key', secret: SECRET }
+
+export const labels = (count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_, index) => `name-${from + index}`)
+
+export async function openTransfers(
+  t: TestContext,
+  zones: Record<string, LabZone>,
+  behaviour: TransferBehaviour = { key: null },
+  tls: TlsOptions | null = null,
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'domaindex-axfr-'))
+  const inbox = join(folder, 'inbox')
+  mkdirSync(inbox)
+  const clock = { now: NOW }
+  const server = await startTransferServer(zones, () => clock.now, behaviour, tls)
+  t.after(async () => {
+    await server.close()
+    rmSync(folder, { recursive: true })
+  })
+  const target = (zone: string, key: TsigKey | null = null): TransferTarget => ({
+    zone,
+    key,
+    servers: [{ host: '127.0.0.1', port: server.port, tls: null }],
+  })
+  const fetch = (
+    targets: readonly TransferTarget[],
+    options: Partial<ZoneTransfers> = {},
+  ): Promise<ZoneTransferResult[]> =>
+    fetchTransfers({
+      targets,
+      folder: inbox,
+      signal: new AbortController().signal,
+      now: () => clock.now,
+      has: async (_zone, _day, file) => files().includes(file),
+      onNames() {},
+      onEnded() {},
+      ...options,
+    })
+  const files = (): string[] => readdirSync(inbox).filter((entry) => entry !== 'transfers')
+  const text = (file: string): string => gunzipSync(readFileSync(join(inbox, file))).toString('latin1')
+  return { server, clock, inbox, target, fetch, files, text }
+}
+
+/** Fetches one zone that must fail, and returns the reason without the server. */
+export async function failureOf(
+  world: Awaited<ReturnType<typeof openTransfers>>,
+  key: TsigKey | null = null,
+  options: Partial<ZoneTransfers> = {},
+): Promise<string> {
+  const [result] = await world.fetch([world.target('lab.test', key)], options)
+  if (result!.outcome !== 'failed') throw new Error(`the transfer ended as ${result!.outcome}`)
+  if (world.files().length > 0) throw new Error(`it left ${world.files().join(', ')}`)
+  return result!.reason.replace(/^127\.0\.0\.1: /, '')
+}
