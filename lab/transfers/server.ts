@@ -11,7 +11,7 @@ type ChangeMessages = (messages: Generator<Buffer>, query: Buffer) => Iterable<B
 /**
  * What the server does. `key`: null for one without signatures. `changeMessages`: of a transfer. `changeSigned`: of a
  * message as it is sent; null ends the connection. `signsOneIn`: signs the first message, the last one and one in this
- * many. `macBytes`: cuts signatures. `clockAhead`: seconds. `isSilent`: sends nothing after the first message.
+ * many. `macBytes`: cuts signatures. `clockAhead`: seconds. `beforeMessage`: awaited before each message of a transfer.
  */
 export type TransferBehaviour = {
   key: LabKey | null
@@ -22,7 +22,7 @@ export type TransferBehaviour = {
   signsLast?: boolean
   macBytes?: number
   clockAhead?: number
-  isSilent?: boolean
+  beforeMessage?: (index: number) => Promise<void>
 }
 
 export type TransferServer = {
@@ -31,6 +31,8 @@ export type TransferServer = {
   queries: number[]
   zones: Record<string, LabZone>
   behaviour: TransferBehaviour
+  /** Ends when no client is connected. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
@@ -47,11 +49,14 @@ export async function startTransferServer(
   tls: TlsOptions | null = null,
 ): Promise<TransferServer> {
   const sockets = new Set<Socket>()
-  const server: TransferServer = { port: 0, queries: [], zones, behaviour, close: async () => {} }
+  const server: TransferServer = { port: 0, queries: [], zones, behaviour, idle, close: async () => {} }
   const accept = (socket: Socket): void => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
     void answerOne(server, socket, now).catch(() => socket.destroy())
+  }
+  async function idle(): Promise<void> {
+    for (const socket of sockets) await new Promise((done) => socket.once('close', done))
   }
   const listener = tls === null ? createServer(accept) : createTlsServer({ ...tls, ALPNProtocols: ['dot'] }, accept)
   await once(listener.listen(0, '127.0.0.1'), 'listening')
@@ -106,8 +111,8 @@ async function sendAll(
       signer === null ? message : isSigned ? signer.sign(message, now() + clockAhead, cut) : signer.pass(message)
     const sent = type === AXFR_CODE ? changeSigned(signed, index) : signed
     if (sent === null) return void socket.destroy()
+    if (type === AXFR_CODE) await behaviour.beforeMessage?.(index)
     await send(socket, sent)
-    if (behaviour.isSilent && type === AXFR_CODE) await once(socket, 'close')
   }
 }
 

@@ -1,11 +1,13 @@
 /** Transfers zones into a folder, one at a time. A zone gets its final name when it is complete. */
 
-import { readdir, readFile, rename, rm, statfs } from 'node:fs/promises'
+import { readFile, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { InputError, StorageError } from '../../import/stream/input-error.ts'
-import { ensureFolder, lineContent, nullIfMissing, syncFolder, writeDurably } from '../../jobs/file-store/durable.ts'
+import { ensureFolder, nullIfMissing, syncFolder, writeDurably } from '../../jobs/file-store/durable.ts'
+import { endWriter, newWriterName, removeLeftovers } from '../../jobs/file-store/leftovers.ts'
+import { replaceJsonFile } from '../../registrations/folder.ts'
 import { addDays, type Day, dayOf, type Instant } from '../../values/time.ts'
 import type { TransferServer } from './connection.ts'
 import { transferZone, zoneSerial } from './transfer.ts'
@@ -48,13 +50,15 @@ const MAX_DAYS_UNCHANGED = 7
 /** Minimum free disk space in bytes, checked at the beginning and after every CHECKED_BYTES. */
 const MIN_FREE_BYTES = 2 ** 28
 const CHECKED_BYTES = 2 ** 26
-/** The folder within the folder of zones that keeps the serial of each zone. */
-const SERIALS_FOLDER = 'transfers'
+/** The folder within the folder of zones that keeps the serial of each zone, and incomplete zones. */
+const TRANSFERS_FOLDER = 'transfers'
 
 /** A failed zone does not stop the others. Throws StorageError if the disk is full. */
 export async function fetchTransfers(transfers: ZoneTransfers): Promise<ZoneTransferResult[]> {
   const results: ZoneTransferResult[] = []
-  await ensureFolder(join(transfers.folder, SERIALS_FOLDER))
+  const ownFolder = join(transfers.folder, TRANSFERS_FOLDER)
+  await ensureFolder(ownFolder)
+  await removeLeftovers(ownFolder, async () => [])
   for (const target of transfers.targets) {
     transfers.signal.throwIfAborted()
     const result = await fetchTransfer(transfers, target)
@@ -90,32 +94,35 @@ async function fetchFrom(
   const { folder, now, maxBytes = MAX_TRANSFER_BYTES, maxSeconds = MAX_TRANSFER_SECONDS } = transfers
   const timeout = AbortSignal.timeout(maxSeconds * 1000)
   const idle = transfers.idleMs === undefined ? {} : { idleMs: transfers.idleMs }
-  const limits = { ...idle, maxBytes, signal: AbortSignal.any([transfers.signal, timeout]) }
+  const ended = new AbortController()
+  const limits = { ...idle, maxBytes, signal: AbortSignal.any([transfers.signal, timeout, ended.signal]) }
   const source = { zone, server, key, now }
   try {
     const serial = await zoneSerial(source, limits)
-    const last = await readLastTransfer(folder, zone)
-    if (last?.serial === serial && day < addDays(last.day, MAX_DAYS_UNCHANGED))
+    const former = await readLastTransfer(folder, zone)
+    if (former?.serial === serial && day < addDays(former.day, MAX_DAYS_UNCHANGED))
       return { zone, outcome: 'unchanged', serial }
     const blocks = transferZone(source, limits, (names) => transfers.onNames(zone, names))
     const transferred = await writeZoneFile(folder, file, blocks)
-    await keepTransfer(folder, zone, { serial: transferred.serial, day })
+    const last: LastTransfer = { serial: transferred.serial, day }
+    await replaceJsonFile(join(folder, TRANSFERS_FOLDER), `${zone}.json`, last)
     return { zone, outcome: 'fetched', file, ...transferred }
   } catch (error) {
     if (timeout.aborted && !transfers.signal.aborted)
       throw new InputError(`the transfer took more than ${maxSeconds} seconds`)
     throw error
+  } finally {
+    ended.abort() // if the file could not be written, the connection is still open
   }
 }
 
-/** Writes a compressed file under a hidden name, and renames it when it is complete and on disk. */
+/** Writes a compressed file under a name that no other process uses, and renames it when it is complete and on disk. */
 async function writeZoneFile<Result>(
   folder: string,
   file: string,
   blocks: AsyncGenerator<Buffer, Result>,
 ): Promise<Result> {
-  await removeParts(folder, file)
-  const part = join(folder, `.${file}.transfer`)
+  const part = join(folder, TRANSFERS_FOLDER, newWriterName(file))
   const ended: { result?: Result } = {}
   const gzip = createGzip({ level: 1 })
   pipeline(Readable.from(checkedBlocks(folder, blocks, ended)), gzip, () => {}) // the reader reports errors
@@ -127,6 +134,9 @@ async function writeZoneFile<Result>(
   } catch (error) {
     await rm(part, { force: true })
     throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? noSpaceFault(folder) : error
+  } finally {
+    gzip.destroy()
+    endWriter(part)
   }
 }
 
@@ -149,14 +159,6 @@ async function* checkedBlocks<Result>(
   }
 }
 
-/** Removes what a killed transfer of the same zone left behind. */
-async function removeParts(folder: string, file: string): Promise<void> {
-  const zone = file.slice(0, -'2026-11-23.zone.gz'.length)
-  for (const entry of await readdir(folder))
-    if (entry.startsWith(`.${zone}`) && /^\d{4}-\d\d-\d\d\.zone\.gz\.transfer$/.test(entry.slice(zone.length + 1)))
-      await rm(join(folder, entry), { force: true })
-}
-
 async function requireFreeSpace(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize < MIN_FREE_BYTES) throw noSpaceFault(folder)
@@ -168,21 +170,10 @@ function noSpaceFault(folder: string): StorageError {
 
 /** Returns null if the zone was never transferred, or its record is unreadable. */
 async function readLastTransfer(folder: string, zone: string): Promise<LastTransfer | null> {
-  const text = await readFile(serialPath(folder, zone), 'utf8').catch(nullIfMissing)
+  const text = await readFile(join(folder, TRANSFERS_FOLDER, `${zone}.json`), 'utf8').catch(nullIfMissing)
   try {
     return text === null ? null : (JSON.parse(text) as LastTransfer)
   } catch {
     return null
   }
-}
-
-async function keepTransfer(folder: string, zone: string, last: LastTransfer): Promise<void> {
-  const path = serialPath(folder, zone)
-  await rm(`${path}.new`, { force: true })
-  await writeDurably(`${path}.new`, lineContent(JSON.stringify(last)))
-  await rename(`${path}.new`, path)
-}
-
-function serialPath(folder: string, zone: string): string {
-  return join(folder, SERIALS_FOLDER, `${zone}.json`)
 }

@@ -37,7 +37,7 @@ export const KNOWN_ZONES: Readonly<Record<string, KnownZone>> = {
     servers: ['zone.internet.ee'],
     key: null,
     names: 160_000,
-    terms: 'open data',
+    terms: 'CC BY 4.0',
     source: 'https://www.internet.ee/domains/ee-zone-file',
   },
   li: {

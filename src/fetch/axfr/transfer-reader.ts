@@ -29,6 +29,8 @@ export class TransferReader {
   /** Position in the message after the record that is being read. */
   #at = 0
   #serial: number | null = null
+  /** The line of the first SOA. */
+  #authorityLine: Buffer = Buffer.alloc(0)
   #isWhole = false
   /** The owner of the last NS record, with its final dot. */
   #lastOwner: Buffer = Buffer.alloc(0)
@@ -68,10 +70,11 @@ export class TransferReader {
   }
 
   /** Returns the numbers of records in the answer section, and in the two sections after it. */
-  #readHeader(message: Uint8Array): { answers: number; others: number } {
+  #readHeader(message: Uint8Array): { answers: number; others: OtherCounts } {
     const reader = new DnsMessageReader(message, 0)
     const [id, flags] = [reader.uint16(), reader.uint16()]
-    const [questions, answers, others] = [reader.uint16(), reader.uint16(), reader.uint16() + reader.uint16()]
+    const [questions, answers] = [reader.uint16(), reader.uint16()]
+    const others = { authority: reader.uint16(), additional: reader.uint16() }
     if (id !== this.#answer.id || (flags & 0xf800) !== 0x8000)
       throw new InputError('a message is not an answer to the query')
     if (questions > 1 || (flags & 0x0200) !== 0) throw new MalformedMessage('a header that no transfer has')
@@ -87,21 +90,25 @@ export class TransferReader {
     return { answers, others }
   }
 
-  #throwTsigError(message: Uint8Array, others: number): void {
+  #throwTsigError(message: Uint8Array, others: OtherCounts): void {
     const offset = this.#tsigOffset(message, others)
     const error = offset === null ? 0 : readTsig(message, offset).error
     if (error !== 0) throw new InputError(tsigErrorMessage(error))
   }
 
-  /** Skips the records of the other sections. Returns where a TSIG record begins, which must be the last one. */
-  #tsigOffset(message: Uint8Array, others: number): number | null {
+  /**
+   * Skips the records of the other sections. Returns where a TSIG record begins, which must be the last additional
+   * record.
+   */
+  #tsigOffset(message: Uint8Array, { authority, additional }: OtherCounts): number | null {
     let offset: number | null = null
     const reader = new DnsMessageReader(message, this.#at)
-    for (let index = 0; index < others; index++) {
+    for (let index = 0; index < authority + additional; index++) {
       if (offset !== null) throw new MalformedMessage('a record follows the signature')
       const start = reader.offset
       reader.skipHost()
       if (reader.uint16() === TSIG_TYPE_CODE) offset = start
+      if (offset !== null && index < authority) throw new MalformedMessage('the signature is in the wrong section')
       reader.offset += 6
       reader.take(reader.uint16())
     }
@@ -177,18 +184,21 @@ export class TransferReader {
     const numbers = new DnsMessageReader(message, text.name(message, second))
     const values = Array.from({ length: SOA_NUMBERS }, () => numbers.uint32())
     if (numbers.offset !== end) throw new MalformedMessage('record length does not match its content')
-    const [serial] = values as [number]
+    text.text(` ${values.join(' ')}`)
+    const line = text.block.subarray(start, text.length)
     if (this.#serial === null) {
-      this.#serial = serial
-      text.text(` ${values.join(' ')}`)
+      this.#serial = values[0]!
+      this.#authorityLine = Buffer.from(line)
       text.endLine()
       return
     }
-    if (serial !== this.#serial) throw new InputError('the zone changed during the transfer: try again')
+    if (!line.equals(this.#authorityLine)) throw new InputError('the zone changed during the transfer: try again')
     text.rewind(start)
     this.#isWhole = true
   }
 }
 
+/** The numbers of records in the authority and the additional section. */
+type OtherCounts = { authority: number; additional: number }
 /** Where an owner was written, and where its record ends in the message. */
 type WrittenOwner = { start: number; ownerEnd: number; end: number }

@@ -23,6 +23,8 @@ const SECRET = Buffer.from('a secret of the lab that nobody else may see')
 
 export const LAB_KEY: LabKey = { hash: 'sha256', name: 'lab-key', secret: SECRET }
 export const KEY: TsigKey = { algorithm: 'hmac-sha256', name: 'lab-key', secret: SECRET }
+export const LAB_KEY_512: LabKey = { ...LAB_KEY, hash: 'sha512' }
+export const KEY_512: TsigKey = { ...KEY, algorithm: 'hmac-sha512' }
 
 export const labels = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, index) => `name-${from + index}`)
@@ -61,7 +63,11 @@ export async function openTransfers(
       onEnded() {},
       ...options,
     })
-  const files = (): string[] => readdirSync(inbox).filter((entry) => entry !== 'transfers')
+  /** The files of the inbox, also incomplete ones, without what is kept of each zone. */
+  const files = (): string[] =>
+    readdirSync(inbox, { recursive: true, encoding: 'utf8' }).filter(
+      (entry) => !/^transfers(\/[a-z.]+\.json)?$/.test(entry),
+    )
   const text = (file: string): string => gunzipSync(readFileSync(join(inbox, file))).toString('latin1')
   return { server, clock, inbox, target, fetch, files, text }
 }
@@ -76,4 +82,20 @@ export async function failureOf(
   if (result!.outcome !== 'failed') throw new Error(`the transfer ended as ${result!.outcome}`)
   if (world.files().length > 0) throw new Error(`it left ${world.files().join(', ')}`)
   return result!.reason.replace(/^127\.0\.0\.1: /, '')
+}
+
+/** The names in a master file: owners of NS records below the apex. */
+export const namesIn = (text: string): string[] => [
+  ...new Set(text.split('\n').flatMap((line) => /^(\S+)\.lab\.test\. NS /.exec(line)?.[1] ?? [])),
+]
+
+/** Holds a transfer of the lab's server after its first message, until it is released. */
+export function holdTransfer() {
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  async function beforeMessage(index: number): Promise<void> {
+    if (index !== 1) return
+    reached.resolve()
+    await released.promise
+  }
+  return { behaviour: { key: null, beforeMessage }, reached: reached.promise, release: released.resolve }
 }
