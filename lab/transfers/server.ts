@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls'
 import { answerBytes, type LabZone, soaBytes, transferMessages, zoneRecords } from './messages.ts'
 import { AnswerSigner, type LabKey, macOfQuery, number16, splitSigned, withRecord } from './signature.ts'
 
@@ -29,6 +29,8 @@ export type TransferServer = {
   port: number
   /** The types of the queries so far: 6 for SOA, 252 for AXFR. */
   queries: number[]
+  /** The TLS version and the application protocol of each connection over TLS. */
+  protocols: string[]
   zones: Record<string, LabZone>
   behaviour: TransferBehaviour
   /** Ends when no client is connected. */
@@ -49,10 +51,11 @@ export async function startTransferServer(
   tls: TlsOptions | null = null,
 ): Promise<TransferServer> {
   const sockets = new Set<Socket>()
-  const server: TransferServer = { port: 0, queries: [], zones, behaviour, idle, close: async () => {} }
+  const server: TransferServer = { port: 0, queries: [], protocols: [], zones, behaviour, idle, close: async () => {} }
   const accept = (socket: Socket): void => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    if (socket instanceof TLSSocket) server.protocols.push(`${socket.getProtocol()} ${socket.alpnProtocol}`)
     void answerOne(server, socket, now).catch(() => socket.destroy())
   }
   async function idle(): Promise<void> {

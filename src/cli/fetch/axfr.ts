@@ -12,7 +12,8 @@ import { errorCause, InputError } from '../../import/stream/input-error.ts'
 import { printResult } from '../program/print-result.ts'
 import { startProgress } from '../program/progress.ts'
 import { listenForStop } from '../program/stop-signal.ts'
-import { checkZonePlaces, isZonePresent } from './zone-places.ts'
+import { terminalText } from '../program/terminal-text.ts'
+import { checkZonePlaces, isZonePresent, zoneFetchFault } from './zone-places.ts'
 
 const AXFR_HELP = `
 A zone is ZONE, ZONE@SERVER or ZONE@SERVER:PORT, such as se, example.com@192.0.2.53 or
@@ -70,8 +71,7 @@ async function fetchAxfr(zones: string[], { known, tsigFile, tls, json }: AxfrOp
     printResult(json, { zones: results }, [])
     if (results.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
   } catch (error) {
-    if (error instanceof InputError) throw new CommandFault(error.message)
-    if ((error as Error).name !== 'AbortError') throw error
+    if ((error as Error).name !== 'AbortError') throw zoneFetchFault(error)
     console.error('stopped; no incomplete zone is left')
   } finally {
     progress.end()
@@ -102,7 +102,7 @@ function readTsigFile(path: string): TsigKey {
 /** Reports the outcome of a zone; with --json, only failures. */
 function printTransfer(result: ZoneTransferResult, json: true | undefined): void {
   const { zone } = result
-  if (result.outcome === 'failed') console.error(`${zone}: ${result.reason}`)
+  if (result.outcome === 'failed') console.error(terminalText(`${zone}: ${result.reason}`))
   else if (json) return
   else if (result.outcome === 'there') console.log(`${zone}: ${result.file} is there already`)
   else if (result.outcome === 'unchanged') console.log(`${zone}: serial ${result.serial}, unchanged`)

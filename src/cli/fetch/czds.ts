@@ -6,13 +6,12 @@ import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
 import { CzdsClient } from '../../fetch/czds/czds-client.ts'
 import { fetchZones, type ZoneFetchResult } from '../../fetch/czds/fetch-zones.ts'
-import { InputError } from '../../import/stream/input-error.ts'
 import { parseZoneName } from '../../registrations/zone/parse-zone.ts'
 import { printResult } from '../program/print-result.ts'
 import { startProgress } from '../program/progress.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 import { userAgent } from './user-agent.ts'
-import { checkZonePlaces, isZonePresent } from './zone-places.ts'
+import { checkZonePlaces, isZonePresent, zoneFetchFault } from './zone-places.ts'
 
 const CZDS_HELP = `
 czds is ICANN's Centralized Zone Data Service. DOMAINDEX_CZDS_USER and DOMAINDEX_CZDS_PASSWORD name
@@ -54,8 +53,7 @@ async function fetchCzds(zoneNames: string[], json: true | undefined): Promise<v
     printResult(json, { zones: fetched }, [])
     if (fetched.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
   } catch (error) {
-    if (error instanceof InputError) throw new CommandFault(error.message)
-    if ((error as Error).name !== 'AbortError') throw error
+    if ((error as Error).name !== 'AbortError') throw zoneFetchFault(error)
     console.error('stopped; run it again to continue')
   } finally {
     progress.end()

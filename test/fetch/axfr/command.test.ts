@@ -1,15 +1,15 @@
 /** `domaindex fetch axfr` and the import of what it fetched. */
 
 import assert from 'node:assert/strict'
-import { chmodSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { KNOWN_ZONES } from '../../../src/fetch/axfr/known-zones.ts'
 import { parseTransferArgument, transferTargetOf } from '../../../src/fetch/axfr/targets.ts'
 import { parseTsigKey } from '../../../src/fetch/axfr/tsig.ts'
 import { importZone } from '../../../src/registrations/zone/import-zone.ts'
-import { folderOf } from '../../cli/run.ts'
+import { folderOf, outcomeOf } from '../../cli/run.ts'
 import { makeWorld, day as registeredOn } from '../../registrations/world.ts'
-import { KEY, LAB_KEY, labels, openTransfers } from './world.ts'
+import { holdTransfer, KEY, LAB_KEY, labels, openTransfers } from './world.ts'
 
 test('the command transfers with a key from a file, the inbox takes the zone, and no output contains the secret', async (t) => {
   const secret = KEY.secret.toString('base64')
@@ -62,6 +62,24 @@ test('the command transfers with a key from a file, the inbox takes the zone, an
     const { code, stderr } = await run(['fetch', 'axfr', ...args])
     assert.deepEqual([code, message.test(stderr)], [2, true], stderr)
   }
+})
+
+test('a signal stops a transfer without a trace, and an inbox that is no folder is named', async (t) => {
+  const { server } = await openTransfers(t, { 'lab.test': { serial: 1, delegations: labels(1_000) } })
+  const { run, start, path } = folderOf(t)
+  const zone = `lab.test@127.0.0.1:${server.port}`
+  const hold = holdTransfer()
+  server.behaviour = hold.behaviour
+  const child = start(['fetch', 'axfr', zone])
+  const ended = outcomeOf(child)
+  await hold.reached
+  child.kill('SIGINT')
+  const { signal, stdout, stderr } = await ended
+  assert.deepEqual([signal, stdout, stderr], ['SIGINT', '', 'stopped; no incomplete zone is left\n'])
+  assert.deepEqual(readdirSync(path('data/inbox'), { recursive: true }), ['transfers'])
+  writeFileSync(path('file'), '')
+  const { code, stderr: reason } = await run(['fetch', 'axfr', zone], { env: { DOMAINDEX_INBOX: path('file') } })
+  assert.deepEqual([code, reason], [1, `domaindex: ${path('file/transfers')} cannot be used: not a directory\n`])
 })
 
 test('registrations and drops of a transferred zone are those of its two days', async (t) => {

@@ -216,6 +216,7 @@ test('over TLS, the certificate of the server must be valid, and TLS 1.3 with AL
   }
   assert.deepEqual(world.files(), [])
   assert.equal((await overTls('localhost', { ca: root }))[0]!.outcome, 'fetched')
+  assert.deepEqual(world.server.protocols.slice(-2), ['TLSv1.3 dot', 'TLSv1.3 dot'])
 })
 
 test('a transfer without an end, a silent server and a stop are bounded', async (t) => {
