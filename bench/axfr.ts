@@ -1,10 +1,12 @@
 /**
  * `npm run bench:axfr`: the speed and memory of `domaindex fetch axfr` for a zone with two name servers per delegation,
- * from the lab's server over TCP of loopback, with TSIG; and then of the import of what it wrote.
+ * from the lab's server over TCP of loopback, with TSIG; and then of the import of what it wrote, into an empty store and
+ * as the zone of the next day.
  */
 
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { addDays, type Day } from '../src/values/time.ts'
 import { BENCH_KEY, BENCH_ZONE } from './axfr/zone.ts'
 import { readOptions } from './measure/options.ts'
 import {
@@ -30,7 +32,7 @@ try {
   const key = join(folder, 'tsig.key')
   mkdirSync(folder, { recursive: true })
   writeFileSync(key, `hmac-sha256:${BENCH_KEY.name}:${BENCH_KEY.secret.toString('base64')}\n`, { mode: 0o600 })
-  const [transfers, imports] = [[], []] as [Measured[], Measured[]]
+  const [transfers, imports, laterImports] = [[], [], []] as [Measured[], Measured[], Measured[]]
   for (let round = 0; round < rounds; round++) {
     const place = join(folder, `round-${round}`)
     const inbox = join(place, 'inbox')
@@ -44,7 +46,9 @@ try {
     const [file] = readdirSync(inbox).filter((entry) => entry.endsWith('.zone.gz'))
     const moved = join(place, 'zone.gz')
     renameSync(join(inbox, file!), moved)
-    imports.push(await measure(['import', '--format', 'zone', moved, '--date', file!.slice(-18, -8)], env))
+    const day = file!.slice(-18, -8) as Day
+    imports.push(await measure(['import', '--format', 'zone', moved, '--date', day], env))
+    laterImports.push(await measure(['import', '--format', 'zone', moved, '--date', addDays(day, 1)], env))
     console.error(
       `  round ${round + 1}: ${Math.round(names / transfers.at(-1)!.seconds)} names/s, ${statSync(moved).size} bytes`,
     )
@@ -62,12 +66,15 @@ try {
       metric('import into an empty store', rate(imports), 'names/s'),
       metric('  processor time', cost(imports), 'µs per name'),
       metric('  peak memory', memory(imports), 'MB'),
+      metric('import a day later', rate(laterImports), 'names/s'),
+      metric('  processor time', cost(laterImports), 'µs per name'),
+      metric('  peak memory', memory(laterImports), 'MB'),
     ],
     [
       `${names.toLocaleString('en')} delegations with two name servers, one message in 100 signed, TCP over loopback`,
       `the whole processes including their start and end; median of ${rounds}`,
     ],
-    { transfers, imports },
+    { transfers, imports, laterImports },
   )
 } finally {
   await stopProcess(server)

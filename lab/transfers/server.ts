@@ -121,8 +121,14 @@ async function sendAll(
 
 async function send(socket: Socket, message: Buffer): Promise<void> {
   if (socket.destroyed) throw new Error('the client ended the connection')
-  if (!socket.write(Buffer.concat([number16(message.length), message])))
-    await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+  if (socket.write(Buffer.concat([number16(message.length), message]))) return
+  await new Promise<void>((resolve) => {
+    const goOn = (): void => {
+      socket.off('drain', goOn).off('close', goOn)
+      resolve()
+    }
+    socket.on('drain', goOn).on('close', goOn)
+  })
 }
 
 async function firstMessage(socket: Socket): Promise<Buffer> {

@@ -1,6 +1,7 @@
 /** `domaindex fetch axfr`: transfers zones from their name servers into the inbox. */
 
 import { readFileSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { CommandFault, UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
@@ -61,6 +62,7 @@ async function fetchAxfr(zones: string[], { known, tsigFile, tls, json }: AxfrOp
       folder: settings.inbox,
       signal: stop.signal,
       now: () => Math.floor(Date.now() / 1000),
+      wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
       has: (zone, day, file) => isZonePresent(settings, zone, day, file),
       onNames: (zone, names) => progress.show(names, null, { more: zone }),
       onEnded(result) {

@@ -12,12 +12,16 @@ export const DNS_TLS_PORT = 853
 /** Milliseconds to connect, and between two chunks of the answer. */
 const IDLE_TIMEOUT_MS = 60_000
 
+/** The connection failed or ended too early. The next attempt may succeed. */
+export class BrokenConnection extends InputError {}
+
 /** `idleMs`: milliseconds to connect, and between two chunks. `maxBytes`: of the whole answer. */
 export type AnswerLimits = { maxBytes: number; idleMs?: number; signal: AbortSignal }
 
 /**
  * Sends the query, and yields the messages of the answer in batches until the caller stops or the server ends the
- * connection. Throws InputError if the server cannot be reached, stops answering or sends more than `maxBytes`.
+ * connection. Throws BrokenConnection if the server cannot be reached or stops answering, and InputError if it sends
+ * more than `maxBytes`.
  */
 export async function* answerMessages(
   server: TransferServer,
@@ -44,7 +48,7 @@ export async function* answerMessages(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof InputError) throw error
-    throw new InputError(`the connection to ${server.host} port ${server.port} failed: ${errorCause(error)}`)
+    throw new BrokenConnection(`the connection to ${server.host} port ${server.port} failed: ${errorCause(error)}`)
   } finally {
     signal.removeEventListener('abort', stop)
     socket.destroy()

@@ -9,8 +9,8 @@ import { ensureFolder, nullIfMissing, syncFolder, writeDurably } from '../../job
 import { endWriter, newWriterName, removeLeftovers } from '../../jobs/file-store/leftovers.ts'
 import { replaceJsonFile } from '../../registrations/folder.ts'
 import { addDays, type Day, dayOf, type Instant } from '../../values/time.ts'
-import type { TransferServer } from './connection.ts'
-import { transferZone, zoneSerial } from './transfer.ts'
+import { type AnswerLimits, BrokenConnection, type TransferServer } from './connection.ts'
+import { type TransferredZone, type TransferSource, transferZone, zoneSerial } from './transfer.ts'
 import type { TsigKey } from './tsig.ts'
 
 /** `servers`: tried in this order until one hands out the zone. */
@@ -33,6 +33,7 @@ export type ZoneTransfers = {
   maxBytes?: number
   maxSeconds?: number
   idleMs?: number
+  wait(milliseconds: number, signal: AbortSignal): Promise<unknown>
   /** Whether the zone of that day is already present. */
   has(zone: string, day: Day, file: string): Promise<boolean>
   /** Called with the number of delegations so far. */
@@ -47,6 +48,9 @@ const MAX_TRANSFER_BYTES = 2 ** 35
 const MAX_TRANSFER_SECONDS = 6 * 3600
 /** A zone is transferred after this many days even if its serial has not moved, so that it can be compared (contract). */
 const MAX_DAYS_UNCHANGED = 7
+/** How often a transfer is attempted that breaks off, and the milliseconds to wait before the second attempt. */
+const MAX_ATTEMPTS = 5
+const RETRY_MS = 60_000
 /** Minimum free disk space in bytes, checked at the beginning and after every CHECKED_BYTES. */
 const MIN_FREE_BYTES = 2 ** 28
 const CHECKED_BYTES = 2 ** 26
@@ -102,8 +106,7 @@ async function fetchFrom(
     const former = await readLastTransfer(folder, zone)
     if (former?.serial === serial && day < addDays(former.day, MAX_DAYS_UNCHANGED))
       return { zone, outcome: 'unchanged', serial }
-    const blocks = transferZone(source, limits, (names) => transfers.onNames(zone, names))
-    const transferred = await writeZoneFile(folder, file, blocks)
+    const transferred = await transferToFile(transfers, source, { limits, file })
     const last: LastTransfer = { serial: transferred.serial, day }
     await replaceJsonFile(join(folder, TRANSFERS_FOLDER), `${zone}.json`, last)
     return { zone, outcome: 'fetched', file, ...transferred }
@@ -113,6 +116,27 @@ async function fetchFrom(
     throw error
   } finally {
     ended.abort() // if the file could not be written, the connection is still open
+  }
+}
+
+/** Transfers a zone, and again after a while if the transfer broke off after it had started. */
+async function transferToFile(
+  { folder, wait, onNames }: ZoneTransfers,
+  source: TransferSource,
+  { limits, file }: { limits: AnswerLimits; file: string },
+): Promise<TransferredZone> {
+  for (let attempt = 1; ; attempt++) {
+    let isStarted = false
+    const blocks = transferZone(source, limits, (names) => {
+      isStarted = true
+      onNames(source.zone, names)
+    })
+    try {
+      return await writeZoneFile(folder, file, blocks)
+    } catch (error) {
+      if (!(error instanceof BrokenConnection) || !isStarted || attempt === MAX_ATTEMPTS) throw error
+      await wait(attempt * RETRY_MS, limits.signal)
+    }
   }
 }
 

@@ -37,7 +37,7 @@ export const KNOWN_ZONES: Readonly<Record<string, KnownZone>> = {
     servers: ['zone.internet.ee'],
     key: null,
     names: 160_000,
-    terms: 'CC BY 4.0',
+    terms: 'CC BY 4.0; ask the registry before you share the zone',
     source: 'https://www.internet.ee/domains/ee-zone-file',
   },
   li: {

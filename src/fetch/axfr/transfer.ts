@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { InputError } from '../../import/stream/input-error.ts'
 import { DNS_TYPE_CODES } from '../../probe/dns/message/query.ts'
 import type { Instant } from '../../values/time.ts'
-import { type AnswerLimits, answerMessages, type TransferServer } from './connection.ts'
+import { type AnswerLimits, answerMessages, BrokenConnection, type TransferServer } from './connection.ts'
 import { TransferReader } from './transfer-reader.ts'
 import { signQuery, type TsigKey, TsigVerifier, transferQuery } from './tsig.ts'
 
@@ -32,8 +32,8 @@ export async function zoneSerial(source: TransferSource, limits: Omit<AnswerLimi
 }
 
 /**
- * Transfers the zone: yields the blocks of its master file, and returns its summary. Throws InputError if the transfer
- * ends before the closing SOA, or if anything in it is wrong.
+ * Transfers the zone: yields the blocks of its master file, and returns its summary. Throws BrokenConnection if the
+ * transfer ends before the closing SOA, and InputError if anything in it is wrong.
  */
 export async function* transferZone(
   source: TransferSource,
@@ -51,7 +51,7 @@ export async function* transferZone(
     onNames(reader.names)
     if (reader.isWhole) return { serial: reader.serial!, names: reader.names }
   }
-  throw new InputError('the server ended the transfer before its end')
+  throw new BrokenConnection('the server ended the transfer before its end')
 }
 
 function startAnswer(

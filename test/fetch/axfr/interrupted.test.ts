@@ -27,6 +27,30 @@ test('two transfers of a zone at once do not disturb each other', async (t) => {
   assert.deepEqual(world.files(), [file])
 })
 
+test('a transfer that breaks off is attempted again after a while, at most four times', async (t) => {
+  const world = await openTransfers(t, { 'lab.test': ZONE })
+  const { server, waits } = world
+  const breaksOff = (): boolean => server.queries.filter((type) => type === 252).length <= 4
+  server.behaviour = {
+    key: null,
+    changeSigned: (message, index) => (index === 1 && breaksOff() ? null : message),
+  }
+  assert.equal((await world.fetch([world.target('lab.test')]))[0]!.outcome, 'fetched')
+  assert.deepEqual(waits.splice(0), [60_000, 120_000, 180_000, 240_000])
+  assert.deepEqual(server.queries.splice(0), [6, 252, 252, 252, 252, 252])
+  server.zones['lab.test'] = { ...ZONE, serial: 6 }
+  for (const [brokenAt, transfers] of [
+    [1, 5],
+    [0, 1],
+  ]) {
+    server.behaviour = { key: null, changeSigned: (message, index) => (index === brokenAt ? null : message) }
+    const [result] = await world.fetch([world.target('lab.test')], { has: async () => false })
+    assert.equal(result!.outcome, 'failed')
+    assert.deepEqual(server.queries.splice(0), [6, ...Array.from({ length: transfers! }, () => 252)])
+    assert.equal(waits.splice(0).length, transfers! - 1)
+  }
+})
+
 test('the next transfer removes what a killed one left behind', async (t) => {
   const world = await openTransfers(t, { 'lab.test': ZONE })
   await world.fetch([])

@@ -39,6 +39,7 @@ export async function openTransfers(
   const inbox = join(folder, 'inbox')
   mkdirSync(inbox)
   const clock = { now: NOW }
+  const waits: number[] = []
   const server = await startTransferServer(zones, () => clock.now, behaviour, tls)
   t.after(async () => {
     await server.close()
@@ -58,6 +59,7 @@ export async function openTransfers(
       folder: inbox,
       signal: new AbortController().signal,
       now: () => clock.now,
+      wait: async (milliseconds) => waits.push(milliseconds),
       has: async (_zone, _day, file) => files().includes(file),
       onNames() {},
       onEnded() {},
@@ -69,7 +71,7 @@ export async function openTransfers(
       (entry) => !/^transfers(\/[a-z.]+\.json)?$/.test(entry),
     )
   const text = (file: string): string => gunzipSync(readFileSync(join(inbox, file))).toString('latin1')
-  return { server, clock, inbox, target, fetch, files, text }
+  return { server, clock, waits, inbox, target, fetch, files, text }
 }
 
 /** Fetches one zone that must fail, and returns the reason without the server. */
