@@ -1,0 +1,19 @@
+/** The port of the two interfaces of certificate logs: verified heads, and verified entries up to a head. */
+
+import type { LogState } from '../log.ts'
+import type { LogEntry } from './log-entry.ts'
+import type { TreeHead } from './tree-head.ts'
+
+/** `hashes`: what a state keeps beside the position. */
+export type VerifiedEntries = { entries: LogEntry[]; hashes: readonly string[] }
+
+export interface EntrySource {
+  /** Returns the current head, with a valid signature. */
+  head(): Promise<TreeHead>
+  /** Throws LogFault unless the tree of `head` begins with the tree of the former head. */
+  requireConsistency(former: LogState['head'], head: TreeHead): Promise<void>
+  /** Returns a state at `position`, which is before the end of the tree, or shortly after it. */
+  startAt(position: number, head: TreeHead): Promise<Pick<LogState, 'position' | 'hashes'>>
+  /** Yields the entries from a state to the head. Each batch is verified up to the root of the head. */
+  entries(from: Pick<LogState, 'position' | 'hashes'>, head: TreeHead): AsyncGenerator<VerifiedEntries>
+}
