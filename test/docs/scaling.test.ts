@@ -38,6 +38,7 @@ const SMALL = [
     'token_lease',
     'lease_holder',
     'expired_lease',
+    'certificate_log',
   ],
 ]
 

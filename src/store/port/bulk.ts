@@ -110,6 +110,13 @@ const OUTCOME_TABLE: BulkTable = {
   key: 2,
 }
 
+/** Without the leases. */
+const LOG_TABLE: BulkTable = {
+  name: 'certificate_log',
+  columns: ['id', 'url', 'state', 'saved_at', 'problem'],
+  key: 1,
+}
+
 /** The documents of start pages. Their index is rebuilt. */
 const SIMILAR_TABLES: readonly BulkTable[] = [
   { name: 'page_document', columns: ['id', 'document', 'name'], key: 1, belongsToName: true },
@@ -117,7 +124,13 @@ const SIMILAR_TABLES: readonly BulkTable[] = [
 ]
 
 /** In the order in which they are copied. */
-export const BULK_TABLES: readonly BulkTable[] = [...FACTS_TABLES, ...LEDGER_TABLES, OUTCOME_TABLE, ...SIMILAR_TABLES]
+export const BULK_TABLES: readonly BulkTable[] = [
+  ...FACTS_TABLES,
+  ...LEDGER_TABLES,
+  OUTCOME_TABLE,
+  LOG_TABLE,
+  ...SIMILAR_TABLES,
+]
 
 /** SQL condition, valid in every engine, of the rows of a table to copy. Without one, all rows are copied. */
 export const COPY_CONDITIONS: Readonly<Record<string, string>> = {

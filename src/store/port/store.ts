@@ -1,7 +1,7 @@
 /**
  * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
- * (accounts), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, similar (API) and
- * similar index (indexer).
+ * (accounts), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
+ * (followers), similar (API) and similar index (indexer).
  *
  * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
  * addresses are canonical values already. A missing value is null or an empty page, never an exception. A method throws
@@ -15,6 +15,7 @@ import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
+import type { CertificateLogs } from './certificate-logs.ts'
 import type { CrawlRequests } from './crawl-requests.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
@@ -31,6 +32,7 @@ export interface Store {
   readonly listing: Listing
   readonly maintenance: StoreMaintenance
   readonly jobs: Jobs
+  readonly certificateLogs: CertificateLogs
   readonly similar: SimilarReader
   readonly similarIndex: SimilarIndexStore
   /** The store's clock: the only clock whose times are comparable between machines. */

@@ -19,6 +19,7 @@ import { postgresListing } from './listing/listing.ts'
 import { redactPostgresUrl } from './locations.ts'
 import { postgresMaintenance } from './maintenance/maintenance.ts'
 import { probeDatabase } from './probe.ts'
+import { postgresCertificateLogs } from './schedule/certificate-logs.ts'
 import { postgresJobs } from './schedule/jobs.ts'
 import { postgresSchedule } from './schedule/schedule.ts'
 import { postgresIndexer } from './similar/indexer.ts'
@@ -54,6 +55,7 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
       listing: postgresListing({ ...database, now: now ? async () => now() : database.now }),
       maintenance: postgresMaintenance(database),
       jobs: postgresJobs(database, now),
+      certificateLogs: postgresCertificateLogs(database, now),
       similar: postgresSimilar(database),
       similarIndex: postgresIndexer(database),
       now: now ? async () => now() : database.now,

@@ -18,6 +18,7 @@ import { sqliteListing } from './listing/listing.ts'
 import type { StoreFiles } from './locations.ts'
 import { sqliteMaintenance } from './maintenance/maintenance.ts'
 import { sqliteProbe } from './probe.ts'
+import { sqliteCertificateLogs } from './schedule/certificate-logs.ts'
 import { sqliteJobs } from './schedule/jobs.ts'
 import { sqliteSchedule } from './schedule/schedule.ts'
 import { sqliteIndexer } from './similar/indexer.ts'
@@ -75,6 +76,7 @@ function createSqliteStore(
     listing: sqliteListing(path, now),
     maintenance: sqliteMaintenance(database, files),
     jobs: sqliteJobs(database, log, now),
+    certificateLogs: sqliteCertificateLogs(database, log, now),
     similar: sqliteSimilar(database),
     similarIndex: sqliteIndexer(database, log),
     now: async () => now(),

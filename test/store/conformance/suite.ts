@@ -9,6 +9,7 @@ import { lists } from './reading/lists.ts'
 import { looking } from './reading/lookups.ts'
 import { profiles } from './reading/profiles.ts'
 import { states } from './reading/states.ts'
+import { certificateLogs } from './schedule/certificate-logs.ts'
 import { crawlRequests } from './schedule/crawl-requests.ts'
 import { jobs } from './schedule/jobs.ts'
 import { leases } from './schedule/leases.ts'
@@ -34,6 +35,7 @@ export function conformance(engine: Engine): void {
       schedule,
       crawlRequests,
       jobs,
+      certificateLogs,
       looking,
       lists,
       profiles,

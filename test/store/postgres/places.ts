@@ -22,7 +22,7 @@ const SIMILAR = [
 ]
 const TABLES = [
   ...FACT_TABLES,
-  ...['crawler', 'probe_outcome', 'job_run', 'crawl_request', 'lookup_request_count', 'account'],
+  ...['crawler', 'probe_outcome', 'job_run', 'certificate_log', 'crawl_request', 'lookup_request_count', 'account'],
   ...SIMILAR,
 ]
 const LEASES = `update slot_lease
