@@ -8,7 +8,7 @@ import { startServer } from '../server/primary.ts'
 import type { Store } from '../store/port/store.ts'
 import { collectServer, parseParallel } from './crawl/options.ts'
 
-type ServeCommandOptions = { crawl?: true; resolver: DnsServer[]; parallel: number }
+type ServeCommandOptions = { crawl?: true; ct?: true; resolver: DnsServer[]; parallel: number }
 
 const SERVE_HELP = `
 Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the
@@ -18,6 +18,7 @@ down gracefully: it accepts no new requests and answers open ones. A second sign
 export function defineServe(command: Command): void {
   command
     .option('--crawl', 'also crawl due names in a child process, as crawl --loop does')
+    .option('--ct', 'also follow certificate logs in a child process, as fetch ct does')
     .addOption(
       new Option('--resolver <address[:port]>', 'query this resolver in the crawl; may be repeated')
         .argParser(collectServer)
@@ -25,7 +26,7 @@ export function defineServe(command: Command): void {
     )
     .option('--parallel <probes>', 'concurrent probes of the crawl', parseParallel, 256)
     .addHelpText('after', SERVE_HELP)
-    .action(async ({ crawl, resolver, parallel }: ServeCommandOptions) => {
+    .action(async ({ crawl, ct, resolver, parallel }: ServeCommandOptions) => {
       const settings = loadSettings()
       if (crawl) {
         const { checkCrawlSettings } = await import('../server/crawl/continuous-crawl.ts') // loads the crawler only if it runs
@@ -34,6 +35,7 @@ export function defineServe(command: Command): void {
       const { address, ended, store } = await startServer(settings, {
         demo: false,
         crawl: crawl ? { resolver, parallel } : null,
+        hasCertificateLogs: ct ?? false,
       })
       console.log(`domaindex listens on ${address}`)
       await showSetupLink(store, settings.publicUrl ?? address)

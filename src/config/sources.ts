@@ -1,7 +1,7 @@
 /** The settings of the sources of names. */
 
 import { isUrl } from '../jobs/file-store/location.ts'
-import type { Setting } from './parse.ts'
+import { parseWholeNumber, type Setting } from './parse.ts'
 
 export type NamesSettings = {
   /** The folder of registrations. */
@@ -15,6 +15,12 @@ export type NamesSettings = {
   czdsAccounts: string
   /** The base URL of the server that lists the zones. */
   czdsZones: string
+  /** The URL or path of the list of certificate logs. */
+  ctList: string
+  /** The path of the public key that signs that list. Null: it is not verified. */
+  ctListKey: string | null
+  /** Entries before the end of a certificate log at which reading begins. */
+  ctStartBack: number
   /** A token of Cloudflare that may read Radar. Null: there is none. */
   radarToken: string | null
 }
@@ -62,6 +68,29 @@ export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<Na
     meaning: 'The server that lists the zones available to that account.',
     allowed: 'an https:// URL without a path, or an http:// URL of this machine (127.0.0.1, [::1], localhost)',
     parse: parseBaseUrl,
+  },
+  ctList: {
+    name: 'DOMAINDEX_CT_LIST',
+    defaultText: 'https://www.gstatic.com/ct/log_list/v3/log_list.json',
+    meaning: 'The list of certificate logs (JSON, version 3) that `domaindex fetch ct` and `serve --ct` follow.',
+    allowed: 'an http or https URL, or a file path',
+    parse: (text) => text,
+  },
+  ctListKey: {
+    name: 'DOMAINDEX_CT_LIST_KEY',
+    defaultText: '',
+    meaning:
+      'A file with the public key (PEM) that signs that list. The signature is beside the list, with the ending ' +
+      '`.sig`. Without a key, the list is not verified.',
+    allowed: 'a file path',
+    parse: (text) => (text === '' ? null : text),
+  },
+  ctStartBack: {
+    name: 'DOMAINDEX_CT_START_BACK',
+    defaultText: '10000',
+    meaning: 'How many entries before the end of a certificate log reading begins, when the log is read first.',
+    allowed: 'a whole number from 1 to 1000000000',
+    parse: (text) => parseWholeNumber(text, 1, 1_000_000_000),
   },
   radarToken: {
     name: 'DOMAINDEX_RADAR_TOKEN',

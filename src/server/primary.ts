@@ -23,12 +23,16 @@ import { WorkerPool } from './processes/worker-pool.ts'
 /** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
 export type RunningServer = { address: string; ended: Promise<void>; store: Store }
 
-/** `crawl`: options of the crawler; null: no crawler. `settingNames`: the settings of host and port, for messages. */
+/**
+ * `crawl`: options of the crawler; null: no crawler. `hasCertificateLogs`: follows certificate logs. `settingNames`: the settings
+ * of host and port, for messages.
+ */
 export type ServeOptions = {
   demo: boolean
   /** Names to try, for the start page; none by default. */
   examples?: readonly string[]
   crawl?: Omit<CrawlOrder, 'settings'> | null
+  hasCertificateLogs?: boolean
   settingNames?: typeof PUBLIC_SETTING_NAMES
 }
 
@@ -52,7 +56,7 @@ type ServerParts = {
 
 /** Resolves when the server answers requests. Throws CommandFault, and StoreFault if the store cannot be opened. */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningServer> {
-  const { demo, examples = [], crawl = null, settingNames = PUBLIC_SETTING_NAMES } = options
+  const { demo, examples = [], crawl = null, hasCertificateLogs = false, settingNames = PUBLIC_SETTING_NAMES } = options
   const { secret } = settings
   const limits = loadPlanLimits(settings)
   mailSettings(settings) // throws if a part is missing
@@ -81,7 +85,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     const pageFolder = settings.web ? await preparePage(logOutput.log) : null
     const port = await startWorkers({ settings, limits, demo, examples, pageFolder }, settingNames, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
-    parts.children = await startChildren({ ...settings, port }, crawl, logOutput.log)
+    parts.children = await startChildren({ ...settings, port }, { crawl, hasCertificateLogs }, logOutput.log)
     const ended = stopRequested().then(() => stopServer(parts))
     return { address: `http://${bracketedHost(settings.host)}:${port}`, ended, store }
   } catch (error) {

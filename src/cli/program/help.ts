@@ -62,6 +62,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['fetch axfr --known', 'fetch axfr example.com@192.0.2.53 --tsig-file tsig.key --json'],
     settings: ['inbox', 'zones'],
   },
+  'fetch ct': {
+    examples: ['fetch ct', 'fetch ct --once --names names.txt', 'fetch ct --status --json'],
+    settings: [...STORE_SETTING_KEYS, 'diskFree', 'ctList', 'ctListKey', 'ctStartBack', 'crawlOptOut'],
+  },
   'fetch czds': {
     examples: ['fetch czds', 'fetch czds com net --json'],
     settings: ['inbox', 'zones', 'czdsUser', 'czdsPassword', 'czdsAccounts', 'czdsZones'],

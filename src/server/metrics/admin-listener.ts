@@ -9,6 +9,7 @@ import type { FileStore } from '../../jobs/file-store/file-store.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Acceptor } from '../connections/acceptor.ts'
 import type { WorkerPool } from '../processes/worker-pool.ts'
+import { addCertificateLogMetrics } from './certificate-log-metrics.ts'
 import { addJobMetrics } from './job-metrics.ts'
 import { addSimilarMetrics } from './similar-metrics.ts'
 import { workerMetricsText } from './worker-metrics.ts'
@@ -71,6 +72,7 @@ export function serverMetrics(
   addConnectionMetrics(registry, acceptor)
   addJobMetrics(registry, store, fileStore)
   addSimilarMetrics(registry, store)
+  addCertificateLogMetrics(registry, store)
   new Gauge({
     name: 'domaindex_workers',
     help: 'Processes that answer requests.',

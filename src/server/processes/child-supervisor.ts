@@ -1,22 +1,26 @@
-/** Supervises the processes of `serve` that answer no requests: the crawler, the job scheduler and the indexer. */
+/**
+ * Supervises the processes of `serve` that answer no requests: the crawler, the follower of certificate logs, the job
+ * scheduler and the indexer.
+ */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import type { CrawlCommand, CrawlOrder, IndexCommand, JobsCommand } from './messages.ts'
+import type { CertificateLogsCommand, CrawlCommand, CrawlOrder, IndexCommand, JobsCommand } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
 
-type ChildCommand = CrawlCommand | IndexCommand | JobsCommand
-type CrawlOptions = Omit<CrawlOrder, 'settings'>
+type ChildCommand = CrawlCommand | CertificateLogsCommand | IndexCommand | JobsCommand
+/** What the options of `serve` start. `crawl`: options of the crawler; null: no crawler. */
+export type ChildOptions = { crawl: Omit<CrawlOrder, 'settings'> | null; hasCertificateLogs: boolean }
 
 /** The name of a child process in the log, its main file, and its commands. */
 type ChildProgram = {
   name: string
   file: URL
-  /** Null if the settings turn the process off. `crawl`: options of the crawler; null: no crawler. */
-  startCommand(settings: Settings, crawl: CrawlOptions | null): ChildCommand | null
+  /** Null if the settings or options turn the process off. */
+  startCommand(settings: Settings, options: ChildOptions): ChildCommand | null
   stopCommand: ChildCommand
 }
 
@@ -24,8 +28,15 @@ const CHILD_PROGRAMS: readonly ChildProgram[] = [
   {
     name: 'crawler',
     file: new URL('./crawler-process.ts', import.meta.url),
-    startCommand: (settings, crawl) => crawl && { to: 'crawler', do: 'run', order: { ...crawl, settings } },
+    startCommand: (settings, { crawl }) => crawl && { to: 'crawler', do: 'run', order: { ...crawl, settings } },
     stopCommand: { to: 'crawler', do: 'stop' },
+  },
+  {
+    name: 'certificate logs',
+    file: new URL('./certificate-logs-process.ts', import.meta.url),
+    startCommand: (settings, { hasCertificateLogs }) =>
+      hasCertificateLogs ? { to: 'certificateLogs', do: 'run', order: { settings } } : null,
+    stopCommand: { to: 'certificateLogs', do: 'stop' },
   },
   {
     name: 'jobs',
@@ -51,14 +62,14 @@ const CHILD_STOP_TIMEOUT_MS = 40_000
 /** Milliseconds without a heartbeat until a process is killed. A long SQLite statement may block its event loop. */
 const CHILD_HEARTBEAT_TIMEOUT_MS = 300_000
 
-/** Starts the child processes that the settings ask for. `crawl`: options of the crawler; null: no crawler. */
+/** Starts the child processes that the settings and options ask for. */
 export async function startChildren(
   settings: Settings,
-  crawl: CrawlOptions | null,
+  options: ChildOptions,
   log: Logger,
 ): Promise<Supervisor<ChildProcess>[]> {
   const supervisors = CHILD_PROGRAMS.flatMap((program) => {
-    const startCommand = program.startCommand(settings, crawl)
+    const startCommand = program.startCommand(settings, options)
     return startCommand === null ? [] : [superviseChild(program, startCommand, log)]
   })
   await Promise.all(supervisors.map((supervisor) => supervisor.start({ isFirstRequired: false })))

@@ -39,6 +39,14 @@ export type CrawlOrder = { settings: Settings; resolver: readonly DnsServer[]; p
 /** Commands of the primary. `stop`: finish the probes in flight, save them, and exit. */
 export type CrawlCommand = { to: 'crawler'; do: 'run'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
 
+/** The settings with which the follower of certificate logs starts. */
+export type CertificateLogsOrder = { settings: Settings }
+
+/** Commands of the primary. `stop`: keep the position of each log, and exit. */
+export type CertificateLogsCommand =
+  | { to: 'certificateLogs'; do: 'run'; order: CertificateLogsOrder }
+  | { to: 'certificateLogs'; do: 'stop' }
+
 /** The settings with which the jobs process starts. */
 export type JobsOrder = { settings: Settings }
 
@@ -72,6 +80,10 @@ export function isWorkerReport(message: unknown): message is WorkerReport {
 
 export function isCrawlCommand(message: unknown): message is CrawlCommand {
   return (message as Partial<CrawlCommand> | null)?.to === 'crawler'
+}
+
+export function isCertificateLogsCommand(message: unknown): message is CertificateLogsCommand {
+  return (message as Partial<CertificateLogsCommand> | null)?.to === 'certificateLogs'
 }
 
 export function isJobsCommand(message: unknown): message is JobsCommand {

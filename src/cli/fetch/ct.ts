@@ -1,0 +1,165 @@
+/** `domaindex fetch ct`: follows certificate logs and adds the names of their certificates to the store. */
+
+import { createWriteStream, type WriteStream } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import type { Command } from 'commander'
+import { CommandFault, UsageFault } from '../../config/command-fault.ts'
+import { loadSettings, type Settings } from '../../config/settings.ts'
+import { errorCause } from '../../import/stream/input-error.ts'
+import { type FollowEvents, type FollowOptions, followConfiguredLogs } from '../../server/certificate-logs/run.ts'
+import { type LogStatus, readLogStatus } from '../../server/certificate-logs/status.ts'
+import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
+import { alignedColumns } from '../account/print.ts'
+import { withExistingStore } from '../program/existing-store.ts'
+import { printResult } from '../program/print-result.ts'
+import { startProgress } from '../program/progress.ts'
+import { listenForStop } from '../program/stop-signal.ts'
+
+const CT_HELP = `
+The command follows every log of DOMAINDEX_CT_LIST that is usable or qualified until Ctrl-C. It verifies
+that each entry belongs to the signed tree of its log. A log that contradicts itself is left out, until
+--readmit. Several processes share the logs. A new log begins DOMAINDEX_CT_START_BACK entries before its
+end; a known one continues.
+
+The registrable domains in certificates become known and are due for a probe. They are registered on no
+day, so no daily file lists them.
+
+Exit codes: 0 every log was read, 1 some logs could not be read.`
+
+type CtOptions = {
+  list?: string
+  listKey?: string
+  log?: string
+  logKey?: string
+  names?: string
+  once?: true
+  readmit?: true
+  status?: true
+  json?: true
+}
+/** What was read of a log, for the end of the command. */
+type LogSummary = { entries: number; newNames: number; problem: string | null }
+
+export function defineFetchCt(command: Command): void {
+  command
+    .command('ct')
+    .description('follow certificate logs and add their names to the store')
+    .option('--list <url or file>', 'the list of logs, instead of DOMAINDEX_CT_LIST')
+    .option('--list-key <file>', 'the public key that signs the list, instead of DOMAINDEX_CT_LIST_KEY')
+    .option('--log <url>', 'follow only this log')
+    .option('--log-key <file>', 'the public key of that log, if the list does not have it')
+    .option('--names <file>', 'also append the names to a file, except those that were seen lately')
+    .option('--once', 'read each log to its end, and end')
+    .option('--readmit', 'take logs back in that were left out')
+    .option('--status', 'print how far each log was read, and end')
+    .option('--json', 'print one JSON object: logs')
+    .addHelpText('after', CT_HELP)
+    .action(fetchCt)
+}
+
+async function fetchCt(options: CtOptions): Promise<void> {
+  const { list, listKey, log, logKey, names, once, readmit, status, json } = options
+  if (logKey !== undefined && log === undefined) throw new UsageFault('--log-key is only for --log')
+  const loaded = loadSettings()
+  const settings = { ...loaded, ctList: list ?? loaded.ctList, ctListKey: listKey ?? loaded.ctListKey }
+  if (status) return printStatus(json)
+  const file = names === undefined ? null : openNamesFile(names)
+  const follow = { log: log ?? null, logKey: logKey ?? null, isOnce: once ?? false, isReadmitted: readmit ?? false }
+  const logs = await followUntilStop(settings, follow, file)
+  if (file !== null) await closeNamesFile(file)
+  const rows = [...logs].map(([url, each]) => ({ url, ...each }))
+  const lines = rows.map(
+    ({ url, entries, newNames, problem }) =>
+      `${url}: entries ${entries}, new ${newNames}${problem === null ? '' : `; ${problem}`}`,
+  )
+  printResult(json, { logs: rows }, lines)
+  if (rows.some(({ problem }) => problem !== null)) process.exitCode = 1
+}
+
+/** Follows until it is done or stopped. Returns what was read of each log, by URL. */
+async function followUntilStop(
+  settings: Settings,
+  follow: FollowOptions,
+  file: WriteStream | null,
+): Promise<Map<string, LogSummary>> {
+  const stop = listenForStop()
+  const progress = startProgress('entries')
+  const store = await openStoreWaitingForSpace(settings, [], stop.signal)
+  const logs = new Map<string, LogSummary>()
+  try {
+    await followConfiguredLogs(settings, store, follow, eventsFor(logs, file, progress), stop.signal)
+  } finally {
+    progress.end()
+    await store.close()
+    stop.end()
+  }
+  return logs
+}
+
+/** Adds what happens to the summaries, shows the progress, and prints problems. */
+function eventsFor(
+  logs: Map<string, LogSummary>,
+  file: WriteStream | null,
+  progress: ReturnType<typeof startProgress>,
+): FollowEvents {
+  const summaryOf = (url: string): LogSummary => {
+    const summary = logs.get(url) ?? { entries: 0, newNames: 0, problem: null }
+    logs.set(url, summary)
+    return summary
+  }
+  const sum = (key: 'entries' | 'newNames'): number => [...logs.values()].reduce((total, each) => total + each[key], 0)
+  return {
+    warn: (message) => console.error(`domaindex: ${message}`),
+    onNames: (names) => void file?.write(`${names.join('\n')}\n`),
+    onBatch({ url }, { entries }, newNames) {
+      const summary = summaryOf(url)
+      summary.entries += entries
+      summary.newNames += newNames
+      summary.problem = null
+      progress.show(sum('entries'), null, { more: `${sum('newNames')} new names` })
+    },
+    onProblem({ url }, message, isLeftOut) {
+      const problem = isLeftOut ? `left out: ${message}` : message
+      summaryOf(url).problem = problem
+      progress.end()
+      console.error(`${url}: ${problem}`)
+    },
+  }
+}
+
+function openNamesFile(path: string): WriteStream {
+  const file = createWriteStream(path, { flags: 'a' })
+  file.on('error', (error) => {
+    console.error(`domaindex: ${path} cannot be written: ${errorCause(error)}`)
+    process.exit(1)
+  })
+  return file
+}
+
+async function closeNamesFile(file: WriteStream): Promise<void> {
+  file.end()
+  await finished(file).catch((error) => {
+    throw new CommandFault(`the file of names cannot be written: ${errorCause(error)}`)
+  })
+}
+
+async function printStatus(json: true | undefined): Promise<void> {
+  const logs = await withExistingStore('read', readLogStatus)
+  const rows = logs.map((log) => [
+    log.url,
+    positionText(log),
+    `lag ${log.lag ?? '-'} s`,
+    `new ${log.newNames}`,
+    stateText(log),
+  ])
+  printResult(json, { logs }, logs.length === 0 ? ['no certificate log was read yet'] : alignedColumns(rows))
+}
+
+function positionText({ position, size }: LogStatus): string {
+  return position === null ? 'not read yet' : `${position} of ${size}`
+}
+
+function stateText({ problem, holder }: LogStatus): string {
+  if (problem !== null) return `left out: ${problem}`
+  return holder === null ? 'nobody reads it' : `read by ${holder}`
+}

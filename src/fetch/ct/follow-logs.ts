@@ -1,0 +1,200 @@
+/** Follows several certificate logs, each under a lease, and adds the names of their certificates to the store. */
+
+import { LruMap } from '../../probe/lru-map.ts'
+import { addNames } from '../../registrations/add-names.ts'
+import { LOG_LEASE_SECONDS, type LogLease } from '../../store/port/certificate-logs.ts'
+import type { Store } from '../../store/port/store.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { followLog } from './follow-log.ts'
+import type { LogGet } from './log/log-client.ts'
+import { type CertificateLog, type LogBatch, LogFault, LogUnavailable } from './log.ts'
+import { type FollowedState, nextFollowedState, parseFollowedState } from './stored-state.ts'
+
+/** Waits for a number of milliseconds, or until the signal aborts. */
+type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
+
+export type LogFollowing = {
+  logs: readonly CertificateLog[]
+  store: Pick<Store, 'certificateLogs' | 'observations' | 'now'>
+  /** The unique ID of this process. */
+  holder: string
+  get: LogGet
+  /** Entries before the head at which an unknown log begins. */
+  startBack: number
+  /** Ends when each log was read to its head. */
+  isOnce: boolean
+  /** Whether the owner of a name opted out. Such names are not added. */
+  optOut: { hasName(name: DomainName): boolean }
+  wait: Wait
+  signal: AbortSignal
+  /** Called with the names that were not seen lately, before they are stored. */
+  onNames(names: readonly DomainName[]): void
+  onBatch(log: CertificateLog, batch: LogBatch, newNames: number): void
+  /** Called if a log cannot be read. `isLeftOut`: it contradicts itself, and is not read any more. */
+  onProblem(log: CertificateLog, message: string, isLeftOut: boolean): void
+}
+
+/** Names that are remembered as seen. A certificate has its names twice, and is renewed after weeks. */
+const MAX_SEEN_NAMES = 500_000
+/** Logs that are read at once. */
+const MAX_ACTIVE_LOGS = 8
+/** Milliseconds until a log that was read to its head, or that another process holds, is tried again. */
+const POLL_MS = 30_000
+const RENEW_MS = (LOG_LEASE_SECONDS * 1000) / 3
+const FIRST_RETRY_MS = 10_000
+const MAX_RETRY_MS = 600_000
+/** Tries of a log that cannot be read, if it is read only once. */
+const MAX_TRIES_ONCE = 3
+
+/** Follows until the signal. Rejects if the store fails. A log that cannot be read does not stop the others. */
+export async function followLogs(following: LogFollowing): Promise<void> {
+  const shared: SharedParts = { seen: new LruMap(MAX_SEEN_NAMES), slots: new Slots(MAX_ACTIVE_LOGS) }
+  const failure = new AbortController()
+  const signal = AbortSignal.any([following.signal, failure.signal])
+  const tasks = following.logs.map((log) => followOne({ ...following, signal }, shared, log))
+  const settled = await Promise.allSettled(tasks.map((task) => task.catch((error) => fail(error, failure))))
+  for (const each of settled) if (each.status === 'rejected') throw each.reason
+}
+
+function fail(error: unknown, failure: AbortController): never {
+  failure.abort()
+  throw error
+}
+
+/** `seen`: names that were passed to the store lately. */
+type SharedParts = { seen: LruMap<DomainName, true>; slots: Slots }
+
+/** Follows one log: leases it, reads to its head, and waits. */
+async function followOne(following: LogFollowing, shared: SharedParts, log: CertificateLog): Promise<void> {
+  const { store, holder, isOnce, signal, wait } = following
+  while (!signal.aborted) {
+    const leased = await store.certificateLogs.lease(log, holder)
+    if (leased !== null && (await followLeased(following, shared, { log, ...leased }))) return
+    if (leased === null) {
+      const problem = (await store.certificateLogs.list()).find(({ id }) => id === log.id)?.problem ?? null
+      if (problem !== null) return following.onProblem(log, problem, true)
+      if (isOnce) return following.onProblem(log, 'another process reads it', false)
+    }
+    await wait(POLL_MS, signal).catch(() => {})
+  }
+}
+
+type Leased = { log: CertificateLog; lease: LogLease; state: string | null }
+
+/** Returns true if the log is done: read once, or left out. */
+async function followLeased(following: LogFollowing, shared: SharedParts, leased: Leased): Promise<boolean> {
+  const { store, isOnce, signal, wait } = following
+  const { log, lease } = leased
+  const ended = new AbortController()
+  const renewal = renewLease(following, lease, ended.signal)
+  let state = parseFollowedState(leased.state)
+  let problem: string | null = null
+  try {
+    for (let failures = 0; !signal.aborted; ) {
+      const outcome = await readToHead(following, shared, { log, lease, state })
+      state = outcome.state
+      if (outcome.is === 'lost') return false
+      if (outcome.is === 'fault') {
+        problem = outcome.message
+        following.onProblem(log, problem, true)
+        return true
+      }
+      failures = outcome.is === 'unavailable' ? failures + 1 : 0
+      if (outcome.is === 'unavailable') following.onProblem(log, outcome.message, false)
+      if (isOnce && (failures === 0 || failures === MAX_TRIES_ONCE)) return true
+      const retryMs = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS)
+      await wait(outcome.is === 'unavailable' ? (outcome.retryAfterMs ?? retryMs) : POLL_MS, signal).catch(() => {})
+    }
+    return true
+  } finally {
+    ended.abort()
+    await renewal
+    await store.certificateLogs.release(lease, problem)
+  }
+}
+
+/** How reading to the head ended. `lost`: another process has the lease. */
+type ReadOutcome = { state: FollowedState | null } & (
+  | { is: 'read' | 'lost' }
+  | { is: 'fault'; message: string }
+  | { is: 'unavailable'; message: string; retryAfterMs: number | null }
+)
+
+async function readToHead(
+  following: LogFollowing,
+  { seen, slots }: SharedParts,
+  { log, lease, state: before }: { log: CertificateLog; lease: LogLease; state: FollowedState | null },
+): Promise<ReadOutcome> {
+  const { store, get, startBack, signal } = following
+  let state = before
+  const release = await slots.take()
+  try {
+    for await (const batch of followLog(log, state, { startBack, get })) {
+      const newNames = await storeNames(following, seen, batch.names)
+      const next = nextFollowedState(state, batch, newNames)
+      if (!(await store.certificateLogs.save(lease, JSON.stringify(next)))) return { is: 'lost', state }
+      state = next
+      following.onBatch(log, batch, newNames)
+      if (signal.aborted) break
+    }
+    return { is: 'read', state }
+  } catch (error) {
+    if (error instanceof LogFault) return { is: 'fault', message: error.message, state }
+    if (error instanceof LogUnavailable)
+      return { is: 'unavailable', message: error.message, retryAfterMs: error.retryAfterMs, state }
+    if (signal.aborted) return { is: 'read', state }
+    throw error
+  } finally {
+    release()
+  }
+}
+
+/** Stores the names that were not seen lately. Returns how many the store did not have. */
+async function storeNames(
+  { store, optOut, signal, onNames }: LogFollowing,
+  seen: LruMap<DomainName, true>,
+  found: readonly DomainName[],
+): Promise<number> {
+  const names = found.filter((name) => seen.get(name) === undefined && !optOut.hasName(name))
+  if (names.length === 0) return 0
+  onNames(names)
+  let newNames = 0
+  async function* once(): AsyncGenerator<readonly DomainName[]> {
+    yield names
+  }
+  const onAdded = (_: number, added: number): void => {
+    newNames += added
+  }
+  await addNames(once(), { insertsUnknown: true, makesDue: false }, { store, signal, onAdded })
+  for (const name of names) seen.set(name, true)
+  return newNames
+}
+
+/** Renews a lease until the signal. A lost lease shows when the next state is saved. */
+async function renewLease({ store, wait }: LogFollowing, lease: LogLease, ended: AbortSignal): Promise<void> {
+  while (!ended.aborted) {
+    await wait(RENEW_MS, ended).catch(() => {})
+    if (!ended.aborted) await store.certificateLogs.renew(lease).catch(() => false)
+  }
+}
+
+/** Lets a number of tasks run at once. */
+class Slots {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
+  }
+
+  /** Returns the function that gives the slot back. */
+  async take(): Promise<() => void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    return () => {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/** Follows the certificate logs of the settings: opens the list, the opt-out list and the client, and closes them. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CommandFault } from '../../config/command-fault.ts'
+import type { Settings } from '../../config/settings.ts'
+import { followLogs, type LogFollowing } from '../../fetch/ct/follow-logs.ts'
+import { type LogGet, openLogClient } from '../../fetch/ct/log/log-client.ts'
+import type { CertificateLog } from '../../fetch/ct/log.ts'
+import { logAtUrl, readLogList } from '../../fetch/ct/log-list.ts'
+import { InputError } from '../../import/stream/input-error.ts'
+import { processHolderName } from '../../store/named-lock.ts'
+import type { Store } from '../../store/port/store.ts'
+import { openConfiguredOptOut, userAgentOf } from '../crawl/crawl-access.ts'
+
+/** `log`: the URL of the only log to follow. `logKey`: a file with its key, if no list has it. */
+export type FollowOptions = { log: string | null; logKey: string | null; isOnce: boolean; isReadmitted: boolean }
+/** `warn`: a problem of the opt-out list. */
+export type FollowEvents = Pick<LogFollowing, 'onNames' | 'onBatch' | 'onProblem'> & { warn(message: string): void }
+
+/** Follows until the signal. Throws CommandFault if the list or the key of a log is unusable. */
+export async function followConfiguredLogs(
+  settings: Settings,
+  store: Store,
+  { log, logKey, isOnce, isReadmitted }: FollowOptions,
+  events: FollowEvents,
+  signal: AbortSignal,
+): Promise<void> {
+  const optOut = openConfiguredOptOut(settings, events.warn)
+  const client = openLogClient(userAgentOf(settings.crawlContact), signal)
+  try {
+    const logs = await configuredLogs(settings, { log, logKey }, client.get)
+    if (isReadmitted) for (const { id } of logs) await store.certificateLogs.readmit(id)
+    await followLogs({
+      ...events,
+      ...{ logs, store, isOnce, signal, optOut, get: client.get, startBack: settings.ctStartBack },
+      holder: processHolderName(),
+      wait: (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }),
+    })
+  } finally {
+    optOut.close()
+    await client.close()
+  }
+}
+
+async function configuredLogs(
+  { ctList, ctListKey }: Settings,
+  { log, logKey }: Pick<FollowOptions, 'log' | 'logKey'>,
+  get: LogGet,
+): Promise<CertificateLog[]> {
+  const listed = (): Promise<CertificateLog[]> => readLogList(ctList, ctListKey, get)
+  try {
+    return log === null ? await listed() : [await logAtUrl(log, { keyPath: logKey, listed, get })]
+  } catch (error) {
+    throw error instanceof InputError ? new CommandFault(error.message) : error
+  }
+}
