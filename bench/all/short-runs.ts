@@ -24,6 +24,7 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   resolvers: size('--names 500 --sweep 500 --caps 80,400', 10),
   gzip: size('--rounds 3'),
   zone: size('--names 500000 --rounds 2'),
+  ct: size('--names 100000 --rounds 1'),
   axfr: size('--names 200000 --rounds 2'),
   snapshot: size('--names 200000 --rounds 2 --seconds 3'),
   crawl: size('--names 4000 --warm-ups 1000 --probes 3000 --rounds 3 --memory-probes 0'),

@@ -28,7 +28,7 @@ export function parseStoreUrl(text: string): string | undefined {
 }
 
 export function parseWholeNumber(text: string, min: number, max: number): number | undefined {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : -1
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : -1
   return value >= min && value <= max ? value : undefined
 }
 

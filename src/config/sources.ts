@@ -89,8 +89,8 @@ export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<Na
     name: 'DOMAINDEX_CT_START_BACK',
     defaultText: '10000',
     meaning: 'How many entries before the end of a certificate log reading begins, when the log is read first.',
-    allowed: 'a whole number from 1 to 1000000000',
-    parse: (text) => parseWholeNumber(text, 1, 1_000_000_000),
+    allowed: 'a whole number from 1 to 100000000',
+    parse: (text) => parseWholeNumber(text, 1, 100_000_000),
   },
   radarToken: {
     name: 'DOMAINDEX_RADAR_TOKEN',

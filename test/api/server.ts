@@ -28,10 +28,19 @@ export type Served = {
 /** A folder with a store and, on request, a server over it. Both are removed after the test. */
 export function serverOf(test: TestContext) {
   const folder = folderOf(test)
-  return { ...folder, serve: (settings: Record<string, string> = {}) => serve(test, folder, settings) }
+  return {
+    ...folder,
+    serve: (settings: Record<string, string> = {}, options: readonly string[] = []) =>
+      serve(test, folder, settings, options),
+  }
 }
 
-async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, settings: Record<string, string>) {
+async function serve(
+  test: TestContext,
+  folder: ReturnType<typeof folderOf>,
+  settings: Record<string, string>,
+  options: readonly string[],
+) {
   const env = {
     DOMAINDEX_PORT: '0',
     DOMAINDEX_ADMIN: '127.0.0.1:0',
@@ -40,7 +49,7 @@ async function serve(test: TestContext, folder: ReturnType<typeof folderOf>, set
     DOMAINDEX_INDEX: 'off',
     ...settings,
   }
-  const child = folder.start(['serve'], env)
+  const child = folder.start(['serve', ...options], env)
   const outcome = outcomeOf(child)
   test.after(async () => {
     child.kill('SIGKILL')

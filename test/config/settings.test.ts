@@ -208,6 +208,7 @@ for (const [name, text] of [
   ['DOMAINDEX_CRAWL_RATE', 'fast'],
   ['DOMAINDEX_CRAWL_SHARES', 'due=1'],
   ['DOMAINDEX_CRAWL_DISCOVER', 'links,pages'],
+  ['DOMAINDEX_CT_START_BACK', '0'],
   ['DOMAINDEX_CRAWL_SHARES', 'lookup=0,new=0,followup=0,due=0'],
   ['DOMAINDEX_CRAWL_SHARES', 'lookup=1,new=1,followup=1,late=1'],
   ['DOMAINDEX_CRAWL_MIN_INTERVAL', '30s'],

@@ -1,7 +1,7 @@
 /** The metrics of certificate logs, from the store. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Store } from '../../store/port/store.ts'
 import { type LogStatus, readLogStatus } from '../certificate-logs/status.ts'
 import { cachedRead } from './cached-read.ts'
@@ -28,19 +28,23 @@ const LOG_METRICS: Readonly<Record<string, [help: string, figureOf: (status: Log
 
 export function addCertificateLogMetrics(registry: Registry, store: Store): void {
   const read = cachedRead(() => readLogStatus(store), LOG_METRICS_CACHE_MS, [])
-  for (const [name, [help, figureOf]] of Object.entries(LOG_METRICS))
-    new Gauge({
+  const logs = (): Promise<LogStatus[]> => Promise.race([read(), sleep(LOG_METRICS_TIMEOUT_MS, [], { ref: false })])
+  for (const [name, [help, figureOf]] of Object.entries(LOG_METRICS)) {
+    const metric = {
       name: `domaindex_certificate_log_${name}`,
       help,
       labelNames: ['log'],
       registers: [registry],
-      async collect() {
-        const logs = await Promise.race([read(), sleep(LOG_METRICS_TIMEOUT_MS, [], { ref: false })])
+      async collect(this: Gauge | Counter): Promise<void> {
+        const statuses = await logs()
         this.reset()
-        for (const status of logs) {
-          const value = figureOf(status)
-          if (value !== null) this.set({ log: status.url }, value)
+        for (const status of statuses) {
+          const figure = figureOf(status)
+          if (figure !== null) this.inc({ log: status.url }, figure)
         }
       },
-    })
+    }
+    if (name.endsWith('_total')) new Counter(metric)
+    else new Gauge(metric)
+  }
 }
