@@ -9,7 +9,7 @@ import type { LogBatch, LogState } from './log.ts'
  */
 export type FollowedState = LogState & { newest: Instant; entries: number; newNames: number }
 
-/** Returns null for null. Throws SyntaxError for another text than `formatState` writes. */
+/** Returns null for null. Throws SyntaxError for a text that is no JSON. */
 export function parseFollowedState(text: string | null): FollowedState | null {
   return text === null ? null : (JSON.parse(text) as FollowedState)
 }
