@@ -430,7 +430,7 @@ export type IpResponse = {
 export type FilesResponse = {
   files: {
     name: string
-    kind: 'daily' | 'followup-7' | 'followup-30' | 'snapshot' | 'enriched'
+    kind: 'daily' | 'followup-7' | 'followup-30' | 'snapshot' | 'enriched' | 'snapshot-parquet' | 'enriched-parquet'
     date: string
     /** Lines, without a header. */
     rows: number

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { Argument, type Command } from 'commander'
-import { CommandFault, UsageFault } from '../config/command-fault.ts'
+import { CommandFault, PARTLY_DONE, UsageFault } from '../config/command-fault.ts'
 import { LINE_FORMATS, type LineFormat, linesOfName, nameHistories } from '../export/export.ts'
 import type { NameHistory } from '../export/name-history.ts'
 import { withJobLock } from '../jobs/job-lock.ts'
@@ -27,18 +27,20 @@ parquet: a table of the current facts, one row per name (needs --output).
 The names are in byte order. The store may be in use, but a snapshot cannot be built meanwhile. A file
 appears under its name when it is whole. Lines are gzipped if its name ends in .gz.
 
-Exit codes: 0 all names were written, 1 it failed or was stopped, 2 wrong usage.`
+Exit codes: 0 all names were written, 1 it failed or was stopped, 2 wrong usage, 3 names are missing that
+were changed during every try to read them.`
 
 type ExportFormat = LineFormat | 'parquet'
 type ExportOptions = { output?: string; json?: true }
-type ExportCounts = { names: number; lines: number }
+/** `unread`: names that are missing, because they were written during every try to read them. */
+type ExportCounts = { names: number; lines: number; unread: number }
 type Progress = Pick<ReturnType<typeof startProgress>, 'show'>
 
 export function defineExport(command: Command): void {
   command
     .addArgument(new Argument('<format>', 'the format').choices([...LINE_FORMATS, 'parquet']))
     .option('--output <file>', 'write to this file instead of standard output')
-    .option('--json', 'print one JSON object at the end: names and lines (needs --output)')
+    .option('--json', 'print one JSON object at the end: names, lines, unread (needs --output)')
     .addHelpText('after', EXPORT_HELP)
     .action(runExport)
 }
@@ -56,6 +58,7 @@ async function runExport(format: ExportFormat, { output, json }: ExportOptions):
     const what = format === 'parquet' ? `${written.names} names` : `${written.lines} lines of ${written.names} names`
     if (json) console.log(JSON.stringify(written))
     else if (output !== undefined) console.log(`wrote ${what} to ${output}`)
+    reportUnread(written.unread)
   } catch (error) {
     if (isClosedPipe(error)) return // the reader has what it wanted
     if (!stop.signal.aborted) throw error
@@ -65,6 +68,13 @@ async function runExport(format: ExportFormat, { output, json }: ExportOptions):
     progress.end()
     stop.end()
   }
+}
+
+/** A file without some names is no complete export. */
+function reportUnread(unread: number): void {
+  if (unread === 0) return
+  console.error(`${unread} names are missing: they were changed during every try to read them; run it again`)
+  process.exitCode = PARTLY_DONE
 }
 
 /** Holds the lock of snapshots, because a store has one listing at a time. */
@@ -78,9 +88,12 @@ async function exportStore(
   const owner = { jobs: store.jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
   const done = await withJobLock('snapshot', owner, stopped, async ({ signal }) => {
     const listing = await store.listing.start({ signal })
-    const counts: ExportCounts = { names: 0, lines: 0 }
+    const counts: ExportCounts = { names: 0, lines: 0, unread: 0 }
+    const onUnread = (names: readonly string[]): void => {
+      counts.unread += names.length
+    }
     async function* histories() {
-      for await (const batch of nameHistories(store, listing, signal)) {
+      for await (const batch of nameHistories(store, listing, signal, onUnread)) {
         counts.names += batch.length
         progress.show(counts.names, listing.estimatedNames ? Math.min(1, counts.names / listing.estimatedNames) : null)
         yield batch

@@ -7,7 +7,8 @@ import { addOutputOptions, addServerOptions, withAnswerSource } from './query/qu
 import { type OutputOptions, openRowWriter } from './query/row-writer.ts'
 import type { ServerOptions } from './query/source.ts'
 
-type SnapshotOptions = ServerOptions & OutputOptions & { enriched?: true; download?: true; output?: string }
+type SnapshotOptions = ServerOptions &
+  OutputOptions & { enriched?: true; download?: true; parquet?: true; output?: string }
 
 const REPORT_FIELDS = ['generated', 'domains', 'size', 'filename', 'format', 'enriched_available']
 const DOWNLOAD_FIELDS = ['generated', 'domains', 'filename', 'format', 'bytes', 'path']
@@ -21,6 +22,7 @@ export function defineSnapshot(command: Command): void {
   command
     .option('--enriched', 'the edition with website, mail and SSL columns')
     .option('--download', 'download the file')
+    .option('--parquet', 'download it as Parquet, if the server builds that (DOMAINDEX_SNAPSHOT_PARQUET)')
     .addOption(
       new Option('--output <path>', 'the file or folder to write; - is standard output; by default this folder'),
     )
@@ -31,14 +33,15 @@ export function defineSnapshot(command: Command): void {
 
 async function runSnapshot(options: SnapshotOptions): Promise<void> {
   const { enriched = false, output } = options
-  const isDownload = options.download === true || output !== undefined
+  const isDownload = options.download === true || options.parquet === true || output !== undefined
   requireFileOutput(output)
   const fields = isDownload ? DOWNLOAD_FIELDS : REPORT_FIELDS
   const writer = openRowWriter({ fields, columns: fields }, options, true)
   await withAnswerSource(options, writer, async ({ client }, signal) => {
     const { meta } = await client.snapshot({ enriched, signal })
     if (!isDownload) return writer.write([meta])
-    const saved = await downloadOneFile(client, meta.filename, output, signal)
-    if (saved !== null) await writer.write([{ ...meta, ...saved }])
+    const filename = options.parquet ? meta.filename.replace(/\.(txt|csv)\.gz$/, '.parquet') : meta.filename
+    const saved = await downloadOneFile(client, filename, output, signal)
+    if (saved !== null) await writer.write([{ ...meta, filename, ...saved }])
   })
 }

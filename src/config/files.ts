@@ -1,13 +1,15 @@
 /** The settings of the finished files and of the plans. */
 
 import { type FileStoreSettings, isFileLocation } from '../jobs/file-store/location.ts'
-import { isOrigin, parseWholeNumber, type Setting } from './parse.ts'
+import { isOrigin, parseSwitch, parseWholeNumber, type Setting } from './parse.ts'
 
 export type FileSettings = FileStoreSettings & {
   /** The path of the file that changes the limits of the plans. Null: there is none. */
   plans: string | null
   /** The number of snapshots of each edition that are kept. */
   snapshotsKept: number
+  /** Whether snapshots are built as Parquet too. */
+  snapshotParquet: boolean
 }
 
 export const FILE_SETTINGS: { readonly [Key in keyof FileSettings]: Setting<FileSettings[Key]> } = {
@@ -50,5 +52,12 @@ export const FILE_SETTINGS: { readonly [Key in keyof FileSettings]: Setting<File
     meaning: 'How many snapshots of each edition are kept. A new snapshot replaces the oldest one.',
     allowed: 'a whole number from 1 to 10000',
     parse: (text) => parseWholeNumber(text, 1, 10_000),
+  },
+  snapshotParquet: {
+    name: 'DOMAINDEX_SNAPSHOT_PARQUET',
+    defaultText: 'off',
+    meaning: 'Whether each snapshot is also built as Parquet. `/files` lists these files, and delivers them.',
+    allowed: 'on or off',
+    parse: parseSwitch,
   },
 }

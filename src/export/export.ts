@@ -27,19 +27,23 @@ const NAMES_PER_READ = 200
 
 /**
  * Yields the histories of all names that are known at the start of the listing, some at a time. Each read is short, so
- * that an export of any length blocks no other process. Aborting `signal` stops it with the reason.
+ * that an export of any length blocks no other process. `onUnread` receives names that could not be read, because they
+ * were written during every try. Aborting `signal` stops it with the reason.
  */
 export async function* nameHistories(
   store: Pick<Store, 'observations' | 'facts'>,
   listing: NameListing,
   signal: AbortSignal,
+  onUnread: (names: readonly DomainName[]) => void,
 ): AsyncGenerator<NameHistory[]> {
   for await (const { text } of listing.names()) {
     const names = Buffer.from(text).toString('latin1').trimEnd().split('\n') as DomainName[]
     for (let at = 0; at < names.length; at += NAMES_PER_READ) {
       await setImmediate() // a signal and the renewal of the lock need the event loop, for which SQLite never waits
       signal.throwIfAborted()
-      yield await readNameHistories(store, names.slice(at, at + NAMES_PER_READ))
+      const { histories, unread } = await readNameHistories(store, names.slice(at, at + NAMES_PER_READ))
+      if (unread.length > 0) onUnread(unread)
+      yield histories
     }
   }
 }

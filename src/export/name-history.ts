@@ -22,8 +22,11 @@ const STATES_PER_READ = 500
 /** Reads of names that are written at the same time. */
 const MAX_READS = 5
 
+/** `unread`: names that were written during each of MAX_READS reads. */
+export type ReadHistories = { histories: NameHistory[]; unread: readonly DomainName[] }
+
 /** Returns the histories in the order of the names, each from one moment. Leaves out names that were forgotten. */
-export async function readNameHistories(store: HistoryStore, names: readonly DomainName[]): Promise<NameHistory[]> {
+export async function readNameHistories(store: HistoryStore, names: readonly DomainName[]): Promise<ReadHistories> {
   const found = new Map<DomainName, NameHistory>()
   let open: readonly DomainName[] = names
   for (let reads = 0; open.length > 0 && reads < MAX_READS; reads++) {
@@ -40,7 +43,7 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
     for (const [index, history] of read.entries()) if (!changed.has(known[index]!)) found.set(history.name, history)
     open = [...changed].map(({ state }) => state.name)
   }
-  return names.flatMap((name) => found.get(name) ?? [])
+  return { histories: names.flatMap((name) => found.get(name) ?? []), unread: open }
 }
 
 async function readStates(

@@ -23,11 +23,11 @@ export type BuildContext = {
 /** A published file. `isNew`: this build has published it. */
 export type BuildResult = { manifest: FileManifest; isNew: boolean }
 
-/** `isSame`: whether an existing file with the same content may stay. `level`: compression level of zlib. */
+/** `isSame`: whether an existing file with the same content may stay. `level`: of zlib; null: it is compressed already. */
 type PublishOptions = {
   describe: () => FileDescription
   isSame: (former: FileManifest, now: FileDescription) => boolean
-  level?: number
+  level?: number | null
 }
 
 /** Bytes that must remain free for the store, which may be on the same disk. */
@@ -55,7 +55,8 @@ export async function publishFile(
     return description
   }
   try {
-    const packed = gzipParallel(abortableContent(content, context), { level, threads: context.threads })
+    const plain = abortableContent(content, context)
+    const packed = level === null ? plain : gzipParallel(plain, { level, threads: context.threads })
     return { manifest: await fileStore.publish(name, withLockCheck(packed, context), describeNew), isNew: true }
   } catch (error) {
     if (error instanceof UnchangedContent) return { manifest: former!, isNew: false }

@@ -10,6 +10,8 @@ import {
   type FileManifest,
   type FileStore,
   fileName,
+  type SnapshotEdition,
+  snapshotEditionOf,
 } from './file-store/file-store.ts'
 import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } from './publish.ts'
 
@@ -18,13 +20,13 @@ export type SnapshotBuild = {
   listing: Listing
   /** The day in the file names; null: the day on which the pass begins. */
   date: Day | null
+  /** Whether to build both editions as Parquet too. By default not. */
+  hasParquet?: boolean
   /** How many files of each edition to keep; the oldest ones are removed. */
   keepCount: number
   /** Called with the amount done and the total amount of a step; null if the total is unknown. */
   onStep?: (step: ListingStage | SnapshotEdition, done: number, all: number | null) => void
 }
-
-export type SnapshotEdition = Extract<FileKind, 'snapshot' | 'enriched'>
 
 /** The source of an edition. `bytes`: compressed bytes per name, used if there is no earlier file. */
 type EditionSource = {
@@ -42,9 +44,9 @@ const SIZE_GROWTH_ALLOWANCE = 1.2
 /** 1.03 times the size of level 6 on names in byte order, at 1.8 times its speed (bench:gzip). */
 const SNAPSHOT_GZIP_LEVEL = 4
 
-/** Builds and publishes both editions, then removes the oldest files. */
+/** Builds and publishes both editions in each format, then removes the oldest files. */
 export async function buildSnapshots(build: SnapshotBuild, context: BuildContext): Promise<FileManifest[]> {
-  const { listing, fileStore, keepCount, onStep = () => {} } = build
+  const { listing, fileStore, hasParquet = false, keepCount, onStep = () => {} } = build
   const nameListing = await listing.start({ signal: context.signal, onStage: onStep })
   try {
     const date = build.date ?? dayOf(nameListing.startedAt)
@@ -54,14 +56,11 @@ export async function buildSnapshots(build: SnapshotBuild, context: BuildContext
         context.onRows(rows)
         onStep(edition, rows, nameListing.estimatedNames)
       }
-      const { manifest } = await buildEdition(
-        edition,
-        date,
-        { fileStore, listing: nameListing },
-        { ...context, onRows },
-      )
-      built.push(manifest)
-      await removeOldSnapshots(fileStore, edition, date, keepCount)
+      for (const kind of hasParquet ? ([edition, `${edition}-parquet`] as const) : [edition]) {
+        const source = { fileStore, listing: nameListing }
+        built.push((await buildEdition(kind, date, source, { ...context, onRows })).manifest)
+        await removeOldSnapshots(fileStore, kind, date, keepCount)
+      }
     }
     return built
   } finally {
@@ -69,18 +68,22 @@ export async function buildSnapshots(build: SnapshotBuild, context: BuildContext
   }
 }
 
-/** Builds and publishes one edition from the names of a pass. */
+/** A file of an edition. */
+type SnapshotKind = Exclude<FileKind, 'daily' | `followup-${string}`>
+
+/** Builds and publishes one file from the names of a pass. */
 export async function buildEdition(
-  edition: SnapshotEdition,
+  kind: SnapshotKind,
   date: Day,
   { fileStore, listing }: { fileStore: FileStore; listing: NameListing },
   context: BuildContext,
 ): Promise<BuildResult> {
-  const { header, bytesPerName, pages } = EDITION_SOURCES[edition]
-  const former = (await fileStore.list(edition)).at(-1)
+  const { header, bytesPerName, pages } = EDITION_SOURCES[snapshotEditionOf(kind)!]
+  const isParquet = kind.endsWith('-parquet')
+  const former = (await fileStore.list(kind)).at(-1)
   await requireDiskSpace(
     fileStore,
-    `the ${edition} file of ${date}`,
+    `the ${kind} file of ${date}`,
     former ? former.bytes * SIZE_GROWTH_ALLOWANCE : (listing.estimatedNames ?? 0) * bytesPerName,
   )
   const summary = new ContentSummary()
@@ -88,20 +91,22 @@ export async function buildEdition(
   const isSame = (): boolean => false // every snapshot has its own point in time
   return publishFile(
     fileStore,
-    fileName(edition, date),
-    snapshotContent(header, pages(listing), summary, context.onRows),
-    { describe, isSame, level: SNAPSHOT_GZIP_LEVEL },
+    fileName(kind, date),
+    isParquet
+      ? await parquetContent(header === '' ? ['domain'] : LISTING_COLUMNS, pages(listing), summary, context.onRows)
+      : snapshotContent(header, pages(listing), summary, context.onRows),
+    { describe, isSame, level: isParquet ? null : SNAPSHOT_GZIP_LEVEL },
     context,
   )
 }
 
 async function removeOldSnapshots(
   fileStore: FileStore,
-  edition: SnapshotEdition,
+  kind: SnapshotKind,
   built: Day,
   keepCount: number,
 ): Promise<void> {
-  const others = (await fileStore.list(edition)).filter(({ date }) => date !== built)
+  const others = (await fileStore.list(kind)).filter(({ date }) => date !== built)
   const excess = Math.max(0, others.length - (keepCount - 1))
   for (const { name } of others.slice(0, excess)) await fileStore.remove(name)
 }
@@ -120,6 +125,27 @@ async function* snapshotContent(
     releaseBuffer(text)
     onRows(summary.rows)
   }
+}
+
+/** The library that writes Parquet is loaded only if it is needed. */
+async function parquetContent(
+  columns: readonly string[],
+  pages: AsyncIterable<ListingPage>,
+  summary: ContentSummary,
+  onRows: BuildContext['onRows'],
+): Promise<AsyncGenerator<Uint8Array>> {
+  const { parquetRows } = await import('../export/parquet-rows.ts')
+  async function* batches(): AsyncGenerator<string> {
+    for await (const { text, rows, first, last } of pages) {
+      summary.count(rows, first, last)
+      yield Buffer.from(text).toString('utf8')
+      onRows(summary.rows)
+    }
+  }
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of parquetRows(columns, batches())) yield summary.piece(piece)
+  }
+  return pieces()
 }
 
 /** Frees the memory of a page that the compressor has copied. The garbage collector would wait for many more pages. */

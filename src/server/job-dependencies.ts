@@ -22,7 +22,7 @@ export async function createJobDependencies(
   onReport: (report: InboxReport) => void,
   diskSpace?: JobDependencies['diskSpace'],
 ): Promise<JobDependencies> {
-  const { zones, dailyBounds, dailyMinDifference, snapshotsKept } = settings
+  const { zones, dailyBounds, dailyMinDifference, snapshotsKept, snapshotParquet } = settings
   const fileStore = await openFileStore(settings)
   const inbox = openInbox(settings.inbox)
   let recheckAt: Instant | null = null
@@ -41,7 +41,10 @@ export async function createJobDependencies(
     },
     inboxRecheckAt: () => recheckAt,
     async buildSnapshots(run) {
-      const build = { fileStore, listing: store.listing, date: null, keepCount: snapshotsKept }
+      const build = {
+        ...{ fileStore, listing: store.listing, date: null },
+        ...{ hasParquet: snapshotParquet, keepCount: snapshotsKept },
+      }
       const [names] = await buildSnapshots(build, run)
       return { rows: names!.rows }
     },

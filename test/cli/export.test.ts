@@ -19,7 +19,7 @@ test('an export is whole under its name, gzipped if the name says so, and an imp
   assert.equal(code, 0)
   const text = gunzipSync(readFileSync(file)).toString()
   assert.equal(text, plain.stdout)
-  assert.deepEqual(JSON.parse(stdout), { names: 300, lines: text.split('\n').length - 1 })
+  assert.deepEqual(JSON.parse(stdout), { names: 300, lines: text.split('\n').length - 1, unread: 0 })
   assert.deepEqual(
     readdirSync(dirname(file)).filter((name) => name.includes('.part')),
     [],

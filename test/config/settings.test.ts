@@ -27,6 +27,7 @@ test('without an environment every setting has its default', () => {
     filesRegion: 'us-east-1',
     plans: null,
     snapshotsKept: 7,
+    snapshotParquet: false,
     host: '127.0.0.1',
     port: 8080,
     admin: { host: '127.0.0.1', port: 9090 },

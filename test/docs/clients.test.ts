@@ -110,9 +110,12 @@ test('DuckDB runs the queries over exported files', async () => {
   const [tables, lines] = [join(folder, 'domains.parquet'), join(folder, 'pdns.jsonl.gz')]
   const { signal } = new AbortController()
   const listing = await world.store.listing.start({ signal })
-  await writeParquet(tables, nameHistories(world.store, listing, signal))
+  await writeParquet(
+    tables,
+    nameHistories(world.store, listing, signal, () => {}),
+  )
   let text = ''
-  for await (const batch of nameHistories(world.store, listing, signal))
+  for await (const batch of nameHistories(world.store, listing, signal, () => {}))
     for (const history of batch)
       text += linesOfName('cof', history, 0)
         .map((line) => `${line}\n`)

@@ -8,12 +8,14 @@ import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { type LineFormat, linesOfName, nameHistories } from '../../src/export/export.ts'
+import { readNameHistories } from '../../src/export/name-history.ts'
 import { PARQUET_COLUMNS, writeParquet } from '../../src/export/parquet.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { parseName } from '../../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { ADDRESSES, type Event, NAMES, observations, TARGETS } from '../store/conformance/arbitraries.ts'
 import { dns, minute, NOW, NXDOMAIN, SERVFAIL, seen, web } from '../store/conformance/world.ts'
@@ -34,11 +36,14 @@ async function openPostgres(): Promise<Opened> {
   return { store, close: () => store.close().then(drop) }
 }
 
+/** In these tests nobody writes while an export reads. */
+const noneUnread = (names: readonly string[]): void => assert.fail(`unread: ${names}`)
+
 async function exported(store: Store, format: LineFormat): Promise<string[]> {
   const { signal } = new AbortController()
   const listing = await store.listing.start({ signal })
   const lines: string[] = []
-  for await (const batch of nameHistories(store, listing, signal))
+  for await (const batch of nameHistories(store, listing, signal, noneUnread))
     for (const history of batch) lines.push(...linesOfName(format, history, listing.startedAt))
   await listing.close()
   return lines
@@ -109,7 +114,7 @@ test('an export whose reader never waits lets signals through, so that it can be
   const listing = await store.listing.start({ signal: controller.signal })
   let read = 0
   await assert.rejects(async () => {
-    for await (const batch of nameHistories(store, listing, controller.signal)) {
+    for await (const batch of nameHistories(store, listing, controller.signal, noneUnread)) {
       if (read === 0) setImmediate(() => controller.abort(new Error('stopped')))
       read += batch.length
     }
@@ -133,6 +138,29 @@ test('a failure is restored beside records of its second, and before a status wi
   assert.deepEqual(await answersOf(to.store), await answersOf(from.store))
   assert.deepEqual(await exported(to.store, 'observations'), lines)
   await Promise.all([from.close(), to.close()])
+})
+
+test('a name that is changed during every try to read it is reported, and the others are read', async () => {
+  const { store, close } = await openSqlite()
+  const busy = 'busy.example'
+  await ingest(
+    store,
+    [busy, 'calm.example', 'other.example'].map((name) => seen(name, 1, dns({ A: ['192.0.2.1'] }))),
+  )
+  let reads = 0
+  const observations: Store['observations'] = {
+    ...store.observations,
+    async crawlStates(names) {
+      const states = await store.observations.crawlStates(names)
+      return states.map((state) => (state.name === busy ? { ...state, version: state.version + reads++ } : state))
+    },
+  }
+  const { histories, unread } = await readNameHistories(
+    { ...store, observations },
+    ['busy.example', 'calm.example', 'other.example'].map((name) => parseName(name)!),
+  )
+  assert.deepEqual([histories.map(({ name }) => name), unread, reads], [['calm.example', 'other.example'], [busy], 10])
+  await close()
 })
 
 test('a forgotten name is not exported', async () => {
@@ -166,7 +194,7 @@ test('DuckDB reads the Parquet file: the current facts by column, and lists', as
   ])
   const { signal } = new AbortController()
   const listing = await store.listing.start({ signal })
-  await writeParquet(path, nameHistories(store, listing, signal))
+  await writeParquet(path, nameHistories(store, listing, signal, noneUnread))
   await listing.close()
   const connection = await (await DuckDBInstance.create(':memory:')).connect()
   const rows = async (sql: string) => (await connection.runAndReadAll(sql.replace('FILE', `'${path}'`))).getRowsJson()

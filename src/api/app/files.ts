@@ -1,7 +1,7 @@
 /** The files of an account for the web page: the days of a month with their state, and the snapshots. */
 
 import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
-import type { FileManifest } from '../../jobs/file-store/file-store.ts'
+import { type FileManifest, snapshotEditionOf } from '../../jobs/file-store/file-store.ts'
 import { addDays, type Day, parseDay } from '../../values/time.ts'
 import type { ApiContext } from '../context.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
@@ -44,9 +44,7 @@ function readMonth(month: unknown, today: Day): Day[] {
 /** `files`: all of this date. */
 function dayObject(context: ApiContext, caller: SessionCaller, day: Day, files: readonly FileManifest[]): object {
   const { state: access } = dailyAccess(caller.account, day, caller.today)
-  const dated = files.filter(
-    (file) => file.kind !== 'snapshot' && file.kind !== 'enriched' && mayFetchFile(caller, file),
-  )
+  const dated = files.filter((file) => snapshotEditionOf(file.kind) === null && mayFetchFile(caller, file))
   const hasDaily = dated.some(({ kind }) => kind === 'daily')
   const state: DayState = access !== 'allowed' ? access : hasDaily ? 'file' : 'no_file'
   return { day, state, files: dated.map((file) => fileObject(context, caller, file)) }

@@ -16,7 +16,7 @@ const FOLLOWUP_KINDS: ReadonlyMap<string, DailyKind> = new Map([
   ['30', 'followup-30'],
 ])
 
-type DailyKind = Extract<FileKind, 'daily' | `followup-${string}`>
+export type DailyKind = Extract<FileKind, 'daily' | `followup-${string}`>
 
 export const daily: Endpoint = {
   name: 'daily',

@@ -60,7 +60,7 @@ async function buildSnapshotFiles(
   settings: Settings,
   date: Day | null,
 ): Promise<readonly FileManifest[] | null> {
-  const { snapshotsKept } = settings
+  const { snapshotsKept, snapshotParquet } = settings
   const fileStore = await openFileStore(settings)
   await requireOwnPlaces([await filePlace(settings)], store)
   const diskSpace = diskSpaceOf(settings, fileFolders(settings), printDiskSpace)
@@ -72,6 +72,7 @@ async function buildSnapshotFiles(
       fileStore,
       listing: store.listing,
       date,
+      hasParquet: snapshotParquet,
       keepCount: snapshotsKept,
       onStep: steps.show,
     }

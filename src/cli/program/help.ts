@@ -84,7 +84,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   'build snapshot': {
     examples: ['build snapshot', 'build snapshot --date 2026-11-19 --json'],
-    settings: [...FILE_SETTING_KEYS, 'snapshotsKept'],
+    settings: [...FILE_SETTING_KEYS, 'snapshotsKept', 'snapshotParquet'],
   },
   jobs: {
     examples: ['jobs', 'jobs --json'],

@@ -3,10 +3,8 @@
 import { InputError } from '../../import/stream/input-error.ts'
 import { parseListLine } from '../../import/stream/list-line.ts'
 import type { ReadListLine } from '../../registrations/list/parse-list.ts'
+import { csvFields } from '../../values/csv.ts'
 import { parseName, registrableDomain } from '../../values/domain-name.ts'
-
-/** A field of CSV: quoted with doubled quotes, or without quotes. */
-const CSV_FIELD = /(?:^|,)(?:"((?:[^"]|"")*)"|([^",]*))/gy
 
 /**
  * Returns a reader of lines that replaces each name by its registrable domain, so that a host name counts as its
@@ -19,7 +17,7 @@ export function listLineReader(column: string | null): ReadListLine {
   return (text, line) => {
     if (index >= 0) return text.trim() === column ? '' : registrableText(csvField(text, index))
     if (line > 1) throw new InputError(`it has no column ${JSON.stringify(column)}`)
-    index = csvFields(text.replace(/^\uFEFF/, '')).indexOf(column)
+    index = csvFields(text.replace(/^\uFEFF/, '')).findIndex((header) => header.trim() === column)
     if (index < 0) throw new InputError(`it has no column ${JSON.stringify(column)}`)
     return ''
   }
@@ -32,12 +30,5 @@ function registrableText(text: string): string {
 }
 
 function csvField(line: string, index: number): string {
-  return csvFields(line)[index] ?? ''
-}
-
-function csvFields(line: string): string[] {
-  const fields: string[] = []
-  for (const [, quoted, plain] of line.matchAll(CSV_FIELD))
-    fields.push(quoted === undefined ? (plain ?? '').trim() : quoted.replaceAll('""', '"'))
-  return fields
+  return csvFields(line)[index]?.trim() ?? ''
 }

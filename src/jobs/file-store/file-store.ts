@@ -4,13 +4,24 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { type Day, type Instant, parseDay } from '../../values/time.ts'
 import type { PlaceNotes } from './place-mark.ts'
 
-/** `daily`: names registered on a day; `followup-…`: their later facts; `snapshot`, `enriched`: all known names. */
-export const FILE_KINDS = ['daily', 'followup-7', 'followup-30', 'snapshot', 'enriched'] as const
+/**
+ * `daily`: names registered on a day; `followup-…`: their later facts; `snapshot`, `enriched`: all known names, also as
+ * Parquet.
+ */
+export const FILE_KINDS = [
+  'daily',
+  'followup-7',
+  'followup-30',
+  'snapshot',
+  'enriched',
+  'snapshot-parquet',
+  'enriched-parquet',
+] as const
 export type FileKind = (typeof FILE_KINDS)[number]
 
 /**
  * `2026-11-19.txt.gz`, `2026-11-19-followup-7.csv.gz`, `domains-2026-11-20.txt.gz`,
- * `domains-enriched-2026-11-20.csv.gz`.
+ * `domains-enriched-2026-11-20.csv.gz`, and the last two with the ending `.parquet`.
  */
 export type FileName = string & { readonly __brand: 'FileName' }
 
@@ -86,6 +97,8 @@ const FILE_NAME_FORMATS: Readonly<Record<FileKind, (date: string) => string>> = 
   'followup-30': (date) => `${date}-followup-30.csv.gz`,
   snapshot: (date) => `domains-${date}.txt.gz`,
   enriched: (date) => `domains-enriched-${date}.csv.gz`,
+  'snapshot-parquet': (date) => `domains-${date}.parquet`,
+  'enriched-parquet': (date) => `domains-enriched-${date}.parquet`,
 }
 
 export function fileName(kind: FileKind, date: Day): FileName {
@@ -97,4 +110,12 @@ export function parseFileName(text: string): { name: FileName; kind: FileKind; d
   const date = parseDay(/\d{4}-\d{2}-\d{2}/.exec(text)?.[0] ?? '')
   const kind = date === null ? undefined : FILE_KINDS.find((each) => FILE_NAME_FORMATS[each](date) === text)
   return date === null || kind === undefined ? null : { name: text as FileName, kind, date }
+}
+
+/** The edition of the list of all known names that a file contains; null for another file. */
+export type SnapshotEdition = Extract<FileKind, 'snapshot' | 'enriched'>
+
+export function snapshotEditionOf(kind: FileKind): SnapshotEdition | null {
+  if (kind === 'snapshot' || kind === 'snapshot-parquet') return 'snapshot'
+  return kind === 'enriched' || kind === 'enriched-parquet' ? 'enriched' : null
 }

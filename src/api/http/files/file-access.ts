@@ -1,7 +1,7 @@
 /** Which of the finished files an account may fetch: the rules of /daily and /snapshot. */
 
 import { dailyAccess } from '../../../accounts/daily-access.ts'
-import type { FileManifest } from '../../../jobs/file-store/file-store.ts'
+import { type FileManifest, snapshotEditionOf } from '../../../jobs/file-store/file-store.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { missingAddon } from '../../endpoints/snapshot.ts'
 import { ApiError } from '../../errors.ts'
@@ -11,7 +11,8 @@ export function mayFetchFile(
   { account, today }: Pick<Caller, 'account' | 'today'>,
   { kind, date }: Pick<FileManifest, 'kind' | 'date'>,
 ): boolean {
-  if (kind === 'snapshot' || kind === 'enriched') return missingAddon(account, kind) === null
+  const edition = snapshotEditionOf(kind)
+  if (edition !== null) return missingAddon(account, edition) === null
   const access = dailyAccess(account, date, today)
   return access.state === 'allowed' && (kind === 'daily' || access.plan === 'premium')
 }

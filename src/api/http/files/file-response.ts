@@ -40,7 +40,8 @@ export function prepareFileResponse(
   if (requested === 416)
     return { status: 416, range: null, headers: ['Content-Range', `bytes */${size}`, ...commonHeaders] }
   const { start, end } = requested ?? { start: 0, end: size }
-  const sent = [...commonHeaders, 'Content-Type', 'application/gzip', 'Content-Length', String(end - start)]
+  const contentType = manifest.name.endsWith('.parquet') ? 'application/vnd.apache.parquet' : 'application/gzip'
+  const sent = [...commonHeaders, 'Content-Type', contentType, 'Content-Length', String(end - start)]
   sent.push('Content-Disposition', disposition, 'Repr-Digest', reprDigest(manifest))
   if (method !== 'POST') sent.push('Accept-Ranges', 'bytes')
   if (requested !== null) sent.push('Content-Range', `bytes ${start}-${end - 1}/${size}`)

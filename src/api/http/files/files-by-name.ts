@@ -1,11 +1,11 @@
 /** /files: downloads a file by its name, with the same rights as /daily and /snapshot. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { parseFileName } from '../../../jobs/file-store/file-store.ts'
+import { parseFileName, snapshotEditionOf } from '../../../jobs/file-store/file-store.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../../auth/bearer.ts'
 import type { ApiContext } from '../../context.ts'
-import { authorizeDaily, openDaily } from '../../endpoints/daily.ts'
+import { authorizeDaily, type DailyKind, openDaily } from '../../endpoints/daily.ts'
 import type { EndpointName } from '../../endpoints/endpoint.ts'
 import { authorizeSnapshot, openSnapshot } from '../../endpoints/snapshot.ts'
 import { ApiError } from '../../errors.ts'
@@ -31,12 +31,13 @@ export async function findFile(caller: Caller, fileStore: ReadableFileStore, fil
   const file = parseFileName(filename)
   if (file === null) throw new ApiError('no_data', { msg: 'There is no file with this name.' })
   const { name, kind, date } = file
-  if (kind === 'snapshot' || kind === 'enriched') {
-    authorizeSnapshot(caller.account, kind)
+  const edition = snapshotEditionOf(kind)
+  if (edition !== null) {
+    authorizeSnapshot(caller.account, edition)
     return openSnapshot(fileStore, name)
   }
   authorizeDaily(caller)
-  return openDaily(caller, fileStore, kind, date)
+  return openDaily(caller, fileStore, kind as DailyKind, date)
 }
 
 /** The endpoint under which a download of a file is recorded. */
