@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runClosedLoad } from './load/closed-load.ts'
 import { LOAD_CORE, startDomaindex } from './load/server.ts'
@@ -31,7 +31,14 @@ const folder = options.folder ?? makeTemporaryFolder()
 mkdirSync(folder, { recursive: true })
 const world: World = { seed: 1, names: options.names, text: false }
 const store = storeFilesIn(folder)
-if (!existsSync(store.facts)) await importWorld(folder, store, world)
+const sizeFile = join(folder, 'names')
+if (!existsSync(store.facts)) {
+  await importWorld(folder, store, world)
+  writeFileSync(sizeFile, String(options.names))
+} else if (!existsSync(sizeFile) || readFileSync(sizeFile, 'utf8') !== String(options.names)) {
+  console.error(`${store.facts} is left from a run with another number of names: remove it, or name another --folder`)
+  process.exit(1)
+}
 const tokens = await createTokens(store, ACCOUNTS, world.seed)
 const expected = computeExpectedAnswers(world, LOOKUPS)
 const server = await startDomaindex(store)

@@ -50,6 +50,8 @@ export type ApiContext = {
   wait: (milliseconds: number) => Promise<unknown>
   /** Limits calls until their response is closed. */
   callLimiter: AccountConcurrencyLimiter
+  /** Limits lines of batches until a long answer is sent. */
+  batchLimiter: AccountConcurrencyLimiter
   /** Limits downloads until their last byte is sent. */
   downloadLimiter: AccountConcurrencyLimiter
   quotaLimiter: QuotaLimiter
@@ -61,7 +63,7 @@ export type ApiContext = {
   clientLimits: ClientLimits
   /** Milliseconds of a monotonic clock. */
   monotonicMs: () => number
-  metrics: Pick<ApiMetrics, 'countRejection'>
+  metrics: Pick<ApiMetrics, 'countRejection' | 'countBatchLine'>
   log: Logger
 }
 

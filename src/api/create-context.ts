@@ -21,7 +21,12 @@ import { cachedFileList } from './http/files/file-list.ts'
 import type { ReadableFileStore } from './http/files/file-response.ts'
 import type { Cors } from './http/headers.ts'
 import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
-import { AccountConcurrencyLimiter, CALL_CONCURRENCY, DOWNLOAD_CONCURRENCY } from './http/limits/concurrency-limiter.ts'
+import {
+  AccountConcurrencyLimiter,
+  BATCH_CONCURRENCY,
+  CALL_CONCURRENCY,
+  DOWNLOAD_CONCURRENCY,
+} from './http/limits/concurrency-limiter.ts'
 import type { ApiMetrics } from './metrics.ts'
 import type { HealthState } from './openapi/own-paths.ts'
 import type { WebPage } from './page/page.ts'
@@ -89,6 +94,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
     ...pageContext(options, await openMailer(options), monotonicMs, onFault),
     callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
+    batchLimiter: new AccountConcurrencyLimiter(BATCH_CONCURRENCY, monotonicMs),
     downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),

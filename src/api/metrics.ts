@@ -26,8 +26,20 @@ export class ApiMetrics {
     registers: [this.registry],
   })
 
+  readonly #batchLines = new Counter({
+    name: 'domaindex_batch_lines_total',
+    help: 'Answered lines of batches, by endpoint and status.',
+    labelNames: ['endpoint', 'status'],
+    registers: [this.registry],
+  })
+
   countRejection(reason: RejectionReason): void {
     this.#rejections.inc({ reason })
+  }
+
+  /** Counts an answered line of a batch. `endpoint`: `other` if the line names none. */
+  countBatchLine(endpoint: string, status: number): void {
+    this.#batchLines.inc({ endpoint, status })
   }
 
   /** Records a finished request. `endpoint` is one of a fixed set. */

@@ -101,6 +101,35 @@ test('a client that does not read stops the work, and its disconnection ends it'
   assert.ok(begun <= atDisconnection + 9, `${begun - atDisconnection} lines after the client disconnected`)
 })
 
+test('batches that nobody reads hold up no single call of their account', async () => {
+  redirects = async (query) => page(query.startsWith('n') ? 'x'.repeat(4 * MIB) : query)
+  const sockets = await Promise.all(Array.from({ length: 10 }, () => sendUnread(linesFor(50))))
+  await until(async () => (await unsentBytes()) > 2 * MIB)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const body = JSON.stringify({ token, query: `call${index}.example` })
+      return (await fetch(`${address}/v1.0/redirect`, { method: 'POST', body })).status
+    }),
+  )
+  assert.deepEqual(answers, Array(20).fill(200))
+  for (const socket of sockets) socket.destroy()
+  await until(async () => (await unsentBytes()) === 0)
+})
+
+test('the lines of batches are counted by endpoint and status', async () => {
+  const unknown = ['a', 'b', 'c'].map((label) => `{"endpoint":"lookup","query":"${label}.example"}`)
+  const body = [...unknown, 'nonsense', '{"endpoint":"reverseip","query":"?"}'].join('\n')
+  const countOf = async (labels: string): Promise<number> => {
+    const text = await metrics.registry.metrics()
+    return Number(new RegExp(`^domaindex_batch_lines_total\\{${labels}\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
+  }
+  const headers = { Authorization: `Bearer ${token}` }
+  await (await fetch(`${address}/batch`, { method: 'POST', headers, body })).text()
+  assert.equal(await countOf('endpoint="lookup",status="404"'), 3)
+  assert.equal(await countOf('endpoint="other",status="400"'), 1)
+  assert.equal(await countOf('endpoint="reverseip",status="400"'), 1)
+})
+
 test('after a disconnection the account has all its slots', async () => {
   redirects = async (query) => page(query)
   const body = linesFor(20)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { dayOf } from '../../src/values/time.ts'
 import { hosted, look, ok, redirecting } from './observations.ts'
 import { type Known, makeWorld } from './world.ts'
@@ -123,7 +124,16 @@ test('batches and calls at once spend each unit once, and leave none', async () 
 test('a line that cannot be read says so in its place and costs nothing', async () => {
   const account = await world.account({ plan: 'basic' })
   const start = await remaining(account)
-  const body = ['nonsense', '[]', '{"query":"one.example"}', '', '{"endpoint":"daily"}', '  ', '{"endpoint":"domain"}']
+  const body = [
+    'nonsense',
+    '[]',
+    '{"query":"one.example"}',
+    '',
+    '{"endpoint":"daily"}',
+    '  ',
+    '{"endpoint":"domain"}',
+    '{"endpoint":["lookup"],"query":"one.example"}',
+  ]
   const response = await post(`${body.join('\r\n')}\n${jsonLines([CALLS[0]!])}\n`, account.token)
   const answers = linesOf(await response.text()).map((line) => JSON.parse(line))
   assert.deepEqual(
@@ -131,6 +141,7 @@ test('a line that cannot be read says so in its place and costs nothing', async 
     [
       [400, 'line_invalid'],
       [400, 'line_invalid'],
+      [404, 'endpoint_unknown'],
       [404, 'endpoint_unknown'],
       [404, 'endpoint_unknown'],
       [404, 'endpoint_unknown'],
@@ -167,6 +178,16 @@ test('the checks of the whole batch: size, token, lines', async () => {
   assert.deepEqual(await error(await post(`${line}\n`.repeat(1_001))), [400, 'batch_invalid'])
   assert.deepEqual(await error(await post('\n'.repeat(5_000) + `${line}\n`.repeat(1_001))), [400, 'batch_invalid'])
   assert.equal((await post('\n'.repeat(5_000) + line)).status, 200)
+  const coded = (token: string | null, coding: string) =>
+    fetch(`${world.address}/batch`, {
+      method: 'POST',
+      headers: { 'Content-Encoding': coding, ...(token !== null && { Authorization: `Bearer ${token}` }) },
+      body: gzipSync(line),
+    })
+  const zipped = await coded(premium.token, 'gzip')
+  assert.match(await zipped.clone().text(), /Send the lines of a batch without Content-Encoding/)
+  assert.deepEqual(await error(zipped), [400, 'batch_invalid'])
+  assert.deepEqual(await error(await coded(null, 'gzip')), [401, 'token_missing'])
   const get = await fetch(`${world.address}/batch`)
   assert.deepEqual([await error(get), get.headers.get('allow')], [[404, 'endpoint_unknown'], 'POST, OPTIONS'])
   assert.equal((await fetch(`${world.address}/batch`, { method: 'OPTIONS' })).status, 204)

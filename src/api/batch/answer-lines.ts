@@ -23,8 +23,8 @@ export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => vo
 export type BatchAccount = { id: number; authenticate: () => Caller | Promise<Caller> }
 
 /**
- * Answers lines. Every line takes a slot of the account and is authenticated, as a call is: a batch can outlast its
- * token and its day. A long answer holds its slot until it is released, so a client that reads slowly stops the work.
+ * Answers lines. Every line takes a slot of the account for batches and is authenticated, as a call is: a batch can
+ * outlast its token and its day. A long answer holds its slot until it is released, so a client that reads slowly stops the work.
  * If the consumer stops, no further line starts. `id`: the request in the log.
  */
 export async function* answerLines(
@@ -49,39 +49,43 @@ export async function* answerLines(
 }
 
 async function answerLine(context: ApiContext, account: BatchAccount, line: string, id: string): Promise<LineAnswer> {
-  const { callLimiter } = context
+  const { batchLimiter } = context
   let call: BatchCall | null = null
   let caller: Caller
   try {
     call = parseBatchLine(line)
     caller = await acquireAndAuthenticate(context, account)
   } catch (thrown) {
-    return lineAnswer(errorResponse(toApiError(context, id, thrown), call?.endpoint.envelope ?? 'top'))
+    const response = errorResponse(toApiError(context, id, thrown), call?.endpoint.envelope ?? 'top')
+    context.metrics.countBatchLine(call?.endpoint.name ?? 'other', response.status)
+    return lineAnswer(response)
   }
-  const answer = lineAnswer(await answerQuery(context, call.endpoint, caller, call.parameters, id))
+  const response = await answerQuery(context, call.endpoint, caller, call.parameters, id)
+  context.metrics.countBatchLine(call.endpoint.name, response.status)
+  const answer = lineAnswer(response)
   if (answer.bytes <= MAX_SHORT_BYTES) {
-    callLimiter.release(account.id)
+    batchLimiter.release(account.id)
     return answer
   }
   const release = (): void => {
     answer.release()
-    callLimiter.release(account.id)
+    batchLimiter.release(account.id)
   }
   return { ...answer, release }
 }
 
 /** Takes a slot of the account. The token is checked when the line has it, because the wait can be long. */
 async function acquireAndAuthenticate(
-  { callLimiter, responses }: ApiContext,
+  { batchLimiter, responses }: ApiContext,
   { id, authenticate }: BatchAccount,
 ): Promise<Caller> {
   rejectIfOverloaded(responses)
-  const waiting = callLimiter.acquire(id)
+  const waiting = batchLimiter.acquire(id)
   if (waiting !== null) await waiting
   try {
     return await authenticate()
   } catch (error) {
-    callLimiter.release(id)
+    batchLimiter.release(id)
     throw error
   }
 }

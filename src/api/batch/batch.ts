@@ -28,6 +28,7 @@ export async function handleBatch(context: ApiContext, request: ApiRequest, repl
     if (isBodyTooLarge(body)) throw new ApiError('body_too_large', { msg: TOO_LARGE_MESSAGE })
     const caller = await authenticateBearer(context, request)
     request.accessRecord.account = caller.account.id
+    requirePlainBody(request)
     const lines = splitBatch(String(body ?? ''))
     const headers = await headersOf(context, caller, request)
     const account = { id: caller.account.id, authenticate: () => authenticateBearer(context, request) }
@@ -42,6 +43,13 @@ export async function handleBatch(context: ApiContext, request: ApiRequest, repl
 }
 
 const TOO_LARGE_MESSAGE = `The body of a batch may have at most ${MAX_BATCH_BODY_BYTES / 2 ** 20} MiB.`
+
+/** Throws `batch_invalid` for a compressed body, which would be no lines. */
+function requirePlainBody({ headers }: ApiRequest): void {
+  const coding = headers['content-encoding'] ?? 'identity'
+  if (coding.toLowerCase() !== 'identity')
+    throw new ApiError('batch_invalid', { msg: 'Send the lines of a batch without Content-Encoding.' })
+}
 
 async function headersOf({ responses, quotaLimiter }: ApiContext, caller: Caller, request: ApiRequest) {
   const { dailyCalls } = caller.limits

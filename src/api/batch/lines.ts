@@ -41,7 +41,8 @@ const NO_LINES_MESSAGE =
 export function parseBatchLine(line: string): BatchCall {
   const parameters = parseObject(line)
   if (parameters === null) throw new ApiError('line_invalid')
-  const endpoint = BATCH_ENDPOINTS.get(String(parameters.endpoint))
+  const { endpoint: name } = parameters
+  const endpoint = typeof name === 'string' ? BATCH_ENDPOINTS.get(name) : undefined
   if (endpoint === undefined) throw new ApiError('endpoint_unknown', { msg: UNKNOWN_ENDPOINT_MESSAGE })
   return { endpoint, parameters }
 }

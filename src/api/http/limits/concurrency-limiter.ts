@@ -6,6 +6,8 @@ import { overloadedError } from '../../errors.ts'
 type ConcurrencyLimits = { maxInFlight: number; maxWaiting: number }
 
 export const CALL_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 8, maxWaiting: 1_000 }
+/** Lines of batches. They have slots of their own, so that a batch that nobody reads holds up no single call. */
+export const BATCH_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 8, maxWaiting: 1_000 }
 /** Downloads take long, so further ones are rejected instead of waiting. */
 export const DOWNLOAD_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 64, maxWaiting: 0 }
 
