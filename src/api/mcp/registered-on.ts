@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { domainToUnicode } from 'node:url'
 import { createGunzip } from 'node:zlib'
 import { Type } from '../endpoints/json-schema.ts'
 import { resultSchema, type Tool } from './tool.ts'
@@ -20,7 +21,9 @@ export const registeredOn: Tool = {
     'and day of use, however often it is asked.',
   input: Type.Object({
     date: Type.String({ description: 'The day, YYYY-MM-DD, UTC.' }),
-    contains: Type.Optional(Type.String({ description: 'Only names with this text, such as a brand.' })),
+    contains: Type.Optional(
+      Type.String({ description: 'Only names with this text, such as a brand; also beyond ASCII.' }),
+    ),
     after: Type.Optional(Type.String({ description: 'The `next` of the previous result: only names after this one.' })),
     limit: Type.Optional(
       Type.Integer({
@@ -40,20 +43,32 @@ export const registeredOn: Tool = {
   async call(source, { date, contains = '', after = '', limit }) {
     const opened = await source.openDaily(String(date ?? ''))
     if ('status' in opened) return { refused: opened }
-    const wanted = String(contains ?? '').toLowerCase()
+    const isWanted = nameMatcher(String(contains ?? ''))
     const max = Math.min(typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : DEFAULT_NAMES, MAX_NAMES)
-    const found = await searchNames(opened, wanted, String(after ?? ''), max)
+    const found = await searchNames(opened, isWanted, String(after ?? ''), max)
     return { result: { date, ...found, notes: [] } }
   },
 }
 
+/** Whether a name contains the text. A text beyond ASCII is searched in the Unicode form of internationalized names. */
+function nameMatcher(contains: string): (name: string) => boolean {
+  const wanted = contains.normalize('NFC').toLowerCase()
+  if (/^\p{ASCII}*$/u.test(wanted)) return (name) => name.includes(wanted)
+  return (name) => name.includes('xn--') && domainToUnicode(name).includes(wanted)
+}
+
 /** Reads a whole daily file. Only the matching names are kept, at most `max` of them. Throws if it is damaged. */
-async function searchNames(file: AsyncIterable<Uint8Array>, wanted: string, after: string, max: number) {
+async function searchNames(
+  file: AsyncIterable<Uint8Array>,
+  isWanted: (name: string) => boolean,
+  after: string,
+  max: number,
+) {
   const names: string[] = []
   let [registered, matching, hasMore] = [0, 0, false]
   const visit = (name: string): void => {
     registered++
-    if (!name.includes(wanted)) return
+    if (!isWanted(name)) return
     matching++
     if (name <= after) return
     if (names.length < max) names.push(name)

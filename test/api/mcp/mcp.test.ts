@@ -175,6 +175,19 @@ test('a text that is longer than a label is searched as a whole', async () => {
   await client.close()
 })
 
+test('a text beyond ASCII is searched in the Unicode form of names', async () => {
+  const names = ['munchen.example', 'xn--bcher-kva.example', 'xn--mnchen-3ya.example', 'xn--mnchen-hotel-dlb.test']
+  await publish(world, '2026-11-16.txt.gz', gzipSync(names.join('\n')))
+  const client = await connected(premium.token)
+  type Day = { matching: number; names: string[] }
+  const search = async (contains: string) =>
+    (await resultOf<Day>(client, 'registered_on', { date: '2026-11-16', contains })).names
+  assert.deepEqual(await search('MÜNCHEN'), ['xn--mnchen-3ya.example', 'xn--mnchen-hotel-dlb.test'])
+  assert.deepEqual(await search('bu\u0308cher'), ['xn--bcher-kva.example'])
+  assert.deepEqual(await search('xn--bcher'), ['xn--bcher-kva.example'])
+  await client.close()
+})
+
 test('a refusal names the cause and what to do, and a tool costs what its endpoint costs', async () => {
   const free = await world.account()
   const client = await connected(free.token)
