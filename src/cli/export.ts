@@ -9,6 +9,7 @@ import { Argument, type Command } from 'commander'
 import { CommandFault, PARTLY_DONE, UsageFault } from '../config/command-fault.ts'
 import { LINE_FORMATS, type LineFormat, linesOfName, nameHistories } from '../export/export.ts'
 import type { NameHistory } from '../export/name-history.ts'
+import type { ParquetTable } from '../export/parquet.ts'
 import { withJobLock } from '../jobs/job-lock.ts'
 import { SYSTEM_CLOCK } from '../server/system-clock.ts'
 import { processHolderName } from '../store/named-lock.ts'
@@ -23,6 +24,7 @@ observations: lines that domaindex import reads. They restore every state, the t
 and the current facts, except the text of start pages, which the store does not keep.
 cof: passive DNS in the Common Output Format, one line per record and time in which it was seen.
 parquet: a table of the current facts, one row per name (needs --output).
+parquet-history: a table of the DNS history, one row per state of a record type (needs --output).
 
 The names are in byte order. The store may be in use, but a snapshot cannot be built meanwhile. A file
 appears under its name when it is whole. Lines are gzipped if its name ends in .gz.
@@ -30,7 +32,9 @@ appears under its name when it is whole. Lines are gzipped if its name ends in .
 Exit codes: 0 all names were written, 1 it failed or was stopped, 2 wrong usage, 3 names are missing that
 were changed during every try to read them.`
 
-type ExportFormat = LineFormat | 'parquet'
+/** The formats that are tables, by the table. */
+const TABLE_FORMATS: Readonly<Record<string, ParquetTable>> = { parquet: 'facts', 'parquet-history': 'states' }
+type ExportFormat = LineFormat | 'parquet' | 'parquet-history'
 type ExportOptions = { output?: string; json?: true }
 /** `unread`: names that are missing, because they were written during every try to read them. */
 type ExportCounts = { names: number; lines: number; unread: number }
@@ -38,16 +42,17 @@ type Progress = Pick<ReturnType<typeof startProgress>, 'show'>
 
 export function defineExport(command: Command): void {
   command
-    .addArgument(new Argument('<format>', 'the format').choices([...LINE_FORMATS, 'parquet']))
+    .addArgument(new Argument('<format>', 'the format').choices([...LINE_FORMATS, ...Object.keys(TABLE_FORMATS)]))
     .option('--output <file>', 'write to this file instead of standard output')
-    .option('--json', 'print one JSON object at the end: names, lines, unread (needs --output)')
+    .option('--json', 'print one JSON object at the end: names, lines (or rows of a table), unread (needs --output)')
     .addHelpText('after', EXPORT_HELP)
     .action(runExport)
 }
 
 async function runExport(format: ExportFormat, { output, json }: ExportOptions): Promise<void> {
   if (json && output === undefined) throw new UsageFault('--json needs --output: standard output has the lines')
-  if (format === 'parquet' && output === undefined) throw new UsageFault('parquet needs --output')
+  const isTable = Object.hasOwn(TABLE_FORMATS, format)
+  if (isTable && output === undefined) throw new UsageFault(`${format} needs --output`)
   const stop = listenForStop()
   const progress = startProgress('names')
   try {
@@ -55,7 +60,7 @@ async function runExport(format: ExportFormat, { output, json }: ExportOptions):
       exportStore(store, format, output, stop.signal, progress),
     )
     progress.end()
-    const what = format === 'parquet' ? `${written.names} names` : `${written.lines} lines of ${written.names} names`
+    const what = `${written.lines} ${isTable ? 'rows' : 'lines'} of ${written.names} names`
     if (json) console.log(JSON.stringify(written))
     else if (output !== undefined) console.log(`wrote ${what} to ${output}`)
     reportUnread(written.unread)
@@ -100,9 +105,10 @@ async function exportStore(
       }
     }
     try {
-      if (format === 'parquet') await writeTable(output!, histories())
+      const table = TABLE_FORMATS[format]
+      if (table !== undefined) counts.lines = await writeTable(table, output!, histories())
       else {
-        const lines = textOf(format, histories(), listing.startedAt, counts)
+        const lines = textOf(format as LineFormat, histories(), listing.startedAt, counts)
         await (output === undefined ? pipeline(lines, standardOutput()) : writeLines(output, lines))
       }
     } finally {
@@ -128,13 +134,19 @@ async function* textOf(
 }
 
 /** The library that writes tables is loaded only if it is needed. */
-async function writeTable(path: string, histories: AsyncIterable<readonly NameHistory[]>): Promise<void> {
+async function writeTable(
+  table: ParquetTable,
+  path: string,
+  histories: AsyncIterable<readonly NameHistory[]>,
+): Promise<number> {
   const { writeParquet } = await import('../export/parquet.ts')
+  let rows = 0
   await writeWhole(path, async (temporary) => {
-    await writeParquet(temporary, histories)
+    rows = await writeParquet(table, temporary, histories)
     const file = await open(temporary)
     await file.sync().finally(() => file.close())
   })
+  return rows
 }
 
 function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {

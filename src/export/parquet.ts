@@ -1,4 +1,4 @@
-/** Writes the current facts of all names as a Parquet file, one row per name. */
+/** Writes Parquet files of all names: the current facts, one row per name, or the DNS history, one row per state. */
 
 import { fileWriter, type ParquetWriteOptions, parquetWriteRows } from 'hyparquet-writer'
 import { NO_WEBSITE } from '../apply/crawl-state.ts'
@@ -11,8 +11,8 @@ import type { NameHistory } from './name-history.ts'
 type SchemaElement = NonNullable<ParquetWriteOptions['schema']>[number]
 type Column = { name: string; kind: 'text' | 'flag' | 'time' | 'texts' }
 
-/** The columns. Null: it was never observed, or there is none. */
-export const PARQUET_COLUMNS: readonly Column[] = [
+/** The columns of the current facts. Null: it was never observed, or there is none. */
+const FACTS_COLUMNS: readonly Column[] = [
   { name: 'domain', kind: 'text' },
   { name: 'has_website', kind: 'flag' },
   { name: 'redirect_to_https', kind: 'flag' },
@@ -29,28 +29,71 @@ export const PARQUET_COLUMNS: readonly Column[] = [
   { name: 'web_observed', kind: 'time' },
 ]
 
+/** The columns of the DNS history. `last_seen`: of the newest state, when it was last confirmed; else null. */
+const STATES_COLUMNS: readonly Column[] = [
+  { name: 'domain', kind: 'text' },
+  { name: 'type', kind: 'text' },
+  { name: 'first_seen', kind: 'time' },
+  { name: 'superseded', kind: 'time' },
+  { name: 'last_seen', kind: 'time' },
+  { name: 'records', kind: 'texts' },
+]
+
+type ParquetRow = Record<string, unknown>
+
+/** `facts`: one row per name. `states`: one row per state of a record type, the newest of each type first. */
+export const PARQUET_TABLES = {
+  facts: { columns: FACTS_COLUMNS, rowsOf: (history: NameHistory): ParquetRow[] => [factsRow(history)] },
+  states: { columns: STATES_COLUMNS, rowsOf: stateRows },
+} as const
+export type ParquetTable = keyof typeof PARQUET_TABLES
+
 /** Rows of a row group. A reader skips groups by the first and the last name, so they must not be too large. */
 const ROWS_PER_GROUP = 20_000
 
-/** Writes a file. The names come in byte order. */
-export async function writeParquet(path: string, histories: AsyncIterable<readonly NameHistory[]>): Promise<void> {
+/** Writes a file and returns the number of rows. The names come in byte order. */
+export async function writeParquet(
+  table: ParquetTable,
+  path: string,
+  histories: AsyncIterable<readonly NameHistory[]>,
+): Promise<number> {
+  const { columns, rowsOf } = PARQUET_TABLES[table]
   const writer = fileWriter(path)
+  let count = 0
+  async function* rows(): AsyncGenerator<ParquetRow> {
+    for await (const batch of histories)
+      for (const history of batch)
+        for (const row of rowsOf(history)) {
+          count++
+          yield row
+        }
+  }
   await parquetWriteRows({
     writer,
-    rows: rowsOf(histories),
-    columns: PARQUET_COLUMNS.map(({ name }) => ({ name, columnIndex: name === 'domain' })),
-    schema: parquetSchema(),
+    rows: rows(),
+    columns: columns.map(({ name }) => ({ name, columnIndex: name === 'domain' })),
+    schema: parquetSchema(columns),
     rowGroupSize: ROWS_PER_GROUP,
     statisticsTruncateLength: Number.POSITIVE_INFINITY,
     createdBy: 'domaindex',
   })
+  return count
 }
 
-async function* rowsOf(histories: AsyncIterable<readonly NameHistory[]>) {
-  for await (const batch of histories) for (const history of batch) yield rowOf(history)
+function stateRows({ name, clocks, states }: NameHistory): ParquetRow[] {
+  return RECORD_TYPES.flatMap((type) =>
+    states[type].map(({ first_seen, records }, index) => ({
+      domain: name,
+      type,
+      first_seen: timeOf(first_seen),
+      superseded: index === 0 ? null : timeOf(states[type][index - 1]!.first_seen),
+      last_seen: index === 0 ? timeOf(clocks[CLOCK_INDEX[type]]!) : null,
+      records: records.map((record) => formatPresentation(type, record)),
+    })),
+  )
 }
 
-function rowOf({ name, clocks, facts, states }: NameHistory): Record<string, unknown> {
+function factsRow({ name, clocks, facts, states }: NameHistory): ParquetRow {
   const web = facts.web ?? NO_WEBSITE
   const records = RECORD_TYPES.map((type) => {
     const [newest] = states[type]
@@ -81,8 +124,8 @@ function timeOf(instant: Instant): Date | null {
 }
 
 /** The schema: lists have the three levels of the Parquet format (LogicalTypes, section Lists). */
-function parquetSchema(): SchemaElement[] {
-  return [{ name: 'domains', num_children: PARQUET_COLUMNS.length }, ...PARQUET_COLUMNS.flatMap(columnSchema)]
+function parquetSchema(columns: readonly Column[]): SchemaElement[] {
+  return [{ name: 'domains', num_children: columns.length }, ...columns.flatMap(columnSchema)]
 }
 
 function columnSchema({ name, kind }: Column): SchemaElement[] {

@@ -46,7 +46,7 @@ test('a table is written as a Parquet file, and only to a file', async (t) => {
   await run(['import', '-'], { input: fileOf(20) })
   const file = path('domains.parquet')
   const written = await run(['export', 'parquet', '--output', file])
-  assert.equal(written.stdout, `wrote 20 names to ${file}\n`)
+  assert.equal(written.stdout, `wrote 20 rows of 20 names to ${file}\n`)
   const bytes = readFileSync(file)
   assert.deepEqual([bytes.subarray(0, 4).toString(), bytes.subarray(-4).toString()], ['PAR1', 'PAR1'])
   const refused = await run(['export', 'parquet'])

@@ -111,6 +111,7 @@ test('DuckDB runs the queries over exported files', async () => {
   const { signal } = new AbortController()
   const listing = await world.store.listing.start({ signal })
   await writeParquet(
+    'facts',
     tables,
     nameHistories(world.store, listing, signal, () => {}),
   )

@@ -9,7 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { type LineFormat, linesOfName, nameHistories } from '../../src/export/export.ts'
 import { readNameHistories } from '../../src/export/name-history.ts'
-import { PARQUET_COLUMNS, writeParquet } from '../../src/export/parquet.ts'
+import { PARQUET_TABLES, writeParquet } from '../../src/export/parquet.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
@@ -194,13 +194,13 @@ test('DuckDB reads the Parquet file: the current facts by column, and lists', as
   ])
   const { signal } = new AbortController()
   const listing = await store.listing.start({ signal })
-  await writeParquet(path, nameHistories(store, listing, signal, noneUnread))
+  assert.equal(await writeParquet('facts', path, nameHistories(store, listing, signal, noneUnread)), 3)
   await listing.close()
   const connection = await (await DuckDBInstance.create(':memory:')).connect()
   const rows = async (sql: string) => (await connection.runAndReadAll(sql.replace('FILE', `'${path}'`))).getRowsJson()
   assert.deepEqual(
     (await rows('select column_name from (describe select * from FILE)')).flat(),
-    PARQUET_COLUMNS.map(({ name }) => name),
+    PARQUET_TABLES.facts.columns.map(({ name }) => name),
   )
   assert.deepEqual(await rows('select domain, has_website, ip, ssl, a, mx, txt, ns from FILE order by domain'), [
     ['a.example', true, 'v4only', 'nocert', ['192.0.2.2', '192.0.2.10'], null, ['"one \\"two\\""'], null],
@@ -212,6 +212,35 @@ test('DuckDB reads the Parquet file: the current facts by column, and lists', as
     [[String(minute(2)), null]],
   )
   assert.deepEqual(await rows("select domain from FILE where list_contains(a, '192.0.2.10')"), [['a.example']])
+  connection.closeSync()
+  await rm(folder, { recursive: true })
+  await close()
+})
+
+test('DuckDB reads the table of the DNS history: every state of every type, as the store has it', async () => {
+  const { store, close } = await openSqlite()
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-parquet-'))
+  const path = join(folder, 'history.parquet')
+  await ingest(store, [
+    seen('a.example', 1, dns({ A: ['192.0.2.1'], TXT: [['one']] })),
+    seen('a.example', 2, dns({ A: ['192.0.2.2', '192.0.2.3'], TXT: [['one']] })),
+    seen('a.example', 3, dns({ A: [], TXT: [['one']] })),
+    seen('b.example', 2, NXDOMAIN),
+  ])
+  const { signal } = new AbortController()
+  const listing = await store.listing.start({ signal })
+  assert.equal(await writeParquet('states', path, nameHistories(store, listing, signal, noneUnread)), 4)
+  await listing.close()
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  const sql = `select domain, type, epoch(first_seen)::bigint::varchar, epoch(superseded)::bigint::varchar,
+    epoch(last_seen)::bigint::varchar, records from '${path}' order by type, first_seen`
+  const at = (time: number): string => String(minute(time))
+  assert.deepEqual((await connection.runAndReadAll(sql)).getRowsJson(), [
+    ['a.example', 'A', at(1), at(2), null, ['192.0.2.1']],
+    ['a.example', 'A', at(2), at(3), null, ['192.0.2.2', '192.0.2.3']],
+    ['a.example', 'A', at(3), null, at(3), []],
+    ['a.example', 'TXT', at(1), null, at(3), ['"one"']],
+  ])
   connection.closeSync()
   await rm(folder, { recursive: true })
   await close()
