@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFault } from '../../config/command-fault.ts'
 import type { Settings } from '../../config/settings.ts'
-import { followLogs, type LogFollowing } from '../../fetch/ct/follow-logs.ts'
+import { followListedLogs } from '../../fetch/ct/follow-list.ts'
+import type { LogFollowing } from '../../fetch/ct/follow-logs.ts'
 import { type LogGet, openLogClient } from '../../fetch/ct/log/log-client.ts'
 import type { CertificateLog } from '../../fetch/ct/log.ts'
 import { logAtUrl, readLogList } from '../../fetch/ct/log-list.ts'
@@ -14,7 +15,7 @@ import { openConfiguredOptOut, userAgentOf } from '../crawl/crawl-access.ts'
 
 /** `log`: the URL of the only log to follow. `logKey`: a file with its key, if no list has it. */
 export type FollowOptions = { log: string | null; logKey: string | null; isOnce: boolean; isReadmitted: boolean }
-/** `warn`: a problem of the opt-out list. */
+/** `warn`: a problem of the opt-out list or of the list of logs. */
 export type FollowEvents = Pick<LogFollowing, 'onNames' | 'onBatch' | 'onProblem'> & { warn(message: string): void }
 
 /** Follows until the signal. Throws CommandFault if the list or the key of a log is unusable. */
@@ -28,11 +29,12 @@ export async function followConfiguredLogs(
   const optOut = openConfiguredOptOut(settings, events.warn)
   const client = openLogClient(userAgentOf(settings.crawlContact), signal)
   try {
-    const logs = await configuredLogs(settings, { log, logKey }, client.get)
-    if (isReadmitted) for (const { id } of logs) await store.certificateLogs.readmit(id)
-    await followLogs({
+    const readLogs = (): Promise<CertificateLog[]> => configuredLogs(settings, { log, logKey }, client.get)
+    if (isReadmitted) for (const { id } of await readLogs()) await store.certificateLogs.readmit(id)
+    await followListedLogs({
       ...events,
-      ...{ logs, store, isOnce, signal, optOut, get: client.get, startBack: settings.ctStartBack },
+      ...{ readLogs, store, isOnce, signal, optOut, get: client.get, startBack: settings.ctStartBack },
+      onListProblem: ({ message }) => events.warn(message),
       holder: processHolderName(),
       wait: (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }),
     })
