@@ -1,0 +1,66 @@
+/** Requests to logs: sizes, encodings and statuses. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { openLogClient } from '../../../src/fetch/ct/log/log-client.ts'
+import { LogFault, LogUnavailable } from '../../../src/fetch/ct/log.ts'
+
+const TEXT = Buffer.from('an entry '.repeat(1_000))
+const send = (encoding: string | null, body: Buffer) => (response: ServerResponse) =>
+  response.writeHead(200, encoding === null ? {} : { 'content-encoding': encoding }).end(body)
+
+const ANSWERS: Record<string, (response: ServerResponse) => unknown> = {
+  plain: send(null, TEXT),
+  gzip: send('gzip', gzipSync(TEXT)),
+  bomb: send('gzip', gzipSync(Buffer.alloc(2_000_000))),
+  brotli: send('br', brotliCompressSync(TEXT)),
+  damaged: send('gzip', gzipSync(TEXT).subarray(0, 30)),
+  long: send(null, Buffer.alloc(200_000)),
+  none: (response) => response.writeHead(404).end(),
+  gone: (response) => response.writeHead(410).end(),
+  moved: (response) => response.writeHead(301, { location: 'https://log.example/' }).end(),
+  busy: (response) => response.writeHead(429, { 'retry-after': '999999' }).end(),
+  dated: (response) => response.writeHead(503, { 'retry-after': 'Fri, 20 Nov 2026 12:00:00 GMT' }).end(),
+  cut: (response) => response.writeHead(200, { 'content-length': 100 }).write('x', () => response.destroy()),
+}
+
+test('a body is decoded within its bound, and anything else is unavailable or a fault of the log', async (t) => {
+  const server = createServer((request, response) => void ANSWERS[request.url!.slice(1)]!(response))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const stop = new AbortController()
+  const client = openLogClient('domaindex/test', stop.signal)
+  t.after(async () => {
+    await client.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const get = (path: string): Promise<Buffer | null> => client.get(base + path, 100_000)
+  assert.deepEqual([await get('plain'), await get('gzip')], [TEXT, TEXT])
+  assert.deepEqual([await get('none'), await get('gone')], [null, null])
+  for (const path of ['bomb', 'long'])
+    await assert.rejects(get(path), { name: 'LogFault', message: `${base}${path} has more than 100000 bytes` })
+  await assert.rejects(
+    get('brotli'),
+    (error) => error instanceof LogFault && /has the encoding br, which was not requested/.test(error.message),
+  )
+  for (const [path, retryAfterMs] of [
+    ['damaged', null],
+    ['moved', null],
+    ['cut', null],
+    ['dated', null],
+    ['busy', 3_600_000],
+  ] as const)
+    await assert.rejects(
+      get(path),
+      (error) => error instanceof LogUnavailable && error.retryAfterMs === retryAfterMs,
+      path,
+    )
+  await assert.rejects(client.get('http://127.0.0.1:1/', 10), LogUnavailable)
+  stop.abort()
+  await assert.rejects(get('plain'), { name: 'AbortError' })
+})
