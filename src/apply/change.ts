@@ -19,10 +19,17 @@ export type SupersededState = {
   base: Instant | null
 }
 
+/**
+ * A time in which records were not observed continuously: seen at `last_seen`, not there or not observed after that,
+ * seen again at `seen_again`. A record in the states of both times has two spans.
+ */
+export type Interruption = { last_seen: Instant; seen_again: Instant }
+
 /** Changed facts, and the changed rows that this name shares with others. */
 export type FactChanges = {
   current: CurrentFacts
   superseded: readonly SupersededState[]
+  interruptions: ReadonlyArray<Interruption & { type: RecordType }>
   /** Addresses that no earlier state of this batch contained, with the first_seen of the state that does. */
   firstSeen: ReadonlyArray<{ address: IpAddress; since: Instant }>
   arrived: readonly IpAddress[]

@@ -61,7 +61,15 @@ export type DnsState = {
   records: string
   /** Only for SOA: the `first_seen` of the stored state that differs only in its serial, or null if there is none. */
   base: Instant | null
+  /** The name did not exist after the type was last observed. Absent if it did, and for a state without records. */
+  absence?: Absence
 }
+
+/**
+ * The first and the last time at which a name did not exist, since a type was last observed. While the status is
+ * nxdomain, the clock of the status is the last time, and `last` may be older.
+ */
+export type Absence = { first: Instant; last: Instant }
 
 /** The field `ip` of /lookup. */
 export type IpStatus = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'

@@ -11,13 +11,15 @@ import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 /**
  * `dns` and `web` are texts that parsePreparedDns and parsePreparedWeb read, or null without the part. Strings are
  * cheaper than objects to pass between threads and to hold during a batch.
- * `queriedTypes` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS. A fingerprint is an integer
- * from 1 to 2^48 - 1, or 0 without the part. `isOk`: the status of the dns part is ok.
+ * `queriedTypes` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS, and
+ * `interruptedTypes` one for each type of `DnsPart.interrupted`. A fingerprint is an integer from 1 to 2^48 - 1, or 0
+ * without the part. `isOk`: the status of the dns part is ok.
  */
 export type PreparedObservation = {
   name: DomainName
   observed_at: Instant
   queriedTypes: number
+  interruptedTypes: number
   isOk: boolean
   dns: string | null
   web: string | null
@@ -37,7 +39,8 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
   return {
     name: domain,
     observed_at,
-    queriedTypes: dns ? queriedTypeBits(dns) : 0,
+    queriedTypes: dns ? bitsOfTypes(RECORD_TYPES.filter((type) => dns.records[type])) : 0,
+    interruptedTypes: bitsOfTypes(dns?.interrupted ?? []),
     isOk: dns?.status === 'ok',
     dns: dnsText,
     web: webText,
@@ -46,15 +49,15 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
   }
 }
 
-/** Returns the record types whose bits are set (`PreparedObservation.queriedTypes`). */
-export function queriedRecordTypes(bits: number): RecordType[] {
+/** Returns the record types whose bits are set (`PreparedObservation.queriedTypes` and `interruptedTypes`). */
+export function typesOfBits(bits: number): RecordType[] {
   return RECORD_TYPES.filter((type) => (bits & (1 << RECORD_TYPE_NUMBERS[type])) !== 0)
 }
 
-function queriedTypeBits({ records }: DnsPart): number {
-  let queried = 0
-  for (const type of RECORD_TYPES) if (records[type]) queried |= 1 << RECORD_TYPE_NUMBERS[type]
-  return queried
+function bitsOfTypes(types: readonly RecordType[]): number {
+  let bits = 0
+  for (const type of types) bits |= 1 << RECORD_TYPE_NUMBERS[type]
+  return bits
 }
 
 /** Returns the status, then each type with its stored text. */

@@ -29,6 +29,7 @@ export function retargetChange(
     facts: {
       current: { ...current, web: withTarget(web, redirects_to) },
       superseded: [],
+      interruptions: [],
       firstSeen: [],
       arrived: [],
       left: [],

@@ -1,7 +1,6 @@
 /** Exports what the store knows about all names, in the order of the names. */
 
 import { setImmediate } from 'node:timers/promises'
-import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import { writeObservation } from '../observe/observation-writer.ts'
 import type { NameListing } from '../store/port/listing.ts'
 import type { Store } from '../store/port/store.ts'
@@ -18,8 +17,7 @@ export type LineFormat = (typeof LINE_FORMATS)[number]
 /** The lines of a name. `startedAt`: when the export started. */
 const LINES_OF: Readonly<Record<LineFormat, (history: NameHistory, startedAt: Instant) => string[]>> = {
   observations: (history, startedAt) => historyObservations(history, startedAt).map(writeObservation),
-  cof: ({ name, clocks, states }) =>
-    RECORD_TYPES.flatMap((type) => cofLines(name, type, states[type], clocks[CLOCK_INDEX[type]]!)),
+  cof: ({ name, timelines }) => RECORD_TYPES.flatMap((type) => cofLines(name, type, timelines[type])),
 }
 
 /** Names that are read at once. */

@@ -1,24 +1,31 @@
 /** Reads everything that the store knows about names: clocks, current facts and all states of their records. */
 
+import type { Interruption } from '../apply/change.ts'
 import type { Clocks, CurrentFacts } from '../apply/crawl-state.ts'
+import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import type { Store } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { decodeRecords } from '../values/records/stored-records.ts'
 import type { RecordState } from './cof.ts'
 
-/** What is known about a name. The states of a type are newest first; a type that was never seen has none. */
+/**
+ * What is known about a name. The states and interruptions of a type are newest first; a type that was never seen has
+ * none.
+ */
 export type NameHistory = {
   name: DomainName
   clocks: Clocks
   facts: CurrentFacts
-  states: Record<RecordType, RecordState[]>
+  timelines: Record<RecordType, Timeline>
 }
+
+type Timeline = { states: RecordState[]; interruptions: Interruption[] }
 
 type HistoryStore = Pick<Store, 'observations' | 'facts'>
 
-/** States per page of a history. */
-const STATES_PER_READ = 500
+/** States, or interruptions, per page of a history. */
+const ROWS_PER_READ = 500
 /** Reads of names that are written at the same time. */
 const MAX_READS = 5
 
@@ -35,7 +42,7 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
     const known = before.flatMap((state, index) => (state.forgotten ? [] : [{ state, facts: facts[index]! }]))
     const read = await Promise.all(
       known.map(async ({ state: { name, clocks }, facts }) => {
-        return { name, clocks, facts, states: await readStates(store, name, facts) }
+        return { name, clocks, facts, timelines: await readTimelines(store, name, clocks, facts) }
       }),
     )
     const after = await store.observations.crawlStates(known.map(({ state }) => state.name))
@@ -46,23 +53,46 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
   return { histories: names.flatMap((name) => found.get(name) ?? []), unread: open }
 }
 
-async function readStates(
+async function readTimelines(
   { facts: reader }: HistoryStore,
   name: DomainName,
+  clocks: Clocks,
   { states: newest }: CurrentFacts,
-): Promise<NameHistory['states']> {
-  const states = Object.fromEntries(RECORD_TYPES.map((type) => [type, []])) as unknown as NameHistory['states']
+): Promise<NameHistory['timelines']> {
+  const timelines = Object.fromEntries(
+    RECORD_TYPES.map((type): [RecordType, Timeline] => [type, { states: [], interruptions: [] }]),
+  ) as NameHistory['timelines']
   for (const type of RECORD_TYPES) {
     const current = newest[type]
     if (current === undefined) continue
     const { first_seen, count, records } = current
-    states[type].push({ first_seen, records: decodeRecords(type, records) as AnyRecord[] })
-    for (let before = first_seen, more = count > 1; more; before = states[type].at(-1)!.first_seen) {
-      const page = (await reader.history(name, [type], before, STATES_PER_READ))[type]
-      for (const state of page.states)
-        states[type].push({ ...state, records: JSON.parse(state.records) as AnyRecord[] })
+    const { states } = timelines[type]
+    states.push({
+      first_seen,
+      last_seen: clocks[CLOCK_INDEX[type]]!,
+      records: decodeRecords(type, records) as AnyRecord[],
+    })
+    for (let before = first_seen, more = count > 1; more; before = states.at(-1)!.first_seen) {
+      const page = (await reader.history(name, [type], before, ROWS_PER_READ))[type]
+      for (const { first_seen, last_confirmed, records } of page.states)
+        states.push({ first_seen, last_seen: last_confirmed!, records: JSON.parse(records) as AnyRecord[] })
       more = page.more
     }
+    timelines[type].interruptions = await readInterruptions(reader, name, type)
   }
-  return states
+  return timelines
+}
+
+async function readInterruptions(
+  reader: HistoryStore['facts'],
+  name: DomainName,
+  type: RecordType,
+): Promise<Interruption[]> {
+  const found: Interruption[] = []
+  for (let more = true; more; ) {
+    const page = await reader.interruptions(name, type, found.at(-1)?.seen_again ?? null, ROWS_PER_READ)
+    found.push(...page)
+    more = page.length === ROWS_PER_READ
+  }
+  return found
 }

@@ -29,7 +29,7 @@ const FACTS_COLUMNS: readonly Column[] = [
   { name: 'web_observed', kind: 'time' },
 ]
 
-/** The columns of the DNS history. `last_seen`: of the newest state, when it was last confirmed; else null. */
+/** The columns of the DNS history. `last_seen`: the last observation that showed the state. */
 const STATES_COLUMNS: readonly Column[] = [
   { name: 'domain', kind: 'text' },
   { name: 'type', kind: 'text' },
@@ -80,23 +80,23 @@ export async function writeParquet(
   return count
 }
 
-function stateRows({ name, clocks, states }: NameHistory): ParquetRow[] {
+function stateRows({ name, timelines }: NameHistory): ParquetRow[] {
   return RECORD_TYPES.flatMap((type) =>
-    states[type].map(({ first_seen, records }, index) => ({
+    timelines[type].states.map(({ first_seen, last_seen, records }, index, states) => ({
       domain: name,
       type,
       first_seen: timeOf(first_seen),
-      superseded: index === 0 ? null : timeOf(states[type][index - 1]!.first_seen),
-      last_seen: index === 0 ? timeOf(clocks[CLOCK_INDEX[type]]!) : null,
+      superseded: index === 0 ? null : timeOf(states[index - 1]!.first_seen),
+      last_seen: timeOf(last_seen),
       records: records.map((record) => formatPresentation(type, record)),
     })),
   )
 }
 
-function factsRow({ name, clocks, facts, states }: NameHistory): ParquetRow {
+function factsRow({ name, clocks, facts, timelines }: NameHistory): ParquetRow {
   const web = facts.web ?? NO_WEBSITE
   const records = RECORD_TYPES.map((type) => {
-    const [newest] = states[type]
+    const [newest] = timelines[type].states
     return [type.toLowerCase(), newest?.records.map((record) => formatPresentation(type, record)) ?? null]
   })
   const dnsClock = Math.max(...clocks.filter((_, part) => part !== CLOCK_INDEX.web))

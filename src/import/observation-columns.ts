@@ -7,11 +7,12 @@ import type { Instant } from '../values/time.ts'
 /**
  * `text` starts with the texts of each observation in turn in UTF-8: its dns part, its web part. `names` is one string.
  * `ends` has where the three end: in `names` and, for both parts, in `text`.
- * `numbers` has observed_at, queriedTypes, isOk, dnsFingerprint and webFingerprint. A part with fingerprint 0 is null.
+ * `numbers` has observed_at, queriedTypes, isOk, dnsFingerprint, webFingerprint and interruptedTypes. A part with
+ * fingerprint 0 is null.
  */
 export type ObservationColumns = { names: string; text: Uint8Array; ends: Uint32Array; numbers: Float64Array }
 
-const NUMBERS_PER_ROW = 5
+const NUMBERS_PER_ROW = 6
 const ENDS_PER_ROW = 3
 const INITIAL_TEXT_BYTES = 1 << 20
 /** The most bytes of UTF-8 for one UTF-16 unit. */
@@ -32,6 +33,7 @@ export function createColumnBuffer(maxRows: number) {
       numbers[number + 2] = prepared.isOk ? 1 : 0
       numbers[number + 3] = prepared.dnsFingerprint
       numbers[number + 4] = prepared.webFingerprint
+      numbers[number + 5] = prepared.interruptedTypes
       const end = names.length * ENDS_PER_ROW
       nameEnd += prepared.name.length
       ends[end] = nameEnd
@@ -105,6 +107,7 @@ class ColumnObservation implements PreparedObservation {
   readonly isOk: boolean
   readonly dnsFingerprint: number
   readonly webFingerprint: number
+  readonly interruptedTypes: number
   readonly #text: Buffer
   readonly #ends: Uint32Array
   readonly #end: number
@@ -120,6 +123,7 @@ class ColumnObservation implements PreparedObservation {
     this.isOk = numbers[number + 2] === 1
     this.dnsFingerprint = numbers[number + 3]!
     this.webFingerprint = numbers[number + 4]!
+    this.interruptedTypes = numbers[number + 5]!
   }
 
   get dns(): string | null {

@@ -53,7 +53,17 @@ function parseDnsPart(value: unknown): DnsPart | string {
     if (typeof set === 'string') return `.${set}`
     records[type] = set
   }
-  return { status, records: records as Partial<RecordsByType> }
+  const interrupted = parseInterruptedTypes(value.interrupted, records)
+  if (typeof interrupted === 'string') return `.interrupted${interrupted}`
+  return { status, records: records as Partial<RecordsByType>, ...(interrupted.length > 0 && { interrupted }) }
+}
+
+/** Ignores types that were not queried. A returned reason continues after `dns.interrupted`. */
+function parseInterruptedTypes(value: unknown, queried: Partial<Record<RecordType, unknown>>): RecordType[] | string {
+  if (isAbsent(value)) return []
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'string'))
+    return ': must be a list of record types'
+  return RECORD_TYPES.filter((type) => value.includes(type) && queried[type] !== undefined)
 }
 
 /** A returned reason continues after `web`. */

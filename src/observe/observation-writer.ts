@@ -25,14 +25,14 @@ export function writeObservation({ domain, observed_at, dns, web }: Observation)
   })
 }
 
-function dnsToJson({ status, records }: DnsPart): object {
+function dnsToJson({ status, records, interrupted = [] }: DnsPart): object {
   const lists = RECORD_TYPES.flatMap((type) => {
     const set = records[type]
     return set === undefined
       ? []
       : [[type, (set as RecordsByType[RecordType]).map(RECORD_WRITERS[type] as (record: object) => unknown)]]
   })
-  return { status, ...Object.fromEntries(lists) }
+  return { status, ...(interrupted.length > 0 && { interrupted }), ...Object.fromEntries(lists) }
 }
 
 /** Writes `redirects_to` as the final host of the redirects. A page without text has no key `text`. */

@@ -1,7 +1,7 @@
 /** The observation: the facts about one domain at one time, in the form that every later stage reads. */
 
 import type { DomainName } from '../values/domain-name.ts'
-import type { RecordsByType } from '../values/records/dns-record.ts'
+import type { RecordsByType, RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 
 /** The maximum number of bytes of `web.text`, in UTF-8. */
@@ -20,8 +20,12 @@ export type Ssl = 'valid' | 'nocert' | 'invalid'
  */
 export type SocialAccount = { network: string; type: string; username: string; url: string }
 
-/** The result of the DNS queries. A type without a key in `records` was not queried. `[]` means queried and absent. */
-export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType> }
+/**
+ * The result of the DNS queries. A type without a key in `records` was not queried. `[]` means queried and absent.
+ * `interrupted` has queried types whose records were not observed continuously before, even if the last known records
+ * are the same. Files say this of separate time ranges; a probe never does.
+ */
+export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType>; interrupted?: readonly RecordType[] }
 
 /** The part of the web facts that the store keeps exactly as it was observed. */
 export type WebVerdict = {

@@ -3,16 +3,10 @@
  * rejected.
  */
 
-import {
-  type ApplyOutcome,
-  applyObservation,
-  changeOf,
-  differs,
-  type ObservationDraft,
-  startDraft,
-} from '../apply/apply.ts'
+import { type ApplyOutcome, applyObservation, differs } from '../apply/apply.ts'
 import type { Change } from '../apply/change.ts'
 import type { CrawlState } from '../apply/crawl-state.ts'
+import { changeOf, type ObservationDraft, startDraft } from '../apply/draft.ts'
 import { freshNameChange } from '../apply/fresh-name.ts'
 import type { ProbeIntervals } from '../apply/next-probe.ts'
 import { type PreparedObservation, prepareObservation } from '../apply/prepare.ts'

@@ -1,8 +1,9 @@
 /** The state of one name, passed from one batch of observations to the next as a store would do. */
 
-import { type ApplyOutcome, applyObservation, changeOf, startDraft } from '../../src/apply/apply.ts'
+import { type ApplyOutcome, applyObservation } from '../../src/apply/apply.ts'
 import type { Change, SupersededState } from '../../src/apply/change.ts'
 import { type CrawlState, type CurrentFacts, NO_FACTS, unknownCrawlState } from '../../src/apply/crawl-state.ts'
+import { changeOf, startDraft } from '../../src/apply/draft.ts'
 import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'

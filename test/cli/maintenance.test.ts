@@ -11,7 +11,7 @@ import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 /** A change that only touches the current facts. */
-const NOTHING_MOVED = { superseded: [], firstSeen: [], arrived: [], left: [], terms: undefined }
+const NOTHING_MOVED = { superseded: [], interruptions: [], firstSeen: [], arrived: [], left: [], terms: undefined }
 
 suite('upkeep', { concurrency: 2 }, () => {
   test('check reports that nothing is wrong, or one line per fault with exit code 1', async (t) => {

@@ -7,47 +7,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
-import { type LineFormat, linesOfName, nameHistories } from '../../src/export/export.ts'
+import { nameHistories } from '../../src/export/export.ts'
 import { readNameHistories } from '../../src/export/name-history.ts'
 import { PARQUET_TABLES, writeParquet } from '../../src/export/parquet.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { ADDRESSES, type Event, NAMES, observations, TARGETS } from '../store/conformance/arbitraries.ts'
 import { dns, minute, NOW, NXDOMAIN, SERVFAIL, seen, web } from '../store/conformance/world.ts'
-import { noPostgres, postgresServer } from '../store/postgres/server.ts'
-
-type Opened = { store: Store; close: () => Promise<void> }
-
-async function openSqlite(): Promise<Opened> {
-  const folder = await mkdtemp(join(tmpdir(), 'domaindex-export-'))
-  const options = { access: 'write', ledger: 'own', secret: null, now: () => NOW } as const
-  const store = await openStore(`sqlite:${join(folder, 'store.db')}`, options)
-  return { store, close: () => store.close().then(() => rm(folder, { recursive: true })) }
-}
-
-async function openPostgres(): Promise<Opened> {
-  const { url, drop } = await (await postgresServer()).schema()
-  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
-  return { store, close: () => store.close().then(drop) }
-}
-
-/** In these tests nobody writes while an export reads. */
-const noneUnread = (names: readonly string[]): void => assert.fail(`unread: ${names}`)
-
-async function exported(store: Store, format: LineFormat): Promise<string[]> {
-  const { signal } = new AbortController()
-  const listing = await store.listing.start({ signal })
-  const lines: string[] = []
-  for await (const batch of nameHistories(store, listing, signal, noneUnread))
-    for (const history of batch) lines.push(...linesOfName(format, history, listing.startedAt))
-  await listing.close()
-  return lines
-}
+import { EXPORTED_ENGINES, exported, noneUnread, openSqlite } from './stores.ts'
 
 /** Everything that the endpoints answer, except the text of start pages. */
 async function answersOf({ facts }: Store): Promise<unknown> {
@@ -62,7 +33,9 @@ async function answersOf({ facts }: Store): Promise<unknown> {
         rows(facts.redirects(name, null, 100)),
         rows(facts.neighbours(addresses, name, null, 100)),
       ])
-      return { name, history, lookup, profile, redirects, neighbours, clocks: await facts.partClocks([name]) }
+      const interruptions = await Promise.all(RECORD_TYPES.map((type) => facts.interruptions(name, type, null, 1_000)))
+      const clocks = await facts.partClocks([name])
+      return { name, history, interruptions, lookup, profile, redirects, neighbours, clocks }
     }),
   )
   const addresses = await Promise.all(ADDRESSES.map((address) => facts.addressProfile(address, 100)))
@@ -76,10 +49,7 @@ async function happen(store: Store, events: readonly Event[]): Promise<void> {
   }
 }
 
-for (const [engine, open, skip, numRuns] of [
-  ['SQLite', openSqlite, false, 40],
-  ['PostgreSQL', openPostgres, noPostgres, 6],
-] as const) {
+for (const [engine, open, skip, numRuns] of EXPORTED_ENGINES) {
   test(`${engine}: an import of the export gives the same answers, and the same export`, { skip }, async () => {
     await fc.assert(
       fc.asyncProperty(observations(NAMES, 12), async (history) => {
@@ -236,8 +206,8 @@ test('DuckDB reads the table of the DNS history: every state of every type, as t
     epoch(last_seen)::bigint::varchar, records from '${path}' order by type, first_seen`
   const at = (time: number): string => String(minute(time))
   assert.deepEqual((await connection.runAndReadAll(sql)).getRowsJson(), [
-    ['a.example', 'A', at(1), at(2), null, ['192.0.2.1']],
-    ['a.example', 'A', at(2), at(3), null, ['192.0.2.2', '192.0.2.3']],
+    ['a.example', 'A', at(1), at(2), at(1), ['192.0.2.1']],
+    ['a.example', 'A', at(2), at(3), at(2), ['192.0.2.2', '192.0.2.3']],
     ['a.example', 'A', at(3), null, at(3), []],
     ['a.example', 'TXT', at(1), null, at(3), ['"one"']],
   ])

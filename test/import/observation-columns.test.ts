@@ -22,6 +22,7 @@ const rows: fc.Arbitrary<PreparedObservation> = fc
     name: fc.domain().map((name) => name as DomainName),
     observed_at: fc.integer({ min: 0, max: 253_402_300_799 }),
     queriedTypes: fc.nat(127),
+    interruptedTypes: fc.nat(127),
     isOk: fc.boolean(),
     dns: parts,
     web: parts,
@@ -47,7 +48,7 @@ test('every observation of a batch arrives as it was sent, in each of several ba
 
 test('a batch with more text than its buffer first holds arrives as it was sent', () => {
   const text = 'é€😀'.repeat(200_000)
-  const row = { name: 'a.example' as DomainName, observed_at: 1, queriedTypes: 1, isOk: true }
+  const row = { name: 'a.example' as DomainName, observed_at: 1, queriedTypes: 1, interruptedTypes: 0, isOk: true }
   const buffer = createColumnBuffer(2)
   const batch = [1, 2].map((fingerprint) => {
     return { ...row, dns: `${fingerprint}`, web: text, dnsFingerprint: fingerprint, webFingerprint: fingerprint }
@@ -67,6 +68,6 @@ function sent(columns: ObservationColumns): ObservationColumns {
 }
 
 function plain({ name, observed_at, queriedTypes, isOk, dns, web, ...rest }: PreparedObservation): PreparedObservation {
-  const { dnsFingerprint, webFingerprint } = rest
-  return { name, observed_at, queriedTypes, isOk, dns, web, dnsFingerprint, webFingerprint }
+  const { interruptedTypes, dnsFingerprint, webFingerprint } = rest
+  return { name, observed_at, queriedTypes, interruptedTypes, isOk, dns, web, dnsFingerprint, webFingerprint }
 }

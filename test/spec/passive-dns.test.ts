@@ -8,6 +8,7 @@ import { makeWorld } from './world.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
+const EIGHT = '2026-11-19T08:00:00Z'
 const NINE = '2026-11-19T09:00:00Z'
 const TEN = '2026-11-19T10:00:00Z'
 const at = (text: string) => parseInstant(text)!
@@ -18,6 +19,12 @@ before(async () => {
     look('one.example', { dns: ok({ A: ['192.0.2.2'], MX: [{ priority: 10, mail_server: 'mx.example' }] }) }, TEN),
     look('gone.example', { dns: ok({ A: ['192.0.2.9'] }) }, NINE),
     look('gone.example', { dns: NXDOMAIN }, TEN),
+    look('back.example', { dns: ok({ A: ['192.0.2.8'] }) }, EIGHT),
+    look('back.example', { dns: NXDOMAIN }, NINE),
+    look('back.example', { dns: ok({ A: ['192.0.2.8'] }) }, TEN),
+    look('moved.example', { dns: ok({ A: ['192.0.2.8'] }) }, EIGHT),
+    look('moved.example', { dns: ok({ A: ['192.0.2.7'] }) }, NINE),
+    look('moved.example', { dns: ok({ A: ['192.0.2.8'] }) }, TEN),
     hosted('two.example', ['192.0.2.2', '2001:db8::1'], NINE),
     hosted('two.example', ['192.0.2.2', '2001:db8::1'], TEN),
     ...Array.from({ length: 12 }, (_, n) =>
@@ -57,7 +64,7 @@ const row = (rrname: string, rrtype: string, rdata: string, first: string, last:
 test('a name has a line per record and time, with the last observation of its type', async () => {
   assert.deepEqual(await rows('One.Example.'), [
     row('one.example', 'A', '192.0.2.2', NINE, TEN),
-    row('one.example', 'A', '192.0.2.1', NINE, at(TEN) - 1),
+    row('one.example', 'A', '192.0.2.1', NINE, NINE),
     row('one.example', 'MX', '10 mx.example', TEN, TEN),
     row('one.example', 'TXT', '"a \\"b\\""', NINE, NINE),
   ])
@@ -65,6 +72,20 @@ test('a name has a line per record and time, with the last observation of its ty
 
 test('the records of a name that is gone were last seen when it was there', async () => {
   assert.deepEqual(await rows('gone.example'), [row('gone.example', 'A', '192.0.2.9', NINE, NINE)])
+})
+
+test('a name that was gone in between has a line for each time', async () => {
+  assert.deepEqual(await rows('back.example'), [
+    row('back.example', 'A', '192.0.2.8', TEN, TEN),
+    row('back.example', 'A', '192.0.2.8', EIGHT, EIGHT),
+  ])
+})
+
+test('a domain that left an address and came back has the line of its present time there', async () => {
+  assert.deepEqual(await rows('192.0.2.8'), [
+    row('back.example', 'A', '192.0.2.8', TEN, TEN),
+    row('moved.example', 'A', '192.0.2.8', TEN, TEN),
+  ])
 })
 
 test('an unknown name has no lines, as it has no history', async () => {

@@ -33,6 +33,7 @@ const OBSERVATIONS: Readonly<Record<string, Seen>> = {
       [`${type} with several records`, records(type, (count) => count > 1)],
     ]),
   ),
+  'records that were interrupted': ({ dns }) => (dns?.interrupted ?? []).length > 0,
   'no website': ({ web }) => web?.has_website === false && web.redirects_to === null,
   'a redirect': ({ web }) => (web?.redirects_to ?? null) !== null,
   'a website with text': ({ web }) => web?.has_website === true && web.text !== null,

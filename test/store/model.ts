@@ -1,16 +1,17 @@
 /** A plain model of the store in memory: the contract, implemented as simply and slowly as possible. */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Interruption } from '../../src/apply/change.ts'
 import type { IpStatus } from '../../src/apply/crawl-state.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
 import type { IngestOutcome } from '../../src/store/ingest.ts'
 import type {
   AddressProfile,
   DomainProfile,
-  HistoryState,
   LastObserved,
   Lookup,
   NeighbourRow,
+  PastState,
 } from '../../src/store/port/store.ts'
 import { compareBytewise } from '../../src/values/bytewise-order.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
@@ -20,7 +21,8 @@ import { formatInstant, type Instant } from '../../src/values/time.ts'
 
 const FIVE_MINUTES = 300
 
-type State = { first_seen: Instant; records: readonly AnyRecord[] }
+/** `last_confirmed`: null while it is the newest. */
+type State = { first_seen: Instant; last_confirmed: Instant | null; records: readonly AnyRecord[] }
 
 /** The facts about one name. States are oldest first. */
 type Facts = {
@@ -28,13 +30,17 @@ type Facts = {
   /** A or AAAA was queried, or the name was nxdomain or servfail. */
   resolved: boolean
   states: Record<RecordType, State[]>
+  interruptions: Record<RecordType, Interruption[]>
   web: WebPart | null
 }
-type Domain = { clocks: Record<string, Instant>; facts: Facts }
+/** `absences`: when the name did not exist, since each type was last observed. */
+type Domain = { clocks: Record<string, Instant>; facts: Facts; absences: Record<RecordType, Instant[]> }
 
 function unseen(): Domain {
-  const states = Object.fromEntries(RECORD_TYPES.map((type) => [type, []])) as unknown as Facts['states']
-  return { clocks: {}, facts: { status: null, resolved: false, states, web: null } }
+  const nothing = () => Object.fromEntries(RECORD_TYPES.map((type) => [type, []])) as unknown as Facts['states']
+  const interruptions = nothing() as unknown as Facts['interruptions']
+  const absences = nothing() as unknown as Domain['absences']
+  return { clocks: {}, facts: { status: null, resolved: false, states: nothing(), interruptions, web: null }, absences }
 }
 
 export class Model {
@@ -96,7 +102,7 @@ export class Model {
     const states = RECORD_TYPES.flatMap((type) =>
       this.history(name, type)
         .slice(0, 1)
-        .map((state) => [type, state]),
+        .map(({ first_seen, records }) => [type, { first_seen, records }]),
     )
     return {
       lookup,
@@ -141,9 +147,14 @@ export class Model {
   }
 
   /** Newest first. */
-  history(name: DomainName, type: RecordType): HistoryState[] {
+  history(name: DomainName, type: RecordType): PastState[] {
     const states = this.#domains.get(name)?.facts.states[type] ?? []
-    return states.map(({ first_seen, records }) => ({ first_seen, records: JSON.stringify(records) })).reverse()
+    return states.map((state) => ({ ...state, records: JSON.stringify(state.records) })).reverse()
+  }
+
+  /** Newest first. */
+  interruptions(name: DomainName, type: RecordType): Interruption[] {
+    return (this.#domains.get(name)?.facts.interruptions[type] ?? []).toReversed()
   }
 
   #names(): DomainName[] {
@@ -178,10 +189,24 @@ function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): b
     newer = true
     change()
   }
-  if (dns !== null) look('status', () => setStatus(facts, dns.status))
+  if (dns !== null) {
+    look('status', () => {
+      setStatus(facts, dns.status)
+      if (dns.status !== 'nxdomain') return
+      for (const type of RECORD_TYPES) if (newest(facts, type).length > 0) domain.absences[type].push(observed_at)
+    })
+  }
   for (const type of dns?.status === 'ok' ? RECORD_TYPES : []) {
     const records = dns?.records[type]
-    if (records !== undefined) look(type, () => setRecords(facts, type, { first_seen: observed_at, records }))
+    if (records === undefined) continue
+    const before = clocks[type] ?? 0
+    look(type, () => {
+      const wasAbsent = endAbsence(domain, type, observed_at, records.length === 0)
+      const isInterrupted = wasAbsent || (dns?.interrupted?.includes(type) ?? false)
+      if (isInterrupted && newest(facts, type).length > 0 && records.length > 0)
+        facts.interruptions[type].push({ last_seen: before, seen_again: observed_at })
+      setRecords(facts, type, { first_seen: observed_at, last_confirmed: null, records }, before)
+    })
   }
   if (web !== null) {
     look('web', () => {
@@ -199,9 +224,27 @@ function setStatus(facts: Facts, status: DnsStatus): void {
   if (status !== 'ok') facts.resolved = true
 }
 
-function setRecords(facts: Facts, type: RecordType, state: State): void {
+/**
+ * Returns whether the name was absent before `at` and after the last observation of the type. Keeps what is known of
+ * absences after `at`, if the observation comes late: the last one, or all if none was before.
+ */
+function endAbsence({ absences, clocks, facts }: Domain, type: RecordType, at: Instant, isEmpty: boolean): boolean {
+  const wasAbsent = absences[type].some((time) => time <= at)
+  const status = facts.status === 'nxdomain' ? clocks.status! : 0
+  const last = Math.max(status, ...absences[type])
+  const isKept = !wasAbsent && absences[type].length > 0
+  if (isEmpty || last <= at) absences[type] = []
+  else if (!isKept) absences[type] = [last]
+  return wasAbsent
+}
+
+/** `before`: when the type was last observed before. */
+function setRecords(facts: Facts, type: RecordType, state: State, before: Instant): void {
   if (type === 'A' || type === 'AAAA') facts.resolved = true
-  if (!sameSet(newest(facts, type), state.records)) facts.states[type].push(state)
+  if (sameSet(newest(facts, type), state.records)) return
+  const former = facts.states[type].at(-1)
+  if (former) former.last_confirmed = before
+  facts.states[type].push(state)
 }
 
 /** Returns the records of the newest state, or none without a state. */

@@ -5,6 +5,7 @@ export const FACT_TABLES = [
   'crawl_state',
   'facts',
   'dns_state',
+  'dns_interruption',
   'address_first_seen',
   'presence',
   'address_count',

@@ -1,12 +1,12 @@
 /** GET /pdns/query/QUERY: passive DNS of a name or an address, for clients of the Common Output Format. */
 
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
-import { cofLine, cofLines } from '../../export/cof.ts'
-import type { NeighbourRow } from '../../store/port/store.ts'
+import { cofLine, cofLines, type RecordTimeline, recordSpans } from '../../export/cof.ts'
+import type { FactsReader, NeighbourRow } from '../../store/port/store.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import { addressFamily, type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
-import { type AnyRecord, RECORD_TYPES } from '../../values/records/dns-record.ts'
-import { parseFormattedInstant } from '../../values/time.ts'
+import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { authorizeHistory, maxStatesOf } from '../endpoints/dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoints/endpoint.ts'
 import { Type } from '../endpoints/json-schema.ts'
@@ -15,8 +15,12 @@ import { reverseip } from '../endpoints/reverseip.ts'
 import { NDJSON_TYPE } from '../formats/negotiation.ts'
 import { textOfBody } from '../http/write-parts.ts'
 
-/** Names whose clocks are read at once. */
-const NAMES_PER_READ = 500
+/** Names whose timelines are read at once. */
+const NAMES_PER_READ = 100
+/** The newest interruptions of a type that a response considers. Times before them are left out. */
+const MAX_INTERRUPTIONS = 1_000
+/** The newest states of a name among which a response looks for the start of its time on an address. */
+const MAX_STATES_ON_ADDRESS = 1_000
 
 export const pdns: Endpoint = {
   name: 'pdns',
@@ -45,15 +49,43 @@ async function handleName({ parameters, caller, facts }: EndpointCall): Promise<
   const name = readNameParameter(parameters)
   const maxStates = maxStatesOf(caller)
   const limit = readLimitParameter(parameters, maxStates, maxStates)
-  const [clocks] = await facts.partClocks([name]) // first: a state that is newer than its clock is still right
-  const found = await facts.history(name, RECORD_TYPES, null, limit)
-  const lines = RECORD_TYPES.flatMap((type) => {
-    const states = found[type].states.map((state) => ({ ...state, records: JSON.parse(state.records) as AnyRecord[] }))
-    return cofLines(name, type, states, clocks![CLOCK_INDEX[type]]!)
-  })
-  const truncated = RECORD_TYPES.filter((type) => found[type].more)
+  const timelines = await readTimelines(facts, name, RECORD_TYPES, limit)
+  const lines = timelines.flatMap(({ type, timeline }) => cofLines(name, type, timeline))
+  const truncated = timelines.filter(({ more }) => more).map(({ type }) => type)
   const headers = truncated.length === 0 ? [] : ['Truncated-Types', truncated.join(', ')]
   return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: await facts.clocks(name) }
+}
+
+/** `more`: there are older states, or older times before an interruption. */
+type TypeTimeline = { type: RecordType; timeline: RecordTimeline; more: boolean }
+
+/**
+ * The newest states of types, with the interruptions between them. The reads are in an order in which a write between
+ * them makes a time shorter, never longer: a clock before its states, and states before their interruptions.
+ */
+async function readTimelines(
+  facts: FactsReader,
+  name: DomainName,
+  types: readonly RecordType[],
+  limit: number,
+): Promise<TypeTimeline[]> {
+  const [clocks] = await facts.partClocks([name])
+  const found = await facts.history(name, types, null, limit)
+  return Promise.all(
+    types.map(async (type) => {
+      const { states, more } = found[type]
+      const interruptions = states.length === 0 ? [] : await facts.interruptions(name, type, null, MAX_INTERRUPTIONS)
+      const isCut = interruptions.length === MAX_INTERRUPTIONS
+      const from = isCut ? interruptions.at(-1)!.seen_again : 0
+      const known = states.map(({ first_seen, last_confirmed, records }) => ({
+        first_seen: Math.max(first_seen, from),
+        last_seen: last_confirmed ?? Math.max(first_seen, clocks![CLOCK_INDEX[type]]!),
+        records: JSON.parse(records) as AnyRecord[],
+      }))
+      const timeline = { states: known.filter(({ last_seen }) => last_seen >= from), interruptions }
+      return { type, timeline, more: more || isCut }
+    }),
+  )
 }
 
 /** The domains on an address now: the rows and the cursor of `/reverseip`. */
@@ -64,16 +96,26 @@ async function handleAddress(call: EndpointCall, address: IpAddress): Promise<En
   const type = addressFamily(address) === 4 ? 'A' : 'AAAA'
   const lines: string[] = []
   for (let at = 0; at < result.length; at += NAMES_PER_READ) {
-    const rows = result.slice(at, at + NAMES_PER_READ)
-    const clocks = await call.facts.partClocks(rows.map(({ target }) => target))
-    for (const [index, { target, since }] of rows.entries()) {
-      const first = parseFormattedInstant(since)!
-      lines.push(cofLine(target, type, address, first, Math.max(first, clocks[index]![CLOCK_INDEX[type]]!)))
-    }
+    const targets = result.slice(at, at + NAMES_PER_READ).map(({ target }) => target)
+    lines.push(...(await Promise.all(targets.map((target) => presentLine(call.facts, target, type, address)))).flat())
     await yieldToEventLoop()
   }
   const headers = meta.next === null ? [] : ['Next-Cursor', meta.next]
   return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: null }
+}
+
+/** The newest uninterrupted time of a name on an address; none if the name has just left it. */
+async function presentLine(
+  facts: FactsReader,
+  name: DomainName,
+  type: 'A' | 'AAAA',
+  address: IpAddress,
+): Promise<string[]> {
+  const [{ timeline }] = (await readTimelines(facts, name, [type], MAX_STATES_ON_ADDRESS)) as [TypeTimeline]
+  const [newest] = recordSpans(type, timeline)
+    .filter(({ rdata }) => rdata === address)
+    .sort((a, b) => b.last - a.last)
+  return newest ? [cofLine(name, type, address, newest.first, newest.last)] : []
 }
 
 function linesBody(lines: readonly string[]): string[] {

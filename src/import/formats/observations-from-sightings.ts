@@ -1,7 +1,7 @@
 /** Builds observations from sightings that are sorted by name and time. */
 
 import { toDnsPart } from '../../observe/dns-part.ts'
-import type { Observation } from '../../observe/observation.ts'
+import type { DnsPart, Observation } from '../../observe/observation.ts'
 import type { DnsProbeResult } from '../../probe/probe-result.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES, type RecordsByType, type RecordType } from '../../values/records/dns-record.ts'
@@ -17,7 +17,7 @@ type NameGathering = {
   name: DomainName
   queries: ObservedQueries | null
   validity: Map<RecordType, ValidityTimeline>
-  snapshots: Map<Instant, Partial<RecordsByType>>
+  snapshots: Map<Instant, { records: Partial<RecordsByType>; interrupted: RecordType[] }>
 }
 
 /** Queries for one name within this many seconds count as one probe. A probe of domaindex takes up to this long. */
@@ -73,16 +73,20 @@ function toObservation(domain: DomainName, { at, answers }: ObservedQueries): Ob
 }
 
 function addSnapshots({ snapshots }: NameGathering, added: readonly RecordSnapshot[]): void {
-  for (const { type, at, records } of added) {
-    const set = snapshots.get(at) ?? {}
-    snapshots.set(at, Object.assign(set, { [type]: records }))
+  for (const { type, at, records, isInterrupted } of added) {
+    const known = snapshots.get(at) ?? { records: {}, interrupted: [] }
+    Object.assign(known.records, { [type]: records })
+    if (isInterrupted) known.interrupted.push(type)
+    snapshots.set(at, known)
   }
 }
 
 /** A name with records exists. */
 function* emitSnapshots({ name, snapshots }: NameGathering): Generator<Observation> {
-  for (const [at, records] of [...snapshots].sort(([a], [b]) => a - b))
-    yield { domain: name, observed_at: at, dns: { status: 'ok', records }, web: null }
+  for (const [at, { records, interrupted }] of [...snapshots].sort(([a], [b]) => a - b)) {
+    const dns: DnsPart = { status: 'ok', records, ...(interrupted.length > 0 && { interrupted }) }
+    yield { domain: name, observed_at: at, dns, web: null }
+  }
   snapshots.clear()
 }
 

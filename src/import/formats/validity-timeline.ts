@@ -7,8 +7,11 @@ import type { Instant } from '../../values/time.ts'
 /** `from`: the start of the uninterrupted range. */
 type ValidRecord = { record: ObservedRecord; from: Instant; until: Instant }
 
-/** A complete record set, and a time at which it was valid. */
-export type RecordSnapshot = { type: RecordType; at: Instant; records: readonly AnyRecord[] }
+/**
+ * A complete record set, and a time at which it was valid. `isInterrupted`: nothing was valid in the second before, so
+ * that a former set did not last until this one.
+ */
+export type RecordSnapshot = { type: RecordType; at: Instant; records: readonly AnyRecord[]; isInterrupted: boolean }
 
 /** A name has at most one record of these types at a time (RFC 1034, section 3.6.2; RFC 1035, section 3.3.13). */
 const SINGLETON_TYPES: readonly RecordType[] = ['CNAME', 'SOA']
@@ -25,17 +28,17 @@ export type ValidityTimeline = ReturnType<typeof createValidityTimeline>
 export function createValidityTimeline(type: RecordType) {
   const valid = new Map<string, ValidRecord>()
   let start: Instant = 0
+  let isInterrupted = false
   const snapshotsOfPeriod = (last: Instant): RecordSnapshot[] => {
     const records = validRecordSet(type, [...valid.values()])
-    const first = { type, at: start, records }
-    return last > start ? [first, { type, at: last, records }] : [first]
+    const first = { type, at: start, records, isInterrupted }
+    isInterrupted = false
+    return last > start ? [first, { ...first, at: last, isInterrupted }] : [first]
   }
   /** Returns the snapshots of periods that ended before a time. */
   const advanceTo = (time: Instant): RecordSnapshot[] => {
     const snapshots: RecordSnapshot[] = []
-    while (valid.size > 0) {
-      const next = Math.min(...[...valid.values()].map(({ until }) => until))
-      if (next >= time) break
+    for (let next = earliestEnd(valid); next < time; next = earliestEnd(valid)) {
       snapshots.push(...snapshotsOfPeriod(next))
       for (const [key, { until }] of valid) if (until === next) valid.delete(key)
       start = next + 1
@@ -48,6 +51,7 @@ export function createValidityTimeline(type: RecordType) {
       const keyed = records.map((record): [string, ObservedRecord] => [JSON.stringify(record), record])
       const isOther = keyed.some(([key]) => !valid.has(key))
       if (valid.size > 0 && start < at && isOther) snapshots.push(...snapshotsOfPeriod(at - 1))
+      if (valid.size === 0) isInterrupted = true
       if (valid.size === 0 || isOther) start = at
       for (const [key, record] of keyed) {
         const known = valid.get(key)
@@ -73,6 +77,11 @@ function validRecordSet(type: RecordType, valid: readonly ValidRecord[]): readon
     current.map(({ record }) => record),
   )
   return SINGLETON_TYPES.includes(type) ? (set ?? []).slice(-1) : (set ?? [])
+}
+
+/** Infinity if no record is valid. */
+function earliestEnd(valid: ReadonlyMap<string, ValidRecord>): Instant {
+  return Math.min(...[...valid.values()].map(({ until }) => until))
 }
 
 function dropEarliestEnding(valid: Map<string, ValidRecord>): void {

@@ -51,6 +51,12 @@ const FACTS_TABLES: readonly BulkTable[] = [
     key: 3,
     belongsToName: true,
   },
+  {
+    name: 'dns_interruption',
+    columns: ['id', 'type', 'seen_again', 'last_seen'],
+    key: 3,
+    belongsToName: true,
+  },
   { name: 'address_first_seen', columns: ['id', 'address', 'first_seen'], key: 2, belongsToName: true },
   { name: 'pending_page', columns: ['id', 'digest', 'terms'], key: 1, belongsToName: true },
   { name: 'presence', columns: ['address', 'name', 'since'], key: 2, partitionKey: 'address' },

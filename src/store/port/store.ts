@@ -8,7 +8,7 @@
  * only if the store itself fails. Then nothing of the call was written.
  */
 
-import type { Change } from '../../apply/change.ts'
+import type { Change, Interruption } from '../../apply/change.ts'
 import type { Clocks, CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
 import type { Ssl } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -105,10 +105,12 @@ export type NeighbourRow = { target: DomainName; ip: IpAddress; since: string }
 /** The position of a row in a page of neighbours. */
 export type NeighbourPosition = { address: IpAddress; name: DomainName }
 
-/** One state of a page. `records` is the JSON array. */
+/** One state. `records` is the JSON array. */
 export type HistoryState = { first_seen: Instant; records: string }
+/** One state of a page. `last_confirmed`: when it was last observed; null for the newest, of which the clock says it. */
+export type PastState = HistoryState & { last_confirmed: Instant | null }
 /** One type's page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
-export type History = { states: HistoryState[]; total: number; more: boolean }
+export type History = { states: PastState[]; total: number; more: boolean }
 
 /** An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included. */
 export type AddressOfName = { address: IpAddress; since: string; names: number }
@@ -159,6 +161,11 @@ export interface FactsReader {
     before: Instant | null,
     limit: number,
   ): Promise<Record<T, History>>
+  /**
+   * The times in which the records of a type were not observed continuously, newest first: those that ended strictly
+   * before `before` (null: all), at most `limit`.
+   */
+  interruptions(name: DomainName, type: RecordType, before: Instant | null, limit: number): Promise<Interruption[]>
 }
 
 /** One problem that `check` found. */

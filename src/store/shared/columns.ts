@@ -197,23 +197,40 @@ function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
   }
 }
 
-/** JSON object: record type -> [first_seen, count, base, records]. The records are inserted as stored. */
+/**
+ * JSON object: record type -> [first_seen, count, base, records], then the first and last time of an absence, if there
+ * was one. The records are inserted as stored.
+ */
 function packStates(states: CurrentFacts['states']): string {
   const members: string[] = []
   for (const type of RECORD_TYPES) {
     const state = states[type]
-    if (state) members.push(`"${type}":[${state.first_seen},${state.count},${state.base},${state.records}]`)
+    if (!state) continue
+    const { first_seen, count, base, records, absence } = state
+    const absent = absence ? `,${absence.first},${absence.last}` : ''
+    members.push(`"${type}":[${first_seen},${count},${base},${records}${absent}]`)
   }
   return `{${members.join(',')}}`
 }
 
+type StoredState = [
+  first_seen: Instant,
+  count: number,
+  base: Instant | null,
+  records: unknown[],
+  firstAbsent?: Instant,
+  lastAbsent?: Instant,
+]
+
 export function unpackStates(text: string): CurrentFacts['states'] {
-  const stored = JSON.parse(text) as Partial<Record<RecordType, [Instant, number, Instant | null, unknown[]]>>
+  const stored = JSON.parse(text) as Partial<Record<RecordType, StoredState>>
   const states: Partial<Record<RecordType, DnsState>> = {}
   for (const type of RECORD_TYPES) {
     const state = stored[type]
-    if (state)
-      states[type] = { first_seen: state[0], count: state[1], base: state[2], records: JSON.stringify(state[3]) }
+    if (!state) continue
+    const [first_seen, count, base, records, first, last] = state
+    const absence = first !== undefined && last !== undefined && { absence: { first, last } }
+    states[type] = { first_seen, count, base, records: JSON.stringify(records), ...absence }
   }
   return states
 }

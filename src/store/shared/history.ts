@@ -5,11 +5,12 @@ import { withSerial } from '../../apply/dns-state.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { Instant } from '../../values/time.ts'
-import type { History, HistoryState } from '../port/store.ts'
+import type { History, PastState } from '../port/store.ts'
 
 /** A superseded state. `baseRecords`: the records of the state at its base, if it has one. */
 export type StateRow = {
   first_seen: Instant
+  last_confirmed: Instant
   records: string | null
   serial: number | null
   baseRecords: string | null
@@ -24,10 +25,9 @@ export function historyPageOfType(
   limit: number,
 ): History {
   if (!newest) return { states: [], total: 0, more: false }
-  const states: HistoryState[] = []
-  if (before === null || newest.first_seen < before)
-    states.push(historyStateOf(type, newest.first_seen, newest.records))
-  states.push(...older.map((row) => historyStateOf(type, row.first_seen, fullRecordsText(row))))
+  const states: PastState[] = []
+  if (before === null || newest.first_seen < before) states.push(pastState(type, newest, null, newest.records))
+  states.push(...older.map((row) => pastState(type, row, row.last_confirmed, fullRecordsText(row))))
   return { states: states.slice(0, limit), total: newest.count, more: states.length > limit }
 }
 
@@ -36,6 +36,11 @@ function fullRecordsText({ records, serial, baseRecords }: StateRow): string {
   return records ?? withSerial(baseRecords!, serial!)
 }
 
-function historyStateOf(type: RecordType, first_seen: Instant, stored: string): HistoryState {
-  return { first_seen, records: JSON.stringify(decodeRecords(type, stored)) }
+function pastState(
+  type: RecordType,
+  { first_seen }: { first_seen: Instant },
+  last_confirmed: Instant | null,
+  stored: string,
+): PastState {
+  return { first_seen, last_confirmed, records: JSON.stringify(decodeRecords(type, stored)) }
 }

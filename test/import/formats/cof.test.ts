@@ -211,6 +211,7 @@ test('the rows of dnstable are read, and its one name with a single label is rej
   )
   assert.deepEqual(dns['www.example.com'], {
     status: 'ok',
+    interrupted: ['A', 'AAAA'],
     A: ['198.51.100.3', '198.51.100.4'],
     AAAA: ['2001:db8::1', '2001:db8::2'],
   })

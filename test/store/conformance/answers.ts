@@ -6,7 +6,7 @@ import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import type { Model } from '../model.ts'
-import { walkHistory, walkNeighbours, walkRedirects } from './reading/paging.ts'
+import { walkHistory, walkInterruptions, walkNeighbours, walkRedirects } from './reading/paging.ts'
 
 /** The names and addresses to query, in pages of `limit` rows. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }
@@ -20,6 +20,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
   const answers: Record<string, object> = {}
   for (const name of names) {
     const history = RECORD_TYPES.map(async (type) => [type, await walkHistory(facts, name, type, limit)])
+    const interruptions = RECORD_TYPES.map(async (type) => [type, await walkInterruptions(facts, name, type, limit)])
     const heads = await facts.history(name, RECORD_TYPES, null, limit)
     answers[name] = {
       lookup: readable(await facts.lookup(name)),
@@ -29,6 +30,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       addresses: [...(await facts.addresses(name))],
       neighbours: await walkNeighbours(facts, name, limit),
       history: Object.fromEntries(await Promise.all(history)),
+      interruptions: Object.fromEntries(await Promise.all(interruptions)),
       heads: RECORD_TYPES.map((type) => structuredClone(heads[type])),
     }
   }
@@ -50,6 +52,7 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
       addresses: model.addresses(name),
       neighbours: model.neighbours(model.addresses(name), name),
       history: Object.fromEntries(RECORD_TYPES.map((type) => [type, model.history(name, type)])),
+      interruptions: Object.fromEntries(RECORD_TYPES.map((type) => [type, model.interruptions(name, type)])),
       heads: RECORD_TYPES.map((type) => {
         const states = model.history(name, type)
         return { states: states.slice(0, limit), total: Math.min(states.length, 1001), more: states.length > limit }

@@ -37,8 +37,15 @@ function list(type: RecordType): fc.Arbitrary<readonly unknown[]> {
 
 const lists = fc.record(Object.fromEntries(RECORD_TYPES.map((type) => [type, list(type)])), { requiredKeys: [] })
 
+/** The part with some of its types interrupted, as files with separate time ranges say. */
+function interrupted(part: DnsPart): fc.Arbitrary<DnsPart> {
+  const queried = RECORD_TYPES.filter((type) => part.records[type] !== undefined)
+  return fc.subarray(queried).map((interrupted) => ({ ...part, ...(interrupted.length > 0 && { interrupted }) }))
+}
+
 const dnsPart: fc.Arbitrary<DnsPart> = fc.oneof(
-  { weight: 6, arbitrary: lists.map((given) => dns(given as Lists)) },
+  { weight: 5, arbitrary: lists.map((given) => dns(given as Lists)) },
+  { weight: 1, arbitrary: lists.chain((given) => interrupted(dns(given as Lists))) },
   { weight: 1, arbitrary: fc.constantFrom(NXDOMAIN, SERVFAIL) },
 )
 

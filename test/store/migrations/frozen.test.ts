@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OBSERVED_PARTS } from '../../../src/apply/crawl-state.ts'
-import { prepareObservation, queriedRecordTypes } from '../../../src/apply/prepare.ts'
+import { prepareObservation, typesOfBits } from '../../../src/apply/prepare.ts'
 import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../../src/apply/stored-numbers.ts'
 import { AGE_DAYS } from '../../../src/store/port/schedule.ts'
 import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../../src/store/shared/columns.ts'
@@ -76,7 +76,7 @@ test('this release ignores the clock of a type that a newer one added', () => {
 test('queried types are stored as one bit per type, by number', () => {
   const { queriedTypes: asked } = prepareObservation(seen('a.example', 1, dns({ CNAME: [], MX: [], A: [] })))
   assert.equal(asked, (1 << 6) | (1 << 2) | (1 << 0))
-  assert.deepEqual(queriedRecordTypes(asked), ['A', 'MX', 'CNAME'])
+  assert.deepEqual(typesOfBits(asked), ['A', 'MX', 'CNAME'])
 })
 
 /** The stored text of each type, which facts and superseded states contain. */

@@ -43,6 +43,13 @@ const INSERT_STATES = {
       as k(part, id, type, first_seen, last_confirmed, records, serial, base_first_seen)
     join anchor a on a.part = k.part where ${inShardSql('a.part', 9)}`,
 }
+const INSERT_INTERRUPTIONS = {
+  name: 'dns-interruption.insert',
+  text: `insert into dns_interruption (part, id, type, seen_again, last_seen)
+    select a.part, k.id, k.type, k.seen_again, k.last_seen
+    from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[]) as k(part, id, type, seen_again, last_seen)
+    join anchor a on a.part = k.part where ${inShardSql('a.part', 6)}`,
+}
 /** The first time a name was seen on an address. It is stored once and never changes. */
 const INSERT_FIRST_SEEN = {
   name: 'first-seen.insert',
@@ -83,6 +90,7 @@ export async function writeFacts(session: Session, shards: Shards, names: readon
       factsColumns,
     ),
     write(INSERT_STATES, stateRows(names), stateColumns),
+    write(INSERT_INTERRUPTIONS, interruptionRows(names), interruptionColumns),
     write(INSERT_FIRST_SEEN, firstSeenRows(names), firstSeenColumns),
     write(
       UPSERT_PENDING_PAGE,
@@ -157,6 +165,21 @@ function stateColumns(rows: readonly StateRow[]): string[] {
     textArray(rows.map(({ records }) => records)),
     plainArray(rows.map(({ serial }) => serial)),
     plainArray(rows.map(({ base }) => base)),
+  ]
+}
+
+type InterruptionRow = WrittenName['facts']['interruptions'][number] & PageKey
+
+function interruptionRows(names: readonly WrittenName[]): InterruptionRow[] {
+  return names.flatMap(({ part, id, facts }) => facts.interruptions.map((each) => ({ ...each, part, id })))
+}
+
+function interruptionColumns(rows: readonly InterruptionRow[]): string[] {
+  return [
+    ...pageKeyColumns(rows),
+    plainArray(rows.map(({ type }) => RECORD_TYPE_NUMBERS[type])),
+    plainArray(rows.map(({ seen_again }) => seen_again)),
+    plainArray(rows.map(({ last_seen }) => last_seen)),
   ]
 }
 

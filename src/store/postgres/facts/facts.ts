@@ -7,7 +7,7 @@ import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup
 import type { Database } from '../database/database.ts'
 import { partitionOfName } from '../database/partition.ts'
 import { inShardSql } from '../database/shards.ts'
-import { postgresHistory } from './history.ts'
+import { postgresHistory, postgresInterruptions } from './history.ts'
 import { postgresLookups } from './lookups.ts'
 import { CRAWL_STATE_KEYS, CRAWL_STATE_OF_KEY, shardedReader } from './observations.ts'
 import { postgresNeighbours, postgresRedirects } from './pages.ts'
@@ -54,6 +54,7 @@ export function postgresFacts(database: Database): FactsReader {
     redirects: postgresRedirects(database),
     neighbours: postgresNeighbours(database),
     history: postgresHistory(read),
+    interruptions: postgresInterruptions(read),
   }
 }
 

@@ -29,10 +29,12 @@ const WRITE_TOMBSTONE = {
   text: `update crawl_state set id = ${TOMBSTONE_ID}, clock = $4, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
     due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
 }
-const DELETE_OWN_ROWS = ['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => ({
-  name: `forget.${table}`,
-  text: `delete from ${table} where part = $1 and id = $2`,
-}))
+const DELETE_OWN_ROWS = ['facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page'].map(
+  (table) => ({
+    name: `forget.${table}`,
+    text: `delete from ${table} where part = $1 and id = $2`,
+  }),
+)
 
 /** Returns true if there was more than a tombstone. */
 export async function forgetName(session: Session, shards: Shards, name: DomainName): Promise<boolean> {

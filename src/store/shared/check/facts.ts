@@ -9,10 +9,13 @@ import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, unpackHex } from '../../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
-import { CLOCK_ENTRY_BYTES, type FactsRow, unpackClocks, unpackFacts } from '../columns.ts'
+import { CLOCK_ENTRY_BYTES, type FactsRow, unpackClocks, unpackFacts, unpackStates } from '../columns.ts'
 import type { DatabaseBoolean, ReportProblem } from './slice.ts'
 
-/** The facts, and as JSON the rows of their id: superseded states, first times on addresses, dates on each address. */
+/**
+ * The facts, and as JSON the rows of their id: superseded states, interruptions, first times on addresses, dates on each
+ * address.
+ */
 export type CheckedFacts = FactsRow & {
   id: number
   name: DomainName
@@ -23,6 +26,7 @@ export type CheckedFacts = FactsRow & {
   /** Whether the row's checksum matches; true if the row has none. */
   isIntact: DatabaseBoolean
   superseded: string
+  interruptions: string
   firstSeen: string
   /** Null if `addresses` cannot be read. */
   presenceSince: string | null
@@ -59,6 +63,7 @@ export function checkFactsRow(row: CheckedFacts, report: ReportProblem): void {
   checkClocks(row, current.states, report)
   checkFingerprint(row, current, report)
   checkSuperseded(superseded, current.states, report)
+  checkInterruptions(JSON.parse(row.interruptions), superseded, row, report)
   checkFirstSeen(firstSeen, superseded, current.states, report)
   checkPresenceOf(current.addresses, JSON.parse(row.presenceSince ?? '[]'), firstSeen, report)
   if (row.redirects_to !== null && !row.hasRedirect) report(`is not among the sources of ${row.redirects_to}`)
@@ -123,6 +128,26 @@ function checkSuperseded(rows: readonly CheckedState[], states: CurrentFacts['st
     report('has a state of a record type that this release does not know')
   if (rows.some(({ first_seen, last_confirmed }) => last_confirmed < first_seen))
     report('has a state that was last confirmed before it began')
+}
+
+/** An interruption ends after it begins, at an observation of its type, and is of a type that has a state. */
+function checkInterruptions(
+  rows: readonly [type: number, last_seen: Instant, seen_again: Instant][],
+  superseded: readonly CheckedState[],
+  { clock, otherClocks, states }: CheckedFacts,
+  report: ReportProblem,
+): void {
+  if (rows.length === 0) return
+  const clocks = unpackClocks(clock, otherClocks)
+  const current = unpackStates(states)
+  for (const [number, last_seen, seen_again] of rows) {
+    const type = recordTypeOfNumber(number)
+    if (type === undefined) report('has an interruption of a record type that this release does not know')
+    else if (last_seen >= seen_again || seen_again > clocks[CLOCK_INDEX[type]]!)
+      report(`has an interruption of ${type} at a time when it cannot be`)
+    else if (!current[type] && superseded.every((row) => row.type !== number))
+      report(`has an interruption of ${type} without a state`)
+  }
 }
 
 /** The first time on each address is that of the oldest state with this address. */

@@ -25,6 +25,7 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
   const maxId = database.prepare('select max(id) as id from facts')
   const current = currentWriter(database)
   const writeState = stateWriter(database)
+  const writeInterruption = interruptionWriter(database)
   const writeTerms = termsWriter(database)
   const firstSeen = firstSeenWriter(database)
   const prepareSharedRows = sharedRowWriter(database)
@@ -38,6 +39,7 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
         const id =
           newId === null ? current.update(name, facts.current, nextId) : current.insert(newId, name, facts.current)
         for (const state of facts.superseded) writeState(id, state)
+        for (const interruption of facts.interruptions) writeInterruption(id, interruption)
         if (facts.terms !== undefined) writeTerms(id, facts.terms)
         const firstSeenDates = facts.firstSeen.map(({ address, since }) => firstSeen.insertOrRead(id, address, since))
         const firstSeenOf = (address: IpAddress): string => {
@@ -109,6 +111,16 @@ function stateWriter(database: DatabaseSync): (id: number, state: SupersededStat
   )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
     const values = [id, RECORD_TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
+    insert.run(...values, checksumOf(values))
+  }
+}
+
+function interruptionWriter(database: DatabaseSync) {
+  const insert = database.prepare(
+    'insert into dns_interruption (id, type, seen_again, last_seen, checksum) values (?, ?, ?, ?, ?)',
+  )
+  return (id: number, { type, last_seen, seen_again }: FactChanges['interruptions'][number]): void => {
+    const values = [id, RECORD_TYPE_NUMBERS[type], seen_again, last_seen]
     insert.run(...values, checksumOf(values))
   }
 }

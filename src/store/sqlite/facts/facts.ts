@@ -6,7 +6,7 @@ import { unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
 import { type ClockRow, type LookupRow, lastObservedOf, partClocksOf, unpackLookup } from '../../shared/lookup.ts'
 import type { BeginRead } from '../database/read-turn.ts'
-import { sqliteHistory } from './history.ts'
+import { sqliteHistory, sqliteInterruptions } from './history.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'
 import { LOOKUP_COLUMNS, sqliteProfiles } from './profiles.ts'
@@ -44,5 +44,6 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     ...sqliteProfiles(database, beginRead),
     ...sqlitePages(database, beginRead, longPages),
     history: sqliteHistory(database),
+    interruptions: sqliteInterruptions(database),
   }
 }

@@ -22,6 +22,7 @@ export function nameForgetter(database: DatabaseSync): (name: DomainName) => boo
   const removals = [
     'delete from facts where id = ?',
     'delete from dns_state where id = ?',
+    'delete from dns_interruption where id = ?',
     'delete from address_first_seen where id = ?',
     'delete from pending_page where id = ?',
   ].map((sql) => database.prepare(sql))

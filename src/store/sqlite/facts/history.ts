@@ -1,6 +1,7 @@
-/** The history on SQLite: the newest state of a type from the facts, superseded ones as a range by time. */
+/** The history on SQLite: the newest state of a type from the facts, superseded ones and interruptions by time. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Interruption } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { slotOf } from '../../../values/domain-name.ts'
@@ -9,12 +10,23 @@ import { unpackStates } from '../../shared/columns.ts'
 import { historyPageOfType, type StateRow } from '../../shared/history.ts'
 import { readTransaction } from '../database/connection.ts'
 
+export function sqliteInterruptions(database: DatabaseSync): FactsReader['interruptions'] {
+  const select = database.prepare(
+    `select i.last_seen, i.seen_again from crawl_state v join dns_interruption i on i.id = v.id
+     where v.slot = ? and v.name = ? and i.type = ? and i.seen_again < ? order by i.seen_again desc limit ?`,
+  )
+  return async (name, type, before, limit) => {
+    const key = [slotOf(name), name, RECORD_TYPE_NUMBERS[type], before ?? Number.MAX_SAFE_INTEGER, limit]
+    return select.all(...key).map((row) => ({ ...row }) as Interruption)
+  }
+}
+
 export function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
   const facts = database.prepare(
     'select f.id, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const states = database.prepare(
-    `select s.first_seen, s.records, s.serial, b.records as baseRecords
+    `select s.first_seen, s.last_confirmed, s.records, s.serial, b.records as baseRecords
      from dns_state s left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
      where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
   )

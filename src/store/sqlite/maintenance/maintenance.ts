@@ -11,7 +11,7 @@ import { readTransaction, walBytes } from '../database/connection.ts'
 import { damageMessage } from '../database/errors.ts'
 import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import type { StoreFiles } from '../locations.ts'
-import { checkFrequencies, checkPostings, checkStates } from './check/checksums.ts'
+import { checkFrequencies, checkInterruptions, checkPostings, checkStates } from './check/checksums.ts'
 import { checkCrawlStatesSqlite } from './check/crawl-states.ts'
 import { checkFactsSqlite } from './check/facts.ts'
 import { checkSlotLeases } from './check/leases.ts'
@@ -37,6 +37,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'crawl_state', columns: ['slot', 'text'], check: checkCrawlStatesSqlite },
   { name: 'facts', columns: ['number'], check: checkFactsSqlite },
   { name: 'dns_state', columns: ['number', 'number', 'number'], check: checkStates },
+  { name: 'dns_interruption', columns: ['number', 'number', 'number'], check: checkInterruptions },
   { name: 'presence', columns: ['hex', 'text'], check: checkPresenceSqlite },
   { name: 'address_count', columns: ['hex'], check: checkAddressesSqlite },
   { name: 'redirect', columns: ['text', 'text'], check: checkRedirectsSqlite },

@@ -1,12 +1,13 @@
 /** Reads a whole list page by page, as a client does, and checks every page. */
 
 import assert from 'node:assert/strict'
+import type { Interruption } from '../../../../src/apply/change.ts'
 import type {
   FactsReader,
   History,
-  HistoryState,
   NeighbourPosition,
   NeighbourRow,
+  PastState,
   RedirectRow,
   RowPage,
 } from '../../../../src/store/port/store.ts'
@@ -76,8 +77,8 @@ export async function walkHistory(
   name: DomainName,
   type: RecordType,
   limit: number,
-): Promise<HistoryState[]> {
-  const states: HistoryState[] = []
+): Promise<PastState[]> {
+  const states: PastState[] = []
   let before: Instant | null = null
   let more = true
   while (more) {
@@ -92,4 +93,20 @@ export async function walkHistory(
     more = page.more
   }
   return states
+}
+
+export async function walkInterruptions(
+  facts: FactsReader,
+  name: DomainName,
+  type: RecordType,
+  limit: number,
+): Promise<Interruption[]> {
+  const found: Interruption[] = []
+  for (let isFull = true; isFull; ) {
+    const page = await facts.interruptions(name, type, found.at(-1)?.seen_again ?? null, limit)
+    assert.ok(page.length <= limit, `a page of ${limit} has ${page.length} interruptions`)
+    found.push(...structuredClone(page))
+    isFull = page.length === limit
+  }
+  return found
 }

@@ -26,7 +26,7 @@ const nextKeysSql = (table: string, condition: string): string =>
 /** The ids of the rows of all tables of a shard. */
 const CHECK_IDS = {
   name: 'check.ids',
-  text: `${['facts', 'dns_state', 'address_first_seen', 'pending_page'].map((table) => nextKeysSql(table, inRunSql('t.part', 4))).join(' union ')} order by part, id limit $3`,
+  text: `${['facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page'].map((table) => nextKeysSql(table, inRunSql('t.part', 4))).join(' union ')} order by part, id limit $3`,
 }
 const CHECK_PAGE_IDS = { name: 'check.page-ids', text: nextKeysSql('page_document', 'true') }
 const CHECK_OWNERS = {
@@ -43,6 +43,8 @@ const CHECK_FACTS = {
           'serial', serial, 'base', base_first_seen, 'isFull', (records is not null)::integer,
           'addresses', case when type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}) then records end))
         from dns_state s where s.part = f.part and s.id = f.id and ${inShardSql('s.part', 5)}), '[]')::text as superseded,
+      coalesce((select json_agg(json_build_array(type, last_seen, seen_again)) from dns_interruption i
+        where i.part = f.part and i.id = f.id and ${inShardSql('i.part', 5)}), '[]')::text as interruptions,
       coalesce((select json_agg(json_build_array(encode(address, 'hex'), first_seen)) from address_first_seen e
         where e.part = f.part and e.id = f.id and ${inShardSql('e.part', 5)}), '[]')::text as "firstSeen",
       (select digest from pending_page g where g.part = f.part and g.id = f.id and ${inShardSql('g.part', 5)}) as "pendingDigest"

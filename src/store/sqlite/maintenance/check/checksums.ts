@@ -34,6 +34,11 @@ const STATE_TABLE: ChecksummedTable = {
   key: 3,
   read: ({ records }) => void (records !== null && JSON.parse(records as string)),
 }
+const INTERRUPTION_TABLE: ChecksummedTable = {
+  table: 'dns_interruption',
+  columns: ['id', 'type', 'seen_again', 'last_seen'],
+  key: 3,
+}
 const POSTING_TABLE: ChecksummedTable = {
   table: 'posting',
   columns: ['segment', 'key', 'document', 'postings'],
@@ -48,6 +53,7 @@ const FREQUENCY_TABLE: ChecksummedTable = {
 }
 
 export const checkStates = checkChecksums(STATE_TABLE)
+export const checkInterruptions = checkChecksums(INTERRUPTION_TABLE)
 export const checkPostings = checkChecksums(POSTING_TABLE)
 export const checkFrequencies = checkChecksums(FREQUENCY_TABLE)
 

@@ -27,7 +27,7 @@ function idsAfter(database: DatabaseSync, after: number, limit: number): number[
     `select * from (select distinct id from ${table} where id > ?1 order by id limit ?2)`
   const rows = database
     .prepare(
-      `${['facts', 'dns_state', 'address_first_seen', 'pending_page', 'page_document'].map(idsOf).join(' union ')} order by id limit ?2`,
+      `${['facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page', 'page_document'].map(idsOf).join(' union ')} order by id limit ?2`,
     )
     .all(after, limit) as { id: number }[]
   return rows.map(({ id }) => id)
@@ -39,6 +39,7 @@ function* checkedFactsRows(database: DatabaseSync, first: number, last: number):
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
           'serial', serial, 'base', base_first_seen, 'isFull', records is not null, 'addresses', iif(type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}), records, null)))
         from dns_state s where s.id = f.id) as superseded,
+       (select json_group_array(json_array(type, last_seen, seen_again)) from dns_interruption i where i.id = f.id) as interruptions,
        (select json_group_array(json_array(hex(address), first_seen)) from address_first_seen e where e.id = f.id) as firstSeen,
        iif(json_valid(f.addresses), (select json_group_array(p.since) from json_each(f.addresses) j
           left join presence p on p.address = unhex(j.value) and p.name = f.name), null) as presenceSince,
