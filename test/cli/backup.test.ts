@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/port/store.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
+import { alterBackup } from './altered-backup.ts'
 import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
@@ -110,12 +111,9 @@ suite('domaindex backup and restore', { concurrency: 2 }, () => {
 
   test('restore rejects a backup of a newer release and leaves nothing of it', async (t) => {
     const { run, path } = folderOf(t)
-    const { DatabaseSync } = await import('node:sqlite')
     await run(['import', '-'], { input: lineOf(1) })
-    const database = new DatabaseSync(path('store-ledger.db'))
-    database.exec(`insert into migration values (9999, '9999-later.sql', '', '')`)
-    database.close()
     await run(['backup', 'copy'])
+    alterBackup(path('copy'), 'ledger.db', `insert into migration values (9999, '9999-later.sql', '', '')`)
     const { stderr } = await run(['restore', 'copy'], { env: { DOMAINDEX_STORE: `sqlite:${path('new/store.db')}` } })
     assert.match(stderr, /^domaindex: .*9999-later\.sql.* newer domaindex\n$/)
     assert.deepEqual(readdirSync(path('new')), [])

@@ -39,6 +39,15 @@ export function migrationFault(
  */
 const EXPANDING_MIGRATION = /\.expand\.sql$/
 
+/** The error for a store of a development version. Releases from 0.1.0 on never change a migration. */
+export function developmentStoreFault(reason: string): StoreFault {
+  return new StoreFault(
+    `${reason}: a development version before 0.1.0 made the store, and no release can migrate, copy or restore it. ` +
+      'Run "domaindex build snapshot" of the version that made it, and import that file into a new store with ' +
+      '"domaindex import --format names --no-registrations"',
+  )
+}
+
 /**
  * The migrations to apply. A store may have later migrations than this release knows if each of them only adds. Throws
  * StoreFault if one of them does not, or if the store has a different history.
@@ -53,9 +62,7 @@ export function unappliedMigrations(
     if (own === undefined && !(number > last && EXPANDING_MIGRATION.test(name)))
       throw new StoreFault(`the store has migration ${name}, which this release does not know: run a newer domaindex`)
     if (own !== undefined && own.checksum !== checksum)
-      throw new StoreFault(
-        `the store's migration ${name} differs from this release's: run the release that made the store`,
-      )
+      throw developmentStoreFault(`the store's migration ${name} differs from this release's`)
   }
   return known.filter(({ number }) => !applied.some((migration) => migration.number === number))
 }

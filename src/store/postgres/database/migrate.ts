@@ -4,8 +4,14 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreUnavailableFault } from '../../port/fault.ts'
-import { type Migration, migrationFault, readMigrations, unappliedMigrations } from '../../shared/migrations.ts'
+import { StoreFault, StoreUnavailableFault } from '../../port/fault.ts'
+import {
+  developmentStoreFault,
+  type Migration,
+  migrationFault,
+  readMigrations,
+  unappliedMigrations,
+} from '../../shared/migrations.ts'
 import { CREATE_COMMIT_MARKERS } from './commit-marker.ts'
 import type { Database } from './database.ts'
 import { distributeTables, undistributedTables } from './distribution.ts'
@@ -35,8 +41,11 @@ export const MIGRATION_LOCK = {
 }
 const CHECK_MIGRATION_TABLE = {
   name: 'migrate.there',
-  text: `select to_regclass(quote_ident(current_schema()) || '.migration') is not null as is_there`,
+  text: `select array_to_json(array(select attname::text from pg_attribute where attnum > 0 and not attisdropped
+      and attrelid = to_regclass(quote_ident(current_schema()) || '.migration')))::text as columns`,
 }
+/** A column of the table in this release, and the one that development versions before 0.1.0 had in its place. */
+const [PART_COLUMN, FORMER_PART_COLUMN] = ['schema_part', 'part']
 const READ_APPLIED = {
   name: 'migrate.applied',
   text: 'select number, name, checksum from migration where schema_part = $1 order by number',
@@ -51,10 +60,16 @@ const CREATE_MIGRATION_TABLE = `create table if not exists migration (
   applied_at text not null, primary key (schema_part, number));
   ${CREATE_COMMIT_MARKERS}`
 
-/** Whether any migration was applied. */
+/** Whether any migration was applied. Throws StoreFault if the table of migrations is not this program's. */
 export async function hasTables({ read }: Pick<Database, 'read'>): Promise<boolean> {
-  const [row] = await read<{ is_there: boolean }>(CHECK_MIGRATION_TABLE)
-  return row!.is_there
+  const [row] = await read<{ columns: string }>(CHECK_MIGRATION_TABLE)
+  const columns: string[] = JSON.parse(row!.columns)
+  if (columns.length === 0 || columns.includes(PART_COLUMN)) return columns.length > 0
+  if (columns.includes(FORMER_PART_COLUMN) && columns.includes('checksum'))
+    throw developmentStoreFault("the store's table migration differs from this release's")
+  throw new StoreFault(
+    'the table migration is of another program: use a separate database, or a separate schema with ?options=-csearch_path=NAME',
+  )
 }
 
 /**

@@ -5,7 +5,10 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { OnProgress } from '../../port/engine.ts'
 import { StoreFault } from '../../port/fault.ts'
+import { connectSqlite } from '../database/connection.ts'
 import { createFolder, OWNER_ONLY_MODE } from '../database/folder.ts'
+import { pendingSqliteMigrations, SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
+import { SQLITE_LEDGER_SCHEMA } from '../ledger/file.ts'
 import type { StoreFiles } from '../locations.ts'
 import type { CopyTask } from './backup-thread.ts'
 import { BACKUP_FILES, BACKUP_MANIFEST_FILE, type BackupFile, type BackupManifest, syncToDisk } from './manifest.ts'
@@ -28,6 +31,8 @@ export async function backupSqlite(
   if (!existsSync(ledger))
     throw new StoreFault(`the ledger ${ledger} does not exist: mount its disk, or set DOMAINDEX_LEDGER to its path`)
   if (existsSync(to)) throw new StoreFault(`${to} exists already: choose a new folder`)
+  requireRestorable(facts, SQLITE_FACTS_SCHEMA)
+  requireRestorable(ledger, SQLITE_LEDGER_SCHEMA)
   const startedAt = new Date().toISOString()
   const unfinished = join(dirname(resolve(to)), `.${basename(to)}.${process.pid}`)
   createFolder(unfinished)
@@ -45,6 +50,16 @@ export async function backupSqlite(
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
     throw error
+  }
+}
+
+/** Throws StoreFault if this release would reject a copy of the file. */
+function requireRestorable(path: string, schema: URL): void {
+  const database = connectSqlite(path, { readOnly: true })
+  try {
+    pendingSqliteMigrations(database, schema)
+  } finally {
+    database.close()
   }
 }
 
