@@ -38,7 +38,7 @@ test('checksums detect changed values that no other row confirms', async (t) => 
   t.after(() => database.close())
   database.exec('drop trigger clear_checksum')
   for (const [statement, back, table] of [
-    [`update facts set ssl = 'valid' where id = 7`, `update facts set ssl = 'nocert' where id = 7`, 'crawl_state'],
+    [`update facts set ssl = 'valid' where id = 7`, `update facts set ssl = 'nocert' where id = 7`, 'facts'],
     [
       `update dns_state set records = '[["round 7"]]' where id = 3 and type = 3`,
       `update dns_state set records = '[["round 1"]]' where id = 3 and type = 3`,

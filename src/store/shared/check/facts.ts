@@ -54,7 +54,6 @@ type FirstSeenByAddress = ReadonlyMap<IpAddress, Instant>
 
 /** Checks one name's facts and all rows that are derived from them. */
 export function checkFactsRow(row: CheckedFacts, report: ReportProblem): void {
-  if (!row.isIntact) report('does not match its checksum')
   const current = unpackFacts(row.name, row)
   const superseded = JSON.parse(row.superseded) as CheckedState[]
   const firstSeenRows = JSON.parse(row.firstSeen) as [hex: string, firstSeen: Instant][]

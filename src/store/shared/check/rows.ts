@@ -72,7 +72,9 @@ export function checkFactsRows(
     if (row.stateId !== row.id) continue
     owned.add(row.id)
     const report = problemReporter(faults, 'crawl_state', row.name)
-    reportIfUnreadable(report, () => checkFactsRow(row, report))
+    const reportFacts = problemReporter(faults, 'facts', row.name)
+    if (!row.isIntact) reportFacts('does not match its checksum')
+    reportIfUnreadable(reportFacts, () => checkFactsRow(row, report))
   }
   for (const id of ids) if (!owned.has(id)) problemReporter(faults, 'facts', String(id))('belongs to no name')
   return checkSlice(faults, ids.length, last)

@@ -5,10 +5,50 @@ import { crc32 } from 'node:zlib'
 type ChecksumValue = string | number | null | Uint8Array
 
 /**
- * CRC-32 of a row's values in column order, each with a line feed, without the checksum. The store keeps it, so the
- * computation must never change.
+ * The columns that the checksums of each table cover, in order, by version. A list never changes: a new column, whose
+ * table gets a further list at the end, leaves the checksums of stored rows as they are.
  */
-export function checksumOf(values: readonly ChecksumValue[]): number {
+export const CHECKSUM_COLUMNS = {
+  facts: [
+    [
+      ...['id', 'name', 'status', 'ip', 'flags', 'ssl', 'redirects_to', 'social_networks', 'social_accounts'],
+      ...['text_digest', 'addresses', 'states', 'redirect_host'],
+    ],
+  ],
+  dns_state: [['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base_first_seen']],
+  dns_interruption: [['id', 'type', 'seen_again', 'last_seen']],
+  posting: [['segment', 'key', 'document', 'postings']],
+  document_frequency: [['segment', 'last_term', 'counts']],
+} as const satisfies Record<string, readonly (readonly string[])[]>
+
+export type ChecksummedTable = keyof typeof CHECKSUM_COLUMNS
+
+/** A checksum is its version times this number, plus a CRC-32. */
+const VERSION_UNIT = 2 ** 32
+
+/** The checksum of a new row. `values`: in the order of the newest list of its table. */
+export function checksumOf(table: ChecksummedTable, values: readonly ChecksumValue[]): number {
+  return (CHECKSUM_COLUMNS[table].length - 1) * VERSION_UNIT + crcOf(values)
+}
+
+/**
+ * Whether the checksum of a row matches the columns of its version. True if the row has none, or one of a version that
+ * a newer release wrote. `lists`: those of its table.
+ */
+export function matchesChecksum(
+  lists: readonly (readonly string[])[],
+  { checksum }: { checksum: number | null },
+  columnValue: (column: string) => ChecksumValue,
+): boolean {
+  if (checksum === null) return true
+  const columns = lists[Math.floor(checksum / VERSION_UNIT)]
+  return columns === undefined || checksum % VERSION_UNIT === crcOf(columns.map(columnValue))
+}
+
+/**
+ * CRC-32 of values in order, each with a line feed. The store keeps it, so the computation must never change.
+ */
+export function crcOf(values: readonly ChecksumValue[]): number {
   let sum = 0
   let text = '' // of the values since the last blob: one call costs less than one for each value
   for (const value of values) {
@@ -18,9 +58,4 @@ export function checksumOf(values: readonly ChecksumValue[]): number {
     } else text += `${typeof value === 'string' ? JSON.stringify(value) : value}\n`
   }
   return crc32(text, sum)
-}
-
-/** Whether the checksum of a row matches; true if the row has none. */
-export function matchesChecksum(checksum: number | null, values: readonly ChecksumValue[]): boolean {
-  return checksum === null || checksum === checksumOf(values)
 }

@@ -101,7 +101,7 @@ function currentWriter(database: DatabaseSync) {
 function factsValues(id: number, name: DomainName, current: CurrentFacts): (string | number | null)[] {
   const row = packFacts(current)
   const values = [id, name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
-  return [...values, checksumOf(values)]
+  return [...values, checksumOf('facts', values)]
 }
 
 function stateWriter(database: DatabaseSync): (id: number, state: SupersededState) => void {
@@ -111,7 +111,7 @@ function stateWriter(database: DatabaseSync): (id: number, state: SupersededStat
   )
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
     const values = [id, RECORD_TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
-    insert.run(...values, checksumOf(values))
+    insert.run(...values, checksumOf('dns_state', values))
   }
 }
 
@@ -121,7 +121,7 @@ function interruptionWriter(database: DatabaseSync) {
   )
   return (id: number, { type, last_seen, seen_again }: FactChanges['interruptions'][number]): void => {
     const values = [id, RECORD_TYPE_NUMBERS[type], seen_again, last_seen]
-    insert.run(...values, checksumOf(values))
+    insert.run(...values, checksumOf('dns_interruption', values))
   }
 }
 

@@ -79,9 +79,9 @@ function segmentStatements(database: DatabaseSync) {
     },
     write(segment: number, postings: readonly PostingRow[], frequencies: readonly FrequencyRow[]): void {
       for (const { key, document, postings: bytes } of postings)
-        insertPosting.run(segment, key, document, bytes, checksumOf([segment, key, document, bytes]))
+        insertPosting.run(segment, key, document, bytes, checksumOf('posting', [segment, key, document, bytes]))
       for (const { last, counts } of frequencies)
-        insertFrequency.run(segment, last, counts, checksumOf([segment, last, counts]))
+        insertFrequency.run(segment, last, counts, checksumOf('document_frequency', [segment, last, counts]))
     },
     publish(segment: number, documents: number): void {
       const { first, last } = publishSegment.get(documents, segment) as { first: number; last: number }

@@ -5,8 +5,8 @@ import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
 import type { CheckedFacts } from '../../../shared/check/facts.ts'
 import { checkFactsRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
-import { FACTS_COLUMN_NAMES } from '../../../shared/columns.ts'
-import { matchesChecksum } from '../../database/checksum.ts'
+import type { FactsRow } from '../../../shared/columns.ts'
+import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
 
 type FactsWithChecksum = CheckedFacts & { checksum: number | null }
 
@@ -51,10 +51,5 @@ function* checkedFactsRows(database: DatabaseSync, first: number, last: number):
      where f.id between ? and ? order by f.id`,
   )
   for (const row of statement.iterate(first, last) as Iterable<FactsWithChecksum>)
-    yield { ...row, isIntact: matchesChecksum(row.checksum, checksumValues(row)) }
-}
-
-/** The values of a row of facts in column order. */
-function checksumValues(row: FactsWithChecksum) {
-  return [row.id, row.name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
+    yield { ...row, isIntact: matchesChecksum(CHECKSUM_COLUMNS.facts, row, (column) => row[column as keyof FactsRow]) }
 }
