@@ -153,6 +153,7 @@ for (const [name, text, key, value] of [
 
 for (const [name, text] of [
   ['DOMAINDEX_STORE', 'data.db'],
+  ['DOMAINDEX_STORE', '/tmp/x.db'],
   ['DOMAINDEX_STORE', 'sqlite:'],
   ['DOMAINDEX_STORE', 'sqlite::memory:'],
   ['DOMAINDEX_STORE', 'mysql://db'],

@@ -9,7 +9,7 @@ const SCHEME = /^sqlite:/
 export const SQLITE_LOCATIONS: LocationRules = {
   name: 'SQLite',
   scheme: SCHEME,
-  urlFormat: 'sqlite:PATH, a file path',
+  urlFormat: 'sqlite:PATH',
   isValidUrl: (url) => /^sqlite:(?!:memory:)./s.test(url) && !url.includes('://'),
   redactUrl: (url) => (url.includes('://') ? maskedText(url) : url),
   paths: (location) => [factsPath(location)],
