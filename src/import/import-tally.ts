@@ -42,7 +42,7 @@ export function importSummaryJson(tally: ImportTally, seconds: number, format: I
 
 /** Describes how far the import got. The lines of another crawl are not applied in their own order. */
 export function describeImportPosition(tally: ImportTally, path: string, format: ImportFormatName | null): string {
-  if (format === null) return `${path} is applied up to line ${tally.line}`
+  if (format === null) return `${path} is applied at least up to line ${tally.line}`
   const count = observationCount(tally)
   return count === 0 ? `nothing of ${path} is applied` : `${count} observations of ${path} are applied`
 }

@@ -16,7 +16,7 @@ const MAX_WRITTEN = 8_000_000
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
 const FULL =
-  /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied up to line \d+: run it again\n$/
+  /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied at least up to line \d+: run it again\n$/
 
 suite('an import that does not come to its end', { concurrency: 2 }, () => {
   test('if an import is killed at random moments and then run again, the responses are the same and check finds nothing', async (t) => {

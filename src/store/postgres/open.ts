@@ -39,11 +39,16 @@ const RECORD_DEMO = `insert into metadata (name, value) values ('demo', 'yes') o
 
 export async function openPostgres(url: string, options: OpenStoreOptions): Promise<Store> {
   const { secret, now, demo = false, pool = DEFAULT_POOL_SIZE, maxSilence } = options
-  const database = await openDatabase(url, { pool, applicationName: 'domaindex', maxSilence })
+  const open = () => openDatabase(url, { pool, applicationName: 'domaindex', maxSilence })
+  let database = await open()
   try {
-    await createSchemaIfMissing(database, url, async (session) => {
+    const mustReconnect = await createSchemaIfMissing(database, url, async (session) => {
       if (demo) await session.script(RECORD_DEMO)
     })
+    if (mustReconnect) {
+      await database.close()
+      database = await open()
+    }
     await checkStorePurpose(database, url, demo)
     const ledger = await openPostgresLedger(database, { secret, now })
     return {
@@ -73,13 +78,13 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
 
 /**
  * Creates the tables if there are none, and runs `complete` in the same transaction. Another process may do the same
- * concurrently. Throws StoreFault.
+ * concurrently. Returns true if the connections of the database lack settings and must be replaced. Throws StoreFault.
  */
 export async function createSchemaIfMissing(
   database: Database,
   url: string,
   complete: TransactionWork<void> = async () => {},
-): Promise<void> {
+): Promise<boolean> {
   const [server] = await database.read<ServerInfo>(READ_SERVER)
   const reason = unsupportedReason(server!)
   if (reason !== null) throw new StoreFault(`${redactPostgresUrl(url)} ${reason}`)
@@ -88,7 +93,7 @@ export async function createSchemaIfMissing(
     if (!missing.includes(part) && (await pendingPostgresMigrations(database, part, folder)).length > 0)
       throw new StoreFault(`${redactPostgresUrl(url)} is of an older release: run domaindex migrate`)
   if (missing.length > 0) await createPostgresSchema(database, complete)
-  if (database.hasCitus) await storeWorkerSettings(database)
+  return database.hasCitus && (await storeWorkerSettings(database))
 }
 
 type ServerInfo = { encoding: string; version: number }

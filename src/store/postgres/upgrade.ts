@@ -1,5 +1,6 @@
 /** Migrates the tables of a store to this release. */
 
+import { StoreFault } from '../port/fault.ts'
 import { type Database, openDatabase } from './database/database.ts'
 import { DISTRIBUTION_STEP, distributeTables, removeFormerRows, undistributedTables } from './database/distribution.ts'
 import { applyPostgresMigrations, hasTables, MIGRATION_LOCK, SCHEMA_PARTS } from './database/migrate.ts'
@@ -34,9 +35,16 @@ export function migratePostgresStore(url: string, plan: boolean, report: (messag
  * has done the same.
  */
 async function distribute({ transactionOnce, hasCitus }: Database): Promise<void> {
-  await transactionOnce(async (session) => {
+  const distributed = transactionOnce(async (session) => {
     await session.rows(MIGRATION_LOCK)
     await distributeTables(session, await undistributedTables({ read: session.rows, hasCitus }))
+  })
+  await distributed.catch((error: Error) => {
+    if (error instanceof StoreFault) throw error
+    throw new StoreFault(
+      `${DISTRIBUTION_STEP} failed: ${error.message}; it was rolled back: check that all workers run, then run domaindex migrate again`,
+      { cause: error },
+    )
   })
 }
 

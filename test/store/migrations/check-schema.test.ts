@@ -10,7 +10,7 @@ import pg from 'pg'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port/store.ts'
-import { SCHEMA_PARTS } from '../../../src/store/postgres/database/migrate.ts'
+import { SCHEMA_PARTS, sqlStatements } from '../../../src/store/postgres/database/migrate.ts'
 import { LIST_SCHEMA_OBJECTS, objectsCreatedBy } from '../../../src/store/postgres/maintenance/check/schema.ts'
 import { readMigrations } from '../../../src/store/shared/migrations.ts'
 import { TESTER } from '../../tester.ts'
@@ -47,7 +47,8 @@ async function postgresPlace(t: TestContext): Promise<Place> {
     async run(_part, sql) {
       const client = new pg.Client({ connectionString: url })
       await client.connect()
-      await client.query(sql).finally(() => client.end())
+      for (const statement of sqlStatements(sql)) await client.query(statement)
+      await client.end()
     },
   }
 }

@@ -16,7 +16,7 @@ import { dns, faults, NOW, name, redirecting, seen, web } from '../conformance/w
 import { noPostgres, postgresServer } from './server.ts'
 
 const BACKEND = { name: 'test.backend', text: 'select pg_backend_pid() as pid' }
-const TERMINATE = { name: 'test.terminate', text: 'select pg_terminate_backend($1, 5000) as ended' }
+const TERMINATE = { name: 'test.terminate', text: 'select pg_terminate_backend($1::integer, 5000) as ended' }
 const ONE = name('one.example')
 
 /** A database that ends the connection of the first transaction before its statement number `step`, or before its commit. */

@@ -104,7 +104,7 @@ test('a failed Parse affects only itself: later statements of the pipeline are a
   const others = Promise.allSettled([read(), read()])
   const waiting = `select 1 from pg_locks where pid = $1 and not granted`
   await until(async () => (await client.query(waiting, [pid])).rowCount !== 0)
-  await client.query('select pg_cancel_backend($1)', [pid])
+  await client.query('select pg_cancel_backend($1::integer)', [pid])
   const [failed] = await first // before it could get the lock
   await client.query('rollback')
   assert.ok(failed.status === 'rejected' && /timed out and was cancelled/.test(String(failed.reason)))

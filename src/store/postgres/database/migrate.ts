@@ -165,9 +165,19 @@ async function applyOnce(database: Database, part: SchemaPart, migration: Migrat
   })
 }
 
+/** Text in quotes, text between dollar signs and comments, in which a semicolon ends no statement; or a semicolon. */
+const SQL_PIECES = /'[^']*'|"[^"]*"|--[^\n]*|\$(\w*)\$[\s\S]*?\$\1\$|;/g
+
+/** The statements of a script. Citus rejects `create index` on a distributed table if others are sent with it. */
+export function sqlStatements(script: string): string[] {
+  const ends = [...script.matchAll(SQL_PIECES)].filter(([piece]) => piece === ';').map(({ index }) => index + 1)
+  const statements = [...ends, script.length].map((end, index) => script.slice(ends[index - 1] ?? 0, end))
+  return statements.filter((statement) => statement.replaceAll(/--[^\n]*/g, '').trim() !== '')
+}
+
 async function runMigration(session: Session, part: SchemaPart, migration: Migration): Promise<void> {
   const { number, name, checksum, sql } = migration
-  await session.script(sql)
+  for (const statement of sqlStatements(sql)) await session.script(statement)
   await session.run(INSERT_MIGRATION, [part, number, name, checksum])
 }
 

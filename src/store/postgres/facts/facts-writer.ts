@@ -50,7 +50,10 @@ const INSERT_INTERRUPTIONS = {
     from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[]) as k(part, id, type, seen_again, last_seen)
     join anchor a on a.part = k.part where ${inShardSql('a.part', 6)}`,
 }
-/** The first time a name was seen on an address. It is stored once and never changes. */
+/**
+ * The first time a name was seen on an address. It is stored once and never changes. The join may reorder rows, so a
+ * batch must have each key once.
+ */
 const INSERT_FIRST_SEEN = {
   name: 'first-seen.insert',
   text: `insert into address_first_seen (part, id, address, first_seen) select a.part, k.id, k.address, k.first_seen
@@ -185,8 +188,13 @@ function interruptionColumns(rows: readonly InterruptionRow[]): string[] {
 
 type FirstSeenRow = WrittenName['facts']['firstSeen'][number] & PageKey
 
+/** One row for each address of a name, with its earliest time. */
 function firstSeenRows(names: readonly WrittenName[]): FirstSeenRow[] {
-  return names.flatMap(({ part, id, facts }) => facts.firstSeen.map((seen) => ({ ...seen, part, id })))
+  return names.flatMap(({ part, id, facts }) => {
+    const latestFirst = facts.firstSeen.toSorted((a, b) => b.since - a.since)
+    const earliest = new Map(latestFirst.map((seen) => [seen.address, seen]))
+    return [...earliest.values()].map((seen) => ({ ...seen, part, id }))
+  })
 }
 
 function firstSeenColumns(rows: readonly FirstSeenRow[]): string[] {

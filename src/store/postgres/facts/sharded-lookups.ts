@@ -30,10 +30,16 @@ const READ_LOOKUPS_IN_SHARD = {
     left join facts f on f.part = v.part and f.id = v.id and ${inShardSql('f.part', 3)}
     left join redirect_count t on t.part = v.part and t.target = v.name and ${inShardSql('t.part', 3)}`,
 }
+/**
+ * The names on an address without one of them. The list of the address is in the same shard as its counter, so the
+ * number is that of the rows of /reverseip, also while the shard has not yet committed what the shard of the name has.
+ */
 const READ_COUNTERS = {
   name: 'facts.counters',
-  text: `select a.address, a.names from unnest($1::smallint[], $2::bytea[]) as k(part, address)
-    join address_count a on a.part = k.part and a.address = k.address and ${inShardSql('a.part', 3)}`,
+  text: `select k.position, a.names - (select count(*) from presence p
+        where p.part = a.part and p.address = a.address and p.name = k.name and ${inShardSql('p.part', 4)}) as others
+    from unnest($1::smallint[], $2::bytea[], $3::text[]) with ordinality as k(part, address, name, position)
+    join address_count a on a.part = k.part and a.address = k.address and ${inShardSql('a.part', 4)}`,
 }
 
 type LookupDatabase = Pick<Database, 'read' | 'shards'>
@@ -55,8 +61,9 @@ async function readInShard(database: LookupDatabase, parts: ShardParts, names: r
   const found = new Map<DomainName, LookupRow>()
   let rows = await readRows(names)
   for (let reads = 1; rows.length > 0; reads++) {
-    const counters = await readCounters(database, rows.flatMap(addressesOf))
-    for (const row of rows) found.set(row[NAME], withNeighbours(row, counters))
+    const neighbours = await countNeighbours(database, rows)
+    for (const row of rows)
+      found.set(row[NAME], row.slice(0, NAME).with(NEIGHBOURS, neighbours.get(row[NAME]) ?? 0) as unknown as LookupRow)
     const uncertain = rows.filter((row) => row[ADDRESSES] !== null)
     if (uncertain.length === 0 || reads === MAX_READS) break
     const versions = new Map(uncertain.map((row) => [row[NAME], row[VERSION]]))
@@ -65,22 +72,30 @@ async function readInShard(database: LookupDatabase, parts: ShardParts, names: r
   return found
 }
 
-/** The number of names on each address that has any, by the address in hexadecimal. */
-async function readCounters({ read, shards }: LookupDatabase, hexes: readonly string[]): Promise<Map<string, number>> {
-  const addresses = [...new Set(hexes)].map((hex) => Buffer.from(hex, 'hex'))
-  const reads = (await shards()).batches(addresses, partitionOfPackedAddress).map(({ parts, rows }) => {
-    const columns = [plainArray(rows.map(partitionOfPackedAddress)), bytesArray(rows)]
-    return read<{ address: Buffer; names: number }>(READ_COUNTERS, [...columns, parts])
+/** The number of other names on the addresses of each name. */
+async function countNeighbours(
+  { read, shards }: LookupDatabase,
+  rows: readonly ShardRow[],
+): Promise<Map<DomainName, number>> {
+  const keys = rows.flatMap((row) =>
+    addressesOf(row).map((hex) => ({ name: row[NAME], address: Buffer.from(hex, 'hex') })),
+  )
+  const counts = new Map<DomainName, number>()
+  const batches = (await shards()).batches(keys, ({ address }) => partitionOfPackedAddress(address))
+  const reads = batches.map(async ({ parts, rows: batch }) => {
+    const addresses = batch.map(({ address }) => address)
+    const columns = [plainArray(addresses.map(partitionOfPackedAddress)), bytesArray(addresses)]
+    const names = plainArray(batch.map(({ name }) => name))
+    const found = await read<{ position: number; others: number }>(READ_COUNTERS, [...columns, names, parts])
+    for (const { position, others } of found) {
+      const { name } = batch[position - 1]!
+      counts.set(name, (counts.get(name) ?? 0) + others)
+    }
   })
-  const counters = (await Promise.all(reads)).flat()
-  return new Map(counters.map(({ address, names }) => [address.toString('hex'), names]))
+  await Promise.all(reads)
+  return counts
 }
 
 function addressesOf(row: ShardRow): string[] {
   return JSON.parse(row[ADDRESSES] ?? '[]')
-}
-
-function withNeighbours(row: ShardRow, counters: ReadonlyMap<string, number>): LookupRow {
-  const neighbours = addressesOf(row).reduce((sum, hex) => sum + (counters.get(hex) ?? 1) - 1, 0)
-  return row.slice(0, NAME).with(NEIGHBOURS, neighbours) as unknown as LookupRow
 }

@@ -62,6 +62,20 @@ test('a call waits for a worker, and after its time no more; it waits for nothin
   assert.equal(await workerRetries()(errorOf('23505', 'duplicate key')), false)
 })
 
+test('calls of one outage wait until the same moment; after it each tries once, and a later outage is another one', async () => {
+  const clock = { now: 0 }
+  const known = new Map()
+  const retries = () => workerRetries(1_000, known, () => clock.now)
+  const lost = errorOf('08006', REFUSED)
+  assert.equal(await retries()(lost), true)
+  clock.now = 1_000
+  assert.equal(await retries()(lost), false, 'the outage is older than the wait')
+  clock.now = 6_000
+  assert.equal(await retries()(lost), false, 'it lasts')
+  clock.now = 60_000
+  assert.equal(await retries()(lost), true)
+})
+
 /** A schema whose function `worker()` fails while the table `away` has a row. The sequence `tries` counts its calls. */
 async function clusterOf(t: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
@@ -163,7 +177,8 @@ test('the settings of workers are stored once for the role in the database of th
   const { url, drop } = await (await postgresServer()).database()
   await (await openStore(url, { access: 'write', ledger: 'own', secret: null, pool: 2 })).close()
   const database = await openDatabase(url, { pool: 2, applicationName: 'settings' })
-  await Promise.all([storeWorkerSettings(database), storeWorkerSettings(database)])
+  const stored = await Promise.all([storeWorkerSettings(database), storeWorkerSettings(database)])
+  assert.ok(stored.includes(true), 'the connections must be replaced')
   const other = new pg.Client({ connectionString: url })
   await other.connect()
   t.after(async () => {
@@ -177,6 +192,6 @@ test('the settings of workers are stored once for the role in the database of th
   assert.deepEqual(rows, [{ lock: '20s', seqscan: 'off', jit: 'off' }])
   const version = `select xmin::text from pg_db_role_setting where setdatabase = (select oid from pg_database where datname = current_database())`
   const before = (await other.query(version)).rows
-  await storeWorkerSettings(database)
+  assert.equal(await storeWorkerSettings(database), false)
   assert.deepEqual((await other.query(version)).rows, before)
 })

@@ -36,16 +36,31 @@ export function lostWorkerOf(error: unknown): string | null {
   return (isLost && WORKER_CONTEXT.exec(String(where ?? ''))?.[1]) || null
 }
 
+/** An outage of a worker ends if no call has met it for this time: longer than a try of an unreachable machine. */
+const OUTAGE_END_MS = 7_000
+
+/** When a worker was first and last found away, in milliseconds of the process. */
+type Outage = { since: number; last: number }
+const outages = new Map<string, Outage>()
+
 /**
  * Returns a function for the errors of one call. If a worker is lost and the call may wait for it, the function waits
- * for a moment and returns true: try again.
+ * for a moment and returns true: try again. All calls wait for the same outage: those that come after its first
+ * `retryMilliseconds` try once. Otherwise they would keep the connections and slots that other calls need.
  */
-export function workerRetries(retryMilliseconds = WORKER_RETRY_MS): (error: unknown) => Promise<boolean> {
-  let deadline: number | null = null
+export function workerRetries(
+  retryMilliseconds = WORKER_RETRY_MS,
+  known = outages,
+  now = () => performance.now(),
+): (error: unknown) => Promise<boolean> {
   return async (error) => {
-    if (lostWorkerOf(error) === null) return false
-    deadline ??= performance.now() + retryMilliseconds
-    if (performance.now() >= deadline) return false
+    const worker = lostWorkerOf(error)
+    if (worker === null) return false
+    const time = now()
+    const outage = known.get(worker)
+    const since = outage !== undefined && time - outage.last < OUTAGE_END_MS ? outage.since : time
+    known.set(worker, { since, last: time })
+    if (time >= since + retryMilliseconds) return false
     await sleep(WORKER_RETRY_DELAY_MS)
     return true
   }

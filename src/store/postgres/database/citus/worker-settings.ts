@@ -16,16 +16,23 @@ const READ_STORED = {
 /** Two processes that start at once must not store them at the same time. */
 const LOCK_SETTINGS = `select pg_advisory_xact_lock(hashtext('domaindex worker settings'))`
 
-/** Stores the settings that are missing. */
-export async function storeWorkerSettings({ read, transactionOnce }: Pick<Database, 'read' | 'transactionOnce'>) {
+/**
+ * Stores the settings that are missing. Returns true if it did: connections to workers that are already open lack them,
+ * and they end with the connections to the coordinator.
+ */
+export async function storeWorkerSettings({
+  read,
+  transactionOnce,
+}: Pick<Database, 'read' | 'transactionOnce'>): Promise<boolean> {
   const [first] = await read<StoredSettings>(READ_STORED)
-  if (missingSettings(first!).length === 0) return
+  if (missingSettings(first!).length === 0) return false
   await transactionOnce(async ({ rows, script }) => {
     await script(LOCK_SETTINGS)
     const [now] = await rows<StoredSettings>(READ_STORED)
     for (const setting of missingSettings(now!))
       await script(`alter role current_user in database ${now!.database} set ${setting}`)
   })
+  return true
 }
 
 type StoredSettings = { database: string; stored: string | null }

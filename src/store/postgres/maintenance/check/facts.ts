@@ -7,11 +7,13 @@ import { checkFactsRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { plainArray } from '../../database/arrays.ts'
 import { inRunSql, readRuns } from '../../database/citus/part-runs.ts'
-import { partitionOfName } from '../../database/partition.ts'
+import { PART_VALUES, partitionOfName } from '../../database/partition.ts'
 import { inShardSql, type Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 import { FACTS_SELECT_COLUMNS } from '../../facts/observations.ts'
 import { documentsOf, presenceSinceOf, redirectsOf } from './facts-elsewhere.ts'
+
+const PARTS: ReadonlySet<number> = new Set(PART_VALUES)
 
 type FactsKey = { part: number; id: number }
 type FactsOwner = FactsKey & { name: DomainName; redirects_to: DomainName | null }
@@ -61,7 +63,8 @@ export async function checkFactsPostgres(
 ): Promise<CheckSlice> {
   const keys = await nextKeys(session, after, limit, shards)
   const inShard: FactsInShard[] = []
-  for (const { rows, parts } of shards.batches(keys, ({ part }) => part)) {
+  const known = keys.filter(({ part }) => PARTS.has(part)) // no shard has the others: their rows belong to no name
+  for (const { rows, parts } of shards.batches(known, ({ part }) => part)) {
     const owners = await session.rows<FactsOwner>(CHECK_OWNERS, [...factsKeyColumns(rows), parts])
     const names = owners.map(({ name }) => name)
     const columns = [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf))]
