@@ -10,6 +10,7 @@ import type { JsonSchema } from '../src/api/endpoints/json-schema.ts'
 import { CharacteristicsSchema } from '../src/api/endpoints/lookup.ts'
 import { ERRORS } from '../src/api/errors.ts'
 import { openApiDocument } from '../src/api/openapi/document.ts'
+import { KnownCharacteristicsSchema } from '../src/api/profiles/characteristics.ts'
 
 export const CLIENT_TYPES = new URL('../client/src/api-types.ts', import.meta.url)
 
@@ -37,6 +38,7 @@ type Schema = {
 /** Schemas that have a type of their own, by reference. */
 const NAMED = new Map<unknown, string>([
   [CharacteristicsSchema, 'Characteristics'],
+  [KnownCharacteristicsSchema, 'KnownCharacteristics'],
   ...Object.entries(RECORD_SCHEMAS).map(([type, schema]): [JsonSchema, string] => [schema, `${type}Record`]),
 ])
 

@@ -61,6 +61,42 @@ export type Characteristics = {
   }[]
 }
 
+export type KnownCharacteristics = {
+  /** A website is hosted under the domain and it does not redirect elsewhere. Null if that was never observed. */
+  has_website: 'yes' | 'no' | null
+  /** The domain redirects from http to https. Null if that was never observed. */
+  redirect_to_https: 'yes' | 'no' | null
+  /** The domain redirects to `www.` plus itself. Null if that was never observed. */
+  redirect_to_www: 'yes' | 'no' | null
+  /** The domain redirects to a different domain. Null if that was never observed. */
+  redirect_to_domain: 'yes' | 'no' | null
+  /** Reachable only as `www.` plus itself: the bare domain does not answer. Null if that was never observed. */
+  only_with_www: 'yes' | 'no' | null
+  /** DNS entries exist but no A or AAAA record. Null if that was never observed. */
+  only_dns_no_web: 'yes' | 'no' | null
+  /** Whether the certificate is valid; `nocert`: the server presented none. Null if that was never observed. */
+  ssl: 'valid' | 'nocert' | 'invalid' | null
+  /** The address families that resolve. Missing if resolution is not recorded yet. Null if that was never observed. */
+  ip: 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain' | null
+  /** The networks on which the domain is present. Null if that was never observed. */
+  social_networks: string[] | null
+  /** The accounts that the start page names. Null if that was never observed. */
+  social_accounts:
+    | {
+        /** The network, for example `x` or `linkedin`. */
+        network: string
+        /** More specific than the network, for example `facebook_page`; new values may appear. */
+        type: string
+        username: string
+        url: string
+      }[]
+    | null
+  /** The number of domains that redirect to this one. */
+  redirect_count: string
+  /** The number of rows that `/reverseip` returns for this domain. */
+  reverse_ip_count: string
+}
+
 export type ARecord = {
   /** An IPv4 or IPv6 address in its shortest form. */
   ipv4_address: string
@@ -339,62 +375,109 @@ export type SimilarResponse = {
 export type DomainResponse = {
   /** A domain name: lower-case A-labels without a trailing dot. */
   name: string
+  /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
+  requested: string | null
   observed: {
     /** When DNS was last observed. */
     dns: string | null
     /** When the website was last observed. */
     web: string | null
   }
-  lookup: Characteristics
+  lookup: KnownCharacteristics
   /** Where the domain redirects to. */
   redirects_to: {
     /** A domain name: lower-case A-labels without a trailing dot. */
     target: string
   } | null
   records: {
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     A: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: ARecord[]
     } | null
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     AAAA: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: AAAARecord[]
     } | null
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     MX: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: MXRecord[]
     } | null
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     TXT: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: TXTRecord[]
     } | null
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     NS: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: NSRecord[]
     } | null
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     SOA: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: SOARecord[]
     } | null
-    /** Null if no records of this type were ever observed. */
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
     CNAME: {
       /** When these records were first observed; null if the plan has no /dnshistory. */
       since: string | null
       records: CNAMERecord[]
     } | null
   }
+  /** The last records of a name that does not exist now (`ip` is `nxdomain`). */
+  former_records: {
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    A: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: ARecord[]
+    } | null
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    AAAA: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: AAAARecord[]
+    } | null
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    MX: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: MXRecord[]
+    } | null
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    TXT: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: TXTRecord[]
+    } | null
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    NS: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: NSRecord[]
+    } | null
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    SOA: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: SOARecord[]
+    } | null
+    /** Null if there are none: no records of this type were ever observed, or the name does not exist now. */
+    CNAME: {
+      /** When these records were first observed; null if the plan has no /dnshistory. */
+      since: string | null
+      records: CNAMERecord[]
+    } | null
+  } | null
   /** The number of addresses. */
   address_count: number
   /** The first 100 addresses, in the order of `/reverseip`. */

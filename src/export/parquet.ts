@@ -1,7 +1,6 @@
 /** Writes Parquet files of all names: the current facts, one row per name, or the DNS history, one row per state. */
 
 import { fileWriter, type ParquetWriteOptions, parquetWriteRows } from 'hyparquet-writer'
-import { NO_WEBSITE } from '../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import { RECORD_TYPES } from '../values/records/dns-record.ts'
 import { formatPresentation } from '../values/records/presentation.ts'
@@ -11,7 +10,7 @@ import type { NameHistory } from './name-history.ts'
 type SchemaElement = NonNullable<ParquetWriteOptions['schema']>[number]
 type Column = { name: string; kind: 'text' | 'flag' | 'time' | 'texts' }
 
-/** The columns of the current facts. Null: it was never observed, or there is none. */
+/** The columns of the current facts. Null: it was never observed, or there is none. A name that is gone has no records. */
 const FACTS_COLUMNS: readonly Column[] = [
   { name: 'domain', kind: 'text' },
   { name: 'has_website', kind: 'flag' },
@@ -94,27 +93,29 @@ function stateRows({ name, timelines }: NameHistory): ParquetRow[] {
 }
 
 function factsRow({ name, clocks, facts, timelines }: NameHistory): ParquetRow {
-  const web = facts.web ?? NO_WEBSITE
+  const webClock = clocks[CLOCK_INDEX.web]!
+  const web = webClock === 0 ? null : facts.web
+  const isNxdomain = facts.status === 'nxdomain'
   const records = RECORD_TYPES.map((type) => {
-    const [newest] = timelines[type].states
+    const [newest] = isNxdomain ? [] : timelines[type].states
     return [type.toLowerCase(), newest?.records.map((record) => formatPresentation(type, record)) ?? null]
   })
   const dnsClock = Math.max(...clocks.filter((_, part) => part !== CLOCK_INDEX.web))
   return {
     domain: name,
-    has_website: web.has_website,
-    redirect_to_https: web.redirect_to_https,
-    redirect_to_www: web.redirect_to_www,
-    redirect_target: web.redirects_to,
-    only_with_www: web.only_with_www,
-    only_dns_no_web: facts.only_dns_no_web,
-    ssl: web.ssl,
+    has_website: web?.has_website ?? null,
+    redirect_to_https: web?.redirect_to_https ?? null,
+    redirect_to_www: web?.redirect_to_www ?? null,
+    redirect_target: web?.redirects_to ?? null,
+    only_with_www: web?.only_with_www ?? null,
+    only_dns_no_web: dnsClock === 0 ? null : facts.only_dns_no_web,
+    ssl: facts.web?.ssl ?? null,
     ip: facts.ip,
-    social_networks: web.social_networks,
-    social_accounts: web.social_accounts.map(({ url }) => url),
+    social_networks: web?.social_networks ?? null,
+    social_accounts: web?.social_accounts.map(({ url }) => url) ?? null,
     ...Object.fromEntries(records),
     dns_observed: timeOf(dnsClock),
-    web_observed: timeOf(clocks[CLOCK_INDEX.web]!),
+    web_observed: timeOf(webClock),
   }
 }
 

@@ -159,6 +159,7 @@ test('DuckDB reads the Parquet file: the current facts by column, and lists', as
       dns({ A: ['192.0.2.2', '192.0.2.10'], MX: [], TXT: [['one "two"']] }),
       web({ has_website: true }),
     ),
+    seen('b.example', 1, dns({ A: ['192.0.2.2'], NS: ['ns.example'] })),
     seen('b.example', 2, NXDOMAIN),
     seen('c.example', 3, null),
   ])
@@ -174,8 +175,8 @@ test('DuckDB reads the Parquet file: the current facts by column, and lists', as
   )
   assert.deepEqual(await rows('select domain, has_website, ip, ssl, a, mx, txt, ns from FILE order by domain'), [
     ['a.example', true, 'v4only', 'nocert', ['192.0.2.2', '192.0.2.10'], null, ['"one \\"two\\""'], null],
-    ['b.example', false, 'nxdomain', 'nocert', null, null, null, null],
-    ['c.example', false, null, 'nocert', null, null, null, null],
+    ['b.example', null, 'nxdomain', null, null, null, null, null],
+    ['c.example', null, null, null, null, null, null, null],
   ])
   assert.deepEqual(
     await rows("select epoch(dns_observed)::bigint::varchar, web_observed from FILE where domain = 'b.example'"),

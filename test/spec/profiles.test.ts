@@ -56,6 +56,7 @@ test('a profile has the result of /lookup, the target, the records of all types,
   const looked = await world.ask('lookup', { token, query: 'one.example' })
   assert.deepEqual(body, {
     name: 'one.example',
+    requested: null,
     observed: { dns: TEN, web: TEN },
     lookup: (looked.body as { result: object }).result,
     redirects_to: { target: 'target.example' },
@@ -68,6 +69,7 @@ test('a profile has the result of /lookup, the target, the records of all types,
       SOA: null,
       CNAME: null,
     },
+    former_records: null,
     address_count: 2,
     addresses: [
       { ip: '192.0.2.1', since: NINE, neighbours: 1 },
@@ -87,13 +89,51 @@ test('a plan without /dnshistory gets the current records, and not since when th
   assert.equal(addresses[0]!.since, NINE, '/reverseip says that to every plan')
 })
 
-test('a domain that is gone keeps its records, and one that was never probed has none', async () => {
+test('the records of a domain that is gone are former ones, and one that was never probed has none', async () => {
   const { token } = await world.account({ plan: 'premium' })
-  const gone = (await get('/domain/gone.example', token)).body as Profile
+  const gone = (await get('/domain/gone.example', token)).body as Profile & Record<'records' | 'former_records', object>
   assert.deepEqual([gone.lookup.ip, gone.address_count, gone.addresses], ['nxdomain', 0, []])
+  assert.ok(Object.values(gone.records).every((each) => each === null))
+  const former = { A: { since: NINE, records: [{ ipv4_address: '192.0.2.1' }] } }
+  assert.deepEqual(gone.former_records, { ...gone.records, ...former })
   const listed = (await get('/domain/listed.example', token)).body as Record<string, object>
   assert.deepEqual(listed.observed, { dns: null, web: null })
   assert.ok(Object.values(listed.records!).every((each) => each === null))
+})
+
+test('what was never observed is null, and not "no"', async () => {
+  const { token } = await world.account()
+  const lookupOf = async (name: string) =>
+    ((await get(`/domain/${name}`, token)).body as { lookup: Record<string, unknown> }).lookup
+  const counts = { redirect_count: '0', reverse_ip_count: '0' }
+  const unknown = {
+    ...{ has_website: null, redirect_to_https: null, redirect_to_www: null, redirect_to_domain: null },
+    ...{
+      only_with_www: null,
+      only_dns_no_web: null,
+      ssl: null,
+      ip: null,
+      social_networks: null,
+      social_accounts: null,
+    },
+  }
+  assert.deepEqual(await lookupOf('listed.example'), { ...unknown, ...counts })
+  assert.deepEqual(await lookupOf('gone.example'), { ...unknown, ...counts, only_dns_no_web: 'no', ip: 'nxdomain' })
+})
+
+test('a URL or a www. host of which nothing is on record is read as its registrable domain', async () => {
+  const { token } = await world.account()
+  const nameAndRequested = async (query: string) => {
+    const { status, body } = await get(`/domain/${encodeURIComponent(query)}`, token)
+    const { name, requested } = body as { name: string; requested: string | null }
+    return [status, name, requested]
+  }
+  assert.deepEqual(await nameAndRequested('www.two.example'), [200, 'two.example', 'www.two.example'])
+  assert.deepEqual(await nameAndRequested('https://login.two.example/a?b'), [200, 'two.example', 'login.two.example'])
+  assert.deepEqual(await nameAndRequested('https://two.example/'), [200, 'two.example', null])
+  assert.equal((await get('/domain/login.two.example', token)).status, 404, 'a name stands for itself')
+  await world.ingest({ domain: 'www.two.example', observed_at: NINE })
+  assert.deepEqual(await nameAndRequested('www.two.example'), [200, 'www.two.example', null])
 })
 
 test('a profile lists at most 100 addresses, and counts all', async () => {

@@ -22,6 +22,11 @@ function keep(path: string, loaded: Loaded<unknown>): void {
   changes.set(changes.get() + 1)
 }
 
+/** Keeps a response under another path that would have the same one. */
+export function keepBody(path: string, body: unknown): void {
+  keep(path, { state: 'done', body })
+}
+
 /** Whether a response is in memory. Components that use it render again when it arrives. */
 export function useIsLoaded(path: string): boolean {
   useSignal(changes)

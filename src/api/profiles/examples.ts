@@ -4,6 +4,7 @@ import { LOOKUP_EXAMPLE } from '../endpoints/examples.ts'
 
 export const DOMAIN_EXAMPLE = {
   name: 'example.com',
+  requested: null,
   observed: { dns: '2026-11-19T03:04:05Z', web: '2026-11-19T03:04:05Z' },
   lookup: LOOKUP_EXAMPLE.result,
   redirects_to: null,
@@ -32,6 +33,7 @@ export const DOMAIN_EXAMPLE = {
     },
     CNAME: null,
   },
+  former_records: null,
   address_count: 2,
   addresses: [
     { ip: '198.51.100.7', since: '2025-09-12T04:20:00Z', neighbours: 2 },

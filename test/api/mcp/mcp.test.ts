@@ -86,6 +86,40 @@ test('each tool answers with typed data', async () => {
   await client.close()
 })
 
+test('a URL of which nothing is on record is answered for its registrable domain, with a note', async () => {
+  const client = await connected(premium.token)
+  type Rows = { domain: string; rows: { target: string }[]; next: string | null; notes: string[] }
+  const note = 'Nothing is on record for www.one.example: these are the facts about one.example.'
+  const url = 'https://www.one.example/login'
+  const redirects = await resultOf<Rows>(client, 'find_redirects_to', { domain: url })
+  assert.deepEqual(
+    [redirects.domain, redirects.rows, redirects.notes],
+    ['one.example', [{ target: 'source.example' }], [note]],
+  )
+  const similar = await resultOf<Rows>(client, 'find_similar_pages', { domain: url })
+  assert.deepEqual([similar.rows.length, similar.notes], [1, [note]])
+  const first = await resultOf<Rows>(client, 'find_neighbours', { query: url, limit: 1 })
+  const second = await resultOf<Rows>(client, 'find_neighbours', { query: url, limit: 1, next: first.next })
+  assert.deepEqual(
+    [...first.rows, ...second.rows].map(({ target }) => target),
+    ['three.example', 'two.example'],
+  )
+  const profile = await resultOf<{ profile: { name: string }; notes: string[] }>(client, 'profile', { query: url })
+  assert.deepEqual([profile.profile.name, profile.notes[0]], ['one.example', note])
+  const known = await resultOf<Rows>(client, 'find_redirects_to', { domain: 'https://two.example/' })
+  assert.deepEqual([known.domain, known.rows, known.notes], ['two.example', [], []])
+  await client.close()
+})
+
+test('what was never observed is null, with the times of what was', async () => {
+  const client = await connected(premium.token)
+  type Looked = { observed: Record<string, string | null>; characteristics: Record<string, unknown> }
+  const { observed, characteristics } = await resultOf<Looked>(client, 'look_up_domain', { domain: 'three.example' })
+  assert.deepEqual([typeof observed.dns, observed.web], ['string', null])
+  assert.deepEqual([characteristics.has_website, characteristics.ip], [null, 'v4only'])
+  await client.close()
+})
+
 test('texts of strangers are bounded and have no invisible characters', async () => {
   const client = await connected(premium.token)
   type History = { states: { type: string; records: { text: string }[] }[]; notes: string[]; older: string[] }

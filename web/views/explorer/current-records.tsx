@@ -1,4 +1,4 @@
-/** The current records of all seven types, with the time since when they are the current ones. */
+/** The current records of all types, or the last ones of a name that is gone, with the time since when they are. */
 
 import { Card } from '../../parts/card.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -6,10 +6,13 @@ import { type DnsRecord, type DomainProfileBody, ipPath, RECORD_TYPES, type Reco
 
 export function CurrentRecords({ profile }: { profile: DomainProfileBody }) {
   return (
-    <Card title="DNS records" aside={<a href={`/domain/${encodeURIComponent(profile.name)}/history`}>History</a>}>
+    <Card
+      title={profile.former_records === null ? 'DNS records' : 'Last DNS records, gone now'}
+      aside={<a href={`/domain/${encodeURIComponent(profile.name)}/history`}>History</a>}
+    >
       <dl class="records">
         {RECORD_TYPES.map((type) => (
-          <TypeRecords key={type} type={type} current={profile.records[type]} />
+          <TypeRecords key={type} type={type} current={(profile.former_records ?? profile.records)[type]} />
         ))}
       </dl>
     </Card>

@@ -1,7 +1,9 @@
 /** /domain/NAME: what a domain is like now, and how old each part of that is. */
 
 import type { ComponentChildren } from 'preact'
-import { useLoaded } from '../../client/loaded.ts'
+import { useEffect } from 'preact/hooks'
+import { keepBody, useLoaded } from '../../client/loaded.ts'
+import { navigate } from '../../client/router.ts'
 import { Card, Facts } from '../../parts/card.tsx'
 import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
@@ -23,9 +25,19 @@ export function Overview({ name }: { name: string }) {
 }
 
 function Profile({ profile }: { profile: DomainProfileBody }) {
-  const { name, observed } = profile
+  const { name, requested } = profile
+  useEffect(() => {
+    if (requested === null) return
+    keepBody(profilePath(name), profile)
+    navigate(profilePath(name), { replace: true })
+  }, [name, requested, profile])
   return (
     <>
+      {requested !== null && (
+        <p class="hint" role="status">
+          Nothing is on record for {requested}: these are the facts about {name}.
+        </p>
+      )}
       <div class="overview">
         <div class="stack">
           <WebsiteFacts profile={profile} />
@@ -37,14 +49,7 @@ function Profile({ profile }: { profile: DomainProfileBody }) {
           </Card>
           <AddressList profile={profile} />
           <Accounts profile={profile} />
-          <Card title="Observed">
-            <Facts
-              rows={[
-                ['DNS', <ObservedAt key="dns" at={observed.dns} />],
-                ['Website', <ObservedAt key="web" at={observed.web} />],
-              ]}
-            />
-          </Card>
+          <Observed observed={profile.observed} />
         </div>
       </div>
       <DataTools
@@ -54,6 +59,19 @@ function Profile({ profile }: { profile: DomainProfileBody }) {
         rows={() => recordRows(profile)}
       />
     </>
+  )
+}
+
+function Observed({ observed }: Pick<DomainProfileBody, 'observed'>) {
+  return (
+    <Card title="Observed">
+      <Facts
+        rows={[
+          ['DNS', <ObservedAt key="dns" at={observed.dns} />],
+          ['Website', <ObservedAt key="web" at={observed.web} />],
+        ]}
+      />
+    </Card>
   )
 }
 
@@ -117,7 +135,9 @@ function Accounts({ profile: { lookup } }: { profile: DomainProfileBody }) {
   const { social_accounts: accounts } = lookup
   return (
     <Card title="Accounts">
-      {accounts.length === 0 ? (
+      {accounts === null ? (
+        <EmptyState title="Never observed">The start page of this domain was never read.</EmptyState>
+      ) : accounts.length === 0 ? (
         <EmptyState title="No account">The start page links to no account in a social network.</EmptyState>
       ) : (
         <ul class="accounts">

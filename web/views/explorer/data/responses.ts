@@ -8,28 +8,33 @@ export type DnsRecord = Record<string, string | number | string[]>
 
 type SocialAccount = { network: string; type: string; username: string; url: string }
 
-/** The result of /lookup. */
+/** The result of /lookup. Null: never observed. */
 export type Characteristics = {
-  has_website: string
-  redirect_to_https: string
-  redirect_to_www: string
-  redirect_to_domain: string
-  only_with_www: string
-  only_dns_no_web: string
-  ssl: string
-  ip?: string
+  has_website: string | null
+  redirect_to_https: string | null
+  redirect_to_www: string | null
+  redirect_to_domain: string | null
+  only_with_www: string | null
+  only_dns_no_web: string | null
+  ssl: string | null
+  ip: string | null
   redirect_count: string
   reverse_ip_count: string
-  social_networks: string[]
-  social_accounts: SocialAccount[]
+  social_networks: string[] | null
+  social_accounts: SocialAccount[] | null
 }
 
+export type RecordsByType = Record<RecordType, { since: string | null; records: DnsRecord[] } | null>
+
+/** `requested`: the host of the address, if nothing is on record for it. `former_records`: of a name that is gone. */
 export type DomainProfileBody = {
   name: string
+  requested: string | null
   observed: { dns: string | null; web: string | null }
   lookup: Characteristics
   redirects_to: { target: string } | null
-  records: Record<RecordType, { since: string | null; records: DnsRecord[] } | null>
+  records: RecordsByType
+  former_records: RecordsByType | null
   address_count: number
   addresses: { ip: string; since: string; neighbours: number }[]
 }
