@@ -13,7 +13,8 @@ type ServeCommandOptions = { crawl?: true; ct?: true; resolver: DnsServer[]; par
 const SERVE_HELP = `
 Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the
 metrics, and DOMAINDEX_CRAWL_ADMIN serves those of the crawl. SIGTERM or SIGINT shuts the server
-down gracefully: it accepts no new requests and answers open ones. A second signal stops it at once.`
+down gracefully: it accepts no new requests and answers open ones. A second signal,
+more than a second later, stops it at once.`
 
 export function defineServe(command: Command): void {
   command

@@ -19,6 +19,7 @@ import { placesOf } from './places/place.ts'
 import { startChildren } from './processes/child-supervisor.ts'
 import type { CrawlOrder, WorkerOrder } from './processes/messages.ts'
 import { WorkerPool } from './processes/worker-pool.ts'
+import { listenForStopSignals } from './stop-signals.ts'
 
 /** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
 export type RunningServer = { address: string; ended: Promise<void>; store: Store }
@@ -151,16 +152,10 @@ async function startWorkers(
   }
 }
 
-/** Resolves at the first SIGINT or SIGTERM. A second signal ends this process and its workers at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second signal ends this process at once, and its workers follow. */
 function stopRequested(): Promise<void> {
   return new Promise((resolve) => {
-    let isStopRequested = false
-    const onSignal = (_signal: NodeJS.Signals, number: number): void => {
-      if (isStopRequested) process.exit(128 + number)
-      isStopRequested = true
-      resolve()
-    }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal)
+    listenForStopSignals(() => resolve())
   })
 }
 

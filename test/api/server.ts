@@ -10,7 +10,7 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { dayOf } from '../../src/values/time.ts'
-import { folderOf, type Outcome, outcomeOf } from '../cli/run.ts'
+import { folderOf, type Outcome, outcomeOf, type Start } from '../cli/run.ts'
 import { TESTER } from '../tester.ts'
 
 const now = () => Math.floor(Date.now() / 1000)
@@ -30,8 +30,8 @@ export function serverOf(test: TestContext) {
   const folder = folderOf(test)
   return {
     ...folder,
-    serve: (settings: Record<string, string> = {}, options: readonly string[] = []) =>
-      serve(test, folder, settings, options),
+    serve: (settings: Record<string, string> = {}, options: readonly string[] = [], how: Start = {}) =>
+      serve(test, folder, settings, options, how),
   }
 }
 
@@ -40,6 +40,7 @@ async function serve(
   folder: ReturnType<typeof folderOf>,
   settings: Record<string, string>,
   options: readonly string[],
+  how: Start,
 ) {
   const env = {
     DOMAINDEX_PORT: '0',
@@ -49,7 +50,7 @@ async function serve(
     DOMAINDEX_INDEX: 'off',
     ...settings,
   }
-  const child = folder.start(['serve', ...options], env)
+  const child = folder.start(['serve', ...options], env, how)
   const outcome = outcomeOf(child)
   test.after(async () => {
     child.kill('SIGKILL')

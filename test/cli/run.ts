@@ -12,6 +12,8 @@ import { until } from '../until.ts'
 const LAUNCHER = fileURLToPath(new URL('../../bin/domaindex.js', import.meta.url))
 
 export type Outcome = { code: number | null; signal: string | null; stdout: string; stderr: string }
+/** How a process starts: behind which command, and whether it leads a process group of its own. */
+export type Start = { command?: readonly [string, ...string[]]; detached?: boolean }
 type Options = { env?: Record<string, string>; input?: string | Uint8Array }
 
 /**
@@ -23,10 +25,15 @@ export function folderOf(test: { after(operation: () => void): void }) {
   test.after(() => rmSync(folder, { recursive: true, force: true }))
   const path = (name: string): string => join(folder, name)
   const url = `sqlite:${path('store.db')}`
-  const start = (args: string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams =>
-    spawn(process.execPath, [LAUNCHER, ...args], {
+  const start = (
+    args: string[],
+    env: Record<string, string> = {},
+    { command: [program, ...options] = [process.execPath], detached = false }: Start = {},
+  ): ChildProcessWithoutNullStreams =>
+    spawn(program, [...options, LAUNCHER, ...args], {
       cwd: folder,
       env: { ...plainEnvironment(), DOMAINDEX_STORE: url, ...env },
+      detached,
     })
   return {
     path,
