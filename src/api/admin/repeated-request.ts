@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { UncertainWriteFault } from '../../store/port/fault.ts'
 import { ANSWER_SECONDS } from '../../store/port/operator.ts'
 import { valueError } from '../app/request-values.ts'
 import type { ApiContext } from '../context.ts'
@@ -18,7 +19,8 @@ const KEY_PATTERN = /^[\x21-\x7e]{1,255}$/
 
 const OTHER_REQUEST_MESSAGE = 'This Idempotency-Key belongs to another request: use a new key.'
 const UNANSWERED_MESSAGE =
-  'The first request with this Idempotency-Key has no answer yet, or it failed: read what it changed, then use a new key.'
+  'The first request with this Idempotency-Key has no answer yet, or nobody knows whether the store wrote its change: ' +
+  'read what it changed, then use a new key.'
 
 /** Runs `work` once per key. Throws `conflict` and `too_many_attempts`, and what `work` throws. */
 export async function answerOnce(
@@ -42,17 +44,12 @@ export async function answerOnce(
     })
   if (claim !== 'claimed') return { status: claim.status, body: [claim.body], headers: ['Idempotent-Replayed', 'true'] }
   const response = await work().catch(async (thrown: unknown) => {
-    if (isRejection(thrown)) await ledger.releaseAnswer(key)
+    if (!(thrown instanceof UncertainWriteFault)) await ledger.releaseAnswer(key)
     throw thrown
   })
   const { status, body } = response.repeated ?? response
   await ledger.storeAnswer(key, { status, body: body.join('') })
   return response
-}
-
-/** Whether an error says that nothing was changed, so that the same key may be used again. */
-function isRejection(thrown: unknown): boolean {
-  return thrown instanceof ApiError && thrown.status < 500
 }
 
 function digestOf({ method, url, body }: FastifyRequest): Uint8Array {

@@ -43,7 +43,7 @@ function readChoice<Choice extends string>(field: string, choices: readonly Choi
 
 /** A period such as `{"plan": "basic", "first": "2026-01-01", "last": null}`. */
 export function readPeriod(value: unknown, field: string): Period {
-  const { plan, first, last = null, ...others } = (typeof value === 'object' && value) as Record<string, unknown>
+  const { plan, first, last = null, ...others } = Object(value) as Record<string, unknown>
   const text = [plan, first].every((each) => typeof each === 'string') && (last === null || typeof last === 'string')
   const period = text && Object.keys(others).length === 0 ? parsePeriod(`${plan}:${first}..${last ?? ''}`) : null
   if (period !== null) return period
