@@ -42,7 +42,7 @@ export type AuditDetails = Readonly<Record<string, unknown>>
 
 /**
  * One change. `account` and `email` are null for the secrets of the installation. The entries of a deleted account keep
- * its mail address.
+ * its number, not its mail address.
  */
 export type AuditEntry = {
   id: number

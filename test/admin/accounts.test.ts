@@ -74,7 +74,8 @@ test('an account is deleted only with its address as confirmation', async () => 
   const remove = (query: string) => operator.send(`/accounts/${id}${query}`, { method: 'DELETE' })
   assert.equal(assertError(await remove(''), 400, 'value_invalid').field, 'confirm')
   assertError(await remove('?confirm=other@example.com'), 400, 'value_invalid')
-  assert.equal((await remove('?confirm=DELETE@example.com')).status, 204)
+  assertError(await remove('?confirm=delete@example.com&erase=maybe'), 400, 'value_invalid')
+  assert.equal((await remove('?confirm=DELETE@example.com&erase=true')).status, 204)
   assertError(await operator.send(`/accounts/${id}`), 404, 'not_found')
 })
 

@@ -35,6 +35,7 @@ const SMALL = [
     'attempt',
     'operator_token',
     'idempotent_answer',
+    'closed_usage',
     'release_request',
     'token_lease',
     'lease_holder',

@@ -74,7 +74,10 @@ export async function deleteAccountByOperator(call: OperatorCall): Promise<Opera
   refuseOwnAccount(call, id)
   if (parseEmail(String(call.query.confirm ?? '')) !== email)
     throw valueError('confirm', 'Send the email address of the account as "confirm": the deletion is permanent.')
-  await call.context.ledger.as(call.operator.actor).deleteAccount(id)
+  const { erase } = call.query
+  if (erase !== undefined && erase !== 'true' && erase !== 'false')
+    throw valueError('erase', '"erase" must be true or false.')
+  await call.context.ledger.as(call.operator.actor).deleteAccount(id, erase === 'true')
   return NO_CONTENT
 }
 

@@ -73,7 +73,7 @@ const ACCOUNT_ROUTES: readonly OperatorRoute[] = [
   }),
   route('DELETE', ONE, {
     operationId: 'deleteAccount',
-    summary: 'Delete an account with its tokens and its usage',
+    summary: 'Delete an account and its tokens',
     query: schemas.ConfirmQuerySchema,
     status: 204,
     response: null,

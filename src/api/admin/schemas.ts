@@ -114,6 +114,12 @@ export const AccountQuerySchema = Type.Object({
 })
 export const ConfirmQuerySchema = Type.Object({
   confirm: Type.String({ description: 'The email address of the account.' }),
+  erase: Type.Optional(
+    Type.Boolean({
+      description:
+        'Delete the usage and the audit log too. Without it, they stay under the number of the account, without its email address.',
+    }),
+  ),
 })
 export const UsageQuerySchema = Type.Object(DAYS)
 export const UsageOfAllQuerySchema = Type.Object({

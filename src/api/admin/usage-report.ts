@@ -60,6 +60,8 @@ async function reportOfAll({ context, operator, query }: OperatorCall): Promise<
   const accounts = await context.ledger.accounts(String(query.after ?? '').toLowerCase(), limit + 1)
   const usage: UsageLine[] = []
   let last: string | null = null
+  if (query.after === undefined || query.after === '')
+    for (const id of await context.ledger.deletedAccounts()) usage.push(...(await deletedLinesOf(context, id, days)))
   for (const account of accounts.slice(0, limit)) {
     usage.push(...(await linesOf(context, account, days)))
     last = account.email
@@ -74,6 +76,13 @@ async function linesOf(context: ApiContext, account: Account, days: readonly Day
   return counts.map(({ day, endpoint, token, calls }) => {
     return { day, account: id, email, endpoint, token, token_name: names.get(token) ?? '', calls }
   })
+}
+
+/** The usage of a deleted account, which has neither a mail address nor names of tokens. */
+async function deletedLinesOf({ ledger }: ApiContext, account: number, days: readonly Day[]): Promise<UsageLine[]> {
+  const counts = await ledger.usage(account, days[0]!, days.at(-1)!)
+  const email = `deleted account ${account}`
+  return counts.map((count) => ({ ...count, account, email, token_name: '' }))
 }
 
 /** `next`: the path of the next page, for the header Link (RFC 8288). */

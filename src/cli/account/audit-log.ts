@@ -22,7 +22,7 @@ export function defineLog(command: Command): void {
     .description('print who changed accounts, tokens and secrets, when, and what')
     .argument(
       '[email]',
-      'the email address of an account, which may be deleted; without it, all changes',
+      'the email address of an account; without it, all changes, also of deleted accounts',
       parseEmailArgument,
     )
     .option('--from <day>', 'the first day (UTC)', parseDayArgument)
@@ -53,8 +53,15 @@ async function readAllEntries(ledger: Ledger, filter: AuditFilter): Promise<Audi
 
 function auditLines(entries: readonly AuditEntry[]): string[] {
   if (entries.length === 0) return ['no changes']
-  const rows = entries.map(({ time, actor, origin, action, email, details }) => {
-    return [zoned(time), actor, origin, action, email ?? '-', detailsText(details)]
+  const rows = entries.map(({ time, actor, origin, action, account, email, details }) => {
+    return [
+      zoned(time),
+      actor,
+      origin,
+      action,
+      email ?? (account === null ? '-' : `deleted account ${account}`),
+      detailsText(details),
+    ]
   })
   return alignedColumns([['TIME', 'BY', 'THROUGH', 'CHANGE', 'ACCOUNT', 'DETAILS'], ...rows])
 }

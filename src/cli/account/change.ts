@@ -29,7 +29,8 @@ export function defineChanges(command: Command): void {
   definePeriods(command.command('period').description('add and remove subscription periods'))
   defineAddons(command.command('addon').description('add and remove add-ons'))
   defineSuspension(command)
-  accountCommand(command.command('delete').description('delete an account, its tokens and its usage'))
+  accountCommand(command.command('delete').description('delete an account and its tokens'))
+    .option('--erase', 'delete its usage and its audit log too: it can no longer be invoiced')
     .option('--yes', 'confirm the deletion; without it nothing is deleted')
     .action(deleteAccountCommand)
 }
@@ -117,14 +118,21 @@ async function resumeAccountCommand(changes: LedgerChanges, { id, email }: Accou
   if (!(await changes.resumeAccount(id))) throw new CommandFault(`${email} is not suspended`)
 }
 
-async function deleteAccountCommand(email: string, { yes, json }: ChangeOptions & { yes?: true }): Promise<void> {
+const KEPT = 'its usage and audit log stay under a number without its email address'
+const ERASED = 'its usage and audit log are lost, so its calls can no longer be invoiced or explained'
+
+type DeleteOptions = ChangeOptions & { erase?: true; yes?: true }
+
+async function deleteAccountCommand(email: string, { erase, yes, json }: DeleteOptions): Promise<void> {
   if (!yes)
     throw new UsageFault(
-      `this permanently deletes ${email} with its tokens and usage: add --yes to confirm; nothing is deleted yet`,
+      `this permanently deletes ${email} and its tokens; ${erase ? ERASED : KEPT}: add --yes to confirm; nothing is deleted yet`,
     )
-  await withExistingStore('read', async ({ ledger }) => {
+  const account = await withExistingStore('read', async ({ ledger }) => {
     const { id } = await requireAccount(ledger, email)
-    await ledger.as(actorOf('domaindex account delete')).deleteAccount(id)
+    await ledger.as(actorOf('domaindex account delete')).deleteAccount(id, erase)
+    return id
   })
-  printResult(json, { deleted: email }, [`deleted ${email}`])
+  const outcome = erase ? ERASED : `its usage and audit log stay under account ${account}`
+  printResult(json, { deleted: email, account, erased: erase ?? false }, [`deleted ${email}; ${outcome}`])
 }

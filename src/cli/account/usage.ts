@@ -40,14 +40,21 @@ async function printUsage(email: string | undefined, { from, to, csv, json }: Us
     const first = from ?? addDays(to ?? dayOf(await now()), 1 - DEFAULT_USAGE_DAYS)
     const accounts = email === undefined ? await allAccounts(ledger) : [await requireAccount(ledger, email)]
     const rows: UsageRow[] = []
-    for (const account of accounts) rows.push(...(await usageRows(ledger, account, first, to ?? null)))
+    const deleted = email === undefined ? await ledger.deletedAccounts() : []
+    const closed = deleted.map((id) => ({ id, email: `deleted account ${id}` }))
+    for (const account of [...accounts, ...closed]) rows.push(...(await usageRows(ledger, account, first, to ?? null)))
     return { rows: rows.toSorted(compareUsageRows), first }
   })
   if (csv) for (const line of usageCsv(rows)) console.log(line)
   else printResult(json, { from: first, to: to ?? null, usage: rows }, usageLines(rows, first, to))
 }
 
-async function usageRows(ledger: Ledger, { id, email }: Account, from: Day, to: Day | null): Promise<UsageRow[]> {
+async function usageRows(
+  ledger: Ledger,
+  { id, email }: Pick<Account, 'id' | 'email'>,
+  from: Day,
+  to: Day | null,
+): Promise<UsageRow[]> {
   const usage = await ledger.usage(id, from, to)
   if (usage.length === 0) return []
   const names = new Map((await ledger.tokens(id)).map(({ id, name }) => [id, name]))

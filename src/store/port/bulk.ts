@@ -78,6 +78,7 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
   { name: 'token_lease', columns: ['account', 'day', 'holder', 'units'], key: 3 },
   { name: 'lease_holder', columns: ['holder', 'heartbeat_at'], key: 1 },
   { name: 'usage', columns: ['account', 'day', 'endpoint', 'token', 'calls'], key: 4 },
+  { name: 'closed_usage', columns: ['account', 'day', 'endpoint', 'token', 'calls'], key: 4 },
   { name: 'secret', columns: ['number', 'bytes', 'replaced_at'], key: 1 },
   { name: 'crawl_request', columns: ['kind', 'slot_range', 'name'], key: 3 },
   { name: 'lookup_request_count', columns: ['account', 'day', 'requests'], key: 2 },

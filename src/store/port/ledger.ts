@@ -58,8 +58,11 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
   suspendAccount(account: number, now: Instant): Promise<boolean>
   /** Returns false if the account is not suspended or does not exist. */
   resumeAccount(account: number): Promise<boolean>
-  /** Removes the account, its tokens and its usage. The audit log keeps the changes of the account. */
-  deleteAccount(account: number): Promise<void>
+  /**
+   * Removes the account and its tokens. Its usage and its entries of the audit log stay under its number, without its
+   * mail address and the names of its tokens. With `erase`, they are removed too.
+   */
+  deleteAccount(account: number, erase?: boolean): Promise<void>
 
   /**
    * Sets the password, a hash, ends the sessions of the account except `keep` (null: all), and removes its one-time
@@ -137,6 +140,8 @@ export interface Ledger extends SignIns, OperatorLedger {
    * unbounded).
    */
   usage(account: number, from: Day | null, to: Day | null): Promise<UsageCount[]>
+  /** The numbers of deleted accounts whose usage is kept, ascending. */
+  deletedAccounts(): Promise<number[]>
 
   /** The mark of a place; null if the installation has not claimed one yet. */
   placeMark(place: PlaceName): Promise<string | null>

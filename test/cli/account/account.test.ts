@@ -127,12 +127,24 @@ test('if an account is suspended, its tokens are rejected until it is resumed, a
   await assert.rejects(run(t, 'resume', 'ann@example.com'), /ann@example\.com is not suspended/)
 })
 
-test('delete removes the account, its tokens and its usage', async (t) => {
+test('delete removes the account and its tokens, and says what stays and what --erase loses', async (t) => {
   const url = newStore(t)
   const { token } = await json(t, 'create', 'ann@example.com')
-  assert.deepEqual(await json(t, 'delete', 'ann@example.com', '--yes'), { deleted: 'ann@example.com' })
+  assert.deepEqual(await json(t, 'delete', 'ann@example.com', '--yes'), {
+    deleted: 'ann@example.com',
+    account: 1,
+    erased: false,
+  })
   assert.deepEqual(await json(t, 'list'), { accounts: [] })
   assert.equal(await standing(url, token), null)
+  await run(t, 'create', 'bob@example.com')
+  await assert.rejects(run(t, 'delete', 'bob@example.com', '--erase'), /its usage and audit log are lost.*add --yes/)
+  assert.match(await run(t, 'delete', 'bob@example.com', '--erase', '--yes'), /^deleted bob@example\.com; .* are lost/)
+  await run(t, 'create', 'carl@example.com')
+  assert.match(await run(t, 'delete', 'carl@example.com', '--yes'), /stay under account 3$/)
+  const log = await run(t, 'log')
+  assert.match(log, /account\.delete +deleted account 3/)
+  assert.doesNotMatch(log, /(ann|bob|carl)@|account 2/)
 })
 
 test('delete requires --yes, with a terminal and without one', async (t) => {

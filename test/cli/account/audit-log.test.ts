@@ -15,7 +15,6 @@ test('log prints who changed what of an account, when and by which command, and 
   await run(t, 'plan', ANN, 'premium')
   const second = await json(t, 'token', 'create', ANN, '--name', 'laptop')
   await run(t, 'token', 'revoke', ANN, 'laptop')
-  await run(t, 'delete', ANN, '--yes')
   const { log } = await json(t, 'log', ANN)
   assert.deepEqual(
     log.map(({ action, origin }: Record<string, string>) => [action, origin]),
@@ -25,7 +24,6 @@ test('log prints who changed what of an account, when and by which command, and 
       ['account.plan', 'domaindex account plan'],
       ['token.create', 'domaindex account token create'],
       ['token.revoke', 'domaindex account token revoke'],
-      ['account.delete', 'domaindex account delete'],
     ],
   )
   for (const { actor, email, time } of log) {
@@ -67,6 +65,14 @@ async function used(t: TestContext): Promise<void> {
     await note(bob.id, 2, 'lookup', '2026-11-01', 7)
   })
 }
+
+test('the calls of a deleted account are printed under its number', async (t) => {
+  await used(t)
+  await run(t, 'delete', 'bob@example.com', '--yes')
+  const lines = (await run(t, 'usage', '--from', '2026-11-01', '--csv')).split('\n')
+  assert.ok(lines.includes('2026-11-01,deleted account 2,lookup,2,,7'), lines.join('; '))
+  assert.ok(!lines.some((line) => line.includes('bob@')))
+})
 
 test('usage by day, account, endpoint and token is printed as lines, CSV and JSON', async (t) => {
   await used(t)

@@ -102,7 +102,7 @@ export function accounts(engine: LedgerEngine): void {
 
   periods(engine)
 
-  on(engine, 'a deleted account leaves nothing, and its number is never reused', async ({ ledger }) => {
+  on(engine, 'a deleted account leaves only its usage, under its number, which is never reused', async ({ ledger }) => {
     const { id } = await made(ledger, { periods: [period('basic:2026-01-01..')], addons: ['export'] })
     const token = await ledger.as(TESTER).createToken(id, newToken('laptop', 1), NOW)
     await ledger.takeQuota({ account: id, day: TODAY, limit: 100, requested: 1, holder: 'one' })
@@ -116,11 +116,20 @@ export function accounts(engine: LedgerEngine): void {
     assert.equal(await ledger.account(ANN.email), null)
     assert.equal(await ledger.findToken(newToken('laptop', 1).hash), null)
     assert.deepEqual(await ledger.tokens(id), [])
-    assert.deepEqual(await ledger.usage(id, null, null), [])
+    assert.deepEqual(await ledger.usage(id, null, null), [
+      { day: TODAY, endpoint: 'lookup', token: token.id, calls: 1 },
+    ])
+    assert.deepEqual(await ledger.deletedAccounts(), [id])
     assert.equal(await ledger.usedUnits(id, TODAY), 0)
     const again = await made(ledger)
     assert.notEqual(again.id, id)
     assert.deepEqual(again.periods, [])
+    await ledger.recordUsage([
+      { account: again.id, token: token.id, endpoint: 'lookup', day: TODAY, calls: 2, lastCall: NOW },
+    ])
+    await ledger.as(TESTER).deleteAccount(again.id, true)
+    assert.deepEqual(await ledger.usage(again.id, null, null), [], 'erased')
+    assert.deepEqual(await ledger.deletedAccounts(), [id])
   })
 }
 

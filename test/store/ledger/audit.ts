@@ -1,6 +1,7 @@
 /** The audit log: every change of accounts, tokens and secrets, written with the change itself. */
 
 import assert from 'node:assert/strict'
+import { webActor } from '../../../src/accounts/audit.ts'
 import { type Period, parsePeriod } from '../../../src/accounts/period.ts'
 import type { Ledger } from '../../../src/store/port/ledger.ts'
 import type { Day } from '../../../src/values/time.ts'
@@ -34,22 +35,48 @@ export function audit(engine: LedgerEngine): void {
       await by.deleteAccount(id)
       assert.deepEqual(await changesOf(ledger), [
         ['account.create', { plan: 'free', role: 'user', periods: [], addons: ['export'] }],
-        ['token.create', { token: token.id, name: 'laptop', expires: null }],
+        ['token.create', { token: token.id, expires: null }],
         ['account.plan', { from: 'free', to: 'premium' }],
         ['account.role', { from: 'user', to: 'admin' }],
         ['period.add', { period: 'basic:2026-03-01..2026-03-31' }],
         ['period.remove', { period: 'basic:2026-03-01..2026-03-31' }],
         ['addon.add', { addon: 'enriched' }],
         ['addon.remove', { addon: 'enriched' }],
-        ['token.revoke', { token: token.id, name: 'laptop' }],
+        ['token.revoke', { token: token.id }],
         ['account.suspend', {}],
         ['account.resume', {}],
         ['account.delete', {}],
       ])
       const entries = await ledger.audit(ALL, 0, 100)
       for (const [place, { time, actor, origin, account, email }] of entries.entries()) {
-        const expected = [place === 0 ? NOW : NOW + 10, TESTER.user, TESTER.origin, id, ANN.email]
+        const expected = [place === 0 ? NOW : NOW + 10, TESTER.user, TESTER.origin, id, null]
         assert.deepEqual([time, actor, origin, account, email], expected)
+      }
+    },
+  )
+
+  on(
+    engine,
+    'no entry names a deleted account, also where it was the actor; an erased one has only its end',
+    async (world) => {
+      const { ledger } = world
+      const names = async () => JSON.stringify(await ledger.audit(ALL, 0, 100))
+      const bob = (await ledger.as(TESTER).createAccount({ ...ANN, email: 'bob@example.com' }, NOW))!
+      for (const isErased of [false, true]) {
+        const { id, email } = await made(ledger)
+        await ledger.as(webActor(email)).createToken(id, newToken('of ann', isErased ? 1 : 2), NOW)
+        await ledger.as(webActor(email)).setPlan(bob.id, isErased ? 'free' : 'basic')
+        assert.match(await names(), /ann@example\.com/)
+        await ledger.as(TESTER).deleteAccount(id, isErased)
+        assert.doesNotMatch(await names(), /ann/)
+        const entries = await ledger.audit(ALL, 0, 100)
+        assert.equal(entries.filter(({ account }) => account === id).length, isErased ? 0 : 3)
+        assert.ok(entries.some(({ actor, account }) => actor === `account ${id}` && account === bob.id))
+        const end = entries.at(-1)!
+        assert.deepEqual(
+          [end.action, end.account, end.details],
+          ['account.delete', ...(isErased ? [null, { erased: true }] : [id, {}])],
+        )
       }
     },
   )

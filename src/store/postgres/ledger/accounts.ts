@@ -7,9 +7,10 @@ import type { NewToken } from '../../../accounts/token.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { LedgerChanges } from '../../port/ledger.ts'
 import type { OperatorTokenChanges, ReleaseChanges } from '../../port/operator.ts'
+import type { Statement } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
-import { auditWriterOf, type WriteAuditEntry } from './audit.ts'
+import { auditWriterOf, type WriteAuditEntry, writeInstallationAudit } from './audit.ts'
 import { insertToken } from './tokens.ts'
 
 /** An account `a` as JSON, with its periods and add-ons. */
@@ -52,7 +53,7 @@ const RESUME_ACCOUNT = {
   name: 'account.resume',
   text: 'update account set suspended = null where id = $1 and suspended is not null',
 }
-/** Locks the account before a period is added, so that the second of two concurrent additions sees the first. */
+/** Locks the account before periods are compared and before usage is kept: concurrent writes are seen or wait. */
 const LOCK_ACCOUNT = { name: 'account.lock', text: 'select id from account where id = $1 for update' }
 const ADD_PERIOD = {
   name: 'period.insert',
@@ -73,17 +74,30 @@ const REMOVE_ADDON = { name: 'addon.delete', text: 'delete from addon where acco
  * Deletes budgets before token leases, and the account before its lookup requests, because every writer locks them in
  * this order. Periods, add-ons, tokens and usage are deleted with their account.
  */
-const DELETE_ACCOUNT_ROWS = [
-  'budget where account',
-  'token_lease where account',
-  'expired_lease where account',
-  'paid_file where account',
-  'account where id',
-  'lookup_request_count where account',
-].map((what) => ({
+const deletionOf = (what: string): Statement => ({
   name: `account.delete_${what.split(' ')[0]}`,
   text: `delete from ${what} = $1`,
-}))
+})
+const DELETE_UNITS = ['budget', 'token_lease', 'expired_lease', 'paid_file'].map((table) =>
+  deletionOf(`${table} where account`),
+)
+const DELETE_ACCOUNT = ['account where id', 'lookup_request_count where account'].map(deletionOf)
+
+const CHECK_ACCOUNT: Statement = { name: 'account.check', text: 'select id from account where id = $1' }
+const KEEP_USAGE = {
+  name: 'account.keep-usage',
+  text: `insert into closed_usage (account, day, endpoint, token, calls)
+    select account, day, endpoint, token, calls from usage where account = $1`,
+}
+const UNNAME_ACTOR = {
+  name: 'account.unname-actor',
+  text: `update audit set actor = 'account ' || $1::integer where actor = (select email from account where id = $1)`,
+}
+const UNNAME_AUDIT = {
+  name: 'account.unname-audit',
+  text: `update audit set email = null, details = (details::jsonb - 'name')::text where account = $1`,
+}
+const REMOVE_AUDIT = { name: 'account.remove-audit', text: 'delete from audit where account = $1' }
 
 function setColumnText(column: 'plan' | 'role'): string {
   return `with former as (select id, ${column} as former from account where id = $1 for update)
@@ -151,12 +165,26 @@ export function postgresAccountWrites(
         await auditWriterOf(actor, now())(session, enabled ? 'addon.add' : 'addon.remove', account, { addon })
       }),
     ...postgresSuspensionWrites(transaction, actor, now),
-    deleteAccount: (account) =>
-      transaction(async (session) => {
-        await auditWriterOf(actor, now())(session, 'account.delete', account, {})
-        for (const deletion of DELETE_ACCOUNT_ROWS) await session.run(deletion, [account])
-      }),
+    deleteAccount: (account, erase = false) =>
+      transaction((session) => deleteAccountRows(session, actor, now(), account, erase)),
   }
+}
+
+/** Deletes an account; keeps its usage and audit log without its name, or erases them. */
+async function deleteAccountRows(
+  session: Session,
+  actor: Actor,
+  now: Instant | null,
+  account: number,
+  erase: boolean,
+): Promise<void> {
+  if ((await session.rows(CHECK_ACCOUNT, [account])).length === 0) return
+  if (erase) await writeInstallationAudit(session, actor, now, 'account.delete', { erased: true })
+  else await auditWriterOf(actor, now)(session, 'account.delete', account, {})
+  const auditSteps = [UNNAME_ACTOR, erase ? REMOVE_AUDIT : UNNAME_AUDIT]
+  const keepUsage = erase ? [] : [LOCK_ACCOUNT, KEEP_USAGE]
+  for (const step of [...auditSteps, ...DELETE_UNITS, ...keepUsage, ...DELETE_ACCOUNT])
+    await session.run(step, [account])
 }
 
 function postgresSuspensionWrites(

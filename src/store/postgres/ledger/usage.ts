@@ -7,7 +7,13 @@ import type { Database } from '../database/database.ts'
 const READ_USAGE = {
   name: 'usage.read',
   text: `select day, endpoint, token, calls from usage
+    where account = $1 and day >= coalesce($2, '') and day <= coalesce($3, '9999-12-31')
+    union all select day, endpoint, token, calls from closed_usage
     where account = $1 and day >= coalesce($2, '') and day <= coalesce($3, '9999-12-31') order by day, endpoint, token`,
+}
+const READ_DELETED_ACCOUNTS = {
+  name: 'usage.deleted-accounts',
+  text: 'select distinct account from closed_usage order by account',
 }
 /** Records nothing for a deleted account. Rows are locked in key order. */
 const RECORD_USAGE = {
@@ -28,6 +34,8 @@ const RECORD_USAGE = {
 
 export function postgresUsage({ read, transaction }: Pick<Database, 'read' | 'transaction'>) {
   return {
+    deletedAccounts: async (): Promise<number[]> =>
+      (await read<{ account: number }>(READ_DELETED_ACCOUNTS)).map(({ account }) => account),
     usage: (account: number, from: Day | null, to: Day | null): Promise<UsageCount[]> =>
       read<UsageCount>(READ_USAGE, [account, from, to]),
     recordUsage: (calls: readonly UsageNote[]): Promise<void> =>

@@ -170,9 +170,24 @@ function accountDeletion(database: DatabaseSync) {
     'one_time_link',
   ].map((table) => database.prepare(`delete from ${table} where account = ?`))
   const remove = database.prepare('delete from account where id = ?')
-  const { ofAccount } = auditWrites(database)
-  return (now: Instant, actor: Actor, account: number): void => {
-    ofAccount(now, actor, 'account.delete', account, {})
+  const keepUsage = database.prepare(
+    `insert into closed_usage (account, day, endpoint, token, calls)
+     select account, day, endpoint, token, calls from usage where account = ?`,
+  )
+  const unnameActor = database.prepare(
+    `update audit set actor = 'account ' || cast(?1 as integer) where actor = (select email from account where id = ?1)`,
+  )
+  const unnameEntries = database.prepare(
+    `update audit set email = null, details = json_remove(details, '$.name') where account = ?`,
+  )
+  const removeEntries = database.prepare('delete from audit where account = ?')
+  const exists = database.prepare('select 1 from account where id = ?')
+  const { ofAccount, ofInstallation } = auditWrites(database)
+  return (now: Instant, actor: Actor, account: number, erase: boolean): void => {
+    if (exists.get(account) === undefined) return
+    if (erase) ofInstallation(now, actor, 'account.delete', { erased: true })
+    else ofAccount(now, actor, 'account.delete', account, {})
+    for (const step of [unnameActor, ...(erase ? [removeEntries] : [keepUsage, unnameEntries])]) step.run(account)
     for (const deletion of [...deletions, remove]) deletion.run(account)
   }
 }

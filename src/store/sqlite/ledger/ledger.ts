@@ -78,7 +78,7 @@ function ledgerReads(database: DatabaseSync) {
   const { standing } = tokenStandingReads(database)
   const { used } = sqliteBudgetReads(database)
   const { isPaid } = sqlitePaidFileReads(database)
-  const { usage } = usageReads(database)
+  const { usage, deletedAccounts } = usageReads(database)
   const { audit, recentAudit } = auditReads(database)
   const { placeMark } = placeMarkReads(database)
   return {
@@ -88,6 +88,7 @@ function ledgerReads(database: DatabaseSync) {
     findToken: async (hash) => standing(hash),
     usedUnits: async (account, day) => used(account, day),
     isFilePaid: async (account, day, file) => isPaid(account, day, file),
+    deletedAccounts: async () => deletedAccounts(),
     usage: async (account, from, to) => usage(account, from, to),
     audit: async (filter, after, limit) => audit(filter, after, limit),
     recentAudit: async (filter, before, limit) => recentAudit(filter, before, limit),
@@ -106,7 +107,7 @@ function ledgerChangesBy(actor: Actor, write: LedgerWrite, isConfigured: boolean
     setAddon: (account, addon, enabled) => write('setAddon', [actor, account, addon, enabled]),
     suspendAccount: (account, now) => write('suspendAccount', [actor, account], now),
     resumeAccount: (account) => write('resumeAccount', [actor, account]),
-    deleteAccount: (account) => write('deleteAccount', [actor, account]),
+    deleteAccount: (account, erase = false) => write('deleteAccount', [actor, account, erase]),
     setPassword: (account, hash, keep, now) => write('setPassword', [actor, account, hash, keep], now),
     createToken: (account, token, now) => write('createToken', [actor, account, storedToken(token)], now),
     createTokenWithin: (max, account, token, now) =>

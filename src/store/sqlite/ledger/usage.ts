@@ -7,9 +7,13 @@ import type { UsageCount, UsageNote } from '../../port/ledger.ts'
 export function usageReads(database: DatabaseSync) {
   const read = database.prepare(
     `select day, endpoint, token, calls from usage
-     where account = ? and day >= coalesce(?, '') and day <= coalesce(?, '9999-12-31') order by day, endpoint, token`,
+     where account = ?1 and day >= coalesce(?2, '') and day <= coalesce(?3, '9999-12-31')
+     union all select day, endpoint, token, calls from closed_usage
+     where account = ?1 and day >= coalesce(?2, '') and day <= coalesce(?3, '9999-12-31') order by day, endpoint, token`,
   )
+  const readClosed = database.prepare('select distinct account from closed_usage order by account')
   return {
+    deletedAccounts: (): number[] => readClosed.all().map(({ account }) => account as number),
     usage: (account: number, from: Day | null, to: Day | null): UsageCount[] =>
       (read.all(account, from, to) as UsageCount[]).map((row) => ({ ...row })),
   }
