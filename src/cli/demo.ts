@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { EXAMPLE_DOMAINS, SHOWCASE_DOMAIN } from '../../lab/lab.ts'
 import type { NewAccount, Plan } from '../accounts/account.ts'
 import { makeToken, newTokenRecord, TOKEN_BYTES } from '../accounts/token.ts'
 import { createSignInLink, SIGN_IN_LINK_SECONDS } from '../api/auth/sign-in-link.ts'
-import { readSettings, SETTINGS, type Settings } from '../config/settings.ts'
+import { readSettings, type Settings } from '../config/settings.ts'
 import { startServer } from '../server/primary.ts'
 import { SYSTEM_CLOCK } from '../server/system-clock.ts'
 import { indexOnce } from '../similar/index/run-indexer.ts'
@@ -21,6 +21,7 @@ import { addDays, type Day, dayOf, type Instant } from '../values/time.ts'
 import { buildDemoFiles, type DemoFiles } from './demo/files.ts'
 import { crawlLab, type LabCrawl } from './demo/lab.ts'
 import { demoPortOptions, reservePort } from './demo/reserve-port.ts'
+import { settingParser } from './program/setting-parser.ts'
 
 type DemoOptions = { port: number; folder: string }
 /** The tokens by plan, and the ID of the operator. */
@@ -32,7 +33,7 @@ const DEMO_STARTING_MESSAGE =
 
 export function defineDemo(command: Command): void {
   command
-    .option('--port <port>', 'port to listen on, on 127.0.0.1', parsePortArgument, 8080)
+    .option('--port <port>', 'port to listen on, on 127.0.0.1', settingParser('port'), 8080)
     .option('--folder <folder>', 'folder for its store', '.demo')
     .addHelpText('after', '\nThe store is rebuilt at every start. The demo ignores DOMAINDEX_ variables.')
     .action(runDemo)
@@ -70,12 +71,6 @@ async function runDemo({ port, folder }: DemoOptions): Promise<void> {
   console.log(demoInstructions(address, crawled, folder, accounts))
   console.log(fileInstructions(address, files, accounts.premium))
   await ended
-}
-
-function parsePortArgument(text: string): number {
-  const port = SETTINGS.port.parse(text)
-  if (port === undefined) throw new InvalidArgumentError(`It must be ${SETTINGS.port.allowed}.`)
-  return port
 }
 
 /** Names the paths by port, so that two demos never share a file. */

@@ -7,8 +7,16 @@ import type { DnsServer } from '../probe/dns/server.ts'
 import { startServer } from '../server/primary.ts'
 import type { Store } from '../store/port/store.ts'
 import { collectServer, parseParallel } from './crawl/options.ts'
+import { settingParser } from './program/setting-parser.ts'
 
-type ServeCommandOptions = { crawl?: true; ct?: true; resolver: DnsServer[]; parallel: number }
+type ServeCommandOptions = {
+  port?: number
+  host?: string
+  crawl?: true
+  ct?: true
+  resolver: DnsServer[]
+  parallel: number
+}
 
 const SERVE_HELP = `
 Logs go to standard error, one JSON object per line. The listener DOMAINDEX_ADMIN serves the
@@ -18,6 +26,8 @@ more than a second later, stops it at once.`
 
 export function defineServe(command: Command): void {
   command
+    .option('--port <port>', 'port to listen on; by default DOMAINDEX_PORT', settingParser('port'))
+    .option('--host <address>', 'address to listen on; by default DOMAINDEX_HOST', settingParser('host'))
     .option('--crawl', 'also crawl due names in a child process, as crawl --loop does')
     .option('--ct', 'also follow certificate logs in a child process, as fetch ct does')
     .addOption(
@@ -27,8 +37,8 @@ export function defineServe(command: Command): void {
     )
     .option('--parallel <probes>', 'concurrent probes of the crawl', parseParallel, 256)
     .addHelpText('after', SERVE_HELP)
-    .action(async ({ crawl, ct, resolver, parallel }: ServeCommandOptions) => {
-      const settings = loadSettings()
+    .action(async ({ crawl, ct, resolver, parallel, ...listener }: ServeCommandOptions) => {
+      const settings = { ...loadSettings(), ...listener }
       if (crawl) {
         const { checkCrawlSettings } = await import('../server/crawl/continuous-crawl.ts') // loads the crawler only if it runs
         checkCrawlSettings(settings, { resolver, allow: [], parallel })

@@ -168,6 +168,13 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       stdout: '',
       stderr: `domaindex: 127.0.0.1:${port} is in use: set another port with DOMAINDEX_PORT\n`,
     })
+    const byOptions = await run(['serve', '--port', `${port}`, '--host', '127.0.0.1'], {
+      env: { ...env, DOMAINDEX_PORT: '1' },
+    })
+    assert.match(byOptions.stderr, new RegExp(`^domaindex: 127\\.0\\.0\\.1:${port} is in use`))
+    const invalid = await run(['serve', '--port', '70000'], { env })
+    assert.equal(invalid.code, 2)
+    assert.match(invalid.stderr, /--port.*It must be/)
     const admin = await run(['serve'], { env: { DOMAINDEX_PORT: '0', DOMAINDEX_ADMIN: `127.0.0.1:${port}` } })
     assert.equal(admin.stderr, `domaindex: 127.0.0.1:${port} is in use: set another port with DOMAINDEX_ADMIN\n`)
     const demo = `sqlite:${path('demo.db')}`

@@ -8,6 +8,9 @@ import { endWriter, newWriterName } from './leftovers.ts'
 /** The name of the mark in a folder, or its key in S3. */
 export const MARK_NAME = 'installation'
 
+/** The name of the file that describes the installation of the mark, for messages. Earlier releases wrote none. */
+export const DESCRIPTION_NAME = `${MARK_NAME}.description`
+
 /** The name of the file of a claim that is not complete: a mark that the store may know, and the place does not. */
 export const claimName = (mark: string): string => `${MARK_NAME}.${mark}`
 

@@ -5,7 +5,7 @@
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { SETTINGS } from '../../config/settings.ts'
-import { claimName, MARK_NAME } from '../../jobs/file-store/place-mark.ts'
+import { claimName, DESCRIPTION_NAME, MARK_NAME } from '../../jobs/file-store/place-mark.ts'
 import type { Job } from '../../store/port/jobs.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Place } from './place.ts'
@@ -70,7 +70,7 @@ async function placeFault(place: Place, store: PlaceStore, by: PlaceUser): Promi
     if (by === 'server') return null
     if (await claim(place, store.ledger, null)) return null
   }
-  return wrongPlaceMessage(place, found)
+  return wrongPlaceMessage(place, found, await place.notes.read(DESCRIPTION_NAME))
 }
 
 /** Whether the place has the mark, or the claim of it. */
@@ -92,8 +92,9 @@ async function claim(place: Place, ledger: PlaceStore['ledger'], former: string 
   return stored === mark || isOwn(place, stored)
 }
 
-async function completeClaim({ notes }: Place, mark: string): Promise<void> {
+async function completeClaim({ notes, description }: Place, mark: string): Promise<void> {
   if ((await notes.read(MARK_NAME)) === mark) return
+  await notes.write(DESCRIPTION_NAME, description)
   await notes.write(MARK_NAME, mark)
   await notes.remove(claimName(mark))
 }
@@ -114,8 +115,9 @@ function elsewhereMessage({ name, location }: Place): string {
   )
 }
 
-function wrongPlaceMessage({ name, location }: Place, found: string | null): string {
-  const what = found === null ? 'is empty, or has no mark' : 'belongs to another installation'
+function wrongPlaceMessage({ name, location }: Place, mark: string | null, description: string | null): string {
+  const owner = description === null ? `mark ${mark}` : `store ${description}`
+  const what = mark === null ? 'is empty, or has no mark' : `belongs to another installation (${owner})`
   return (
     `${SETTINGS[name].name} (${location}) ${what}: mount or name the place that the other servers of this store use. ` +
     HOW_TO_REPLACE

@@ -1,6 +1,8 @@
 /** The places where an installation keeps files: the file store, and with scheduled jobs the zones and the inbox. */
 
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
 import type { Settings } from '../../config/settings.ts'
 import { BuildFault } from '../../jobs/file-store/build-fault.ts'
 import { FILE_KINDS, type FileStore } from '../../jobs/file-store/file-store.ts'
@@ -18,6 +20,8 @@ export type Place = {
   hasFiles(): Promise<boolean>
   /** The mark that this process gives the place if it claims it. So a claim that fails again leaves one file. */
   newMark: string
+  /** The store and the machine, by which messages name this installation. */
+  description: string
 }
 
 /** The places that a server uses. One that runs no jobs needs neither zones nor an inbox. */
@@ -35,6 +39,7 @@ export async function filePlace(settings: Settings): Promise<Place> {
     notes: fileStore.notes,
     hasFiles: () => hasFiles(fileStore),
     newMark: randomUUID(),
+    description: describeInstallation(settings),
   }
 }
 
@@ -49,11 +54,26 @@ async function hasFiles(fileStore: FileStore): Promise<boolean> {
 }
 
 /** The place of zones and lists of names. */
-export const zonesPlace = ({ zones }: Settings): Place => folderPlace('zones', zones)
+export const zonesPlace = (settings: Settings): Place => folderPlace('zones', settings)
 
 /** The place of files that wait for their import. */
-export const inboxPlace = ({ inbox }: Settings): Place => folderPlace('inbox', inbox)
+export const inboxPlace = (settings: Settings): Place => folderPlace('inbox', settings)
 
-function folderPlace(name: 'zones' | 'inbox', folder: string): Place {
-  return { name, location: folder, notes: folderNotes(folder), hasFiles: async () => false, newMark: randomUUID() }
+function folderPlace(name: 'zones' | 'inbox', settings: Settings): Place {
+  const folder = settings[name]
+  return {
+    name,
+    location: folder,
+    notes: folderNotes(folder),
+    hasFiles: async () => false,
+    newMark: randomUUID(),
+    description: describeInstallation(settings),
+  }
+}
+
+/** Without user, password and parameters of the store. */
+function describeInstallation({ store }: Settings): string {
+  const { protocol, host, pathname } = new URL(store)
+  const location = host === '' ? `${protocol}${resolve(pathname)}` : `${protocol}//${host}${pathname}`
+  return `${location}, first used by ${hostname()}`
 }

@@ -25,7 +25,8 @@ async function world(t: TestContext) {
   const place = (folder: string, name: PlaceName = 'files'): Place => {
     const fileStore = openFolderFileStore(path(folder))
     const hasFiles = async () => (await fileStore.list('snapshot')).length > 0
-    return { name, location: folder, notes: folderNotes(path(folder)), hasFiles, newMark: randomUUID() }
+    const notes = folderNotes(path(folder))
+    return { name, location: folder, notes, hasFiles, newMark: randomUUID(), description: 'sqlite:/srv/s.db on one' }
   }
   return { store, path, place }
 }
@@ -50,7 +51,7 @@ const DAY = parseDay('2026-11-20')!
 const wrong = async (...values: Parameters<typeof wrongPlaces>): Promise<string> =>
   (await wrongPlaces(...values)).join()
 
-for (const at of [0, 1, 2])
+for (const at of [0, 1, 2, 3])
   for (const when of ['before', 'after'] as const)
     test(`given a claim that ends ${when} its change ${at}, the next check completes it`, async (t) => {
       const { store, place } = await world(t)
@@ -65,7 +66,7 @@ for (const at of [0, 1, 2])
     })
 
 test('given a command that ends at any change, the former or the new place is right, and running it again helps', async (t) => {
-  for (const at of [0, 1, 2])
+  for (const at of [0, 1, 2, 3])
     for (const when of ['before', 'after'] as const) {
       const { store, place } = await world(t)
       assert.equal(await wrong([place('former')], store, 'claimer'), '')

@@ -89,7 +89,10 @@ test('the mark of a place tells installations apart, and a folder that all serve
   const servers = [await mine.serve(settings), await mine.serve(settings), await theirs.serve(settings)]
   assert.deepEqual(await Promise.all(servers.map(readiness)), [200, 200, 503])
   await until(() => notReady(servers[2]!).length > 0)
-  assert.match(notReady(servers[2]!)[0]!, /DOMAINDEX_FILES \(\S+files\) belongs to another installation: mount or name/)
+  assert.match(
+    notReady(servers[2]!)[0]!,
+    /DOMAINDEX_FILES \(\S+files\) belongs to another installation \(store postgres(ql)?:\/\/[^@ ]+, first used by \S+\): mount or name/,
+  )
   assert.match(readFileSync(join(path('files'), 'installation'), 'utf8'), /^[0-9a-f-]{36}\n$/)
 })
 
