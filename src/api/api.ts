@@ -36,8 +36,16 @@ const QUERY_METHODS = ['GET', 'HEAD', 'POST']
 const HEALTH_PATHS = ['/healthz', '/readyz']
 const PAGE_METHODS = ['GET', 'HEAD']
 
-/** `drain`: from now on, every response closes its connection, and /readyz reports that the server is not ready. */
-export type Api = { app: FastifyInstance; connections: ConnectionManager; drain: () => void }
+/**
+ * `drain`: from now on, every response closes its connection, and /readyz reports that the server is not ready.
+ * `settleQuota`: settles the charged units of this process with the ledger.
+ */
+export type Api = {
+  app: FastifyInstance
+  connections: ConnectionManager
+  drain: () => void
+  settleQuota: () => Promise<void>
+}
 
 /** Creates the server without listening. When it is closed, it settles all accounts and leaves the store open. */
 export async function createApi(options: ApiOptions): Promise<Api> {
@@ -76,6 +84,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     drain: () => {
       responses.isDraining = true
     },
+    settleQuota: () => quotaLimiter.settle(),
   }
 }
 

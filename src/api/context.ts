@@ -55,6 +55,8 @@ export type ApiContext = {
   /** Limits downloads until their last byte is sent. */
   downloadLimiter: AccountConcurrencyLimiter
   quotaLimiter: QuotaLimiter
+  /** Lets all processes of this server settle their charged units. */
+  settleServer: () => Promise<void>
   cursorKeyring: CursorKeyring
   responses: ResponseContext
   /** Requests a crawl of a name that an account looked up and that is unknown. */

@@ -56,6 +56,8 @@ export type ApiOptions = {
   examples?: readonly string[]
   /** Where lookups of unknown names cause crawl requests, and how many per account and day; null: none. */
   lookupCrawlRequests?: { crawlRequests: CrawlRequests; maxPerDay: number } | null
+  /** Lets all processes of this server settle their charged units; by default there is only this one. */
+  settleServer?: () => Promise<void>
   /** Whole Unix seconds. */
   now: () => Instant
   /** Milliseconds of a monotonic clock. */
@@ -97,6 +99,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     batchLimiter: new AccountConcurrencyLimiter(BATCH_CONCURRENCY, monotonicMs),
     downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
+    settleServer: options.settleServer ?? (async () => {}),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
     responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
     requestCrawl: crawlRequester(options),

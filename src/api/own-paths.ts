@@ -30,7 +30,7 @@ export function pageHandlers(context: ApiContext, document: string, crawler: Api
 async function quotaResponse(context: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const caller = await authenticateBearer(context, request)
   request.accessRecord.account = caller.account.id
-  const { reset, ...status } = await quotaStatus(context.quotaLimiter, caller)
+  const { reset, ...status } = await quotaStatus(context, caller)
   const body = JSON.stringify({ ...status, reset: `${formatInstant(reset)}+00:00` })
   return { status: 200, body: [body], headers: rateLimitHeaders(caller, status.remaining ?? 0) }
 }

@@ -19,7 +19,7 @@ const WEB_PAGE = 'web page'
 
 export const showUsage: AppHandler = async (context, caller, request) => {
   const days = readDays(request.query as Parameters, caller.today)
-  const { reset, ...status } = await quotaStatus(context.quotaLimiter, caller)
+  const { reset, ...status } = await quotaStatus(context, caller)
   const { counts, names } = await readUsage(context, caller, days)
   const byDay = Map.groupBy(counts, ({ day }) => day)
   return jsonResponse(200, {

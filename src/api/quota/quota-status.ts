@@ -7,7 +7,14 @@ import type { QuotaLimiter } from './quota-limiter.ts'
 /** `limit` and `remaining` are null for an account without a limit. `reset`: when the next day starts. */
 export type QuotaStatus = { limit: number | null; used: number; remaining: number | null; reset: Instant }
 
-export async function quotaStatus(quotaLimiter: Pick<QuotaLimiter, 'used'>, caller: Caller): Promise<QuotaStatus> {
+/** What a status reads. `settleServer`: lets all processes of this server settle, so that no charge of theirs is missing. */
+type QuotaStatusContext = { quotaLimiter: Pick<QuotaLimiter, 'used'>; settleServer: () => Promise<void> }
+
+export async function quotaStatus(
+  { quotaLimiter, settleServer }: QuotaStatusContext,
+  caller: Caller,
+): Promise<QuotaStatus> {
+  await settleServer()
   const used = await quotaLimiter.used(caller)
   const limit = caller.limits.dailyCalls
   const remaining = limit === null ? null : Math.max(0, limit - used)

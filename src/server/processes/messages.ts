@@ -23,10 +23,11 @@ export type WorkerOrder = {
  * `drain`: expect no more connections, close the idle ones, and exit when none is left.
  * `reportMetrics`: send the metrics.
  * `setPoolReadiness`: whether all workers serve. If not, no worker is ready.
+ * `settleQuota`: settle the charged units with the ledger. `poolSettled`: all workers have, or did not respond in time.
  */
 export type WorkerCommand =
   | { to: 'worker'; do: 'serve'; order: WorkerOrder }
-  | { to: 'worker'; do: 'stopAccepting' | 'drain' | 'reportMetrics' }
+  | { to: 'worker'; do: 'stopAccepting' | 'drain' | 'reportMetrics' | 'settleQuota' | 'poolSettled' }
   | { to: 'worker'; do: 'takeConnection'; number: number; waited: number }
   | { to: 'worker'; do: 'setPoolReadiness'; isPoolComplete: boolean }
 
@@ -61,10 +62,10 @@ export type IndexCommand = { to: 'indexer'; do: 'run'; order: IndexOrder } | { t
 
 /**
  * Reports of a worker. `connectionTaken`: the worker has the connection that the primary sent. `connectionsClosed`: the
- * numbers of closed connections. `failed`: the worker cannot serve. `code` is the system error code, if there is one.
+ * numbers of closed connections. `quotaSettled`: the answer to `settleQuota`. `settlePool`: settle all workers. `failed`: the worker cannot serve. `code` is the system error code, if there is one.
  */
 export type WorkerReport =
-  | { to: 'primary'; is: 'ready' | 'stopped' | 'poolReadinessSet' | 'connectionTaken' }
+  | { to: 'primary'; is: 'ready' | 'stopped' | 'poolReadinessSet' | 'connectionTaken' | 'quotaSettled' | 'settlePool' }
   | { to: 'primary'; is: 'connectionsClosed'; numbers: number[] }
   | { to: 'primary'; is: 'metrics'; metrics: WorkerMetricsJson }
   | Heartbeat

@@ -4,7 +4,8 @@ import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Acceptor, attachWorker } from '../connections/acceptor.ts'
-import type { WorkerMetricsJson, WorkerOrder } from './messages.ts'
+import { isWorkerReport, type WorkerMetricsJson, type WorkerOrder } from './messages.ts'
+import { sharedRuns } from './shared-runs.ts'
 import { type Slot, Supervisor } from './supervisor.ts'
 import { requestReport, sendToWorker } from './worker-channel.ts'
 
@@ -110,6 +111,16 @@ export class WorkerPool {
     await this.#broadcastReadiness()
   }
 
+  /** Lets every worker settle its charged units with the ledger, within WORKER_REPORT_TIMEOUT_MS. */
+  readonly #settle = sharedRuns(async () => {
+    const children = this.#slots.flatMap(({ child }) => child ?? [])
+    await Promise.all(
+      children.map(({ worker }) =>
+        requestReport(worker, { to: 'worker', do: 'settleQuota' }, 'quotaSettled', WORKER_REPORT_TIMEOUT_MS),
+      ),
+    )
+  })
+
   /** The metrics of every worker, within WORKER_REPORT_TIMEOUT_MS. */
   collectMetrics(): Promise<WorkerMetrics[]> {
     return Promise.all(
@@ -154,6 +165,10 @@ export class WorkerPool {
     const report = await requestReport(worker, { to: 'worker', do: 'serve', order }, 'ready', WORKER_START_TIMEOUT_MS)
     if (report?.is === 'failed') throw new WorkerStartError(report.message, report.code)
     if (report?.is !== 'ready') throw new WorkerStartError('it ended or timed out before it was ready', null)
+    worker.on('message', (message) => {
+      if (!isWorkerReport(message) || message.is !== 'settlePool') return
+      void this.#settle().then(() => sendToWorker(worker, { to: 'worker', do: 'poolSettled' }))
+    })
     attachWorker(worker, this.#acceptor, () => {
       this.#log.error(
         { worker: slot },

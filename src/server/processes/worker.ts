@@ -6,6 +6,7 @@ import { type Api, createApi } from '../../api/api.ts'
 import { ApiMetrics } from '../../api/metrics.ts'
 import type { HealthState } from '../../api/openapi/own-paths.ts'
 import { WebPage } from '../../api/page/page.ts'
+import { withTimeout } from '../../api/with-timeout.ts'
 import type { Settings } from '../../config/settings.ts'
 import { mailSettings } from '../../config/web.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
@@ -23,10 +24,13 @@ import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { type ClockReport, logClock } from './clock-check.ts'
 import { sendHeartbeats } from './heartbeat.ts'
 import { isWorkerCommand, type WorkerOrder, type WorkerReport } from './messages.ts'
+import { sharedRuns } from './shared-runs.ts'
 import { monitorStore, type StoreMonitor } from './store-monitor.ts'
 
 /** Milliseconds for which a call waits for a store that does not respond. */
 const STORE_SILENCE_MS = 10_000
+/** Milliseconds for which a reading of the quota waits for the other workers. */
+const POOL_SETTLE_TIMEOUT_MS = 1_000
 /** Milliseconds for which the numbers of closed connections are collected before they are sent. */
 const CLOSED_REPORT_DELAY_MS = 50
 
@@ -55,6 +59,8 @@ process.on('message', (message, handle) => {
   else if (message.do === 'takeConnection') takeConnection(runningWorker, message, handle as Socket | undefined)
   else if (message.do === 'reportMetrics') void reportMetrics(runningWorker)
   else if (message.do === 'setPoolReadiness') setPoolReadiness(runningWorker, message.isPoolComplete)
+  else if (message.do === 'settleQuota') void settleQuota(runningWorker)
+  else if (message.do === 'poolSettled') poolSettled()
   else void (message.do === 'stopAccepting' ? stopAccepting(runningWorker) : drainAndExit(runningWorker))
 })
 
@@ -78,13 +84,13 @@ async function startServing({ settings, limits, demo, examples, pageFolder }: Wo
     const similarSearch = openSimilarityService(store)
     const fileStore = await openFileStore(settings)
     const api = await createApi({
-      ...{ store, similarSearch, fileStore, settings, limits, log, metrics, now: storeMonitor.now },
+      ...{ store, similarSearch, fileStore, settings, limits, log, metrics, examples, now: storeMonitor.now },
       readiness: () => poolReadiness(readiness(), runningWorker?.isPoolComplete === true),
       operation: cachedOperation(store, fileStore, () => performance.now()),
       mail: mailSettings(settings),
-      examples,
       page: pageFolder === null ? null : new WebPage(pageFolder),
       lookupCrawlRequests: lookupCrawlRequestsOf(settings, store),
+      settleServer: sharedRuns(settlePool),
     })
     const ending = new AbortController()
     void similarSearch.refresh(SYSTEM_CLOCK, ending.signal)
@@ -152,6 +158,22 @@ function createWorkerMetrics(isReady: () => boolean, clock: StoreMonitor['clock'
 
 async function reportMetrics({ metrics }: RunningWorker): Promise<void> {
   sendReport({ to: 'primary', is: 'metrics', metrics: await metrics.registry.getMetricsAsJSON() })
+}
+
+async function settleQuota({ api }: RunningWorker): Promise<void> {
+  await api.settleQuota()
+  sendReport({ to: 'primary', is: 'quotaSettled' })
+}
+
+/** Continues when all workers of this server have settled, or after POOL_SETTLE_TIMEOUT_MS. */
+let poolSettled = (): void => {}
+
+async function settlePool(): Promise<void> {
+  const settled = new Promise<void>((resolve) => {
+    poolSettled = resolve
+  })
+  sendReport({ to: 'primary', is: 'settlePool' })
+  await withTimeout(settled, POOL_SETTLE_TIMEOUT_MS)
 }
 
 function setPoolReadiness(running: RunningWorker, isPoolComplete: boolean): void {
