@@ -95,9 +95,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     ledger,
     authenticator: new Authenticator({ ledger, clients, limits: options.limits, now, monotonicMs }),
     ...pageContext(options, await openMailer(options), monotonicMs, onFault),
-    callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
-    batchLimiter: new AccountConcurrencyLimiter(BATCH_CONCURRENCY, monotonicMs),
-    downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
+    ...concurrencyLimiters(monotonicMs),
     quotaLimiter: new QuotaLimiter({ ledger, holder: randomUUID(), onFault }),
     settleServer: options.settleServer ?? (async () => {}),
     cursorKeyring: await openCursorKeyring({ ledger, now, onFault }),
@@ -108,6 +106,14 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     monotonicMs,
     metrics,
     log,
+  }
+}
+
+function concurrencyLimiters(monotonicMs: () => number) {
+  return {
+    callLimiter: new AccountConcurrencyLimiter(CALL_CONCURRENCY, monotonicMs),
+    batchLimiter: new AccountConcurrencyLimiter(BATCH_CONCURRENCY, monotonicMs),
+    downloadLimiter: new AccountConcurrencyLimiter(DOWNLOAD_CONCURRENCY, monotonicMs),
   }
 }
 
