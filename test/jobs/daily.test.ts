@@ -148,6 +148,14 @@ test('rows are compared with the median of the same weekday in the 8 weeks befor
   assert.deepEqual(checkQuality(DAY, 9999, files, null), { ratio: 6.666, held: null }, 'switched off')
 })
 
+test('the 14 files are of earlier days: that of the day itself, and later ones, do not count', () => {
+  const earlier = onDays(() => 1000).slice(0, 13)
+  const own = { date: DAY, rows: 1000 }
+  const later = Array.from({ length: 5 }, (_, n) => ({ date: addDays(DAY, n + 1), rows: 1000 }))
+  assert.deepEqual(checkQuality(DAY, 1, [...earlier, own, ...later], BOUNDS), { ratio: 0.001, held: null })
+  assert.notEqual(checkQuality(DAY, 1, [...earlier, { date: addDays(DAY, -80), rows: 1000 }], BOUNDS).held, null)
+})
+
 test('a day without a file of the same weekday in the 8 weeks before is not held', () => {
   const old = onDays(() => 10_000, 57)
   assert.deepEqual(checkQuality(DAY, 1, old, BOUNDS), { ratio: null, held: null })

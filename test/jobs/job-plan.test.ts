@@ -225,6 +225,58 @@ test('a follow-up is built from the night after day +7 and day +30 on', () => {
   }
 })
 
+test('a follow-up is due from its very second on, until 35 days have passed, and a file of the second of its day stays', () => {
+  const day = addDays(TODAY, -8)
+  const nextStep = (now: Instant, change: (paper: Paper) => void = () => {}): string | null => {
+    const paper = new Paper()
+    paper.now = now
+    paper.put('daily', day, startOfDay(addDays(day, 1)))
+    paper.run({ job: 'inbox', date: null })
+    for (const kind of ['snapshot', 'enriched'] as const) paper.put(kind, dayOf(now))
+    for (const kind of ['followup-7', 'followup-30'] as const) paper.put(kind, day, startOfDay(addDays(day, 1)))
+    change(paper)
+    const { step } = planJobs(paper.known())
+    return step && `${step.job} ${step.date}`
+  }
+  const withoutFile = (paper: Paper) => void paper.files.get('followup-7')!.delete(day)
+  assert.equal(nextStep(START), null, 'the file is as old as its day')
+  assert.equal(
+    nextStep(START, (paper) => paper.put('followup-7', day, 0)),
+    `followup-7 ${day}`,
+  )
+  assert.equal(nextStep(START - 1, withoutFile), null)
+  assert.equal(nextStep(START, withoutFile), `followup-7 ${day}`)
+  const end = START + MAX_FOLLOWUP_DELAY_DAYS * DAY
+  assert.equal(nextStep(end - 1, withoutFile), `followup-7 ${day}`)
+  assert.equal(nextStep(end, withoutFile), null)
+  const crawled = (paper: Paper) => {
+    withoutFile(paper)
+    paper.crawl = { isRunning: true, requested: 1 }
+  }
+  assert.equal(nextStep(START + DAY - 1, crawled), `request-7 ${day}`)
+  assert.equal(nextStep(START + DAY, crawled), `followup-7 ${day}`, 'a day late, it does not wait')
+  const requested = (seconds: number) => (paper: Paper) => {
+    crawled(paper)
+    paper.run({ job: 'request-7', date: day }, { startedAt: START, endedAt: START + 1 })
+    paper.now = START + 1 + paper.cutoff + seconds
+  }
+  assert.equal(nextStep(START, requested(-1)), null)
+  assert.equal(nextStep(START, requested(0)), `followup-7 ${day}`)
+})
+
+test('a source whose clock is up to 300 seconds ahead has its day built in the same run', () => {
+  for (const [ahead, made] of [
+    [300, ['daily 2026-11-19']],
+    [301, []],
+  ] as const) {
+    const paper = new Paper()
+    paper.run({ job: 'inbox', date: null }, { startedAt: START, endedAt: START })
+    paper.days.set(YESTERDAY, START + ahead)
+    paper.now = START + 400
+    assert.deepEqual(paper.made(), made)
+  }
+})
+
 test('with a crawler, names are requested first, and the file waits until all were probed', () => {
   const paper = new Paper()
   const day = addDays(TODAY, -8)

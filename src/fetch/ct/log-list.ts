@@ -123,7 +123,7 @@ function addLog(logs: CertificateLog[], source: string, kind: CertificateLog['ki
 }
 
 /** Returns the URL with a final slash. */
-function requireLogUrl(text: string): string {
+export function requireLogUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.password !== '')
     throw new InputError(`${text.slice(0, 200)} is not the URL of a log`)
