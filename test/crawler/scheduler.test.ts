@@ -215,6 +215,26 @@ test('a name whose address is in backoff is probed again after the backoff, also
   await expectDone(world)
 })
 
+test('a requested name that is deferred for no time rests a minute, and keeps a later due time', async (t) => {
+  const world = await makeWorld(t)
+  const [name, address] = [named(ASKED), parseAddress('192.0.2.1')!]
+  await visited(world.store, [ASKED], DAY)
+  const [before] = await world.store.observations.crawlStates([name])
+  assert.ok(before!.due > BEGIN + DAY)
+  await world.store.crawlRequests.add('followup', [name])
+  const crawler = world.start('one', {
+    timings: RARE_SWEEPS,
+    probe: async (visited, holder) => ({ ...(await world.visit(visited, holder)), deferredAt: address }),
+  })
+  await world.minutes(4)
+  const times = world.visits.map(({ at }) => at)
+  assert.equal(times.length, 2)
+  assert.ok(times[1]! - times[0]! >= 60, `${times}`)
+  const [after] = await world.store.observations.crawlStates([name])
+  assert.equal(after!.due, before!.due)
+  await finish(world, crawler)
+})
+
 test('a name that can never be probed is tried less and less often, also if it was requested', async (t) => {
   const world = await filled(t)
   const dark: DomainName[] = [DUE[0]!, ASKED].map(named)

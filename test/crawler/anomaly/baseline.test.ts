@@ -218,6 +218,22 @@ test('each kind has its own baseline, and none before a day of history', () => {
   assert.equal(detectAnomaly(INITIAL_ANOMALY_STATE, [sample(random, FULL, bad, NOW)], sparse, NOW).anomaly, null)
 })
 
+test('batches of more than a day ago are not judged together with the newest one', () => {
+  const random = dice(12)
+  const week = weekOf(random, () => USUAL)
+  const verdictAfter = (age: number): string | null => {
+    let state: AnomalyState = INITIAL_ANOMALY_STATE
+    for (let batch = 0; batch < 9; batch++) {
+      const earlier = detectAnomaly(state, [sample(random, 20, lied(USUAL, 0.5), NOW - age)], week, NOW - age)
+      assert.equal(earlier.anomaly, null, 'too few probes')
+      state = earlier.state
+    }
+    return detectAnomaly(state, [sample(random, 60, lied(USUAL, 0.5), NOW)], week, NOW).anomaly
+  }
+  assert.notEqual(verdictAfter(24 * HOUR - 1), null)
+  assert.equal(verdictAfter(24 * HOUR), null)
+})
+
 /** Batches every five minutes after an alarm, until one is saved. Returns after how many hours, and its verdict. */
 function pausedFor(random: () => number, week: OutcomeCount[], levelsAt: (seconds: number) => Levels, visits = SLICE) {
   let judged: AnomalyVerdict = { state: INITIAL_ANOMALY_STATE, anomaly: 'none yet', message: null }

@@ -140,6 +140,16 @@ test('a deferred name also waits at its known name servers', () => {
   })
 })
 
+test('a delayed name waits at the last four addresses that deferred it, and not at those known before its first delay', () => {
+  const addresses = [1, 2, 3, 4, 5].map((host) => at(`192.0.2.${host}`))
+  const seen = observe({ domain: 'a.example' as DomainName, at: 1, dns: {}, web: null })
+  let delayed = { targets: { addresses: [at('203.0.113.1')] } as RateLimitTargets, delays: 0 }
+  for (const [count, address] of addresses.entries()) {
+    delayed = { targets: targetsAfterDelay(delayed, address, seen), delays: count + 1 }
+    assert.deepEqual(delayed.targets, { addresses: addresses.slice(Math.max(0, count - 3), count + 1) })
+  }
+})
+
 test('names that cannot be probed are retried at the end, three times in all, and a thousand in a row pause the crawl', async (t) => {
   const world = worldOf(t, SPREAD)
   const crawlWith = (isDark: (name: DomainName) => boolean, count: number) => {
