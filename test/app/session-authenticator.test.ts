@@ -130,6 +130,28 @@ test('the use of a session is recorded at most once a minute', async (t) => {
   }
 })
 
+test('requests at once record the use of a session once', async (t) => {
+  const { clock, ledger, session, request, secret } = await world(t)
+  let touched = 0
+  const sessions = new SessionAuthenticator({
+    ledger: {
+      findSession: (hash) => ledger.findSession(hash),
+      touchSession(id, now) {
+        touched++
+        return ledger.touchSession(id, now)
+      },
+    },
+    ...{ origins: new OriginCheck(null), now: () => clock.now, monotonicMs: () => START },
+    onFault: (fault) => assert.fail(String(fault)),
+  })
+  clock.now = START + 60
+  for (let count = 0; count < 5; count++) await sessions.authenticateSession(request({}), { csrf: false })
+  assert.equal(touched, 1)
+  await ledger.clearAttempts([]) // follows the write
+  const found = await ledger.findSession(createHash('sha256').update(secret).digest())
+  assert.deepEqual([found?.session.id, found?.session.last_used], [session.id, START + 60])
+})
+
 test('a session that is ended, or whose account is suspended or deleted, is rejected within a second', async (t) => {
   for (const end of ['session', 'suspend', 'delete'] as const) {
     const { ask, clock, ledger, account, session } = await world(t)

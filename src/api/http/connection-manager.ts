@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { SYSTEM_TIMERS, type Timers } from '../timers.ts'
 import { ClientConnection, connectionOf } from './connection.ts'
 import { Admission } from './limits/admission.ts'
 import { MAX_PARSED_PENDING } from './limits/connection-bounds.ts'
@@ -12,17 +13,26 @@ const STALL_CHECK_MS = 5_000
 /** The maximum number of connections that may be stalled between two checks. Further ones are closed. */
 const MAX_STALLED_CONNECTIONS = 256
 
+/** For tests: the timers, and how many connections may be stalled. */
+type StallOptions = { timers?: Pick<Timers, 'every'>; maxStalled?: number }
+
 export class ConnectionManager {
   readonly #server: Server
   readonly #admission: Admission
   readonly #connections: ConnectionRegistry
-  readonly #stallTimer: NodeJS.Timeout
+  readonly #stopStallChecks: () => void
+  readonly #maxStalled: number
   /** Bytes that stalled connections had sent at the last check. */
   #stalledBytesSent = new Map<OpenConnection, number>()
   #isTracking = false
 
   /** Replaces the request listener of the server, and calls it for admitted requests that node:http has parsed. */
-  constructor(server: Server, monotonicMs: () => number, directPath: QueryRecognizer | null) {
+  constructor(
+    server: Server,
+    monotonicMs: () => number,
+    directPath: QueryRecognizer | null,
+    { timers = SYSTEM_TIMERS, maxStalled = MAX_STALLED_CONNECTIONS }: StallOptions = {},
+  ) {
     this.#server = server
     const [handleRequest] = server.listeners('request') as [RequestListener]
     server.removeListener('request', handleRequest)
@@ -47,7 +57,8 @@ export class ConnectionManager {
       if (connection === undefined) handleRequest(request, response)
       else connection.add(request, response)
     })
-    this.#stallTimer = setInterval(() => this.#closeStalled(), STALL_CHECK_MS).unref()
+    this.#maxStalled = maxStalled
+    this.#stopStallChecks = timers.every(STALL_CHECK_MS, () => this.#closeStalled())
   }
 
   /** The number of open connections. */
@@ -94,7 +105,7 @@ export class ConnectionManager {
 
   /** Stops the timers. */
   close(): void {
-    clearInterval(this.#stallTimer)
+    this.#stopStallChecks()
     this.#admission.close()
   }
 
@@ -107,6 +118,6 @@ export class ConnectionManager {
       if (socket.writableNeedDrain) this.#stalledBytesSent.set(connection, socket.bytesWritten - socket.writableLength)
     }
     const stalled = [...this.#stalledBytesSent].filter(([connection, sent]) => before.get(connection) === sent)
-    for (const [{ socket }] of stalled.slice(0, Math.max(0, stalled.length - MAX_STALLED_CONNECTIONS))) socket.destroy()
+    for (const [{ socket }] of stalled.slice(0, Math.max(0, stalled.length - this.#maxStalled))) socket.destroy()
   }
 }
