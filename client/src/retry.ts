@@ -1,4 +1,4 @@
-/** When a failed call is repeated: after faults of the network and of the server, a bounded number of times. */
+/** When a failed call is repeated: after faults of the network and of the server, within a bounded time. */
 
 import { DomaindexError, InvalidResponseError, NetworkError } from './errors.ts'
 
@@ -14,14 +14,21 @@ export type Wait = (ms: number, signal?: AbortSignal) => Promise<void>
 export type RetryPolicy = {
   /** How often a call is repeated. */
   retries: number
-  /** The longest Retry-After that is waited for, in seconds; 0: none. */
+  /** The time in which a call is repeated, in milliseconds from its first attempt. */
+  retryMs: number
+  /** The longest Retry-After of status 429 that is waited for, in seconds; 0: none. */
   maxRetryAfter: number
   wait: Wait
+  /** Milliseconds of a monotonic clock. */
+  monotonicMs: () => number
   /** At least 0 and less than 1. */
   random: () => number
   /** Removes the token from an error before it is thrown. */
   withoutToken: <T>(error: T) => T
 }
+
+/** Faults of the server, and of a proxy before it whose server is restarting. */
+const REPEATED_STATUSES: readonly (number | null)[] = [500, 502, 503, 504]
 
 /** Calls `action` until it succeeds. Throws its last error if that is permanent or the repetitions are used up. */
 export async function withRetries<T>(
@@ -29,55 +36,82 @@ export async function withRetries<T>(
   action: () => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
+  const repetitions = new Repetitions(policy)
+  for (;;) {
     signal?.throwIfAborted()
     try {
       return await action()
     } catch (error) {
       signal?.throwIfAborted()
-      const delay = attempt < policy.retries ? delayAfter(error, attempt, policy) : null
-      if (delay === null) throw policy.withoutToken(error)
-      await policy.wait(delay, signal)
+      await repetitions.waitAfter(error, signal)
     }
   }
 }
 
 /**
- * Gives the items of `attempt`. After a fault it calls `attempt` again, which gives the rest. The repetitions count from
- * the last item.
+ * Gives the items of `attempt`. After a fault it calls `attempt` again, which gives the rest. The repetitions and their
+ * time count from the last item. After an abort it gives no item.
  */
 export async function* withResumption<T>(
   policy: RetryPolicy,
   attempt: () => AsyncIterable<T>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<T, void, void> {
-  for (let failures = 0; ; ) {
+  let repetitions = new Repetitions(policy)
+  for (;;) {
     signal?.throwIfAborted()
     try {
       for await (const item of attempt()) {
-        failures = 0
+        signal?.throwIfAborted()
+        repetitions = new Repetitions(policy)
         yield item
       }
       return
     } catch (error) {
       signal?.throwIfAborted()
-      const delay = failures < policy.retries ? delayAfter(error, failures, policy) : null
-      if (delay === null) throw policy.withoutToken(error)
-      failures++
-      await policy.wait(delay, signal)
+      await repetitions.waitAfter(error, signal)
     }
   }
 }
 
+/** The repetitions of one call. */
+class Repetitions {
+  readonly #policy: RetryPolicy
+  readonly #startedAt: number
+  #count = 0
+
+  constructor(policy: RetryPolicy) {
+    this.#policy = policy
+    this.#startedAt = policy.monotonicMs()
+  }
+
+  /** Waits before the next repetition. Throws `error` if it is permanent, or if the repetitions or their time are used up. */
+  async waitAfter(error: unknown, signal: AbortSignal | undefined): Promise<void> {
+    const { retries, retryMs, monotonicMs, wait, withoutToken } = this.#policy
+    const delay = this.#count < retries ? delayAfter(error, this.#count, this.#policy) : null
+    const isInTime = isQuotaError(error) || monotonicMs() - this.#startedAt + (delay ?? 0) <= retryMs
+    if (delay === null || !isInTime) throw withoutToken(error)
+    this.#count++
+    await wait(delay, signal)
+  }
+}
+
+function isQuotaError(error: unknown): boolean {
+  return error instanceof DomaindexError && error.status === 429
+}
+
 /** Milliseconds until a call is repeated; null if its error is permanent. */
-export function delayAfter(error: unknown, attempt: number, { maxRetryAfter, random }: RetryPolicy): number | null {
+export function delayAfter(
+  error: unknown,
+  attempt: number,
+  { maxRetryAfter, random }: Pick<RetryPolicy, 'maxRetryAfter' | 'random'>,
+): number | null {
   const isNetwork = error instanceof NetworkError
   if (!isNetwork && !(error instanceof DomaindexError) && !(error instanceof InvalidResponseError)) return null
   const { status, retryAfter } = isNetwork ? { status: null, retryAfter: null } : error
-  if (status !== null && status !== 500 && status !== 429) return null
-  if (retryAfter !== null && maxRetryAfter > 0)
-    return retryAfter > maxRetryAfter ? null : Math.min((retryAfter + random()) * 1_000, MAX_TIMER_MS)
-  if (status === 429) return null
+  const isAwaited = isQuotaError(error) && retryAfter !== null && retryAfter <= maxRetryAfter
+  if (!isNetwork && !isAwaited && !REPEATED_STATUSES.includes(status)) return null
+  if (retryAfter !== null) return Math.min((retryAfter + random()) * 1_000, MAX_TIMER_MS)
   return random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt) // "full jitter"
 }
 

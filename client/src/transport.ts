@@ -15,11 +15,13 @@ export type ClientOptions = {
   token?: string | undefined
   /** Replaces `fetch` of the runtime, for a proxy or a test. */
   fetch?: Fetch | undefined
-  /** How often a call is repeated after a fault of the network or status 500. Default: 3. */
+  /** How often a call is repeated after a fault of the network or status 500, 502, 503 or 504. Default: 20. */
   retries?: number | undefined
+  /** The time in which a call is repeated, in seconds from its first attempt. A later Retry-After fails. Default: 60. */
+  maxRetrySeconds?: number | undefined
   /**
-   * The longest Retry-After to wait for, in seconds, before a call is repeated after status 500 or 429. If the server
-   * asks for more, the call fails. Default: 0, which ignores Retry-After and never repeats a call after 429.
+   * The longest Retry-After of status 429 to wait for, in seconds, whatever `maxRetrySeconds` is. Default: 0, which never
+   * repeats a call after 429.
    */
   maxRetryAfter?: number | undefined
   /** The maximum size of a JSON response, in bytes after decompression. Default: 64 MiB. */
@@ -30,6 +32,8 @@ export type ClientOptions = {
   sha256?: (() => Sha256Hasher) | undefined
   /** Waits before a repetition. Default: by a timer. */
   wait?: Wait | undefined
+  /** Milliseconds of a monotonic clock. Default: performance.now. */
+  monotonicMs?: (() => number) | undefined
   /** The source of jitter, from 0 to less than 1. Default: Math.random. */
   random?: (() => number) | undefined
 }
@@ -46,7 +50,8 @@ export type OutgoingRequest = {
   body?: string
 }
 
-const DEFAULT_RETRIES = 3
+const DEFAULT_RETRIES = 20
+const DEFAULT_MAX_RETRY_SECONDS = 60
 const DEFAULT_MAX_RESPONSE_BYTES = 64 * 2 ** 20
 /** The characters of a header value without spaces (RFC 9110, section 5.5). */
 const TOKEN_FORMAT = /^[\x21-\x7e]+$/
@@ -70,7 +75,9 @@ export class Transport {
     this.#headers = userAgent === undefined ? {} : { 'User-Agent': userAgent }
     this.policy = {
       retries: options.retries ?? DEFAULT_RETRIES,
+      retryMs: 1_000 * (options.maxRetrySeconds ?? DEFAULT_MAX_RETRY_SECONDS),
       maxRetryAfter: options.maxRetryAfter ?? 0,
+      monotonicMs: options.monotonicMs ?? (() => performance.now()),
       wait: options.wait ?? waitByTimer,
       random: options.random ?? Math.random,
       withoutToken: (error) => this.#withoutToken(error),

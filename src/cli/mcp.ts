@@ -4,8 +4,10 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Command } from 'commander'
 import { type DomaindexClient, DomaindexError } from '../../client/src/client.ts'
 import { packageVersion } from '../api/create-context.ts'
+import { ERRORS } from '../api/errors.ts'
 import { createMcpServer } from '../api/mcp/mcp-server.ts'
 import type { SourceResponse, ToolSource } from '../api/mcp/tool.ts'
+import { parseDay } from '../values/time.ts'
 import { addServerOptions } from './query/query-command.ts'
 import { openAnswerSource, type ServerOptions } from './query/source.ts'
 
@@ -57,6 +59,7 @@ function clientSource(client: DomaindexClient): ToolSource {
       }
     },
     async openDaily(date) {
+      if (parseDay(date) === null) return { status: 400, body: { error: 'date_format', msg: DATE_FORMAT_MESSAGE } }
       try {
         return (await client.downloadDaily(date)).body as unknown as AsyncIterable<Uint8Array>
       } catch (error) {
@@ -65,6 +68,8 @@ function clientSource(client: DomaindexClient): ToolSource {
     },
   }
 }
+
+const [, DATE_FORMAT_MESSAGE] = ERRORS.date_format
 
 /** An error of the server or of the network, as the body of a response. */
 function errorResponseOf(error: unknown): SourceResponse {

@@ -31,6 +31,8 @@ test('over the local store, without an account', async (t) => {
   assert.deepEqual([rows.map(({ target }) => target), next], [['two.example'], null])
   assert.match(await refusalOf(client, 'look_up_domain', { domain: 'unknown.example' }), /^404 no_data: /)
   assert.match(await refusalOf(client, 'registered_on', { date: '2026-11-18' }), /^404 no_data: /)
+  for (const date of ['yesterday', '18.11.2026', '2026-02-30', ''])
+    assert.match(await refusalOf(client, 'registered_on', { date }), /^400 date_(format|missing): /, date)
   await client.close()
 })
 

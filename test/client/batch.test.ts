@@ -104,6 +104,18 @@ test('a batch that the server refuses as a whole throws its error, and a strange
   await assert.rejects(collect(client.batch([CALLS[0]!])), { message: /more than 5000 characters/ })
 })
 
+test('after an abort, no row follows that has already arrived', async () => {
+  const reason = new Error('stopped by the caller')
+  const text = CALLS.map(() => `${JSON.stringify({ status: 200, body: { meta: {}, result: {} } })}\n`).join('')
+  const { client } = clientOf([new Response(text)])
+  const controller = new AbortController()
+  let rows = 0
+  await assert.rejects(async () => {
+    for await (const _ of client.batch(CALLS, { signal: controller.signal })) if (++rows === 1) controller.abort(reason)
+  }, reason)
+  assert.equal(rows, 1)
+})
+
 test('given a stop or an abort, no further call is sent', async () => {
   const { client, sent } = clientOf([new Response(streamOf(Buffer.from('{"status":200,"body":{}}\n'.repeat(2))))])
   for await (const { error } of client.batch(CALLS)) {

@@ -36,11 +36,70 @@ test('given any other status, a call is not repeated', async () => {
     const { client } = clientOf([json({ result: { rcode: status, error: 'a_newer_key', msg: 'No.' } }, status)])
     await assert.rejects(client.lookup('a.example'), { name: 'DomaindexError', error: 'a_newer_key', rcode: status })
   }
-  for (const status of [404, 502, 503])
+  for (const status of [404, 413, 501])
     await assert.rejects(clientOf([html(status)]).client.lookup('a.example'), { name: 'InvalidResponseError', status })
 })
 
-test('Retry-After counts only if the caller allows it, up to the seconds that the caller names', async () => {
+test('given status 502, 503 or 504, also of a proxy, a call is repeated, and after the Retry-After that is named', async () => {
+  const named = new Response('<html>', { status: 503, headers: { 'Retry-After': '1' } })
+  const { client, waits } = clientOf([html(502), named, html(504), json(OK)])
+  assert.deepEqual(await client.lookup('a.example'), OK)
+  assert.deepEqual(waits, [250, 1_500, 1_000])
+})
+
+test('a call is repeated within a total time, also if Retry-After is later', async () => {
+  const clock = { ms: 0 }
+  const wait = async (ms: number): Promise<void> => {
+    clock.ms += ms
+  }
+  const options = { wait, monotonicMs: () => clock.ms, random: () => 0.999 }
+  const down = clientOf(Array.from({ length: 50 }, broken), options)
+  await assert.rejects(down.client.lookup('a.example'), { name: 'NetworkError' })
+  assert.ok(clock.ms <= 60_000 && clock.ms > 40_000, `${clock.ms}`)
+  clock.ms = 0
+  const short = clientOf(Array.from({ length: 50 }, broken), { ...options, maxRetrySeconds: 2 })
+  await assert.rejects(short.client.lookup('a.example'), { name: 'NetworkError' })
+  assert.ok(clock.ms <= 2_000 && clock.ms > 0, `${clock.ms}`)
+  const late = clientOf([json(INTERNAL, 500, { 'Retry-After': '61' })], options)
+  await assert.rejects(late.client.lookup('a.example'), { error: 'internal_error' })
+  assert.equal(late.sent.length, 1)
+})
+
+test('a walk goes on after its server was restarted', async (t) => {
+  const all = Array.from({ length: 6 }, (_, n) => ({ target: `n${n}.example` }))
+  let [port, isRestarted] = [0, false]
+  const open = async () => {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        const from = pages++
+        const next = from < 2 ? `cursor-${from}` : null
+        response.end(JSON.stringify({ meta: { query: 'a.example', next }, result: all.slice(2 * from, 2 * from + 2) }))
+        if (from > 0) return
+        response.once('close', () => {
+          server.close()
+          server.closeAllConnections()
+        })
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    port = (server.address() as AddressInfo).port
+    t.after(() => server.close())
+  }
+  let pages = 0
+  await open()
+  const client = new DomaindexClient({
+    server: `http://127.0.0.1:${port}`,
+    token: 'secret-token',
+    wait: async () => {
+      if (!isRestarted) await open()
+      isRestarted = true
+    },
+  })
+  const rows = await collect(client.redirectRows('a.example'))
+  assert.deepEqual([rows, isRestarted], [all, true])
+})
+
+test('a Retry-After of 429 counts only if the caller allows it, up to the seconds that the caller names', async () => {
   const limited = () => json(LIMITED, 429, { 'Retry-After': '60' })
   const ignoring = clientOf([limited()])
   await assert.rejects(ignoring.client.lookup('a.example'), { limit: 100, used: 100, retryAfter: 60 })
@@ -68,7 +127,7 @@ test('given an aborted signal, a call ends with its reason, before, during and b
   await assert.rejects(client.lookup('a.example', { signal: during.signal }), reason)
 
   const between = new AbortController()
-  const waiting = clientOf([json(INTERNAL, 500, { 'Retry-After': '3600' })], { wait: undefined, maxRetryAfter: 3600 })
+  const waiting = clientOf([json(INTERNAL, 500, { 'Retry-After': '3600' })], { wait: undefined, maxRetrySeconds: 9000 })
   const call = waiting.client.lookup('a.example', { signal: between.signal })
   setImmediate(() => between.abort(reason))
   await assert.rejects(call, reason)

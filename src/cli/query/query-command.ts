@@ -23,6 +23,11 @@ export function addServerOptions(command: Command): Command {
   return command
     .option('--server <url>', 'ask this server; by default DOMAINDEX_SERVER, otherwise the local store answers')
     .option('--token-file <path>', 'read the token from this file, which only its owner may access')
+    .option(
+      '--retry-time <seconds>',
+      'repeat calls that the server or the network fails for this time (default: 60)',
+      parseSeconds,
+    )
 }
 
 /** Adds the options of the output. */
@@ -41,6 +46,11 @@ export function addPageOptions(command: Command, rows: string): Command {
     )
     .addOption(new Option('--all', `print all ${rows}; without --limit and --all, one page`).conflicts('limit'))
     .option('--next <cursor>', 'continue after an earlier page')
+}
+
+function parseSeconds(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number of seconds.')
 }
 
 function parseRowLimit(text: string): number {

@@ -14,7 +14,8 @@ const sha256 = (): Sha256Hasher => createHash('sha256')
 
 const SERVER_ADVICE = 'to ask a server, name it with --server or DOMAINDEX_SERVER'
 
-export type ServerOptions = { server?: string; tokenFile?: string }
+/** `retryTime`: seconds in which a call to a server is repeated. */
+export type ServerOptions = { server?: string; tokenFile?: string; retryTime?: number }
 
 /** `isLocal`: answers cost nothing. `fault`: why the local store failed; null if it did not. */
 export type AnswerSource = {
@@ -35,13 +36,18 @@ export async function openAnswerSource(options: ServerOptions): Promise<AnswerSo
       `there is no token for ${server}: run domaindex login --server ${server}, set DOMAINDEX_TOKEN, or name a --token-file`,
       'token',
     )
-  return { client: createClient(server, token), isLocal: false, fault: () => null, close: async () => {} }
+  return {
+    client: createClient(server, token, options.retryTime),
+    isLocal: false,
+    fault: () => null,
+    close: async () => {},
+  }
 }
 
 /** The client of a server. Throws ClientFault if the token cannot be one. */
-export function createClient(server: string, token: string): DomaindexClient {
+export function createClient(server: string, token: string, maxRetrySeconds?: number): DomaindexClient {
   try {
-    return new DomaindexClient({ server, token, sha256, userAgent: 'domaindex-cli' })
+    return new DomaindexClient({ server, token, sha256, userAgent: 'domaindex-cli', maxRetrySeconds })
   } catch (error) {
     throw error instanceof TypeError ? new ClientFault(error.message, 'token') : error
   }
