@@ -191,8 +191,8 @@ const rules: ArchitectureRules = {
   forbiddenFileNames: ['utils.ts', 'types.ts', 'index.ts'],
   maxFolderFiles: 15,
   largeFolders: ['src/cli/'], // one file per command
-  maxFileLines: 250,
-  maxFunctionLines: 40,
+  maxFileLines: 400,
+  maxFunctionLines: 60,
 }
 
 /** The violations in files that are given as path and text. */
@@ -373,10 +373,10 @@ for (const [what, files, expected] of [
   ],
   [
     'a file and a function that are too long',
-    { 'src/api/a.ts': `// The A.\nexport function run() {${'\n'.repeat(250)}}` },
+    { 'src/api/a.ts': `// The A.\nexport function run() {${'\n'.repeat(400)}}` },
     [
-      'src/api/a.ts:2 has a function of 251 lines, at most 40 are allowed',
-      'src/api/a.ts has 252 lines, at most 250 are allowed',
+      'src/api/a.ts:2 has a function of 401 lines, at most 60 are allowed',
+      'src/api/a.ts has 402 lines, at most 400 are allowed',
     ],
   ],
   [

@@ -1,7 +1,7 @@
 /** The probe system of a crawl: resolver, prober, politeness and self-check. */
 
 import { makeFamilyGuard } from '../probe/address-families.ts'
-import { openResolver, type Resolver } from '../probe/dns/resolver.ts'
+import { type MultiServerResolver, openResolver } from '../probe/dns/resolver.ts'
 import { type DnsServer, formatDnsServer } from '../probe/dns/server.ts'
 import { DnsServerPaths } from '../probe/dns/server-path.ts'
 import type { Guard } from '../probe/guard.ts'
@@ -24,8 +24,8 @@ export type ProbeSystem = {
   isOwn(address: IpAddress): boolean
   runSelfCheck(): Promise<SelfCheckOutcome>
   politeness: PolitenessLimiter
-  /** Whether any resolver answers a query, whatever its answer. */
-  isAnyResolverUp(): Promise<boolean>
+  /** What each resolver replies for the root: `timeout` if it does not reply. Any other reply shows that it is up. */
+  rootReplies: MultiServerResolver['rootReplies']
   /** How often resolvers disagreed. */
   disagreements(): number
   exclusions(): SelfCheckExclusions
@@ -90,18 +90,13 @@ export async function openProbeSystem(options: ProbeSystemOptions): Promise<Prob
     isOwn: (address) => options.guard.vet(address, HTTPS)?.isOwn === true,
     runSelfCheck,
     politeness,
-    isAnyResolverUp: () => isAnyResolverUp(resolver),
+    rootReplies: () => resolver.rootReplies(),
     disagreements: () => resolver.disagreements(),
     exclusions: () => exclusions,
     async close() {
       await Promise.all([networkSelfCheck.close(), prober.close()])
     },
   }
-}
-
-async function isAnyResolverUp(resolver: Resolver): Promise<boolean> {
-  const answer = await resolver.resolve('.', 'NS')
-  return answer !== null && !(answer.outcome === 'failed' && answer.why === 'timeout')
 }
 
 /** Logs changes of the exclusions, and of the resolvers that queries with EDNS do not reach. */

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { createReadStream, type Stats } from 'node:fs'
-import { lstat, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError, StorageError } from '../import/stream/input-error.ts'
 import { ensureFolder, nullIfMissing } from '../jobs/file-store/durable.ts'
@@ -48,6 +48,8 @@ const UNCHANGED_MS = 10_000
 const MAX_REPORTED_REJECTS = 100
 const INBOX_CHUNK_BYTES = 262_144
 const INBOX_FILE_PATTERN = /^(?:(.+)-)?(\d{4}-\d{2}-\d{2})\.(zone|names)(?:\.gz|\.zst)?$/
+/** Hidden files, and the mark of the installation with what belongs to it. */
+const OWN_ENTRY = /^(\.|installation(\.|$))/
 /** The folders within the inbox: files being imported, and imported files. */
 const TAKING_FOLDER = 'taking'
 
@@ -76,6 +78,19 @@ export async function processInbox(inbox: Inbox): Promise<InboxReport[]> {
 async function labelledFiles(folder: string): Promise<LabelledFile[]> {
   const labelled = (await folderEntries(folder)).flatMap((file) => labelOfFile(file) ?? [])
   return labelled.sort((a, b) => (a.day === b.day ? (a.file < b.file ? -1 : 1) : a.day < b.day ? -1 : 1))
+}
+
+/** Marks a file as complete before it is moved into the inbox, so that the inbox takes it at once: it has not changed lately. */
+export async function markComplete(path: string): Promise<void> {
+  const { atimeMs, mtimeMs } = await stat(path)
+  await utimes(path, atimeMs / 1000, (mtimeMs - UNCHANGED_MS) / 1000)
+}
+
+/** Returns the files in the inbox that it never takes, because their names are in none of the forms. */
+export async function unlabelledFiles(folder: string): Promise<string[]> {
+  const unlabelled = (await folderEntries(folder)).filter((file) => !OWN_ENTRY.test(file) && labelOfFile(file) === null)
+  const found = await Promise.all(unlabelled.map((file) => lstat(join(folder, file)).catch(nullIfMissing)))
+  return unlabelled.filter((_, index) => found[index]?.isFile()).sort()
 }
 
 /** Parses a file's name. Returns null if it is not in one of the forms. */
@@ -119,7 +134,8 @@ async function reasonToLeave(
     return null
   }
   if (!isSeen) seenFiles.set(file, { size: found.size, mtimeMs: found.mtimeMs, seenAt: monotonicMs() })
-  return age < 0 ? 'its time lies ahead' : 'it is being written'
+  if (age < 0) return 'its time lies ahead'
+  return `it may still be written: it is taken once it has not changed for ${UNCHANGED_MS / 1000} seconds`
 }
 
 /** Returns null if another process has claimed the file. */

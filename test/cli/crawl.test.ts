@@ -45,6 +45,18 @@ async function resolverOf(t: TestContext, table = TABLE) {
 const counts = (stdout: string): string => stdout.replace(/ \(.*\n/, '')
 
 suite('domaindex crawl', { concurrency: 2 }, () => {
+  test('a resolver that refuses the root zone is used, and the command says what it answered', async (t) => {
+    const { options } = await resolverOf(t, { ...TABLE, '.': 'refused' })
+    const { run } = folderOf(t)
+    const { code, stdout, stderr } = await run(['crawl', ...options, 'mail-1.example'], { env: CONTACT })
+    assert.match(stdout, /^probed 1, ok 1,/)
+    assert.match(
+      stderr,
+      /^resolver 127\.0\.0\.1 port \d+ refused the query for the root zone \(REFUSED\), so it may know only some names\n/,
+    )
+    assert.equal(code, 0)
+  })
+
   test('names of arguments, a file and standard input go into the store, and unusable ones are reported', async (t) => {
     const { options } = await resolverOf(t)
     const { run, path, withStore } = folderOf(t)

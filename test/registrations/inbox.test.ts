@@ -130,7 +130,7 @@ test('a file that is still being written is left, even if only the import detect
   const young = await take(WRITTEN + 9)
   assert.deepEqual(
     young.map((each) => 'reason' in each && each.reason),
-    ['it is being written', 'it is no file'],
+    ['it may still be written: it is taken once it has not changed for 10 seconds', 'it is no file'],
   )
   put('2026-11-10.names', 'a.example\n')
   put('test-2026-11-10.zone', zoneOf(['a']).slice(0, -1))

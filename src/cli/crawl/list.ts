@@ -12,7 +12,9 @@ import { type NameList, nameListFromArguments, openNameList } from '../../crawle
 import { openObservationFile } from '../../crawler/list/observation-file.ts'
 import { type CrawlAccess, openProbeSystem, type ProbeSystem } from '../../crawler/probe-system.ts'
 import type { RevealingSource } from '../../observe/revealed-domains.ts'
+import { formatDnsServer } from '../../probe/dns/server.ts'
 import type { OptOutList } from '../../probe/policy/opt-out.ts'
+import type { DnsFailure } from '../../probe/probe-result.ts'
 import type { SelfCheckPlan } from '../../probe/self-check/plan.ts'
 import {
   crawlAccessOf,
@@ -92,15 +94,28 @@ async function crawlIntoDestination(
   }
 }
 
+/** What a resolver did with the query for the root. */
+const ROOT_REPLIES: Readonly<Record<DnsFailure, string>> = {
+  timeout: 'does not answer',
+  refused: 'refused the query for the root zone (REFUSED)',
+  servfail: 'failed the query for the root zone (SERVFAIL)',
+  lame: 'referred the query for the root zone to other servers',
+  malformed: 'answered the query for the root zone with a malformed message',
+}
+
 /** Throws CommandFault if no resolver answers. */
 async function openListProbeSystem(access: ListCrawlAccess, log: (message: string) => void): Promise<ProbeSystem> {
   const { servers } = access
   const probeSystem = await openProbeSystem({ ...access, now: () => Math.floor(Date.now() / 1000), log })
-  if (!(await probeSystem.isAnyResolverUp())) {
+  const replies = await probeSystem.rootReplies()
+  if (replies.every(({ reply }) => reply === 'timeout')) {
     await probeSystem.close()
     const tried = servers.map(({ address, port }) => `${address} port ${port}`).join(', ')
     throw new CommandFault(`no resolver answers (${tried}): set another one with --resolver`)
   }
+  for (const { server, reply } of replies)
+    if (reply !== 'ok')
+      console.error(`resolver ${formatDnsServer(server)} ${ROOT_REPLIES[reply]}, so it may know only some names`)
   const warning = resolverWarning(servers)
   if (warning !== null) console.error(warning)
   return probeSystem

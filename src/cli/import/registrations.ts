@@ -13,7 +13,7 @@ import {
   type RegistrationInput,
   StrictImportError,
 } from '../../registrations/import-options.ts'
-import { type InboxReport, openInbox, processInbox } from '../../registrations/inbox.ts'
+import { type InboxReport, openInbox, processInbox, unlabelledFiles } from '../../registrations/inbox.ts'
 import { inflatedBytes } from '../../registrations/inflated-bytes.ts'
 import { importList, LIST_NAME_PATTERN } from '../../registrations/list/import-list.ts'
 import { importNames } from '../../registrations/list/import-names.ts'
@@ -112,7 +112,11 @@ async function importRegistrationFile(
   return importZone(importOptions, { ...input, zone: tld === undefined ? null : parseZoneName(tld) })
 }
 
-/** Imports all files in the inbox. */
+const UNLABELLED_MESSAGE =
+  'its name does not say what it is: name it ZONE-YYYY-MM-DD.zone, YYYY-MM-DD.names or LIST-YYYY-MM-DD.names, each ' +
+  'perhaps with .gz or .zst'
+
+/** Imports all files in the inbox. Ends with code 3 if a file stays there. */
 export async function importInbox(json: boolean | undefined): Promise<void> {
   const placesOf = (settings: Settings) => [inboxPlace(settings), zonesPlace(settings)]
   await withRegistrationStore(placesOf, async ({ store, settings, signal }) => {
@@ -120,7 +124,11 @@ export async function importInbox(json: boolean | undefined): Promise<void> {
     const onReport = (report: InboxReport): void => reportInboxFile(report, inbox, json)
     try {
       const reports = await processInbox({ ...openInbox(inbox), root: zones, store, signal, onReport })
-      printResult(json, { files: reports }, reports.length === 0 ? ['the inbox is empty'] : [])
+      const unlabelled = await unlabelledFiles(inbox)
+      const isEmpty = reports.length + unlabelled.length === 0
+      printResult(json, { files: reports }, isEmpty ? ['the inbox is empty'] : [])
+      for (const file of unlabelled) console.error(`${file}: ${UNLABELLED_MESSAGE}`)
+      if (unlabelled.length > 0 || reports.some(({ outcome }) => outcome === 'left')) process.exitCode = PARTLY_DONE
       if (reports.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
     } catch (error) {
       reportFailure('the inbox', error)

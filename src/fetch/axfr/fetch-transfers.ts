@@ -8,6 +8,7 @@ import { InputError, StorageError } from '../../import/stream/input-error.ts'
 import { ensureFolder, nullIfMissing, syncFolder, writeDurably } from '../../jobs/file-store/durable.ts'
 import { endWriter, newWriterName, removeLeftovers } from '../../jobs/file-store/leftovers.ts'
 import { replaceJsonFile } from '../../registrations/folder.ts'
+import { markComplete } from '../../registrations/inbox.ts'
 import { addDays, type Day, dayOf, type Instant } from '../../values/time.ts'
 import { type AnswerLimits, BrokenConnection, type TransferServer } from './connection.ts'
 import { type TransferredZone, type TransferSource, transferZone, zoneSerial } from './transfer.ts'
@@ -152,6 +153,7 @@ async function writeZoneFile<Result>(
   pipeline(Readable.from(checkedBlocks(folder, blocks, ended)), gzip, () => {}) // the reader reports errors
   try {
     await writeDurably(part, gzip)
+    await markComplete(part)
     await rename(part, join(folder, file))
     await syncFolder(folder)
     return ended.result!

@@ -59,7 +59,8 @@ export class TransferReader {
     try {
       const { answers, others } = this.#readHeader(message)
       for (let index = 0; index < answers; index++) this.#record(message)
-      this.#answer.verifier?.verify(message, this.#tsigOffset(message, others))
+      const tsigOffset = this.#tsigOffset(message, others) // also without a verifier: nothing may follow the records
+      this.#answer.verifier?.verify(message, tsigOffset)
     } catch (error) {
       if (error instanceof MalformedMessage) throw new InputError(`a message is malformed: ${error.message}`)
       throw error

@@ -4,6 +4,7 @@ import { open, readdir, rename, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError, StorageError } from '../../import/stream/input-error.ts'
 import { ensureFolder } from '../../jobs/file-store/durable.ts'
+import { markComplete } from '../../registrations/inbox.ts'
 import { parseName } from '../../values/domain-name.ts'
 import { type Day, dayOf } from '../../values/time.ts'
 import type { CzdsClient, ZoneFileInfo } from './czds-client.ts'
@@ -120,6 +121,7 @@ async function downloadZone(fetch: ZoneFetch, goal: ZoneDownload): Promise<numbe
     const bytes = await fileSize(part)
     const isWhole = goal.head.bytes === null || bytes === goal.head.bytes
     if (reason === null && isWhole) {
+      await markComplete(part)
       await rename(part, join(fetch.folder, goal.file))
       return bytes
     }

@@ -32,6 +32,8 @@ export type MultiServerResolver = Resolver & {
   disagreements(): number
   /** The servers that only queries without EDNS reach. */
   withoutEdns(): DnsServer[]
+  /** What each server replies for the root: `timeout` if it does not reply. */
+  rootReplies: DnsServerPool['rootReplies']
 }
 
 export type ResolverOptions = {
@@ -74,6 +76,7 @@ export async function openResolver(options: ResolverOptions): Promise<MultiServe
     exclude: (bad) => pool.exclude(bad),
     disagreements: () => pool.disagreements,
     withoutEdns: () => pool.withoutEdns(),
+    rootReplies: () => pool.rootReplies(),
     close: async () => pool.close(),
   }
 }

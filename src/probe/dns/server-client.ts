@@ -55,7 +55,7 @@ export class DnsServerClient {
   /** Times of performance.now(): the last answer, and the last answer without a failure. */
   #lastAnswerAt = Number.NEGATIVE_INFINITY
   #lastSuccessAt = Number.NEGATIVE_INFINITY
-  #probe: Promise<unknown> | null = null
+  #probe: Promise<ServerQueryResult> | null = null
 
   constructor(server: DnsServer, path: DnsServerPath, options: DnsServerClientOptions) {
     this.server = server
@@ -101,8 +101,15 @@ export class DnsServerClient {
     this.path.limiter.close()
   }
 
+  /** What the server replies for the root. */
+  async rootReply(): Promise<'ok' | DnsFailure> {
+    const { reply } = await this.#queryRoot()
+    if (reply.outcome === 'unreachable') return 'timeout'
+    return reply.outcome === 'failed' ? reply.why : 'ok'
+  }
+
   /** Queries the root, one query at a time, and ahead of others. Behind all waiting queries it would come too late. */
-  async #queryRoot(): Promise<void> {
+  async #queryRoot(): Promise<ServerQueryResult> {
     const deadline = performance.now() + 2 * this.#options.timeoutMs
     const root = {
       host: '.',
@@ -115,8 +122,9 @@ export class DnsServerClient {
       isLast: true,
     } as const
     this.#probe ??= this.query(root, true)
-    await this.#probe
+    const result = await this.#probe
     this.#probe = null
+    return result
   }
 
   /** Repeats without EDNS if the server does not support it, and over TCP if the answer was truncated. */

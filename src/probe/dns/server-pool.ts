@@ -90,6 +90,13 @@ export class DnsServerPool {
     this.#included = this.#servers.filter(({ server }) => !left.has(serverKey(server)))
   }
 
+  /** What each server replies for the root: `timeout` if it does not reply. */
+  rootReplies(): Promise<{ server: DnsServer; reply: 'ok' | DnsFailure }[]> {
+    return Promise.all(
+      this.#servers.map(async (client) => ({ server: client.server, reply: await client.rootReply() })),
+    )
+  }
+
   /** The servers that only queries without EDNS reach. */
   withoutEdns(): DnsServer[] {
     return this.#servers.filter(({ path }) => path.edns.isDropped).map(({ server }) => server)

@@ -186,8 +186,10 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
     utimesSync(path('in/test-2026-11-18.zone.gz'), 1, 1)
     const tomorrow = Date.now() / 1000 + 86_400 // in the future however slow the test is
     utimesSync(path('in/2026-11-19.names'), tomorrow, tomorrow)
-    const { code, stdout } = await run(['import', '--inbox'], { env })
-    assert.equal(code, 0)
+    writeFileSync(path('in/com.zone.gz'), FIRST)
+    const { code, stdout, stderr } = await run(['import', '--inbox'], { env })
+    assert.equal(code, 3)
+    assert.match(stderr, /^com\.zone\.gz: its name does not say what it is: name it ZONE-YYYY-MM-DD\.zone, /)
     assert.deepEqual(stdout.trim().split('\n'), [
       'test-2026-11-18.zone.gz: zone:test 2026-11-18, names 8000, registered 0, dropped 0, unusable 0, new 8000',
       'test-2026-11-18.zone.gz: there is no zone from the week before 2026-11-18, so nothing counts as registered or dropped',

@@ -182,6 +182,14 @@ test('a server that lies or fails is rejected with its reason', async (t) => {
     [only(records[0]!, soaBytes(APEX, 8)), /^the zone changed during the transfer: try again$/],
     [only(records[0]!, withOtherMinimum(records[0]!)), /^the zone changed during the transfer: try again$/],
     [only(records[0]!, records.at(-1)!, records[1]!), /^records follow the closing SOA$/],
+    [
+      {
+        changeMessages: (_: unknown, query: Buffer) => [
+          Buffer.concat([answerBytes(query, [records[0]!, records[1]!, records.at(-1)!]), Buffer.from([0])]),
+        ],
+      },
+      /^a message is malformed: bytes follow the last record$/,
+    ],
     [only(records[0]!), /^the server ended the transfer before its end$/],
     [only(), /^the server ended the transfer before its end$/],
     [only(records[0]!, records[2]!.subarray(0, 20)), /^a message is malformed: unexpected end of message$/],
