@@ -7,6 +7,7 @@ import { request as requestHttp } from 'node:http'
 import { type RequestOptions, request as requestHttps } from 'node:https'
 import { suite, type TestContext, test } from 'node:test'
 import { generate } from 'selfsigned'
+import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts'
 import { makeAccount, serverOf } from '../api/server.ts'
 import { until } from '../until.ts'
 import { readText, runIfInstalled, searchPath } from './deployment.ts'
@@ -20,7 +21,7 @@ type Proxy = { program: string; start: (place: Place) => { args: string[]; socke
 
 const SITE = 'api.example.com'
 /** A body that domaindex refuses, and one that nginx refuses itself. */
-const LARGE_BODIES = [65_537, 200_000].map((length) => 'x'.repeat(length))
+const LARGE_BODIES = [65_537, 1_200_000].map((length) => 'x'.repeat(length))
 /** Lengths of a query that domaindex refuses, and one that nginx refuses itself. Caddy answers the latter with 431. */
 const HEAD_LENGTHS: Readonly<Record<string, readonly number[]>> = { nginx: [17_000, 40_000], caddy: [17_000] }
 
@@ -129,8 +130,16 @@ for (const each of [NGINX, CADDY]) {
         [],
         'a client cannot choose its address',
       )
+      const bearer = { Authorization: `Bearer ${token}` }
+      for (const path of ['/domain/unknown-name.example', '//domain//unknown-name.example', '/ip/198.51.100.77'])
+        await send(sockets.tls, path, { headers: bearer })
+      assert.equal(
+        (await send(sockets.tls, '/pdns/query/unknown-name.example?limit=1', { headers: bearer })).status,
+        200,
+      )
       server.process.kill('SIGKILL')
       await server.outcome
+      await send(sockets.tls, '/domain/unknown-name.example', { headers: bearer })
       const { status, text } = await get()
       assert.equal(status, 502)
       const error = { rcode: 502, error: 'internal_error', msg: 'No server of this service responds: try again.' }
@@ -139,15 +148,35 @@ for (const each of [NGINX, CADDY]) {
       const written = await stop()
       assert.match(written, /\/v1\.0\/lookup.*50[23]/)
       assert.ok(!written.includes(token), written)
-      assert.ok(!written.includes('unknown-name'))
+      assert.match(written, /\/pdns\/query\//)
+      assert.ok(!written.includes('unknown-name'), written)
+      assert.ok(!written.includes('198.51.100.77'), written)
+    })
+
+    test('passes the largest body of every endpoint and of a batch', async (t) => {
+      const { token, sockets } = await startProxy(t, each)
+      const post = (path: string, body: string, headers = {}) =>
+        send(sockets.tls, path, { method: 'POST', body, headers })
+      const full = (text: string, bytes: number): string => text + ' '.repeat(bytes - Buffer.byteLength(text))
+      for (const { name } of ENDPOINTS) {
+        const { status, text } = await post(
+          `/v1.0/${name}`,
+          full(JSON.stringify({ token, query: 'a.example' }), 65_536),
+        )
+        assert.ok(status !== 413 && status < 500, `${name}: ${status} ${text}`)
+      }
+      const line = `${JSON.stringify({ endpoint: 'lookup', query: 'a.example', next: 'x'.repeat(968) })}\n`
+      const batch = full(line.repeat(1_000), 2 ** 20)
+      const { status, text } = await post('/batch', batch, { Authorization: `Bearer ${token}` })
+      assert.deepEqual([status, text.split('\n').length], [200, 1_001])
     })
 
     test('refuses a long body and a long head as domaindex does, and a request in plain text without a redirect', async (t) => {
       const { token, sockets, stop } = await startProxy(t, each)
       for (const body of LARGE_BODIES) {
         const { status, text } = await send(sockets.tls, '/v1.0/lookup', { method: 'POST', body })
-        const msg = 'The body of a request may have at most 64 KiB.'
-        assert.deepEqual([status, JSON.parse(text)], [413, { result: { rcode: 413, error: 'body_too_large', msg } }])
+        const { rcode, error } = (JSON.parse(text) as { result: { rcode: number; error: string } }).result
+        assert.deepEqual([status, rcode, error], [413, 413, 'body_too_large'])
       }
       for (const length of HEAD_LENGTHS[each.program]!) {
         const long = 'x'.repeat(length)
