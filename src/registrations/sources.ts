@@ -25,8 +25,15 @@ export type RegistrationSource = {
   imported: Instant
 }
 
-/** A stored source. `basis`: what its lists were computed from. `data`: the files of both lists. */
-export type StoredSource = RegistrationSource & { basis: string; data: [registered: string, dropped: string] }
+/**
+ * A stored source. `basis`: what its lists were computed from. `data`: the files of both lists. `isFirst`: a zone without
+ * an earlier one to compare with, of which nothing is known to be registered.
+ */
+export type StoredSource = RegistrationSource & {
+  basis: string
+  data: [registered: string, dropped: string]
+  isFirst?: true
+}
 
 /** The manifests of each day, valid until its folder changes. */
 export type DaysCache = Map<Day, { mtimeMs: number; changed: Instant | null }>
@@ -51,7 +58,7 @@ export function readSource(root: string, day: Day, source: string): Promise<Stor
 }
 
 /**
- * Returns the days of all sources, ascending, and when the data of each last changed. `cache` avoids reading unchanged
+ * Returns the days of all sources but first zones, ascending, and when the data of each last changed. `cache` avoids reading unchanged
  * days.
  */
 export async function daysWithSources(root: string, cache: DaysCache): Promise<{ day: Day; changed: Instant }[]> {
@@ -68,8 +75,8 @@ export async function daysWithSources(root: string, cache: DaysCache): Promise<{
 }
 
 async function lastChangeOf(root: string, day: Day): Promise<Instant | null> {
-  const times = (await readSources(root, day)).map(({ imported }) => imported)
-  return times.length === 0 ? null : Math.max(...times)
+  const compared = (await readSources(root, day)).filter(({ isFirst }) => !isFirst)
+  return compared.length === 0 ? null : Math.max(...compared.map(({ imported }) => imported))
 }
 
 const sourceFileName = (source: string): string => source.replace(':', '-')
@@ -117,7 +124,7 @@ function* nameTexts(
 /** Publishes two lists as the data of a source and day. If they equal the present ones, `imported` stays. */
 export async function publishSource(
   root: string,
-  { basis, imported }: Pick<StoredSource, 'basis' | 'imported'>,
+  { basis, imported, isFirst }: Pick<StoredSource, 'basis' | 'imported' | 'isFirst'>,
   [registered, dropped]: readonly [DraftList, DraftList],
 ): Promise<void> {
   const { source, day } = registered
@@ -132,6 +139,7 @@ export async function publishSource(
     imported: former?.digest === digest ? former.imported : imported,
     basis,
     data: [registered.file, dropped.file],
+    ...(isFirst && { isFirst }),
   }
   await replaceJsonFile(dayFolderPath(root, day), `${sourceFileName(source)}.json`, stored, folder)
   for (const { file } of [registered, dropped]) endWriter(file)

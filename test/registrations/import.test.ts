@@ -39,8 +39,15 @@ test('names in the zone but not in the newest earlier one are registered, and th
   assert.deepEqual(await world.dropped('2026-11-12'), ['b.test'])
   assert.deepEqual(
     (await world.registrations.days()).map((each) => each.day),
+    ['2026-11-12'],
+    'nothing is known of the day of a first zone, so it gets no file',
+  )
+  await world.takeZone(zoneOf(['b', 'a']), '2026-11-09')
+  assert.deepEqual(
+    (await world.registrations.days()).map((each) => each.day),
     ['2026-11-10', '2026-11-12'],
   )
+  assert.deepEqual(await world.registered('2026-11-10'), ['c.test'])
   assert.deepEqual(await world.registered('2026-11-11'), [])
   assert.equal(await world.digest('2026-11-11'), null)
 })

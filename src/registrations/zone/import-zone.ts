@@ -238,7 +238,7 @@ async function publishDay(
   else {
     for (const draft of [added, removed]) await discardList(root, draft)
     const empty = (): Promise<DraftList> => draftList(root, day, source, [])
-    await publishSource(root, { basis, imported }, [await empty(), await empty()])
+    await publishSource(root, { basis, imported, isFirst: true }, [await empty(), await empty()])
   }
   return first ? { registered: 0, dropped: 0 } : { registered: added.count, dropped: removed.count }
 }
