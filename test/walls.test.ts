@@ -150,6 +150,7 @@ const rules: ArchitectureRules = {
         { folder: 'src/fetch/', module: 'undici', names: ['Agent', 'request'] },
         { folder: 'src/fetch/', module: 'net', names: ['connect', 'isIP'] },
         { folder: 'src/fetch/', module: 'tls', names: ['connect'] },
+        { folder: 'src/fetch/', module: 'dns', names: ['lookup'] },
         { folder: 'src/fetch/', module: 'dns/promises', names: ['resolveNs'] },
         { folder: 'src/values/', module: 'net', names: ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress'] },
         { folder: 'src/api/', module: 'http', names: ['createServer', 'ServerResponse', 'STATUS_CODES'] },

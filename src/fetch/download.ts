@@ -1,11 +1,15 @@
 /** Downloads a file into a temporary file, bounded in size, time, redirects and tries. */
 
 import { randomUUID } from 'node:crypto'
+import { lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, type Dispatcher, request } from 'undici'
 import { errorCause, InputError } from '../import/stream/input-error.ts'
 import { UnnamedFile } from '../import/stream/unnamed-file.ts'
+import { makeGuard } from '../probe/guard.ts'
+import { type IpAddress, parseAddress } from '../values/ip-address.ts'
 
 /** `token`: a Bearer token, null for none. Only the server of the URL receives it. */
 export type DownloadOptions = {
@@ -15,12 +19,21 @@ export type DownloadOptions = {
   signal: AbortSignal
   /** Waits for a number of milliseconds, or until the signal aborts. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
+  /** Whether a redirect to another server may connect to an address and port. By default, the guard of the crawler says so. */
+  mayConnect?: MayConnect
   /** Called with the number of bytes downloaded so far, and their total, null if it is unknown. */
   onBytes(bytes: number, of: number | null): void
 }
 
+type MayConnect = (address: IpAddress, port: number) => boolean
+
+/** The first server, which the operator named, and those that it redirects to, whose addresses are vetted. */
+type Dispatchers = { first: Agent; others: Agent }
+
 const MAX_TRIES = 4
 const MAX_REDIRECTS = 5
+/** Any address that the guard allows, to check a port. */
+const PUBLIC_ADDRESS = parseAddress('1.1.1.1')!
 const FIRST_RETRY_DELAY_MS = 5_000
 const MAX_RETRY_DELAY_MS = 600_000
 /** The server must begin its response, and send each further part of it, within this time. */
@@ -45,16 +58,13 @@ class PassingFault extends Error {
  * and StorageError if the temporary folder is.
  */
 export async function download(url: string, options: DownloadOptions): Promise<UnnamedFile> {
-  const dispatcher = new Agent({
-    connections: 1,
-    headersTimeout: IDLE_TIMEOUT_MS,
-    bodyTimeout: IDLE_TIMEOUT_MS,
-    connect: { timeout: IDLE_TIMEOUT_MS },
-  })
+  const guard = makeGuard()
+  const mayConnect: MayConnect = options.mayConnect ?? ((address, port) => guard.vet(address, port) !== null)
+  const dispatchers: Dispatchers = { first: openAgent({}), others: openAgent({ lookup: vettedLookup(mayConnect) }) }
   try {
     for (let tries = 1; ; tries++) {
       try {
-        return await downloadOnce(requireHttpUrl(url), options, dispatcher)
+        return await downloadOnce(requireHttpUrl(url), { ...options, mayConnect }, dispatchers)
       } catch (error) {
         options.signal.throwIfAborted()
         if (!(error instanceof PassingFault)) throw error
@@ -64,21 +74,55 @@ export async function download(url: string, options: DownloadOptions): Promise<U
       }
     }
   } finally {
-    await dispatcher.destroy()
+    await Promise.all([dispatchers.first.destroy(), dispatchers.others.destroy()])
   }
 }
 
-/** Throws InputError unless the text is an http:// or https:// URL without a password. */
+function openAgent(connect: { lookup?: LookupFunction }): Agent {
+  return new Agent({
+    connections: 1,
+    headersTimeout: IDLE_TIMEOUT_MS,
+    bodyTimeout: IDLE_TIMEOUT_MS,
+    connect: { timeout: IDLE_TIMEOUT_MS, ...connect },
+  })
+}
+
+/** A connection reached no address that it may use. */
+class RefusedAddress extends Error {}
+
+/** Resolves a host to the addresses that may be connected to. The port is checked before. */
+function vettedLookup(mayConnect: MayConnect): LookupFunction {
+  return (host, options, callback) =>
+    lookup(host, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, [])
+      const vetted = found.filter(({ address }) => isVetted(address, mayConnect))
+      const [first] = vetted
+      if (first === undefined) callback(new RefusedAddress(), [])
+      else if (options.all) callback(null, vetted)
+      else callback(null, first.address, first.family)
+    })
+}
+
+function isVetted(text: string, mayConnect: MayConnect, port = 443): boolean {
+  const address = parseAddress(text)
+  return address !== null && mayConnect(address, port)
+}
+
+/** Throws InputError unless the text is an http:// or https:// URL without user and password, which it does not repeat. */
 export function requireHttpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
-    throw new InputError(`${JSON.stringify(text.slice(0, 200))} is no http:// or https:// URL without a password`)
+  if (url !== null && (url.username !== '' || url.password !== ''))
+    throw new InputError(`the URL of ${url.host} contains a user or a password: leave them out`)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new InputError(`${JSON.stringify(text.slice(0, 200))} is no http:// or https:// URL`)
   return url
 }
 
-async function downloadOnce(url: URL, options: DownloadOptions, dispatcher: Dispatcher): Promise<UnnamedFile> {
+type VettedOptions = DownloadOptions & { mayConnect: MayConnect }
+
+async function downloadOnce(url: URL, options: VettedOptions, dispatchers: Dispatchers): Promise<UnnamedFile> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(TOTAL_TIMEOUT_MS)])
-  const { body, headers } = await followRedirects(url, options, { dispatcher, signal })
+  const { body, headers } = await followRedirects(url, options, dispatchers, signal)
   const length = Number(headers['content-length'] ?? Number.NaN)
   const total = Number.isSafeInteger(length) ? length : null
   const folder = tmpdir()
@@ -118,13 +162,18 @@ async function* chunksOf(body: Dispatcher.ResponseData['body']): AsyncGenerator<
 
 async function followRedirects(
   first: URL,
-  { agent, token }: DownloadOptions,
-  how: { dispatcher: Dispatcher; signal: AbortSignal },
+  { agent, token, mayConnect }: VettedOptions,
+  dispatchers: Dispatchers,
+  signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
   for (let [url, redirects] = [first, 0]; ; redirects++) {
-    const authorization = token !== null && url.origin === first.origin ? { authorization: `Bearer ${token}` } : {}
+    const isFirst = url.origin === first.origin
+    if (!isFirst) requireVettedTarget(url, mayConnect)
+    const dispatcher = isFirst ? dispatchers.first : dispatchers.others
+    const authorization = token !== null && isFirst ? { authorization: `Bearer ${token}` } : {}
     const headers = { 'user-agent': agent, accept: '*/*', ...authorization }
-    const answer = await request(url, { ...how, headers }).catch((error: unknown) => {
+    const answer = await request(url, { dispatcher, signal, headers }).catch((error: unknown) => {
+      if (error instanceof RefusedAddress) throw refusedTarget(url)
       throw new PassingFault(`${url.host} cannot be reached: ${errorCause(error)}`)
     })
     const { statusCode, headers: received, body } = answer
@@ -139,6 +188,18 @@ async function followRedirects(
       url = next
     } else throw statusFault(url, statusCode, Number(received['retry-after']) * 1000)
   }
+}
+
+/** Throws InputError if the address in a URL is not public, or the port is not one of the web. */
+function requireVettedTarget(url: URL, mayConnect: MayConnect): void {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(address) !== 0 ? isVetted(address, mayConnect, port) : mayConnect(PUBLIC_ADDRESS, port)) return
+  throw refusedTarget(url)
+}
+
+function refusedTarget({ host }: URL): InputError {
+  return new InputError(`it redirects to ${host}, which has no public address, or a port other than 80 and 443`)
 }
 
 function statusFault(url: URL, status: number, retryAfterMs: number): Error {

@@ -147,6 +147,10 @@ test('a failing server is asked again, when it asks for it; a refusing one is no
     } else if (request.url === '/busy') response.end('a.example\n')
     else if (request.url === '/moved') response.writeHead(302, { location: '/busy' }).end()
     else if (request.url === '/loop') response.writeHead(302, { location: '/loop' }).end()
+    else if (request.url === '/private') response.writeHead(302, { location: 'http://10.0.0.1/x' }).end()
+    else if (request.url === '/loopback') response.writeHead(302, { location: 'http://[::1]/x' }).end()
+    else if (request.url === '/port') response.writeHead(302, { location: 'http://192.0.2.1:8080/x' }).end()
+    else if (request.url === '/name') response.writeHead(302, { location: 'http://localhost/x' }).end()
     else if (request.url === '/elsewhere')
       response.writeHead(302, { location: `${url.replace('127.0.0.1', 'localhost')}/busy` }).end()
     else response.writeHead(request.url === '/down' ? 503 : 403).end()
@@ -157,7 +161,7 @@ test('a failing server is asked again, when it asks for it; a refusing one is no
   assert.deepEqual(waits, [7_000, 10_000])
   assert.ok(requests.every((each) => each.endsWith(' Bearer secret')))
   await assert.rejects(
-    fetch([`${url}/elsewhere`], { token: 'secret' })
+    fetch([`${url}/elsewhere`], { token: 'secret', mayConnect: () => true })
       .then(() => requests.at(-1))
       .then((last) => {
         throw new Error(last)
@@ -165,12 +169,24 @@ test('a failing server is asked again, when it asks for it; a refusing one is no
     /^Error: \/busy $/,
     'another server does not receive the token',
   )
+  const before = requests.length
+  const refused =
+    /InputError: it redirects to (localhost|10\.0\.0\.1|\[::1\]|192\.0\.2\.1)(:\d+)?, which has no public address, or a port/
+  for (const path of ['/elsewhere', '/private', '/loopback', '/port'])
+    await assert.rejects(fetch([url + path]), refused, path)
+  await assert.rejects(fetch([`${url}/name`]), refused)
+  assert.equal(requests.length, before + 5, 'nothing is sent there')
+  const withPassword = url.replace('http://', 'http://user:hunter2@')
+  await assert.rejects(fetch([withPassword]), (error: Error) => {
+    assert.match(error.message, /^the URL of 127\.0\.0\.1:\d+ contains a user or a password/)
+    return !error.message.includes('hunter2')
+  })
   await assert.rejects(fetch([`${url}/loop`]), /InputError: it redirects more than 5 times/)
   await assert.rejects(fetch([`${url}/down`]), /InputError: 127\.0\.0\.1:\d+ responded with status 503/)
   await assert.rejects(fetch([`${url}/forbidden`]), /responded with status 403: it does not allow the download/)
   await assert.rejects(
     fetch(['ftp://lists.example/x']),
-    /"ftp:\/\/lists\.example\/x" is no http:\/\/ or https:\/\/ URL/,
+    /"ftp:\/\/lists\.example\/x" is no http:\/\/ or https:\/\/ URL$/,
   )
   assert.equal(requests.filter((each) => each.startsWith('/forbidden')).length, 1)
   const aborted = AbortSignal.abort()
