@@ -28,7 +28,7 @@ try {
   const old = join(folder, 'old.mjs')
   const value = "{ value: { ...process.versions, node: '20.0.0' } }"
   writeFileSync(old, `Object.defineProperty(process, 'versions', ${value})`)
-  const launcher = join(folder, 'prefix/lib/node_modules/domaindex/bin/domaindex.js')
+  const launcher = join(folder, 'prefix/lib/node_modules/@domaindex/domaindex/bin/domaindex.js')
   const version = run(process.execPath, ['--import', old, launcher, '--version'])
   const made = run(process.execPath, ['--import', old, launcher, 'account', 'create', 'me@example.com', '--json'])
   if (JSON.parse(made).email !== 'me@example.com') throw new Error(made)

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -41,6 +41,26 @@ test('the node of npm scripts is the one that npm installed', () => {
     encoding: 'utf8',
   })
   assert.match(stdout, /^2[4-9]\./)
+})
+
+/** npm runs `npx domaindex` from there, before it looks anywhere else. */
+test('npm ci links the command of a checkout, in a scope that nobody else publishes in', () => {
+  const { version } = manifest
+  const command = join(ROOT, 'node_modules/.bin/domaindex')
+  assert.equal(spawnSync(command, ['--version'], { encoding: 'utf8' }).stdout, `${version}\n`)
+  const names = ['package.json', 'client/package.json'].map((path) => JSON.parse(read(path)).name)
+  assert.deepEqual(names, ['@domaindex/domaindex', '@domaindex/client'])
+})
+
+/** Outside of a checkout, npx would fetch a package of that name, whoever published it. */
+test('no document tells a program or a user outside of a checkout to run npx with our name', () => {
+  const files = globSync(['*.md', 'docs/**/*.md', 'client/*.md', 'deploy/**/*', 'src/**/*.ts', 'web/**/*.tsx'], {
+    cwd: ROOT,
+  })
+  const started = files.flatMap((path) =>
+    statSync(join(ROOT, path)).isFile() && /"npx"|'npx'|npx (-y|--yes) /.test(read(path)) ? [path] : [],
+  )
+  assert.deepEqual(started, [])
 })
 
 test('the client library has the version of the project, and no dependencies', () => {

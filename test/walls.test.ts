@@ -39,7 +39,7 @@ const rules: ArchitectureRules = {
       { folder: 'src/config/command-fault.ts', pure: true, why: 'the error that a command reports to its user' },
       {
         folder: 'client/',
-        package: 'domaindex-client',
+        package: '@domaindex/client',
         why: 'a package of its own; it knows the API and no other folder',
       },
     ],
@@ -264,7 +264,7 @@ test('sources that follow the rules have no violations', () => {
     'src/store/sqlite/store.ts':
       "// SQLite it.\nimport { DatabaseSync } from 'node:sqlite'\nexport const d = DatabaseSync",
     'src/cli/serve.ts':
-      "// Serves it.\nimport { open } from '../store/open.ts'\nimport { call } from 'domaindex-client'\nopen(call)",
+      "// Serves it.\nimport { open } from '../store/open.ts'\nimport { call } from '@domaindex/client'\nopen(call)",
     'client/client.ts': '// The client.\nexport const call = () => fetch("/")',
   }
   assert.deepEqual(violationsIn(files), [])

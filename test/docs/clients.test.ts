@@ -40,7 +40,7 @@ before(async () => {
 /** Runs a program with the library of the checkout and the server of the test. Returns what it printed. */
 async function outputOf(program: string, name: string): Promise<string> {
   const path = join(folder, `${name}.mts`)
-  const text = program.replaceAll("'domaindex-client'", `'${LIBRARY}'`)
+  const text = program.replaceAll("'@domaindex/client'", `'${LIBRARY}'`)
   writeFileSync(path, text.replaceAll('https://api.example.com', world.address))
   const env = { ...process.env, DOMAINDEX_TOKEN: token }
   const { stdout, stderr, code } = await outcomeOf(spawn(process.execPath, [path], { env }))

@@ -1,6 +1,6 @@
 /** Uses the installed client library in any runtime: with a server and a token as arguments, prints what it saw. */
 
-import { DomaindexClient, DomaindexError, NetworkError } from 'domaindex-client'
+import { DomaindexClient, DomaindexError, NetworkError } from '@domaindex/client'
 
 export async function consume(server, token) {
   const client = new DomaindexClient({ server, token })

@@ -17,7 +17,7 @@ export function installClient(folder: string): string {
   })
   for (const name of ['package.json', 'tsconfig.json']) cpSync(join(ROOT, name), join(checkout, name))
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
-  const [packed] = JSON.parse(npm(checkout, 'pack', '-w', 'domaindex-client', '--json', '--pack-destination', folder))
+  const [packed] = JSON.parse(npm(checkout, 'pack', '-w', '@domaindex/client', '--json', '--pack-destination', folder))
 
   const project = join(folder, 'project')
   mkdirSync(project)

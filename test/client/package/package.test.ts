@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -45,19 +45,16 @@ for (const [what, path] of [
 }
 
 test('the package has nothing but compiled code, types, README and license, and no dependencies', () => {
-  const files = readdirSync(join(project, 'node_modules/domaindex-client'), { recursive: true }).map(String)
+  const files = readdirSync(join(project, 'node_modules/@domaindex/client'), { recursive: true }).map(String)
   const others = files.filter((path) => !/^dist\/[\w-]+\.(js|d\.ts)$/.test(path)).toSorted()
   assert.deepEqual(others, ['LICENSE', 'README.md', 'dist', 'package.json'])
-  assert.deepEqual(
-    readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.')),
-    ['domaindex-client'],
-  )
+  assert.deepEqual(globSync(['[^.@]*', '@*/*'], { cwd: join(project, 'node_modules') }), ['@domaindex/client'])
 })
 
 test('the types serve a user with the strictest settings, with the types of a browser and no others', () => {
   writeFileSync(
     join(project, 'use.ts'),
-    `import { DomaindexClient, DomaindexError, type ErrorKey, type RedirectRow } from 'domaindex-client'
+    `import { DomaindexClient, DomaindexError, type ErrorKey, type RedirectRow } from '@domaindex/client'
     const client = new DomaindexClient({ server: 'https://api.example.com', token: 'secret' })
     export const ssl: 'valid' | 'nocert' | 'invalid' = (await client.lookup('example.com')).result.ssl
     for await (const row of client.redirectRows('example.com', { limit: 10 })) row satisfies RedirectRow
@@ -96,7 +93,7 @@ test('the bundle for browsers has no module of Node, and works in one, from anot
   })
   const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports.map(({ path }) => path))
   assert.deepEqual(
-    imported.filter((path) => !path.includes('domaindex-client/dist/')),
+    imported.filter((path) => !path.includes('@domaindex/client/dist/')),
     [],
   )
   const script = outputFiles[0]!.text
