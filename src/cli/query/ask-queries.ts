@@ -9,10 +9,14 @@ import type { Query } from './read-queries.ts'
 import type { Row } from './row-lines.ts'
 import type { RowWriter } from './row-writer.ts'
 
-/** Rows, and the options that continue after them: one text for each list of rows that is not complete. */
-export type Page = { rows: readonly Row[]; rest: readonly string[] }
+/**
+ * Rows, and the options that continue after them: one text for each list of rows that is not complete. `note`: what the
+ * user should know about the rows.
+ */
+export type Page = { rows: readonly Row[]; rest: readonly string[]; note?: string }
 /** The pages of a query. Calls end with an error when `signal` aborts. */
-export type AskQuery = (query: string, signal: AbortSignal) => AsyncGenerator<Page, void, void>
+export type AskQuery = (query: ValidQuery, signal: AbortSignal) => AsyncGenerator<Page, void, void>
+type ValidQuery = Query & { value: string }
 
 /** Queries whose first page is requested at the same time. */
 const CONCURRENCY = 4
@@ -67,7 +71,8 @@ export async function askQueries(queries: readonly Query[], options: AskOptions)
 
 /** Starts the first call of a query. An error of it waits until its turn comes. */
 function startQuery(query: Query, ask: AskQuery, signal: AbortSignal): PendingQuery {
-  const pages = query.value === null ? noPages() : ask(query.value, signal)
+  const { value } = query
+  const pages = value === null ? noPages() : ask({ ...query, value }, signal)
   const first = pages.next()
   first.catch(() => {})
   return { query, pages, first }
@@ -90,6 +95,7 @@ async function writePages(
   try {
     for (let each = await first; !each.done; each = await pages.next()) {
       page = each.value
+      if (page.note !== undefined) reportLine(page.note)
       await writer.write(page.rows)
       tally.rows += page.rows.length
       onRows()

@@ -1,11 +1,14 @@
 /** The pages of the endpoints as rows: one row for each domain, neighbour or state. */
 
 import { type DomaindexClient, type HistoryState, RECORD_TYPES, type RecordType } from '../../../client/src/client.ts'
-import type { AskQuery, Page } from './ask-queries.ts'
+import type { Page } from './ask-queries.ts'
 import type { Row } from './row-lines.ts'
 
 /** `limit`: the maximum number of rows, of dnshistory for each type. Neither `limit` nor `all`: one page. */
 export type PageOptions = { limit?: number; all?: true; next?: string; type?: RecordType }
+
+/** The pages of an endpoint for a domain or an address. */
+export type AskEndpoint = (query: string, signal: AbortSignal) => AsyncGenerator<Page, void, void>
 
 type CallOptions = { limit: number | null; next: string | null; signal: AbortSignal }
 type CallPage = (options: CallOptions) => Promise<{ rows: readonly Row[]; next: string | null }>
@@ -36,14 +39,14 @@ function shellWord(text: string): string {
   return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-export function askLookup(client: DomaindexClient): AskQuery {
+export function askLookup(client: DomaindexClient): AskEndpoint {
   return async function* (query, signal) {
     const { meta, result } = await client.lookup(query, { signal })
     yield { rows: [{ query: meta.query, ...result }], rest: [] }
   }
 }
 
-export function askSimilar(client: DomaindexClient, { limit }: PageOptions): AskQuery {
+export function askSimilar(client: DomaindexClient, { limit }: PageOptions): AskEndpoint {
   return async function* (query, signal) {
     const { meta, result } = await client.similar(query, { limit, signal })
     yield { rows: result.map((row) => ({ query: meta.query, ...row })), rest: [] }
@@ -51,7 +54,11 @@ export function askSimilar(client: DomaindexClient, { limit }: PageOptions): Ask
 }
 
 /** Asks /redirect or /reverseip. */
-export function askRows(client: DomaindexClient, endpoint: 'redirect' | 'reverseip', options: PageOptions): AskQuery {
+export function askRows(
+  client: DomaindexClient,
+  endpoint: 'redirect' | 'reverseip',
+  options: PageOptions,
+): AskEndpoint {
   return (query, signal) => {
     const call: CallPage = async (page) => {
       const { meta, result } = await client[endpoint](query, page)
@@ -61,7 +68,7 @@ export function askRows(client: DomaindexClient, endpoint: 'redirect' | 'reverse
   }
 }
 
-export function askHistory(client: DomaindexClient, options: PageOptions): AskQuery {
+export function askHistory(client: DomaindexClient, options: PageOptions): AskEndpoint {
   return (query, signal) => {
     const { type } = options
     if (type === undefined && options.next === undefined) return historyOfAllTypes(client, query, options, signal)

@@ -5,9 +5,10 @@ import type { DomaindexClient } from '../../../client/src/client.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import { EXIT_CODES, EXIT_CODES_HELP } from '../program/client-fault.ts'
 import { listenForStop } from '../program/stop-signal.ts'
-import { type AskQuery, askQueries } from './ask-queries.ts'
+import { askQueries } from './ask-queries.ts'
 import { toClientFault } from './error-cause.ts'
-import type { PageOptions } from './pages.ts'
+import { orRegistrableDomain } from './host-pages.ts'
+import type { AskEndpoint, PageOptions } from './pages.ts'
 import { readQueries } from './read-queries.ts'
 import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './row-writer.ts'
 import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
@@ -15,8 +16,9 @@ import { type AnswerSource, openAnswerSource, type ServerOptions } from './sourc
 export type QueryOptions = ServerOptions & OutputOptions & PageOptions & { file?: string }
 
 const QUERY_HELP = `
-A query may be a URL, and defanged, such as hxxps://example[.]com/. A list has one query per line, plain or
-compressed by gzip or zstd; empty lines and comments that start with # are skipped.`
+A query may be a URL, and defanged, such as hxxps://example[.]com/. If nothing is on record for the host of a URL or for
+a www. host, its registrable domain is asked for, and a line on standard error says so. A list has one query per line,
+plain or compressed by gzip or zstd; empty lines and comments that start with # are skipped.`
 
 /** Adds the options that name the server. */
 export function addServerOptions(command: Command): Command {
@@ -62,7 +64,7 @@ type QueryCommand = {
   /** The name of its argument in the help. */
   argument: string
   shape: RowShape
-  ask: (client: DomaindexClient, options: QueryOptions) => AskQuery
+  ask: (client: DomaindexClient, options: QueryOptions) => AskEndpoint
   /** Whether a query has one row. */
   isSingle?: boolean
 }
@@ -93,7 +95,8 @@ async function runQueries(
   const isLimited = options.limit !== undefined
   await withAnswerSource(options, writer, async ({ client, fault }, signal) => {
     process.exitCode = EXIT_CODES.partial[0] // if the reader of standard output leaves, the process ends with this code
-    process.exitCode = await askQueries(queries, { ask: ask(client, options), writer, isLimited, fault, signal })
+    const askHost = orRegistrableDomain(client, ask(client, options), isSingle)
+    process.exitCode = await askQueries(queries, { ask: askHost, writer, isLimited, fault, signal })
   })
 }
 

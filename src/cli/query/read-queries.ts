@@ -5,10 +5,11 @@ import { UsageFault } from '../../config/command-fault.ts'
 import { decompress } from '../../import/stream/decompress.ts'
 import { createLineSplitter, type InputLine, lineText } from '../../import/stream/line-splitter.ts'
 import { parseListLine } from '../../import/stream/list-line.ts'
+import { type HostAlternative, hostAlternative } from '../../values/host-alternative.ts'
 import { parsePastedQuery } from '../../values/pasted-query.ts'
 
-/** `value`: the domain or address in the text; null if there is none. */
-export type Query = { text: string; value: string | null }
+/** `value`: the domain or address in the text; null if there is none. `alternative`: see `hostAlternative`. */
+export type Query = { text: string; value: string | null; alternative: HostAlternative | null }
 
 /** The maximum number of queries of a command. Each costs a call. */
 const MAX_QUERIES = 250_000
@@ -52,5 +53,6 @@ async function readList(path: string): Promise<Query[]> {
 
 function parseQuery(text: string): Query {
   const value = text.length > MAX_QUERY_LENGTH ? null : (parsePastedQuery(text)?.value ?? null)
-  return { text: value ?? text.slice(0, MAX_SHOWN_LENGTH), value }
+  const alternative = value === null ? null : hostAlternative(text)
+  return { text: value ?? text.slice(0, MAX_SHOWN_LENGTH), value, alternative }
 }
