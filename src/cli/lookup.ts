@@ -1,8 +1,9 @@
 /** `domaindex lookup`: prints the key characteristics of domains. */
 
 import type { Command } from 'commander'
-import { askLookup } from './query/pages.ts'
+import { askLookup, askObserved } from './query/pages.ts'
 import { defineQueryCommand } from './query/query-command.ts'
+import { isJsonOutput } from './query/row-writer.ts'
 
 const LOOKUP_FIELDS = [
   'query',
@@ -19,14 +20,19 @@ const LOOKUP_FIELDS = [
   'social_networks',
   'social_accounts',
 ]
+/** Those of the specification, and when DNS and website were last observed. */
+const LOOKUP_COLUMNS = [...LOOKUP_FIELDS, 'dns_observed', 'web_observed']
 /** What fits in a line of a terminal. */
-const LOOKUP_COLUMNS = ['query', 'has_website', 'redirect_to_domain', 'ssl', 'ip', 'redirect_count', 'reverse_ip_count']
+const LOOKUP_TABLE_COLUMNS = [
+  ...['query', 'has_website', 'redirect_to_domain', 'ssl', 'ip', 'redirect_count', 'reverse_ip_count'],
+  ...['dns_observed', 'web_observed'],
+]
 
 export function defineLookup(command: Command): void {
   defineQueryCommand(command, {
     argument: 'the domains',
-    shape: { fields: LOOKUP_FIELDS, columns: LOOKUP_FIELDS, tableColumns: LOOKUP_COLUMNS },
-    ask: (client) => askLookup(client),
+    shape: { fields: LOOKUP_FIELDS, columns: LOOKUP_COLUMNS, tableColumns: LOOKUP_TABLE_COLUMNS },
+    ask: (client, options) => (isJsonOutput(options) ? askLookup(client) : askObserved(client)),
     isSingle: true,
   })
 }

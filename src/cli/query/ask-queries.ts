@@ -13,7 +13,7 @@ import type { RowWriter } from './row-writer.ts'
  * Rows, and the options that continue after them: one text for each list of rows that is not complete. `note`: what the
  * user should know about the rows.
  */
-export type Page = { rows: readonly Row[]; rest: readonly string[]; note?: string }
+export type Page = { rows: readonly Row[]; rest: readonly string[]; note?: string | undefined }
 /** The pages of a query. Calls end with an error when `signal` aborts. */
 export type AskQuery = (query: ValidQuery, signal: AbortSignal) => AsyncGenerator<Page, void, void>
 type ValidQuery = Query & { value: string }

@@ -1,7 +1,10 @@
 /** The pages of the endpoints as rows: one row for each domain, neighbour or state. */
 
 import { type DomaindexClient, type HistoryState, RECORD_TYPES, type RecordType } from '../../../client/src/client.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { alternativeNote } from '../../values/host-alternative.ts'
 import type { Page } from './ask-queries.ts'
+import { isNoSuchPath } from './error-cause.ts'
 import type { Row } from './row-lines.ts'
 
 /** `limit`: the maximum number of rows, of dnshistory for each type. Neither `limit` nor `all`: one page. */
@@ -43,6 +46,32 @@ export function askLookup(client: DomaindexClient): AskEndpoint {
   return async function* (query, signal) {
     const { meta, result } = await client.lookup(query, { signal })
     yield { rows: [{ query: meta.query, ...result }], rest: [] }
+  }
+}
+
+const NO_TIMES_NOTE =
+  'this server does not say when it observed a domain: "no" and "nocert" can also mean that nobody has looked'
+
+/** Asks for the facts that are known, and when they were observed; a server that cannot tell is asked for a look-up. */
+export function askObserved(client: DomaindexClient): AskEndpoint {
+  let isLookup = false
+  return async function* (query, signal) {
+    const profile = isLookup
+      ? null
+      : await client.domain(query, { signal }).catch((error) => {
+          if (isNoSuchPath(error)) return null
+          throw error
+        })
+    if (profile === null) {
+      const note = isLookup ? undefined : NO_TIMES_NOTE
+      isLookup = true
+      for await (const page of askLookup(client)(query, signal)) yield { ...page, note }
+      return
+    }
+    const { name, requested, lookup, observed } = profile
+    const note =
+      requested === null ? undefined : alternativeNote({ host: requested as DomainName, domain: name as DomainName })
+    yield { rows: [{ query: name, ...lookup, dns_observed: observed.dns, web_observed: observed.web }], rest: [], note }
   }
 }
 

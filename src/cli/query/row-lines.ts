@@ -56,7 +56,7 @@ export function tableLines(fields: readonly string[], split: SplitRow): RowLines
   return {
     add(rows) {
       if (!isStarted && kept.length === 0 && rows.length > 0) add(fields.map((field) => field.toUpperCase()))
-      for (const row of rows.flatMap(split)) add(fields.map((field) => terminalText(cellText(row[field]))))
+      for (const row of rows.flatMap(split)) add(fields.map((field) => shownText(row[field])))
       return kept.length > MAX_KEPT_ROWS ? takeLines() : []
     },
     end: takeLines,
@@ -67,8 +67,13 @@ export function tableLines(fields: readonly string[], split: SplitRow): RowLines
 export function fieldLines(fields: readonly string[]): RowLines {
   const width = Math.max(...fields.map((field) => field.length)) + 2
   const lineOf = (row: Row, field: string): string =>
-    `${styleText('bold', field.padEnd(width))}${terminalText(cellText(row[field]))}`.trimEnd()
+    `${styleText('bold', field.padEnd(width))}${shownText(row[field])}`.trimEnd()
   return { add: (rows) => rows.flatMap((row) => fields.map((field) => lineOf(row, field))), end: nothing }
+}
+
+/** The text of a value on a terminal. Null: what nobody has observed. */
+function shownText(value: unknown): string {
+  return value === null ? 'never observed' : terminalText(cellText(value))
 }
 
 /** The text of a value in a cell. A list has its elements separated by blanks, and an account is its address. */

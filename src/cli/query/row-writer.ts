@@ -27,12 +27,17 @@ export function openRowWriter(shape: RowShape, options: OutputOptions, isSingle 
   return { write: (rows) => writeLines(lines.add(rows)), end: () => writeLines(lines.end()) }
 }
 
-function openLines(shape: RowShape, { json, csv, fields: text }: OutputOptions, isSingle: boolean): RowLines {
-  const isTerminal = process.stdout.isTTY === true
+/** Whether the rows are for a program: JSON has the keys of the specification and no others. */
+export function isJsonOutput({ json, csv }: OutputOptions): boolean {
+  return !csv && (json === true || process.stdout.isTTY !== true)
+}
+
+function openLines(shape: RowShape, options: OutputOptions, isSingle: boolean): RowLines {
+  const { csv, fields: text } = options
   const { split = (row) => [row], columns, tableColumns = columns } = shape
-  if (!csv && (json || !isTerminal)) return jsonLines(chosenFields(shape.fields, text))
+  if (isJsonOutput(options)) return jsonLines(chosenFields(shape.fields, text))
   const chosen = chosenFields(columns, text)
-  if (csv) return csvLines(chosen, split, isTerminal)
+  if (csv) return csvLines(chosen, split, process.stdout.isTTY === true)
   if (text !== undefined) return tableLines(chosen, split)
   return isSingle ? fieldLines(columns) : tableLines(tableColumns, split)
 }
