@@ -217,3 +217,15 @@ test('the checks have the order of /v1.0/: token, quota, parameters, data', asyn
   assert.equal(refused.headers.get('retry-after'), String(43_200))
   assert.equal(world.clock.now, NOON)
 })
+
+test('a name of 253 characters is found by every path that takes a name', async () => {
+  const { token } = await world.account({ plan: 'premium' })
+  const long = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(53)}.example`
+  await world.ingest({ domain: long, observed_at: NINE, dns: { status: 'ok', A: ['192.0.2.77'] } })
+  const profile = await get(`/domain/${long}`, token)
+  assert.deepEqual([profile.status, (profile.body as { name: string }).name], [200, long])
+  const page = `${encodeURIComponent(`https://www.${long.slice(64)}/${'path/'.repeat(300)}`)}`
+  assert.equal(((await get(`/domain/${page}`, token)).body as { error: string }).error, 'no_data')
+  const passive = await get(`/pdns/query/${long}`, token)
+  assert.deepEqual([passive.status, passive.text.includes('192.0.2.77')], [200, true])
+})

@@ -109,7 +109,12 @@ function createFastify(
     logger: false,
     genReqId: nextId,
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, querystringParser: parseQueryString },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      ignoreDuplicateSlashes: true,
+      querystringParser: parseQueryString,
+      maxParamLength: HTTP_OPTIONS.maxHeaderSize, // the router's own limit is 100; a name has up to 253 characters
+    },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     forceCloseConnections: false,
