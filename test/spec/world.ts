@@ -33,7 +33,7 @@ export type Parameters = Record<string, unknown>
 /** A response. `body` is its JSON, or undefined without a body. */
 export type Seen = { status: number; headers: Headers; text: string; body: unknown }
 export type How = { method?: string; headers?: Record<string, string> }
-export type Wanted = { plan?: Account['plan']; periods?: readonly string[]; addons?: Account['addons'] }
+export type Wanted = { plan?: Account['plan']; periods?: readonly string[]; addons?: Account['addons']; email?: string }
 export type Known = { account: Account; token: TokenString }
 
 /** The initial time of the world's clock. */
@@ -128,8 +128,8 @@ export class World {
   }
 
   /** An account with one token. Periods as in `premium:2026-01-01..`. */
-  async account({ plan = 'free', periods = [], addons = [] }: Wanted = {}): Promise<Known> {
-    const email = `user${this.#accounts++}@example.com`
+  async account({ plan = 'free', periods = [], addons = [], ...rest }: Wanted = {}): Promise<Known> {
+    const { email = `user${this.#accounts++}@example.com` } = rest
     const read = periods.map((period) => parsePeriod(period)!)
     const made: NewAccount = { email, role: 'user', plan, periods: read, addons }
     const token = makeToken(randomBytes(TOKEN_BYTES))

@@ -7,13 +7,24 @@ import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
+import { visitAsOperator } from '../admin/operators.ts'
 import { TESTER } from '../tester.ts'
 import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
+import { layoutProblems } from './browser/layout.ts'
 import { manageAccount, readViews, signUpByMail, spendCalls } from './browser/members.ts'
 import { checkOperatorPages, operateAccount, refuseUser } from './browser/operate.ts'
-import { openWindow, type PageCase, pageCases, type Scheme, sessionOf, show } from './browser/pages.ts'
-import { HOSTILE, makeSite, type Site } from './browser/site.ts'
+import {
+  longCases,
+  longOperatorCases,
+  openWindow,
+  type PageCase,
+  pageCases,
+  type Scheme,
+  sessionOf,
+  show,
+} from './browser/pages.ts'
+import { HOSTILE, makeLongAccount, makeSite, type Site } from './browser/site.ts'
 
 const SCREENSHOTS = join(import.meta.dirname, '../../test-output/screenshots')
 /** The width of the document and that of the window. */
@@ -27,6 +38,7 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
   const browser = await startChromium()
   try {
     await checkPages(t, browser, site)
+    await t.test('the longest values overlap nothing and are cut off nowhere', () => checkLongValues(browser, site))
     await t.test('sign in, create a token, use it, see the usage, revoke it', () => useToken(browser, site))
     await t.test('explore a domain in every view; going back costs nothing', () => explore(browser, site))
     await t.test('text of records and pages never becomes markup', () => showHostileText(browser, site))
@@ -71,11 +83,36 @@ async function checkPages(t: TestContext, browser: Browser, site: Site): Promise
   }
 }
 
+/** Only the layout: axe and both schemes have seen these pages with shorter values. */
+async function checkLongValues(browser: Browser, site: Site): Promise<void> {
+  const account = await makeLongAccount(site)
+  const operator = await visitAsOperator(site.world)
+  const windows = [
+    [await sessionOf({ world: site.world, account }), longCases()],
+    [operator.headers.Cookie!, longOperatorCases(account)],
+  ] as const
+  const problems: string[] = []
+  for (const width of [1280, 375])
+    for (const [cookie, cases] of windows) {
+      const { page, context } = await openWindow(browser, site, { width, cookie })
+      for (const each of cases) {
+        await show(page, each)
+        const [content = 0, inner = 0] = await page.evaluate<number[]>(WIDTHS)
+        if (content > inner) problems.push(`${each.name} at ${width} px scrolls sideways: ${content} > ${inner}`)
+        problems.push(...(await layoutProblems(page)).map((problem) => `${each.name} at ${width} px: ${problem}`))
+        await page.screenshot({ path: join(SCREENSHOTS, `${each.name}-${width}.png`), fullPage: true })
+      }
+      await context.close()
+    }
+  assert.deepEqual(problems, [])
+}
+
 async function checkPage(page: Page, each: PageCase, variant: string): Promise<void> {
   await show(page, each)
   const [content = 0, width = 0] = await page.evaluate<number[]>(WIDTHS)
   assert.ok(content <= width, `${each.name} scrolls sideways: ${content} > ${width}`)
   assert.equal(await page.locator('h1').count(), 1, each.name)
+  assert.deepEqual(await layoutProblems(page), [], `${each.name} at ${width} px`)
   if (variant !== 'dark-375') assert.deepEqual(await seriousProblems(page), [], each.name)
   await page.screenshot({ path: join(SCREENSHOTS, `${each.name}-${variant}.png`), fullPage: each.name !== 'docs' })
 }

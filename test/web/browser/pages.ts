@@ -1,9 +1,10 @@
 /** The pages of the browser tests, and what must be true on each of them. */
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Account } from '../../../src/accounts/account.ts'
 import { SESSION_COOKIE } from '../../../src/api/app/session-authenticator.ts'
 import { visit } from '../../app/sessions.ts'
-import type { Site } from './site.ts'
+import { BUSY, LONG, LONG_ADDRESS, LONG_TARGET, type Site } from './site.ts'
 
 /** Milliseconds that a busy machine may need for one step. */
 const STEP_TIMEOUT_MS = 120_000
@@ -38,7 +39,7 @@ async function addSession(context: BrowserContext, cookie: string, url: string):
 }
 
 /** The cookie of a new session of the site's account. */
-export async function sessionOf({ world, account }: Site): Promise<string> {
+export async function sessionOf({ world, account }: Pick<Site, 'world' | 'account'>): Promise<string> {
   return (await visit(world, account)).headers.Cookie!
 }
 
@@ -80,6 +81,36 @@ export function pageCases(hub: string): PageCase[] {
     own('usage', '/account/usage', 'The last 30 days'),
     own('files', '/account/files', 'Snapshots'),
   ]
+}
+
+/** The pages with the longest values. */
+export function longCases(): PageCase[] {
+  const path = `/domain/${LONG}`
+  const types = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'SOA']
+  return [
+    ['domain', path, 'has a website'],
+    ['history', `${path}/history`, 'Time lines'],
+    ...types.map((type) => [`history-${type}`, `${path}/history?type=${type}`, `Time line of ${type}`] as const),
+    ['neighbours', `${path}/neighbours`, 'shop10'],
+    ['redirects', `/domain/${LONG_TARGET}/redirects`, 'old10'],
+    ['similar', `${path}/similar`, 'shop10'],
+    ['address', `/ip/${LONG_ADDRESS}`, 'shop10'],
+    ['busy', `/domain/${BUSY}/history`, 'Time lines'],
+    ['account', '/account', 'Change the password'],
+    ['tokens', '/account/tokens', 'Create a token'],
+    ['usage', '/account/usage', 'The last 30 days'],
+    ['unknown', `/domain/${LONG.replaceAll('b', 'e')}`, 'Nothing on record'],
+  ].map(([name, path, text]) => ({ name: `long-${name}`, path: path!, text: text!, signedIn: true }))
+}
+
+/** The pages of operators that show the account with the longest values. */
+export function longOperatorCases({ id }: Account): PageCase[] {
+  return [
+    ['accounts', '/operator', 'mmmm'],
+    ['account', `/operator/accounts/${id}`, 'Usage of the last 30 days'],
+    ['usage', '/operator/usage', 'mmmm'],
+    ['audit', '/operator/audit', 'mmmm'],
+  ].map(([name, path, text]) => ({ name: `long-operator-${name}`, path: path!, text: text!, signedIn: true }))
 }
 
 /** Opens a page and waits until it shows its data. */

@@ -1,6 +1,8 @@
 /** A world with the web page, domains with a history, files, and an account with a password. */
 
+import { randomBytes } from 'node:crypto'
 import type { Account } from '../../../src/accounts/account.ts'
+import { MAX_TOKEN_NAME_LENGTH, makeToken, newTokenRecord, TOKEN_BYTES } from '../../../src/accounts/token.ts'
 import { preparePageBundle } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
 import { addDays, type Day } from '../../../src/values/time.ts'
@@ -8,6 +10,7 @@ import { openMailbox } from '../../app/mailbox.ts'
 import { listOf, publish } from '../../spec/files/files.ts'
 import { look, NXDOMAIN, ok, redirecting, site } from '../../spec/observations.ts'
 import { makeWorld, type World } from '../../spec/world.ts'
+import { TESTER } from '../../tester.ts'
 
 /** A record and a page text that would be markup if they were not escaped. */
 export const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
@@ -68,6 +71,30 @@ export const BUSY = 'busy.example'
 /** A domain with letters outside ASCII. */
 export const UNICODE = { name: 'xn--mnchen-3ya.example', unicode: 'münchen.example' }
 
+/** The longest name: 253 characters. */
+export const LONG = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(53)}.example`
+/** A registrable domain with the longest label. */
+export const LONG_TARGET = `${'t'.repeat(63)}.example`
+/** An address as long as one can be, that `LONG` and its neighbours have. */
+export const LONG_ADDRESS = '2001:db8:1111:2222:3333:4444:5555:6666'
+/** Names as long as `LONG` that differ in their first letters. */
+const longNames = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index + 10}${LONG.slice(prefix.length + 2)}`)
+const LONG_RECORDS = {
+  A: Array.from({ length: 30 }, (_, index) => `198.51.100.${200 + index}`),
+  AAAA: [
+    LONG_ADDRESS,
+    ...Array.from({ length: 29 }, (_, index) => `2001:db8:1111:2222:3333:4444:5555:${7000 + index}`),
+  ],
+  CNAME: [`alias${LONG.slice(5)}`],
+  MX: longNames('mail', 30).map((host, index) => mx(65_000 + index, host)),
+  NS: longNames('ns', 30),
+  TXT: Array.from({ length: 30 }, (_, index) =>
+    index === 0 ? Array.from({ length: 16 }, () => 'x'.repeat(250)) : [`${index}${'x'.repeat(253)}`],
+  ),
+  SOA: [{ ...SOA, primary_nameserver: LONG, admin_email: `hostmaster@${LONG.slice(64)}`, serial: 4_294_967_295 }],
+}
+
 type Mailbox = Awaited<ReturnType<typeof openMailbox>>
 /** The address in mails. */
 export const MAILED_SITE = 'https://domains.test'
@@ -111,7 +138,44 @@ async function fillStore(world: World): Promise<void> {
       look(BUSY, { dns: ok({ A: [`192.0.2.${index + 1}`] }) }, `2026-11-19T00:${String(index + 10)}:00Z`),
     ),
   )
+  await fillLongValues(world)
   await world.index()
+}
+
+/** An account with the longest address and 30 tokens with the longest names, one of which made calls. */
+export async function makeLongAccount({ world }: Site): Promise<Account> {
+  const email = `${'m'.repeat(64)}@${LONG.slice(64)}`
+  const known = await world.account({ email, plan: 'premium' })
+  const ledger = world.store.ledger.as(TESTER)
+  for (let index = 0; index < 30; index++) {
+    const token = makeToken(randomBytes(TOKEN_BYTES))
+    const name = `${index}${'n'.repeat(MAX_TOKEN_NAME_LENGTH - 2)}`
+    await ledger.createToken(known.account.id, newTokenRecord(token, name, null), world.clock.now)
+    if (index === 0) await world.ask('lookup', { token, query: HUB })
+  }
+  return known.account
+}
+
+/** Values as long and as many as they can be, with two changes on one day. */
+async function fillLongValues(world: World): Promise<void> {
+  const accounts = ['facebook', 'instagram', 'x', 'linkedin', 'youtube'].map((network) => ({
+    network,
+    type: network === 'linkedin' ? 'linkedin_company' : network,
+    username: 'u'.repeat(100),
+    url: `https://${network}.example/${'u'.repeat(100)}`,
+  }))
+  const web = (name: string) =>
+    site({ redirect_to_https: true, ssl: 'valid', text: pageText(name), social_accounts: accounts })
+  await world.ingest(
+    look(
+      LONG,
+      { dns: ok({ A: ['198.51.100.199'], TXT: [Array.from({ length: 16 }, () => 'y'.repeat(250))] }), web: web(LONG) },
+      '2026-11-19T00:10:00Z',
+    ),
+    look(LONG, { dns: ok(LONG_RECORDS), web: web(LONG) }, '2026-11-19T12:20:00Z'),
+    ...longNames('shop', 30).map((name) => look(name, { dns: ok({ AAAA: [LONG_ADDRESS] }), web: web(name) })),
+    ...longNames('old', 30).map((name) => redirecting(name, LONG_TARGET)),
+  )
 }
 
 /** Daily files of some weeks with two days without a file, a follow-up, and both snapshots. */

@@ -62,7 +62,7 @@ export function ticksOf(scale: TimeScale): { place: number; label: string }[] {
   const instants = short === undefined ? monthStarts(scale) : multiples(scale, short)
   return instants.map((instant) => ({
     place: placeOf(scale, instant),
-    label: tickLabel(new Date(instant).toISOString(), length),
+    label: tickLabel(new Date(instant), length),
   }))
 }
 
@@ -86,10 +86,13 @@ function monthStart(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12)
 }
 
-/** The part of an instant that tells ticks apart. */
-function tickLabel(instant: string, length: number): string {
-  if (length > 2 * 365 * DAY_MS) return instant.slice(0, instant.slice(5, 7) === '01' ? 4 : 7)
-  if (length > 60 * DAY_MS) return instant.slice(0, 7)
-  if (length > 5 * DAY_MS) return instant.slice(0, 10)
-  return length > 600_000 ? instant.slice(5, 16).replace('T', ' ') : instant.slice(11, 19)
+/** The part of an instant that tells ticks apart, at most 8 characters: `2026`, `2026-11`, `Nov 19`, `12:00`, `12:00:05`. */
+function tickLabel(instant: Date, length: number): string {
+  const text = instant.toISOString()
+  if (length > 2 * 365 * DAY_MS) return text.slice(0, text.slice(5, 7) === '01' ? 4 : 7)
+  if (length > 60 * DAY_MS) return text.slice(0, 7)
+  const isMidnight = text.slice(11, 19) === '00:00:00'
+  if (length > 5 * DAY_MS || isMidnight)
+    return instant.toLocaleDateString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+  return text.slice(11, length > 600_000 ? 16 : 19)
 }

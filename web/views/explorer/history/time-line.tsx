@@ -104,6 +104,12 @@ function moveFocus(event: KeyboardEvent): void {
   target.focus()
 }
 
+/** The side of a label that is at its tick: labels at the ends of the axis stay within it. */
+function anchorOf(place: number): 'start' | 'middle' | 'end' {
+  if (place < 10) return 'start'
+  return place > 90 ? 'end' : 'middle'
+}
+
 function Axis({ scale }: { scale: TimeScale }) {
   return (
     <div class="time-row" aria-hidden="true">
@@ -112,7 +118,7 @@ function Axis({ scale }: { scale: TimeScale }) {
         {ticksOf(scale).map(({ place, label }) => (
           <g key={place}>
             <line x1={`${place}%`} x2={`${place}%`} y1="0" y2="5" />
-            <text x={`${place}%`} y="18">
+            <text x={`${place}%`} y="18" text-anchor={anchorOf(place)}>
               {label}
             </text>
           </g>
