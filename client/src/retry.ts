@@ -63,8 +63,8 @@ export async function* withResumption<T>(
     try {
       for await (const item of attempt()) {
         signal?.throwIfAborted()
-        repetitions = new Repetitions(policy)
         yield item
+        repetitions = new Repetitions(policy) // the time that the caller took for the item does not count
       }
       return
     } catch (error) {

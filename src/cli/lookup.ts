@@ -33,6 +33,7 @@ export function defineLookup(command: Command): void {
     argument: 'the domains',
     shape: { fields: LOOKUP_FIELDS, columns: LOOKUP_COLUMNS, tableColumns: LOOKUP_TABLE_COLUMNS },
     ask: (client, options) => (isJsonOutput(options) ? askLookup(client) : askObserved(client)),
+    isBatched: isJsonOutput,
     isSingle: true,
   })
 }

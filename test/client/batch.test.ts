@@ -92,6 +92,17 @@ test('given a connection that breaks within a batch, only the unanswered calls a
   assert.deepEqual(waits, [250, 250, 500])
 })
 
+test('the time that the caller takes for an answer is none of the time in which a batch is repeated', async () => {
+  const clock = { ms: 0 }
+  const text = '{"status":200,"body":{}}\n'
+  const broken = new Response(streamOf(Buffer.from(text), new Error('reset')))
+  const answers = [broken, new Response(text.repeat(CALLS.length - 1))]
+  const { client, sent } = clientOf(answers, { monotonicMs: () => clock.ms })
+  let count = 0
+  for await (const _ of client.batch(CALLS)) if (++count === 1) clock.ms += 3_600_000
+  assert.deepEqual([count, sent.length], [CALLS.length, 2])
+})
+
 test('a batch that the server refuses as a whole throws its error, and a strange answer is invalid', async () => {
   const stranger = new DomaindexClient({ server: world.address, token: 'unknown' })
   await assert.rejects(collect(stranger.batch(CALLS)), { name: 'DomaindexError', error: 'token_invalid', status: 401 })

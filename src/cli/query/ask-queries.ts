@@ -1,9 +1,10 @@
-/** Asks queries in order, a few at a time, writes their rows, and says on standard error what is missing. */
+/** Asks queries in order, several at a time, writes their rows, and says on standard error what is missing. */
 
 import { UsageFault } from '../../config/command-fault.ts'
 import { EXIT_CODES, type ExitCause } from '../program/client-fault.ts'
 import { startProgress } from '../program/progress.ts'
 import { reportLine } from '../program/terminal-text.ts'
+import type { CallControl } from './batched-calls.ts'
 import { causeOf, isFinal } from './error-cause.ts'
 import type { Query } from './read-queries.ts'
 import type { Row } from './row-lines.ts'
@@ -18,9 +19,6 @@ export type Page = { rows: readonly Row[]; rest: readonly string[]; note?: strin
 export type AskQuery = (query: ValidQuery, signal: AbortSignal) => AsyncGenerator<Page, void, void>
 type ValidQuery = Query & { value: string }
 
-/** Queries whose first page is requested at the same time. */
-const CONCURRENCY = 4
-
 type PendingQuery = { query: Query; pages: AsyncIterator<Page>; first: Promise<IteratorResult<Page>> }
 /** `unanswered`: the queries that a stop or a final failure left without an answer. */
 type Tally = {
@@ -34,6 +32,7 @@ type Tally = {
 
 export type AskOptions = {
   ask: AskQuery
+  calls: CallControl
   writer: RowWriter
   /** Whether the user has limited the rows, so that further rows are no lack. */
   isLimited: boolean
@@ -44,15 +43,15 @@ export type AskOptions = {
 
 /** Returns the exit code. Throws an error that no exit code of a client describes. */
 export async function askQueries(queries: readonly Query[], options: AskOptions): Promise<number> {
-  const { ask, signal } = options
+  const { calls, signal } = options
   const tally: Tally = { answered: 0, partial: 0, rows: 0, failures: new Set(), final: null, unanswered: [] }
   const progress = startProgress('rows')
   const inFlight: PendingQuery[] = []
   let next = 0
   try {
     for (;;) {
-      while (next < queries.length && inFlight.length < CONCURRENCY && tally.final === null && !signal.aborted)
-        inFlight.push(startQuery(queries[next++]!, ask, signal))
+      while (next < queries.length && inFlight.length < calls.queriesAtOnce && tally.final === null && !signal.aborted)
+        inFlight.push(startQuery(queries[next++]!, options))
       const pending = inFlight.shift()
       if (pending === undefined) break
       const showProgress = (): void => {
@@ -70,11 +69,11 @@ export async function askQueries(queries: readonly Query[], options: AskOptions)
 }
 
 /** Starts the first call of a query. An error of it waits until its turn comes. */
-function startQuery(query: Query, ask: AskQuery, signal: AbortSignal): PendingQuery {
+function startQuery(query: Query, { ask, calls, signal }: AskOptions): PendingQuery {
   const { value } = query
   const pages = value === null ? noPages() : ask({ ...query, value }, signal)
   const first = pages.next()
-  first.catch(() => {})
+  first.then(({ value: page }) => calls.countWaitingRows(page?.rows.length ?? 0)).catch(() => {})
   return { query, pages, first }
 }
 
@@ -86,14 +85,16 @@ async function* noPages(): AsyncGenerator<Page, void, void> {
 /** Writes the pages of a query. After a final failure of another query, it makes no further call. */
 async function writePages(
   { query, pages, first }: PendingQuery,
-  { writer, isLimited, fault, signal }: AskOptions,
+  { calls, writer, isLimited, fault, signal }: AskOptions,
   tally: Tally,
   onRows: () => void,
 ): Promise<void> {
   let page: Page | null = null
   let isStopped = false
   try {
-    for (let each = await first; !each.done; each = await pages.next()) {
+    const start = await first
+    calls.countWaitingRows(-(start.value?.rows.length ?? 0))
+    for (let each = start; !each.done; each = await pages.next()) {
       page = each.value
       if (page.note !== undefined) reportLine(page.note)
       await writer.write(page.rows)

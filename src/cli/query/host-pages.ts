@@ -1,19 +1,16 @@
 /** Asks for the host of a query, and for its registrable domain if nothing is on record for the host. */
 
-import { type DomaindexClient, DomaindexError } from '../../../client/src/client.ts'
+import { DomaindexError } from '../../../client/src/client.ts'
 import { alternativeNote } from '../../values/host-alternative.ts'
 import type { AskQuery, Page } from './ask-queries.ts'
+import type { QueryCalls } from './batched-calls.ts'
 import type { AskEndpoint } from './pages.ts'
 
 /**
  * Makes up to 2 further calls: a look-up of the host, unless `isLookup` says that `ask` is one, and the same question
  * for its registrable domain.
  */
-export function orRegistrableDomain(
-  client: Pick<DomaindexClient, 'lookup'>,
-  ask: AskEndpoint,
-  isLookup: boolean,
-): AskQuery {
+export function orRegistrableDomain(client: Pick<QueryCalls, 'lookup'>, ask: AskEndpoint, isLookup: boolean): AskQuery {
   return async function* ({ value, alternative }, signal) {
     const pages = ask(value, signal)
     if (alternative === null) return yield* pages
@@ -50,7 +47,7 @@ function isNothing(first: Page | DomaindexError): boolean {
   return first instanceof DomaindexError ? first.error === 'no_data' : first.rows.length + first.rest.length === 0
 }
 
-async function isUnknown(client: Pick<DomaindexClient, 'lookup'>, host: string, signal: AbortSignal): Promise<boolean> {
+async function isUnknown(client: Pick<QueryCalls, 'lookup'>, host: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.lookup(host, { signal })
     return false

@@ -1,9 +1,10 @@
 /** The pages of the endpoints as rows: one row for each domain, neighbour or state. */
 
-import { type DomaindexClient, type HistoryState, RECORD_TYPES, type RecordType } from '../../../client/src/client.ts'
+import { type HistoryState, RECORD_TYPES, type RecordType } from '../../../client/src/client.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { alternativeNote } from '../../values/host-alternative.ts'
 import type { Page } from './ask-queries.ts'
+import type { QueryCalls } from './batched-calls.ts'
 import { isNoSuchPath } from './error-cause.ts'
 import type { Row } from './row-lines.ts'
 
@@ -42,7 +43,7 @@ function shellWord(text: string): string {
   return /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-export function askLookup(client: DomaindexClient): AskEndpoint {
+export function askLookup(client: QueryCalls): AskEndpoint {
   return async function* (query, signal) {
     const { meta, result } = await client.lookup(query, { signal })
     yield { rows: [{ query: meta.query, ...result }], rest: [] }
@@ -53,7 +54,7 @@ const NO_TIMES_NOTE =
   'this server does not say when it observed a domain: "no" and "nocert" can also mean that nobody has looked'
 
 /** Asks for the facts that are known, and when they were observed; a server that cannot tell is asked for a look-up. */
-export function askObserved(client: DomaindexClient): AskEndpoint {
+export function askObserved(client: QueryCalls): AskEndpoint {
   let isLookup = false
   return async function* (query, signal) {
     const profile = isLookup
@@ -75,7 +76,7 @@ export function askObserved(client: DomaindexClient): AskEndpoint {
   }
 }
 
-export function askSimilar(client: DomaindexClient, { limit }: PageOptions): AskEndpoint {
+export function askSimilar(client: QueryCalls, { limit }: PageOptions): AskEndpoint {
   return async function* (query, signal) {
     const { meta, result } = await client.similar(query, { limit, signal })
     yield { rows: result.map((row) => ({ query: meta.query, ...row })), rest: [] }
@@ -83,11 +84,7 @@ export function askSimilar(client: DomaindexClient, { limit }: PageOptions): Ask
 }
 
 /** Asks /redirect or /reverseip. */
-export function askRows(
-  client: DomaindexClient,
-  endpoint: 'redirect' | 'reverseip',
-  options: PageOptions,
-): AskEndpoint {
+export function askRows(client: QueryCalls, endpoint: 'redirect' | 'reverseip', options: PageOptions): AskEndpoint {
   return (query, signal) => {
     const call: CallPage = async (page) => {
       const { meta, result } = await client[endpoint](query, page)
@@ -97,7 +94,7 @@ export function askRows(
   }
 }
 
-export function askHistory(client: DomaindexClient, options: PageOptions): AskEndpoint {
+export function askHistory(client: QueryCalls, options: PageOptions): AskEndpoint {
   return (query, signal) => {
     const { type } = options
     if (type === undefined && options.next === undefined) return historyOfAllTypes(client, query, options, signal)
@@ -108,7 +105,7 @@ export function askHistory(client: DomaindexClient, options: PageOptions): AskEn
 const typeOption = (type: RecordType | undefined): string => (type === undefined ? '' : `--type ${type} `)
 
 /** The pages of one type. Without `type`, the cursor has it. */
-function historyPages(client: DomaindexClient, query: string, type: RecordType | undefined): CallPage {
+function historyPages(client: QueryCalls, query: string, type: RecordType | undefined): CallPage {
   return async (page) => {
     const { meta, result } = await client.dnshistory(query, { ...page, type })
     return { rows: stateRows(meta.query, result), next: meta.next ?? null }
@@ -117,7 +114,7 @@ function historyPages(client: DomaindexClient, query: string, type: RecordType |
 
 /** One page with all types, then the older states of the types that have more. */
 async function* historyOfAllTypes(
-  client: DomaindexClient,
+  client: QueryCalls,
   query: string,
   { limit, all }: PageOptions,
   signal: AbortSignal,

@@ -1,11 +1,11 @@
 /** The options that client commands share, and the commands that answer queries. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { DomaindexClient } from '../../../client/src/client.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import { EXIT_CODES, EXIT_CODES_HELP } from '../program/client-fault.ts'
 import { listenForStop } from '../program/stop-signal.ts'
 import { askQueries } from './ask-queries.ts'
+import { BatchedCalls, type QueryCalls, singleCalls } from './batched-calls.ts'
 import { toClientFault } from './error-cause.ts'
 import { orRegistrableDomain } from './host-pages.ts'
 import type { AskEndpoint, PageOptions } from './pages.ts'
@@ -64,7 +64,9 @@ type QueryCommand = {
   /** The name of its argument in the help. */
   argument: string
   shape: RowShape
-  ask: (client: DomaindexClient, options: QueryOptions) => AskEndpoint
+  ask: (calls: QueryCalls, options: QueryOptions) => AskEndpoint
+  /** Whether its calls may be in batches. */
+  isBatched?: (options: QueryOptions) => boolean
   /** Whether a query has one row. */
   isSingle?: boolean
 }
@@ -87,16 +89,20 @@ function fieldsHelp({ fields, columns }: RowShape): string {
 async function runQueries(
   texts: readonly string[],
   options: QueryOptions,
-  { shape, ask, isSingle = false }: QueryCommand,
+  { shape, ask, isBatched = () => true, isSingle = false }: QueryCommand,
 ): Promise<void> {
   const queries = await readQueries(texts, options.file)
   if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
   const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
   const isLimited = options.limit !== undefined
-  await withAnswerSource(options, writer, async ({ client, fault }, signal) => {
+  await withAnswerSource(options, writer, async ({ client, isLocal, fault }, signal) => {
+    const isList = !isLocal && queries.length > 1 && isBatched(options)
+    const calls = isList ? new BatchedCalls(client, signal) : singleCalls(client)
     process.exitCode = EXIT_CODES.partial[0] // if the reader of standard output leaves, the process ends with this code
-    const askHost = orRegistrableDomain(client, ask(client, options), isSingle)
-    process.exitCode = await askQueries(queries, { ask: askHost, writer, isLimited, fault, signal })
+    process.exitCode = await askQueries(queries, {
+      ask: orRegistrableDomain(calls, ask(calls, options), isSingle),
+      ...{ calls, writer, isLimited, fault, signal },
+    })
   })
 }
 
