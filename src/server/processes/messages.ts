@@ -62,7 +62,8 @@ export type IndexCommand = { to: 'indexer'; do: 'run'; order: IndexOrder } | { t
 
 /**
  * Reports of a worker. `connectionTaken`: the worker has the connection that the primary sent. `connectionsClosed`: the
- * numbers of closed connections. `quotaSettled`: the answer to `settleQuota`. `settlePool`: settle all workers. `failed`: the worker cannot serve. `code` is the system error code, if there is one.
+ * numbers of closed connections. `quotaSettled`: the answer to `settleQuota`. `settlePool`: settle all workers.
+ * `failed`: the worker cannot serve. `code` is the system error code, if there is one.
  */
 export type WorkerReport =
   | { to: 'primary'; is: 'ready' | 'stopped' | 'poolReadinessSet' | 'connectionTaken' | 'quotaSettled' | 'settlePool' }
