@@ -64,7 +64,7 @@ test('errors of SQLite and of files that a user can fix have a message, and all 
     'the disk is full; what was not finished was not written',
     'no space is left on the disk of /a; what was not finished was not written',
   ])
-  assert.equal(userMessageOf(codeError('EACCES', '/a')), '/a: permission denied')
+  assert.match(userMessageOf(codeError('EACCES', '/a'))!, /^\/a: permission denied/)
   assert.equal(userMessageOf(codeError('EROFS')), 'from outside: the file system is read-only')
   for (const other of [sqliteError(1), codeError('ECONNRESET'), new Error('any'), 'text', null])
     assert.equal(userMessageOf(other), null)

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StoreFault } from '../port/fault.ts'
+import { accessDeniedMessage } from './access.ts'
 
 /** Reserved space: a share of the disk (0 to 1) or a number of bytes, whichever is less. Infinity is ignored. */
 export type FreeSpace = { share: number; bytes: number }
@@ -49,7 +50,8 @@ export function fileMessageOf(error: unknown): string | null {
   const { code, path } = error as NodeJS.ErrnoException
   if (code === 'ENOSPC')
     return `${path === undefined ? 'the disk is full' : diskFullMessage(path)}; ${NOT_WRITTEN_MESSAGE}`
-  if (code === 'EACCES' || code === 'EPERM') return `${path ?? error.message}: permission denied`
+  if (code === 'EACCES' || code === 'EPERM')
+    return path === undefined ? `${error.message}: permission denied` : accessDeniedMessage(path)
   if (code === 'EROFS') return `${path ?? error.message}: the file system is read-only`
   return null
 }

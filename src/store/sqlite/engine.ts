@@ -1,7 +1,7 @@
 /** SQLite: the embedded engine. */
 
-import { existsSync } from 'node:fs'
 import type { StoreEngine } from '../port/engine.ts'
+import { pathExists } from '../shared/access.ts'
 import { sqliteFilesOf } from './locations.ts'
 import { openSqlite } from './open.ts'
 
@@ -10,7 +10,7 @@ export const sqliteEngine: StoreEngine = {
     const { now = () => Math.floor(Date.now() / 1000), demo = false } = options
     return openSqlite(sqliteFilesOf(location), { ...options, now, demo })
   },
-  exists: async (location) => existsSync(sqliteFilesOf(location).facts),
+  exists: async (location) => pathExists(sqliteFilesOf(location).facts),
   migrate: async (location, plan) => (await import('./upgrade.ts')).migrateSqliteStore(sqliteFilesOf(location), plan),
   openBulk: async (location, access) =>
     (await import('./maintenance/bulk.ts')).openBulkSqlite(sqliteFilesOf(location), access),

@@ -1,6 +1,6 @@
 /** Migrates the files of a store to this release. */
 
-import { existsSync } from 'node:fs'
+import { pathExists } from '../shared/access.ts'
 import { connectSqlite } from './database/connection.ts'
 import { applySqliteMigrations, isEmptySqliteFile, SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
 import { SQLITE_LEDGER_SCHEMA } from './ledger/file.ts'
@@ -13,7 +13,7 @@ import type { StoreFiles } from './locations.ts'
  */
 export function migrateSqliteStore(files: StoreFiles, plan: boolean): string[] {
   const { facts, ledger } = files
-  if (existsSync(facts)) expectLedgerOf(files)
+  if (pathExists(facts)) expectLedgerOf(files)
   return [
     ...migrateSqliteFile(facts, SQLITE_FACTS_SCHEMA, plan).map((name) => `facts/${name}`),
     ...migrateSqliteFile(ledger, SQLITE_LEDGER_SCHEMA, plan).map((name) => `ledger/${name}`),
@@ -31,7 +31,7 @@ function expectLedgerOf(files: StoreFiles): void {
 
 /** Skips a missing or empty file: it gets the whole schema when the store is opened. */
 function migrateSqliteFile(path: string, schema: URL, plan: boolean): string[] {
-  if (!existsSync(path)) return []
+  if (!pathExists(path)) return []
   const database = connectSqlite(path, { durable: true })
   try {
     if (isEmptySqliteFile(database)) return []

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { OnProgress } from '../../port/engine.ts'
 import { StoreFault } from '../../port/fault.ts'
+import { pathExists } from '../../shared/access.ts'
 import { connectSqlite } from '../database/connection.ts'
 import { createFolder, OWNER_ONLY_MODE } from '../database/folder.ts'
 import { pendingSqliteMigrations, SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
@@ -27,8 +28,8 @@ export async function backupSqlite(
   signal: AbortSignal,
 ): Promise<void> {
   const sources = [facts, ledger]
-  if (!existsSync(facts)) throw new StoreFault(`there is no store at ${facts}`)
-  if (!existsSync(ledger))
+  if (!pathExists(facts)) throw new StoreFault(`there is no store at ${facts}`)
+  if (!pathExists(ledger))
     throw new StoreFault(`the ledger ${ledger} does not exist: mount its disk, or set DOMAINDEX_LEDGER to its path`)
   if (existsSync(to)) throw new StoreFault(`${to} exists already: choose a new folder`)
   requireRestorable(facts, SQLITE_FACTS_SCHEMA)

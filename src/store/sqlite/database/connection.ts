@@ -1,7 +1,8 @@
 /** Connections to a SQLite file: their settings, and transactions. */
 
-import { statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { pathExists } from '../../shared/access.ts'
 import { toDiskFault } from './errors.ts'
 
 /** Milliseconds that a statement waits for a write of another process. */
@@ -30,7 +31,7 @@ type ConnectionOptions = { readOnly?: boolean; durable?: boolean; readsAtRandom?
 /** Opens an existing file. */
 export function connectSqlite(path: string, options: ConnectionOptions = {}): DatabaseSync {
   const readOnly = options.readOnly ?? false
-  const database = new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
+  const database = openDatabase(path, readOnly)
   const isMapped = readOnly && fitsInMemory(path)
   const isLarge = options.readsAtRandom === true && !isMapped
   const cacheBytes = isLarge ? readerCacheBytes(process.availableMemory()) : MIN_CACHE_BYTES
@@ -43,6 +44,16 @@ export function connectSqlite(path: string, options: ConnectionOptions = {}): Da
     )
   }
   return database
+}
+
+/** Throws the error of the file system if this process may not read the file: SQLite's own names neither. */
+function openDatabase(path: string, readOnly: boolean): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { readOnly, timeout: BUSY_MILLISECONDS, enableForeignKeyConstraints: false })
+  } catch (error) {
+    if (pathExists(path)) accessSync(path, constants.R_OK)
+    throw error
+  }
 }
 
 /**

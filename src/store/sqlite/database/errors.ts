@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StoreFault } from '../../port/fault.ts'
+import { accessDeniedMessage } from '../../shared/access.ts'
 import { diskFullMessage, isDiskFull, NOT_WRITTEN_MESSAGE, nearestExisting } from '../../shared/disk.ts'
 
 /** No space is left. */
@@ -81,8 +82,7 @@ export function writeFailureCause(path: string): { message: string; isFull: bool
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EROFS')
         return { message: `the file system of ${file} is read-only: mount it for writing`, isFull: false }
-      if (code === 'EACCES' || code === 'EPERM')
-        return { message: `${file} is not writable: check its permissions`, isFull: false }
+      if (code === 'EACCES' || code === 'EPERM') return { message: accessDeniedMessage(file), isFull: false }
     }
   }
   const { bavail, bsize } = statfsSync(nearestExisting(path))

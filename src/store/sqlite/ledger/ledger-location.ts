@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreFault } from '../../port/fault.ts'
+import { pathExists } from '../../shared/access.ts'
 import { connectSqlite } from '../database/connection.ts'
 import { defaultLedgerPath, type StoreFiles } from '../locations.ts'
 
@@ -29,7 +30,7 @@ export function openLedgerAt<Opened>(
  * the facts.
  */
 export function requireLedger(database: DatabaseSync, { facts, ledger }: StoreFiles): void {
-  if (existsSync(ledger)) return
+  if (pathExists(ledger)) return
   const recorded = recordedLedgerPath(database)
   if (recorded === ledger)
     throw new StoreFault(`the ledger ${ledger} does not exist: mount its disk, or restore a backup`)

@@ -13,6 +13,7 @@ import {
   rowToJson,
 } from '../../port/bulk.ts'
 import { StoreFault } from '../../port/fault.ts'
+import { pathExists } from '../../shared/access.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { openSqliteFile } from '../database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
@@ -24,7 +25,7 @@ import { openFacts } from '../open.ts'
 /** `read`: an existing store. `write`: creates the store if there is none. Throws StoreFault. */
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): BulkStore {
   const path = files.facts
-  if (access === 'read' && !existsSync(path)) throw new StoreFault(`there is no store at ${path}`)
+  if (access === 'read' && !pathExists(path)) throw new StoreFault(`there is no store at ${path}`)
   if (access === 'write') requireNoOtherLedger(files)
   const facts = access === 'read' ? openFacts(path, { access }) : openSqliteFile(path, SQLITE_FACTS_SCHEMA, { access })
   const ledger = openLedgerAt(facts, files, (ledger) => openLedgerFile(ledger, access))
