@@ -7,10 +7,14 @@ import { completionWords } from './completion/words.ts'
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
 
 const COMPLETION_HELP = `
-Add one of these lines to the start-up file of your shell:
+Add one of these lines to the start-up file of your shell. The script completes domaindex and npx domaindex.
   bash  source <(domaindex completion bash)
   zsh   source <(domaindex completion zsh)
-  fish  domaindex completion fish | source`
+  fish  domaindex completion fish | source
+
+npx finds the command of a checkout only there, so keep its script in a file, and add the second line instead:
+  npx domaindex completion bash > ~/.domaindex-completion
+  source ~/.domaindex-completion`
 
 export function defineCompletion(command: Command): void {
   command

@@ -19,7 +19,7 @@ export function defineDnshistory(command: Command): void {
     ask: (client, options) => askHistory(client, options),
   })
   defined.addOption(
-    new Option('--type <type>', `states of this record type only: ${RECORD_TYPES.join(', ')}`).argParser(parseType),
+    new Option('--type <type>', 'states of this record type only').choices(RECORD_TYPES).argParser(parseType),
   )
   addPageOptions(defined, 'states of each type')
 }

@@ -28,7 +28,8 @@ export function defineCreate(command: Command): void {
         .default([], 'none'),
     )
     .addOption(
-      new Option('--addon <addon>', `an add-on (${ADDONS.join(', ')}); may be repeated`)
+      new Option('--addon <addon>', 'an add-on; may be repeated')
+        .choices(ADDONS)
         .argParser(collectAddon)
         .default([], 'none'),
     )

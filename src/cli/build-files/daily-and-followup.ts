@@ -1,6 +1,6 @@
 /** `domaindex build daily` and `domaindex build followup`: build the files of a day manually. */
 
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
 import { type FileManifest, fileName } from '../../jobs/file-store/file-store.ts'
 import { fileFolders } from '../../jobs/file-store/location.ts'
@@ -62,7 +62,11 @@ export function defineBuildFollowup(command: Command): void {
     .command('followup')
     .description('build the files of the names registered 7 and 30 days earlier, with their current facts')
     .option('--date <day>', 'the day of registration', parseDayArgument)
-    .option('--after <days>', '7 or 30 (default: both that are due)', parseFollowupDays)
+    .addOption(
+      new Option('--after <days>', 'only the files after this number of days (default: both that are due)')
+        .choices(FOLLOWUPS.map(String))
+        .argParser(parseFollowupDays),
+    )
     .option('--json', 'print one JSON object: files, each with its manifest')
     .addHelpText('after', BUILD_FOLLOWUP_HELP)
     .action(({ date = null, after = null, json }: { date?: Day | null; after?: FollowupDays | null; json?: true }) =>

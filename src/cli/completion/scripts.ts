@@ -6,14 +6,12 @@ import type { CompletionWords } from './words.ts'
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const quotedForFish = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`
 
-const namesOf = ({ subcommands, options, choices }: CompletionWords): string =>
-  [...subcommands, ...options]
-    .map(({ name }) => name)
-    .concat(choices)
-    .join(' ')
+const namesOf = ({ subcommands, options }: CompletionWords): string =>
+  [...subcommands, ...options].map(({ name }) => name).join(' ')
 
 /**
- * Finds the command in the words before the cursor, and completes what may follow it; files where nothing fits. zsh runs
+ * Finds the command in the words before the cursor, and completes what may follow it; files where nothing fits. The
+ * values of an argument fit from its position on, because bash splits an email address into several words. zsh runs
  * this script too: it needs `$((…))` in a length, and `words` is a variable of its own.
  */
 export function bashCompletion(commands: readonly CompletionWords[]): string {
@@ -24,30 +22,71 @@ export function bashCompletion(commands: readonly CompletionWords[]): string {
       ({ name, choices }) => `    ${quoted(`${path} ${name}`.trim())}) choices=${quoted(choices.join(' '))} ;;`,
     ),
   )
+  const positions = commands.flatMap(({ path, choices }) =>
+    choices.flatMap((each, at) =>
+      each.length === 0
+        ? []
+        : [`    ${quoted(path)}) [ $position -lt ${at} ] || candidates="$candidates "${quoted(each.join(' '))} ;;`],
+    ),
+  )
   return `# Completion of domaindex in bash. domaindex completion bash prints it.
+_domaindex_choices() {
+  case "$1" in
+${valued.join('\n')}
+    *) return 1 ;;
+  esac
+}
 _domaindex() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" command='' word candidates='' choices='-'
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous='' command='' word candidates='' choices='' position=0
   for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD-1))}"; do
+    [ "$word" != '=' ] || continue
+    if _domaindex_choices "\${command:+$command }$previous"; then
+      previous=''
+      continue
+    fi
+    previous="$word"
     case "\${command:+$command }$word" in
-    ${paths.join('|')}) command="\${command:+$command }$word" ;;
+    ${paths.join('|')}) command="\${command:+$command }$word" position=0 ;;
+    *' -'*) ;;
+    *) position=$((position+1)) ;;
     esac
   done
   COMPREPLY=()
-  case "\${command:+$command }$previous" in
-${valued.join('\n')}
-  esac
-  if [ "$choices" != '-' ]; then
+  [ "$current" != '=' ] || current=''
+  if _domaindex_choices "\${command:+$command }$previous"; then
     COMPREPLY=($(compgen -W "$choices" -- "$current"))
     return
   fi
   case "$command" in
 ${words.join('\n')}
   esac
+  case "$command" in
+${positions.join('\n')}
+  esac
   COMPREPLY=($(compgen -W "$candidates" -- "$current"))
 }
-complete -o default -F _domaindex domaindex
+${NPX_FUNCTION}complete -o default -F _domaindex domaindex
+${BASH_HAS_NPX} || complete -o default -F _domaindex_npx npx
 `
 }
+
+/** After `npx domaindex`, completes as after `domaindex`. */
+const NPX_FUNCTION = `_domaindex_npx() {
+  if [ "\${COMP_CWORD}" -gt 1 ] && [ "\${COMP_WORDS[1]}" = domaindex ]; then
+    COMP_WORDS=("\${COMP_WORDS[@]:1}")
+    COMP_CWORD=$((COMP_CWORD-1))
+    _domaindex
+  elif [ "\${COMP_CWORD}" -eq 1 ]; then
+    COMPREPLY=($(compgen -W domaindex -- "\${COMP_WORDS[COMP_CWORD]}"))
+  else
+    COMPREPLY=()
+  fi
+}
+`
+
+/** Whether npx has a completion already, which stays. */
+const BASH_HAS_NPX = 'complete -p npx > /dev/null 2>&1'
+const ZSH_HAS_NPX = '(( $+_comps[npx] ))'
 
 /** zsh runs the functions of bash. */
 export function zshCompletion(commands: readonly CompletionWords[]): string {
@@ -55,7 +94,9 @@ export function zshCompletion(commands: readonly CompletionWords[]): string {
 autoload -Uz compinit bashcompinit
 (( $+functions[compdef] )) || compinit
 bashcompinit
-${bashCompletion(commands).replace(/^#.*\n/, '')}`
+${bashCompletion(commands)
+  .replace(/^#.*\n/, '')
+  .replace(BASH_HAS_NPX, () => ZSH_HAS_NPX)}`
 }
 
 /** A line for each subcommand, option and value. Its condition is the exact command before it. */
@@ -64,7 +105,7 @@ export function fishCompletion(commands: readonly CompletionWords[]): string {
     const on = `complete -c domaindex -n ${quotedForFish(`__domaindex_at ${each.path}`.trim())}`
     return [
       ...each.subcommands.map(({ name, description }) => `${on} -f -a ${name} -d ${quotedForFish(description)}`),
-      ...each.choices.map((choice) => `${on} -f -a ${quotedForFish(choice)}`),
+      ...each.choices.flat().map((choice) => `${on} -f -a ${quotedForFish(choice)}`),
       ...each.options.map(({ name, description }) => {
         const valued = each.valued.find((value) => value.name === name)
         const value =
@@ -87,6 +128,12 @@ function __domaindex_at
   end
   test "$command" = "$argv"
 end
+function __domaindex_npx
+  set -l words (commandline -opc)
+  complete -C (string join ' ' -- $words[2..] (commandline -ct))
+end
+complete -c npx -n 'test (count (commandline -opc)) -eq 1' -a domaindex -d 'Domain intelligence'
+complete -c npx -n 'test (count (commandline -opc)) -gt 1; and test (commandline -opc)[2] = domaindex' -f -a '(__domaindex_npx)'
 ${lines.join('\n')}
 `
 }

@@ -11,8 +11,8 @@ export type CompletionWords = {
   subcommands: readonly Word[]
   options: readonly Word[]
   valued: readonly { name: string; choices: readonly string[] }[]
-  /** The allowed values of its first argument. */
-  choices: readonly string[]
+  /** The allowed values of each argument; none if it may be anything. */
+  choices: readonly (readonly string[])[]
 }
 export type Word = { name: string; description: string }
 
@@ -26,7 +26,7 @@ export function completionWords(command: Command, path = ''): CompletionWords[] 
     valued: visibleOptions.flatMap(({ long, required, argChoices }) =>
       long && required ? [{ name: long, choices: argChoices ?? [] }] : [],
     ),
-    choices: command.registeredArguments[0]?.argChoices ?? [],
+    choices: command.registeredArguments.map(({ argChoices = [] }) => argChoices),
   }
   const below = command.commands.flatMap((each) => completionWords(each, `${path} ${each.name()}`.trim()))
   return [words, ...below]
