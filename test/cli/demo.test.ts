@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { SHOWCASE_DOMAIN } from '../../lab/lab.ts'
+import { readPage } from '../docs/markdown.ts'
 import { folderOf, outcomeOf } from './run.ts'
 
 type Result = object[] | { has_website?: string; A?: object[] }
@@ -20,12 +21,22 @@ async function outputMatching(stream: NodeJS.ReadableStream, pattern: RegExp): P
   assert.fail(`it ended after ${text}`)
 }
 
+/** A text without what differs at every start: tokens, times, counts and the port. */
+function shapeOf(text: string): string {
+  return text
+    .replace(/dxt_\w+/g, 'TOKEN')
+    .replace(/#code=\S+/, '#code=CODE')
+    .replace(/\d+(?:\.\d+)?/g, '0')
+}
+
 suite('domaindex demo', { concurrency: 2 }, () => {
   test('the demo crawls the lab twice, indexes its names, prints an address, a token per plan and a curl command per endpoint and file, and ends at Ctrl-C', async (t) => {
     const { start, run, path } = folderOf(t)
     const child = start(['demo', '--port', '0'])
     t.after(() => child.kill('SIGKILL'))
     const output = await outputMatching(child.stdout, /enriched.*\n/)
+    const [, transcript] = /^```\n(Starting [^`]*)```$/m.exec(readPage('getting-started.md'))!
+    assert.equal(shapeOf(output), shapeOf(transcript!), 'docs/getting-started.md shows what it prints')
     const [, address] = /(http:\/\/127\.0\.0\.1:\d+)\/v1\.0\//.exec(output)!
     for (const plan of ['free', 'basic', 'premium']) assert.match(output, new RegExp(`^ {2}${plan} +\\S{20,}$`, 'm'))
     const lines = [...output.matchAll(/^ {2}curl -sw '\\n' (\S+) -d '(.*)'$/gm)].map(([, url, body]) => ({

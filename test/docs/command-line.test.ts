@@ -17,10 +17,10 @@ const { run, path, url } = folderOf({ after })
 test('the commands print what the page shows', async () => {
   assert.equal((await run(['import', EXAMPLE])).code, 0)
   const commands = [...section.matchAll(/```sh\n([^`]+)```\n\n```\n([^`]+)```/g)]
-  const others = [...section.matchAll(/```sh\n(domaindex daily [^`]+)```/g)]
+  const others = [...section.matchAll(/```sh\n(npx domaindex (?:daily|completion) [^`]+)```/g)]
   assert.equal(commands.length + others.length, section.split('```sh').length - 1, 'each command has its output')
   for (const [, command, output] of commands) {
-    const script = `domaindex() { "${process.execPath}" "${LAUNCHER}" "$@"; }\n${command}`
+    const script = `npx() { shift; "${process.execPath}" "${LAUNCHER}" "$@"; }\n${command}`
     const env = { PATH: process.env.PATH, DOMAINDEX_STORE: url }
     const { stdout, code, stderr } = await outcomeOf(spawn('sh', ['-c', script], { cwd: path('.'), env }))
     assert.deepEqual([stdout, code], [output, 0], stderr)
