@@ -14,7 +14,7 @@ export type Wait = (ms: number, signal?: AbortSignal) => Promise<void>
 export type RetryPolicy = {
   /** How often a call is repeated. */
   retries: number
-  /** The time in which a call is repeated, in milliseconds from its first attempt. */
+  /** The time in which a call is repeated, in milliseconds from its first attempt. Every delay counts. */
   retryMs: number
   /** The longest Retry-After of status 429 that is waited for, in seconds; 0: none. */
   maxRetryAfter: number
@@ -89,15 +89,10 @@ class Repetitions {
   async waitAfter(error: unknown, signal: AbortSignal | undefined): Promise<void> {
     const { retries, retryMs, monotonicMs, wait, withoutToken } = this.#policy
     const delay = this.#count < retries ? delayAfter(error, this.#count, this.#policy) : null
-    const isInTime = isQuotaError(error) || monotonicMs() - this.#startedAt + (delay ?? 0) <= retryMs
-    if (delay === null || !isInTime) throw withoutToken(error)
+    if (delay === null || monotonicMs() - this.#startedAt + delay > retryMs) throw withoutToken(error)
     this.#count++
     await wait(delay, signal)
   }
-}
-
-function isQuotaError(error: unknown): boolean {
-  return error instanceof DomaindexError && error.status === 429
 }
 
 /** Milliseconds until a call is repeated; null if its error is permanent. */
@@ -109,7 +104,7 @@ export function delayAfter(
   const isNetwork = error instanceof NetworkError
   if (!isNetwork && !(error instanceof DomaindexError) && !(error instanceof InvalidResponseError)) return null
   const { status, retryAfter } = isNetwork ? { status: null, retryAfter: null } : error
-  const isAwaited = isQuotaError(error) && retryAfter !== null && retryAfter <= maxRetryAfter
+  const isAwaited = status === 429 && retryAfter !== null && retryAfter <= maxRetryAfter
   if (!isNetwork && !isAwaited && !REPEATED_STATUSES.includes(status)) return null
   if (retryAfter !== null) return Math.min((retryAfter + random()) * 1_000, MAX_TIMER_MS)
   return random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt) // "full jitter"

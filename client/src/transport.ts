@@ -17,10 +17,13 @@ export type ClientOptions = {
   fetch?: Fetch | undefined
   /** How often a call is repeated after a fault of the network or status 500, 502, 503 or 504. Default: 20. */
   retries?: number | undefined
-  /** The time in which a call is repeated, in seconds from its first attempt. A later Retry-After fails. Default: 60. */
+  /**
+   * The time in which a call is repeated, in seconds from its first attempt. Every wait counts, and a Retry-After that
+   * does not fit ends the call with its error at once. Default: 60.
+   */
   maxRetrySeconds?: number | undefined
   /**
-   * The longest Retry-After of status 429 to wait for, in seconds, whatever `maxRetrySeconds` is. Default: 0, which never
+   * The longest Retry-After of status 429 to wait for, in seconds, within `maxRetrySeconds`. Default: 0, which never
    * repeats a call after 429.
    */
   maxRetryAfter?: number | undefined
@@ -70,6 +73,8 @@ export class Transport {
     this.#token = token?.trim()
     if (this.#token !== undefined && !TOKEN_FORMAT.test(this.#token))
       throw new TypeError('The token is empty, or has a character that no token has.')
+    if (options.fetch === undefined && typeof fetch !== 'function')
+      throw new TypeError('This runtime has no fetch: use Node 18 or later, or pass the option fetch.')
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init))
     this.maxResponseBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES
     this.#headers = userAgent === undefined ? {} : { 'User-Agent': userAgent }

@@ -103,11 +103,42 @@ test('a Retry-After of 429 counts only if the caller allows it, up to the second
   const limited = () => json(LIMITED, 429, { 'Retry-After': '60' })
   const ignoring = clientOf([limited()])
   await assert.rejects(ignoring.client.lookup('a.example'), { limit: 100, used: 100, retryAfter: 60 })
-  const patient = clientOf([limited(), json(INTERNAL, 500, { 'Retry-After': '1' }), json(OK)], { maxRetryAfter: 60 })
+  const options = { maxRetryAfter: 60, maxRetrySeconds: 100 }
+  const patient = clientOf([limited(), json(INTERNAL, 500, { 'Retry-After': '1' }), json(OK)], options)
   await patient.client.lookup('a.example')
   assert.deepEqual(patient.waits, [60_500, 1_500])
-  const impatient = clientOf([limited()], { maxRetryAfter: 59 })
+  const impatient = clientOf([limited()], { ...options, maxRetryAfter: 59 })
   await assert.rejects(impatient.client.lookup('a.example'), { error: 'rate_limited' })
+})
+
+test('waits after 429 count into the total time, and a Retry-After that does not fit ends the call at once', async () => {
+  const clock = { ms: 0 }
+  const wait = async (ms: number): Promise<void> => {
+    clock.ms += ms
+  }
+  const limited = Array.from({ length: 50 }, () => json(LIMITED, 429, { 'Retry-After': '10' }))
+  const options = { maxRetryAfter: 60, wait, monotonicMs: () => clock.ms }
+  const { client, sent } = clientOf(limited, options)
+  await assert.rejects(client.lookup('a.example'), { error: 'rate_limited', retryAfter: 10 })
+  assert.deepEqual([clock.ms, sent.length], [52_500, 6])
+  clock.ms = 0
+  const late = clientOf([json(LIMITED, 429, { 'Retry-After': '60' })], options)
+  await assert.rejects(late.client.lookup('a.example'), { error: 'rate_limited', retryAfter: 60 })
+  assert.deepEqual([clock.ms, late.sent.length], [0, 1])
+})
+
+test('a runtime without fetch is refused with what to do, unless the caller passes one', () => {
+  const original = globalThis.fetch
+  try {
+    Reflect.deleteProperty(globalThis, 'fetch') // as in Node before 18
+    assert.throws(() => new DomaindexClient({ server: 'https://api.example.com' }), {
+      name: 'TypeError',
+      message: /This runtime has no fetch: use Node 18 or later/,
+    })
+    new DomaindexClient({ server: 'https://api.example.com', fetch: original })
+  } finally {
+    globalThis.fetch = original
+  }
 })
 
 test('given an aborted signal, a call ends with its reason, before, during and between requests', async () => {
