@@ -4,9 +4,7 @@ import type { TextDecoder } from 'node:util'
 import type { StartPage } from '../probe-result.ts'
 import { charsetDecoderFor, isXhtml, MAX_SNIFFED_BYTES } from './charset.ts'
 import { PageExtractor } from './extractor.ts'
-import { HtmlTreeReader } from './tree/html-reader.ts'
-import { HtmlTokenizer } from './tree/tokenizer.ts'
-import { XhtmlTreeReader } from './tree/xhtml-reader.ts'
+import { MarkupReader } from './markup-reader.ts'
 
 /** The rest of a page is ignored. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024
@@ -24,8 +22,7 @@ export type PageReader = { write(chunk: Uint8Array): void; end(): ParsedPage }
 export function createPageReader(options: { contentType: string | null; url: string }): PageReader {
   const { contentType, url } = options
   const extractor = new PageExtractor(url)
-  const tree = isXhtml(contentType) ? new XhtmlTreeReader(extractor) : new HtmlTreeReader(extractor)
-  const tokens = new HtmlTokenizer(tree, isXhtml(contentType))
+  const markup = new MarkupReader(extractor, isXhtml(contentType))
   const first: Uint8Array[] = []
   let decoder: TextDecoder | null = null
   let bytesRead = 0
@@ -33,22 +30,21 @@ export function createPageReader(options: { contentType: string | null; url: str
   const startDecoding = (chunks: Uint8Array[]): void => {
     const start = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     decoder = charsetDecoderFor(start, contentType)
-    tokens.write(decoder.decode(start, { stream: true }))
+    markup.write(decoder.decode(start, { stream: true }))
   }
 
   return {
     write(chunk) {
       const accepted = chunk.subarray(0, MAX_PAGE_BYTES - bytesRead)
       bytesRead += accepted.length
-      if (decoder !== null) tokens.write(decoder.decode(accepted, { stream: true }))
+      if (decoder !== null) markup.write(decoder.decode(accepted, { stream: true }))
       else if (bytesRead >= MAX_SNIFFED_BYTES) startDecoding([...first, accepted])
       else first.push(Uint8Array.from(accepted))
     },
     end() {
       if (decoder === null) startDecoding(first)
-      tokens.write(decoder?.decode() ?? '')
-      tokens.end()
-      return extractor.end(tree.end())
+      markup.write(decoder?.decode() ?? '')
+      return extractor.end(markup.end())
     },
   }
 }
