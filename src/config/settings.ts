@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
 import { maskedText } from '../store/port/url.ts'
 import { CLIENT_SETTINGS, type ClientSettings } from './client.ts'
 import { closestWord } from './closest-word.ts'
@@ -183,9 +184,18 @@ export function readSettings(environment: Environment): Settings {
  * Throws SettingsFault.
  */
 export function loadSettings(warn: (line: string) => void = console.error): Settings {
-  if (existsSync('.env')) process.loadEnvFile()
+  if (existsSync('.env')) loadFile(resolve('.env'))
   for (const line of unknownSettings(process.env)) warn(`domaindex: ${line}`)
   return readSettings(process.env)
+}
+
+/** Node reports a file that may not be read as one that does not exist. */
+function loadFile(path: string): void {
+  try {
+    process.loadEnvFile(path)
+  } catch {
+    throw new SettingsFault(`${path} cannot be read: run the command as its owner, or in another folder`)
+  }
 }
 
 /** One line for each variable that has the prefix of settings but is not a setting. It suggests the closest setting. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { after, suite, test } from 'node:test'
 import { folderOf, type Outcome, outcomeOf, type Start } from './run.ts'
@@ -42,7 +42,7 @@ const COMMANDS = [
   ['serve'],
 ]
 
-suite('the wrong user', { skip, concurrency: 2 }, () => {
+suite('the wrong user', { skip }, () => {
   for (const [what, closed] of [
     ['the folder of the store', 'folder'],
     ['the file of the store', 'folder/store.db'],
@@ -71,6 +71,18 @@ suite('the wrong user', { skip, concurrency: 2 }, () => {
       chmodSync(path(`${folder}/${closed}`), 0o700)
     })
   }
+
+  test('without access to .env, a command says so', async () => {
+    chmodSync(path('.'), 0o755)
+    writeFileSync(path('.env'), '')
+    chmodSync(path('.env'), 0)
+    const { code, stderr } = await runAsOther(['config'], {})
+    rmSync(path('.env'))
+    assert.deepEqual(
+      [code, stderr],
+      [1, `domaindex: ${path('.env')} cannot be read: run the command as its owner, or in another folder\n`],
+    )
+  })
 
   test('without access to the inbox, the import names it and its owner', async () => {
     const env = { DOMAINDEX_STORE: `sqlite:${path('open/store.db')}`, DOMAINDEX_INBOX: path('open/inbox') }
