@@ -28,11 +28,14 @@ export function causeOf(error: unknown): ExitCause | null {
   return error.error === 'endpoint_unknown' ? 'network' : (CAUSES_BY_STATUS[error.status] ?? 'network')
 }
 
-/** Whether a server has no such path, as another vendor's server lacks those outside /v1.0/. */
+/**
+ * Whether a server has no such path, as another vendor's server lacks those outside /v1.0/, or a proxy before it refuses
+ * the request, for example for its size.
+ */
 export function isNoSuchPath(error: unknown): boolean {
-  if (error instanceof DomaindexError && error.error === 'no_data') return false
-  const isResponse = error instanceof DomaindexError || error instanceof InvalidResponseError
-  return isResponse && (error.status === 404 || error.status === 405)
+  if (error instanceof InvalidResponseError) return error.status >= 400 && error.status < 500
+  if (!(error instanceof DomaindexError) || error.error === 'no_data') return false
+  return error.status === 404 || error.status === 405
 }
 
 /** The error to throw for an error of the client library. Another error stays. */

@@ -99,8 +99,8 @@ suite('lists', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse(batches[1]![0]!), { endpoint: 'lookup', query: NAMES[25] })
   })
 
-  test('a server without /batch is asked one by one', async (t) => {
-    for (const status of [404, 405]) {
+  test('a server without /batch, or behind a proxy that refuses it, is asked one by one', async (t) => {
+    for (const status of [403, 404, 405, 413]) {
       const { paths, env } = await proxyOf(t, (at, response, from) => {
         if (at > 0) return relay(response, from)
         from.resume()
