@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Why a request was rejected before its token was checked, or while it waited. */
-export type RejectionReason = 'client_requests' | 'client_failures' | 'wait_timeout'
+export type RejectionReason = 'client_requests' | 'client_failures' | 'account_calls' | 'wait_timeout'
 
 export class ApiMetrics {
   readonly registry = new Registry()

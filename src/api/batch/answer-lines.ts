@@ -24,7 +24,8 @@ export type BatchAccount = { id: number; authenticate: () => Caller | Promise<Ca
 
 /**
  * Answers lines. Every line takes a slot of the account for batches and is authenticated, as a call is: a batch can
- * outlast its token and its day. A long answer holds its slot until it is released, so a client that reads slowly stops the work.
+ * outlast its token and its day. A long answer holds its slot until it is released, so a client that reads slowly stops
+ * the work, and lines of its other batches may wait too long for a slot.
  * If the consumer stops, no further line starts. `id`: the request in the log.
  */
 export async function* answerLines(

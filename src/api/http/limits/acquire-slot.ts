@@ -13,7 +13,7 @@ const MAX_UNSENT_BYTES = 256 * 2 ** 20
 /**
  * Acquires a slot of the account, and returns the function that releases it: a promise if the call must wait. The slot
  * is also released when the response is closed. Throws if the server is overloaded, if the client has disconnected, or
- * if the call has waited too long.
+ * if the call has waited too long, also if no slot has become free.
  */
 export function acquireSlot(
   context: ApiContext,
@@ -25,7 +25,13 @@ export function acquireSlot(
   rejectIfOverloaded(responses)
   const slot = callLimiter.acquire(account.id)
   if (slot === null) return holdSlot(context, account.id, request, null)
-  return slot.then((storeWait) => holdSlot(context, account.id, request, storeWait))
+  return slot.then(
+    (storeWait) => holdSlot(context, account.id, request, storeWait),
+    (error) => {
+      context.metrics.countRejection('account_calls')
+      throw error
+    },
+  )
 }
 
 /** Throws if too many response bytes wait for clients. */

@@ -5,6 +5,7 @@ import { ApiError, type Envelope, overloadedError } from '../../errors.ts'
 import { connectionOf } from '../connection.ts'
 import type { ApiReply, ApiRequest } from '../exchange.ts'
 import { errorResponse, sendResponse } from '../response.ts'
+import { MAX_WAIT_MS } from './concurrency-limiter.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,11 +21,9 @@ declare module 'fastify' {
 }
 
 /** Milliseconds that a request may wait in an overload, from its arrival until its work starts. */
-const MAX_WAIT_MS = 1_000
+const MAX_OVERLOAD_WAIT_MS = 1_000
 /** There is no overload with this many pending requests or fewer, even if the store or the machine is slow. */
 const OVERLOAD_THRESHOLD = 100
-/** Milliseconds that a request may wait without an overload: as long as a call waits for an unavailable store. */
-const MAX_WAIT_BELOW_THRESHOLD_MS = 10_000
 
 /** Throws an ApiError if the request has waited too long. `storeWait`: milliseconds of store wait in that time. */
 export function rejectIfWaitedTooLong(
@@ -35,8 +34,8 @@ export function rejectIfWaitedTooLong(
   const load = connectionOf(raw.socket)?.load
   if (load === undefined) return
   const waited = context.monotonicMs() - load.arrivedAt
-  const isOverload = load.pending > OVERLOAD_THRESHOLD && waited - storeWait > MAX_WAIT_MS
-  if (!isOverload && waited <= MAX_WAIT_BELOW_THRESHOLD_MS) return
+  const isOverload = load.pending > OVERLOAD_THRESHOLD && waited - storeWait > MAX_OVERLOAD_WAIT_MS
+  if (!isOverload && waited <= MAX_WAIT_MS) return
   context.metrics.countRejection('wait_timeout')
   throw overloadedError('The server has more requests than it can answer: try again in a second.')
 }

@@ -15,7 +15,7 @@ import { until } from '../../../until.ts'
 
 test('a call waits for the store while no call of its account ends for more than 50 milliseconds', async () => {
   const clock = { now: 0 }
-  const limiter = new AccountConcurrencyLimiter({ maxInFlight: 1, maxWaiting: 10 }, () => clock.now)
+  const limiter = new AccountConcurrencyLimiter({ maxInFlight: 1, maxWaiting: 10, maxWaitMs: 10_000 }, () => clock.now)
   assert.equal(limiter.acquire(1), null)
   const waiting = [limiter.acquire(1), limiter.acquire(1), limiter.acquire(1)]
   for (const at of [51, 101, 1_101]) {
