@@ -19,8 +19,15 @@ const MAX_SHORT_BYTES = 8_192
 /** The answer to a line, with its line feed. `release` frees its memory: call it once, when it is sent. */
 export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => void }
 
-/** The account of a batch. `authenticate` returns its caller as of now, and throws `token_invalid`. */
-export type BatchAccount = { id: number; authenticate: () => Caller | Promise<Caller> }
+/**
+ * The account of a batch. `authenticate` returns its caller as of now, and throws `token_invalid`. `count` is called for
+ * each line with the name of its endpoint (`other` if the line names none) and its status.
+ */
+export type BatchAccount = {
+  id: number
+  authenticate: () => Caller | Promise<Caller>
+  count: (endpoint: string, status: number) => void
+}
 
 /**
  * Answers lines. Every line takes a slot of the account for batches and is authenticated, as a call is: a batch can
@@ -58,11 +65,11 @@ async function answerLine(context: ApiContext, account: BatchAccount, line: stri
     caller = await acquireAndAuthenticate(context, account)
   } catch (thrown) {
     const response = errorResponse(toApiError(context, id, thrown), call?.endpoint.envelope ?? 'top')
-    context.metrics.countBatchLine(call?.endpoint.name ?? 'other', response.status)
+    account.count(call?.endpoint.name ?? 'other', response.status)
     return lineAnswer(response)
   }
   const response = await answerQuery(context, call.endpoint, caller, call.parameters, id)
-  context.metrics.countBatchLine(call.endpoint.name, response.status)
+  account.count(call.endpoint.name, response.status)
   const answer = lineAnswer(response)
   if (answer.bytes <= MAX_SHORT_BYTES) {
     batchLimiter.release(account.id)

@@ -7,11 +7,11 @@ import { authenticateBearer } from '../auth/bearer.ts'
 import { type ApiContext, toApiError } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { NDJSON_TYPE } from '../formats/negotiation.ts'
-import type { ApiReply, ApiRequest } from '../http/exchange.ts'
+import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
 import { COMMON_HEADERS, rateLimitHeaders } from '../http/headers.ts'
 import { acceptsGzip, isBodyTooLarge } from '../http/request.ts'
 import { bearerChallenge, crossOriginHeaders, errorResponse, isLastResponse, sendResponse } from '../http/response.ts'
-import { answerLines, type LineAnswer } from './answer-lines.ts'
+import { answerLines, type BatchAccount, type LineAnswer } from './answer-lines.ts'
 import { AnswerWriter } from './answer-writer.ts'
 import { MAX_BATCH_BODY_BYTES, splitBatch } from './lines.ts'
 
@@ -31,7 +31,14 @@ export async function handleBatch(context: ApiContext, request: ApiRequest, repl
     requirePlainBody(request)
     const lines = splitBatch(String(body ?? ''))
     const headers = await headersOf(context, caller, request)
-    const account = { id: caller.account.id, authenticate: () => authenticateBearer(context, request) }
+    const account: BatchAccount = {
+      id: caller.account.id,
+      authenticate: () => authenticateBearer(context, request),
+      count(endpoint, lineStatus) {
+        context.metrics.countBatchLine(endpoint, lineStatus)
+        countCall(request.accessRecord, endpoint)
+      },
+    }
     const answers = answerLines(context, account, lines, request.id)
     await sendAnswers(context, request, reply, headers, answers)
   } catch (thrown) {

@@ -32,7 +32,14 @@ const POSSIBLE_TOKEN = /[\w%-]{16,}/g
 
 /** Begins the record of a request. */
 export function beginAccessRecord(request: ApiRequest, { monotonicMs }: AccessLogOptions): void {
-  request.accessRecord = { path: null, endpoint: 'other', account: null, onClose: [], startedAt: monotonicMs() }
+  request.accessRecord = {
+    path: null,
+    endpoint: 'other',
+    account: null,
+    calls: null,
+    onClose: [],
+    startedAt: monotonicMs(),
+  }
 }
 
 /**
@@ -45,17 +52,18 @@ export function endAccessRecord(
   status: number,
   isFinished: boolean,
 ): void {
-  const { path, endpoint, account, onClose, startedAt } = request.accessRecord
+  const { path, endpoint, account, calls, onClose, startedAt } = request.accessRecord
   const milliseconds = monotonicMs() - startedAt
   for (const end of onClose) end()
   if (status === 401) onFailure(request.ip)
   metrics.observeRequest(endpoint, status, milliseconds / 1000)
   if (!log.isLevelEnabled('info')) return
   const shownPath = path === null ? JSON.stringify(redactPath(request.url)) : `"${path}"`
+  const shownCalls = calls === null ? '' : `,"calls":${JSON.stringify(Object.fromEntries(calls))}`
   const { [symbols.streamSym]: stream, [symbols.chindingsSym]: bindings } = log as unknown as LoggerInternals
   stream.write(
     `{"level":30,"time":${Date.now()}${bindings},"request":"${request.id}","method":"${request.method}",` +
-      `"path":${shownPath},"status":${status},"ms":${Math.round(milliseconds * 1000) / 1000},"account":${account},` +
+      `"path":${shownPath},"status":${status},"ms":${Math.round(milliseconds * 1000) / 1000},"account":${account}${shownCalls},` +
       `"client":${JSON.stringify(request.ip ?? null)}${isFinished ? '' : ',"aborted":true'},"msg":"request"}\n`,
   )
 }

@@ -13,10 +13,18 @@ export type AccessRecord = {
   endpoint: string
   /** The ID of the account; null until it is known. */
   account: number | null
+  /** The calls of a batch or of tools, by the name of their endpoint; null for any other request. */
+  calls: Map<string, number> | null
   /** Called when the response is sent or the client has disconnected. */
   onClose: (() => void)[]
   /** Monotonic milliseconds. */
   readonly startedAt: number
+}
+
+/** Counts a call that a batch or a tool makes. `endpoint`: one of a fixed set. */
+export function countCall(record: AccessRecord, endpoint: string): void {
+  record.calls ??= new Map()
+  record.calls.set(endpoint, (record.calls.get(endpoint) ?? 0) + 1)
 }
 
 /** A request. Those of Fastify have this form. */

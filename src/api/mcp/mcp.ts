@@ -10,7 +10,7 @@ import { daily } from '../endpoints/daily.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { ENDPOINTS } from '../endpoints/endpoints.ts'
 import { ApiError } from '../errors.ts'
-import type { ApiReply, ApiRequest } from '../http/exchange.ts'
+import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/acquire-slot.ts'
 import { isBodyTooLarge } from '../http/request.ts'
 import { type ApiResponse, bearerChallenge, errorResponse, sendResponse } from '../http/response.ts'
@@ -54,7 +54,7 @@ async function answerMessage(context: ApiContext, caller: Caller, request: ApiRe
     import('./mcp-server.ts'),
     import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
   ])
-  const server = createMcpServer(toolSource(context, caller, request.id), context.installation.version)
+  const server = createMcpServer(toolSource(context, caller, request), context.installation.version)
   const transport = new Transport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
@@ -89,13 +89,14 @@ function rpcError(code: number, message: string): string {
   return JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null })
 }
 
-function toolSource(context: ApiContext, caller: Caller, id: string): ToolSource {
+function toolSource(context: ApiContext, caller: Caller, { id, accessRecord }: ApiRequest): ToolSource {
   const asResponse = (thrown: unknown): SourceResponse => {
     const error = toApiError(context, id, thrown)
     return { status: error.status, body: JSON.parse(error.body('top')) }
   }
   return {
     async ask(name, parameters) {
+      countCall(accessRecord, name)
       const { status, body, release } = await answerQuery(context, QUERY_ENDPOINTS.get(name)!, caller, parameters, id)
       const text = textOfBody(body)
       release?.()

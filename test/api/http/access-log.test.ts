@@ -76,6 +76,29 @@ test('one line per request: method, path without query string, status, time, req
   assert.deepEqual([second?.path, second?.status, second?.account], ['/v1.0/lookup', 401, null])
 })
 
+test('the line of a batch and of a call of tools counts the calls by endpoint', async (t) => {
+  const { address, lines } = await apiOf(t)
+  const queries = ['lookup', 'lookup', 'reverseip', 'none']
+  const body = queries.map((endpoint) => JSON.stringify({ endpoint, query: 'example.com' })).join('\n')
+  const headers = { Authorization: `Bearer ${token}`, Accept: 'application/json, text/event-stream' }
+  await (await fetch(`${address}/batch`, { method: 'POST', headers, body })).text()
+  const call = { name: 'look_up_domain', arguments: { domain: 'example.com' } }
+  await (
+    await fetch(`${address}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
+    })
+  ).text()
+  assert.deepEqual(
+    (await lines()).map(({ path, calls }) => [path, calls]),
+    [
+      ['/batch', { lookup: 2, reverseip: 1, other: 1 }],
+      ['/mcp', { domain: 1 }],
+    ],
+  )
+})
+
 test('X-Forwarded-For counts only if the proxy that sends it is trusted', async (t) => {
   const headers = { 'X-Forwarded-For': '198.51.100.7' }
   for (const [trusted, client] of [
