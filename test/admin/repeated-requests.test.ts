@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { StoreUnavailableFault } from '../../src/store/port/fault.ts'
+import type { Store } from '../../src/store/port/store.ts'
 import { assertError, visit } from '../app/sessions.ts'
 import { makeWorld } from '../spec/world.ts'
 import { TESTER } from '../tester.ts'
@@ -65,6 +67,59 @@ test('a key is 1 to 255 visible characters', async () => {
       assertError(await post('/accounts', { email: 'key@example.com' }, key), 400, 'value_invalid').field,
       'Idempotency-Key',
     )
+})
+
+/** The store, whose ledger lets `fail` decide which call fails. */
+function failingStore(fail: (method: string) => boolean): Store {
+  const failing = <Target extends object>(target: Target): Target =>
+    new Proxy(target, {
+      get(_target, key) {
+        const value = Reflect.get(target, key)
+        if (typeof value !== 'function') return value
+        return (...values: unknown[]) => {
+          if (key === 'as') return failing(value.apply(target, values))
+          if (fail(String(key))) throw new StoreUnavailableFault('the store is away')
+          return value.apply(target, values)
+        }
+      },
+    })
+  return { ...world.store, ledger: failing(world.store.ledger) }
+}
+
+test('the key of a request whose change failed is free', async () => {
+  let isAway = true
+  await world.serve(failingStore((method) => isAway && method === 'createAccount'))
+  const body = { email: 'away@example.com' }
+  assertError(await post('/accounts', body, 'away-1'), 500, 'internal_error')
+  isAway = false
+  assert.equal((await post('/accounts', body, 'away-1')).status, 201)
+})
+
+test('after its change a request reads nothing that could fail', async () => {
+  const { id } = (await post('/accounts', { email: 'after@example.com' }, 'after-1')).body as Account
+  let isChanged = false
+  const changes = ['addPeriod', 'createTokenWithin']
+  await world.serve(
+    failingStore((method) => {
+      if (isChanged) return method !== 'storeAnswer'
+      isChanged = changes.includes(method)
+      return false
+    }),
+  )
+  const send = async (path: string, body: object) => {
+    isChanged = false
+    const { status } = await post(path, body, path)
+    assert.ok(isChanged, path)
+    return status
+  }
+  const later = { plan: 'basic', first: '2027-02-01', last: '2027-02-28' }
+  assert.equal(await send(`/accounts/${id}/periods`, later), 201)
+  assert.equal(await send(`/accounts/${id}/tokens`, { name: 'laptop' }), 201)
+  await world.serve()
+  const earlier = { plan: 'basic', first: '2027-01-01', last: '2027-01-31' }
+  const { periods } = (await post(`/accounts/${id}/periods`, earlier, 'after-2')).body as Account
+  assert.deepEqual(periods, [earlier, later])
+  assert.deepEqual((await operator.read<Account>(`/accounts/${id}`)).periods, periods)
 })
 
 test('a session has keys of its own', async () => {

@@ -9,15 +9,18 @@ import type { OperatorResponse } from './repeated-request.ts'
 import type { OperatorCall } from './route.ts'
 import { accountBody, readAccount, readAddon, readPeriod } from './values.ts'
 
+/** The response is made without a further read, so that none can fail after the change. */
 export async function addPeriodByOperator(call: OperatorCall): Promise<OperatorResponse> {
   const { context, operator, body } = call
   const period = readPeriod(body, 'period')
-  const { id, periods } = await readAccount(call)
+  const account = await readAccount(call)
+  const { id, periods } = account
   if (!(await context.ledger.as(operator.actor).addPeriod(id, period))) {
     const other = periods.find((each) => periodsOverlap(each, period))
     throw new ApiError('conflict', { msg: `It overlaps with ${other ? formatPeriod(other) : 'another period'}.` })
   }
-  return jsonResponse(201, accountBody(await readAccount(call), operator.today))
+  const sorted = [...periods, period].toSorted((one, other) => (one.first < other.first ? -1 : 1))
+  return jsonResponse(201, accountBody({ ...account, periods: sorted }, operator.today))
 }
 
 export async function removePeriodByOperator(call: OperatorCall): Promise<OperatorResponse> {

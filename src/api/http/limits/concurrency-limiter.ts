@@ -9,7 +9,7 @@ type ConcurrencyLimits = { maxInFlight: number; maxWaiting: number; maxWaitMs: n
 export const MAX_WAIT_MS = 10_000
 export const CALL_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 8, maxWaiting: 1_000, maxWaitMs: MAX_WAIT_MS }
 /** Lines of batches. They have slots of their own, so that a batch that nobody reads holds up no single call. */
-export const BATCH_CONCURRENCY: ConcurrencyLimits = CALL_CONCURRENCY
+export const BATCH_CONCURRENCY: ConcurrencyLimits = { ...CALL_CONCURRENCY }
 /** Downloads take long, so further ones are rejected instead of waiting. */
 export const DOWNLOAD_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 64, maxWaiting: 0, maxWaitMs: 0 }
 
