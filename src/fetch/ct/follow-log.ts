@@ -1,9 +1,8 @@
 /** Follows one certificate log: from a state to its current head, in verified batches. */
 
-import type { DomainName } from '../../values/domain-name.ts'
-import type { EntrySource } from './log/entry-source.ts'
-import type { LogGet } from './log/log-client.ts'
-import { addEntryNames, type EntryNames } from './log/log-entry.ts'
+import { type EntrySource, MAX_NAMES_IN_MEMORY } from './log/entry-source.ts'
+import type { LogClient } from './log/log-client.ts'
+import { addSummary, emptySummary } from './log/log-entry.ts'
 import { openRfc6962Source } from './log/rfc6962-source.ts'
 import { openTileSource } from './log/tile-source.ts'
 import type { TreeHead } from './log/tree-head.ts'
@@ -20,35 +19,28 @@ const BATCH_ENTRIES = 4_096
 export async function* followLog(
   log: CertificateLog,
   state: LogState | null,
-  { startBack, get }: { startBack: number; get: LogGet },
+  { startBack, client }: { startBack: number; client: LogClient },
 ): AsyncGenerator<LogBatch> {
-  const source = log.kind === 'tiles' ? openTileSource(log, get) : openRfc6962Source(log, get)
+  const source = log.kind === 'tiles' ? openTileSource(log, client) : openRfc6962Source(log, client)
   const head = await source.head()
   const start = state === null ? await firstState(source, head, startBack) : state
   if (state !== null) await requireSuccessor(source, state.head, head)
   const kept = { size: head.size, root: head.root.toString('base64'), time: head.time }
   let [position, hashes] = [start.position, start.hashes]
-  let batch = emptyBatch()
+  let batch = emptySummary()
   if (position === head.size) {
     yield { ...batch, names: [], newest: head.time, state: { ...start, head: kept } }
     return
   }
   for await (const verified of source.entries(start, head)) {
-    for (const entry of verified.entries) addEntryNames(batch, entry)
-    batch.entries += verified.entries.length
-    batch.newest = verified.entries.at(-1)?.time ?? batch.newest
-    position += verified.entries.length
+    addSummary(batch, verified.summary)
+    position += verified.summary.entries
     hashes = verified.hashes
-    if (batch.entries < BATCH_ENTRIES && position < head.size) continue
+    const isFull = batch.entries >= BATCH_ENTRIES || batch.names.size >= MAX_NAMES_IN_MEMORY
+    if (!isFull && position < head.size) continue
     yield { ...batch, names: [...batch.names], state: { position, hashes, head: kept } }
-    batch = emptyBatch()
+    batch = emptySummary()
   }
-}
-
-type OpenBatch = EntryNames & Pick<LogBatch, 'entries' | 'newest'>
-
-function emptyBatch(): OpenBatch {
-  return { names: new Set<DomainName>(), unusableNames: 0, unusableEntries: 0, entries: 0, newest: 0 }
 }
 
 /** At least one entry before the end, so that the start can be proved. */

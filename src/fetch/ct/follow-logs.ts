@@ -6,8 +6,9 @@ import { LOG_LEASE_SECONDS, type LogLease } from '../../store/port/certificate-l
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { followLog } from './follow-log.ts'
-import type { LogGet } from './log/log-client.ts'
+import type { LogClient } from './log/log-client.ts'
 import { type CertificateLog, type LogBatch, LogFault, LogUnavailable } from './log.ts'
+import { Slots } from './slots.ts'
 import { type FollowedState, nextFollowedState, parseFollowedState } from './stored-state.ts'
 
 /** Waits for a number of milliseconds, or until the signal aborts. */
@@ -18,7 +19,7 @@ export type LogFollowing = {
   store: Pick<Store, 'certificateLogs' | 'observations' | 'now'>
   /** The unique ID of this process. */
   holder: string
-  get: LogGet
+  client: LogClient
   /** Entries before the head at which an unknown log begins. */
   startBack: number
   /** Ends when each log was read to its head. */
@@ -35,7 +36,7 @@ export type LogFollowing = {
 }
 
 /** Names that are remembered as seen. A certificate has its names twice, and is renewed after weeks. */
-const MAX_SEEN_NAMES = 500_000
+const MAX_SEEN_NAMES = 200_000
 /** Logs that are read at once. */
 const MAX_ACTIVE_LOGS = 8
 /** Milliseconds until a log that was read to its head, or that another process holds, is tried again. */
@@ -125,11 +126,11 @@ async function readToHead(
   { seen, slots }: SharedParts,
   { log, lease, state: before }: { log: CertificateLog; lease: LogLease; state: FollowedState | null },
 ): Promise<ReadOutcome> {
-  const { store, get, startBack, signal } = following
+  const { store, client, startBack, signal } = following
   let state = before
   const release = await slots.take()
   try {
-    for await (const batch of followLog(log, state, { startBack, get })) {
+    for await (const batch of followLog(log, state, { startBack, client })) {
       const newNames = await storeNames(following, seen, batch.names)
       const next = nextFollowedState(state, batch, newNames)
       if (!(await store.certificateLogs.save(lease, JSON.stringify(next)))) return { is: 'lost', state }
@@ -175,26 +176,5 @@ async function renewLease({ store, wait }: LogFollowing, lease: LogLease, ended:
   while (!ended.aborted) {
     await wait(RENEW_MS, ended).catch(() => {})
     if (!ended.aborted) await store.certificateLogs.renew(lease).catch(() => false)
-  }
-}
-
-/** Lets a number of tasks run at once. */
-class Slots {
-  #free: number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(count: number) {
-    this.#free = count
-  }
-
-  /** Returns the function that gives the slot back. */
-  async take(): Promise<() => void> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    return () => {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free++
-      else next()
-    }
   }
 }

@@ -33,7 +33,7 @@ export async function followConfiguredLogs(
     if (isReadmitted) for (const { id } of await readLogs()) await store.certificateLogs.readmit(id)
     await followListedLogs({
       ...events,
-      ...{ readLogs, store, isOnce, signal, optOut, get: client.get, startBack: settings.ctStartBack },
+      ...{ readLogs, store, isOnce, signal, optOut, client, startBack: settings.ctStartBack },
       onListProblem: ({ message }) => events.warn(message),
       holder: processHolderName(),
       wait: (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }),

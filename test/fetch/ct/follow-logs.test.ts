@@ -35,7 +35,7 @@ async function openLogs(t: TestContext, count: number) {
   const seen: string[] = []
   const follow = (logs: readonly CertificateLog[], options: Partial<LogFollowing> = {}): Promise<void> =>
     followLogs({
-      ...{ logs, store, holder: 'one', get: client.get, startBack: 1_000_000, isOnce: true },
+      ...{ logs, store, holder: 'one', client, startBack: 1_000_000, isOnce: true },
       optOut: { hasName: () => false },
       signal: new AbortController().signal,
       wait: quickWait(() => {}),

@@ -4,7 +4,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import type { LabLog } from '../../../lab/certificate-log/log.ts'
 import { logIdOf } from '../../../src/fetch/ct/log/tree-head.ts'
 
-type ListedLog = { lab: LabLog; kind: 'tiles' | 'rfc6962'; state?: string }
+type ListedLog = { lab: Pick<LabLog, 'url' | 'key'>; kind: 'tiles' | 'rfc6962'; state?: string }
 
 /** The text of a list. */
 export function logListOf(logs: readonly ListedLog[]): string {

@@ -3,9 +3,9 @@
 /** A certificate that breaks a rule of DER, or that is longer than the limits here. */
 export class MalformedCertificate extends Error {}
 
-/** Maximum of names that one certificate yields. Authorities limit them to some hundreds. */
+/** Maximum of names that one certificate yields, and of its bytes. Authorities limit the names to some hundreds. */
 const MAX_NAMES = 10_000
-const MAX_CERTIFICATE_BYTES = 1_048_576
+export const MAX_CERTIFICATE_BYTES = 262_144
 
 const SEQUENCE = 0x30
 const OBJECT_IDENTIFIER = 0x06

@@ -1,11 +1,17 @@
 /** The port of the two interfaces of certificate logs: verified heads, and verified entries up to a head. */
 
 import type { LogState } from '../log.ts'
-import type { LogEntry } from './log-entry.ts'
+import type { EntrySummary } from './log-entry.ts'
 import type { TreeHead } from './tree-head.ts'
 
+/**
+ * Distinct names of verified entries, and of entries that are not verified yet, above which no further entry is read
+ * before they are passed on. 4,000 entries of honest logs have fewer.
+ */
+export const MAX_NAMES_IN_MEMORY = 8_192
+
 /** `hashes`: what a state keeps beside the position. */
-export type VerifiedEntries = { entries: LogEntry[]; hashes: readonly string[] }
+export type VerifiedEntries = { summary: EntrySummary; hashes: readonly string[] }
 
 export interface EntrySource {
   /** Returns the current head, with a valid signature. */

@@ -7,33 +7,66 @@ import { LogFault } from '../log.ts'
 import { certificateNames, MalformedCertificate } from './certificate-names.ts'
 
 /**
- * An entry. `hash`: of its leaf in the tree. `certificate`: the DER of a certificate, or of a TBSCertificate if `isTbs`.
+ * An entry. `hash`: of its leaf in the tree. `certificate`: the DER of a certificate, or of a TBSCertificate if `isTbs`;
+ * a part of the bytes that were read, or null if it is too long to be kept. `bytes`: of the leaf.
  */
-export type LogEntry = { hash: Buffer; time: Instant; certificate: Buffer; isTbs: boolean }
+export type LogEntry = { hash: Buffer; time: Instant; bytes: number; certificate: Buffer | null; isTbs: boolean }
 
 /** Of a leaf hash, and of a MerkleTreeLeaf: version 1, a timestamped entry. */
-const HASHED_HEADER = Buffer.from([0, 0, 0])
+export const HASHED_HEADER = Buffer.from([0, 0, 0])
 const X509_ENTRY = 0
 const PRECERTIFICATE_ENTRY = 1
-const KEY_HASH_BYTES = 32
+/** The time and the type of a TimestampedEntry. */
+export const ENTRY_HEAD_BYTES = 10
+export const KEY_HASH_BYTES = 32
 const FINGERPRINT_BYTES = 32
 
-/** What the names of several entries come to. */
-export type EntryNames = { names: Set<DomainName>; unusableNames: number; unusableEntries: number }
+/** What several entries come to. `newest`: the time of the last one. `bytes`: of their leaves. */
+export type EntrySummary = {
+  names: Set<DomainName>
+  unusableNames: number
+  unusableEntries: number
+  entries: number
+  bytes: number
+  newest: Instant
+}
 
-/** Adds the registrable domains of an entry. */
-export function addEntryNames(into: EntryNames, { certificate, isTbs }: LogEntry): void {
+export function emptySummary(): EntrySummary {
+  return { names: new Set(), unusableNames: 0, unusableEntries: 0, entries: 0, bytes: 0, newest: 0 }
+}
+
+/** Adds an entry and its registrable domains. */
+export function addEntry(into: EntrySummary, { time, bytes, certificate, isTbs }: LogEntry): void {
+  into.entries++
+  into.bytes += bytes
+  into.newest = time
   try {
-    for (const text of certificateNames(certificate, isTbs)) {
+    for (const text of certificate === null ? [] : certificateNames(certificate, isTbs)) {
       const name = parseName(text.startsWith('*.') ? text.slice(2) : text)
       const domain = name === null ? null : registrableDomainOrNull(name)
       if (domain === null) into.unusableNames++
-      else into.names.add(domain)
+      else if (!into.names.has(domain)) into.names.add(copyOf(domain))
     }
+    if (certificate === null) into.unusableEntries++
   } catch (error) {
     if (!(error instanceof MalformedCertificate)) throw error
     into.unusableEntries++
   }
+}
+
+/** Adds what other entries, which follow, come to. */
+export function addSummary(into: EntrySummary, other: EntrySummary): void {
+  for (const name of other.names) into.names.add(name)
+  into.unusableNames += other.unusableNames
+  into.unusableEntries += other.unusableEntries
+  into.entries += other.entries
+  into.bytes += other.bytes
+  into.newest = other.newest
+}
+
+/** A part of a text keeps the whole text in memory, which can be much longer than a name. */
+function copyOf(name: DomainName): DomainName {
+  return Buffer.from(name, 'latin1').toString('latin1') as DomainName
 }
 
 /** Parses a MerkleTreeLeaf, as get-entries sends it. Throws LogFault if its outer form is wrong. */
@@ -53,34 +86,50 @@ export function parseDataTile(tile: Buffer, count: number): LogEntry[] {
     entries.push(entry)
     at = entry.isTbs ? skipVector(tile, end, 3) : end
     const chain = skipVector(tile, at, 2)
-    if ((chain - at - 2) % FINGERPRINT_BYTES !== 0) throw new LogFault('a data tile is malformed')
+    requireChain(chain - at - 2)
     at = chain
   }
-  if (entries.length !== count || at !== tile.length)
-    throw new LogFault(`a data tile has another number of entries than ${count}`)
+  if (entries.length !== count || at !== tile.length) throw wrongEntryCount(count)
   return entries
+}
+
+/** Throws LogFault unless the bytes are those of fingerprints. */
+export function requireChain(bytes: number): void {
+  if (bytes % FINGERPRINT_BYTES !== 0) throw new LogFault('a data tile is malformed')
+}
+
+export function wrongEntryCount(count: number): LogFault {
+  return new LogFault(`a data tile has another number of entries than ${count}`)
+}
+
+/** Parses the first ten bytes of a TimestampedEntry. Throws LogFault for an unknown type. */
+export function parseEntryHead(bytes: Buffer, from: number): { time: Instant; isTbs: boolean } {
+  const milliseconds = bytes.readUInt32BE(from) * 2 ** 32 + bytes.readUInt32BE(from + 4)
+  const type = bytes.readUInt16BE(from + 8)
+  if (type !== X509_ENTRY && type !== PRECERTIFICATE_ENTRY) throw new LogFault(`an entry has the unknown type ${type}`)
+  return { time: Math.floor(milliseconds / 1000), isTbs: type === PRECERTIFICATE_ENTRY }
 }
 
 /** Parses a TimestampedEntry at an offset. `end`: the offset after it. */
 function parseTimestampedEntry(bytes: Buffer, from: number): { entry: LogEntry; end: number } {
-  if (from + 10 > bytes.length) throw new LogFault('an entry is cut off')
-  const milliseconds = bytes.readUInt32BE(from) * 2 ** 32 + bytes.readUInt32BE(from + 4)
-  const type = bytes.readUInt16BE(from + 8)
-  if (type !== X509_ENTRY && type !== PRECERTIFICATE_ENTRY) throw new LogFault(`an entry has the unknown type ${type}`)
-  const isTbs = type === PRECERTIFICATE_ENTRY
-  const start = from + 10 + (isTbs ? KEY_HASH_BYTES : 0)
+  if (from + ENTRY_HEAD_BYTES > bytes.length) throw cutOff()
+  const { time, isTbs } = parseEntryHead(bytes, from)
+  const start = from + ENTRY_HEAD_BYTES + (isTbs ? KEY_HASH_BYTES : 0)
   const certificateEnd = skipVector(bytes, start, 3)
   const end = skipVector(bytes, certificateEnd, 2)
   const leaf = Buffer.concat([HASHED_HEADER, bytes.subarray(from, end)])
   const certificate = bytes.subarray(start + 3, certificateEnd)
-  const time = Math.floor(milliseconds / 1000)
-  return { entry: { hash: hash('sha256', leaf, 'buffer'), time, certificate, isTbs }, end }
+  return { entry: { hash: hash('sha256', leaf, 'buffer'), time, bytes: leaf.length, certificate, isTbs }, end }
 }
 
 /** Returns the offset after a vector whose length has `lengthBytes` bytes (RFC 8446, section 3.4). */
 function skipVector(bytes: Buffer, from: number, lengthBytes: number): number {
-  if (from + lengthBytes > bytes.length) throw new LogFault('an entry is cut off')
+  if (from + lengthBytes > bytes.length) throw cutOff()
   const end = from + lengthBytes + bytes.readUIntBE(from, lengthBytes)
-  if (end > bytes.length) throw new LogFault('an entry is cut off')
+  if (end > bytes.length) throw cutOff()
   return end
+}
+
+export function cutOff(): LogFault {
+  return new LogFault('an entry is cut off')
 }

@@ -1,23 +1,30 @@
 /** A log with the interface of RFC 6962 (section 4): get-sth, get-entries and proofs. */
 
 import { type CertificateLog, LogFault, type LogState, LogUnavailable } from '../log.ts'
-import type { EntrySource, VerifiedEntries } from './entry-source.ts'
-import type { LogGet } from './log-client.ts'
-import { type LogEntry, parseLeafInput } from './log-entry.ts'
+import { readLeaves } from './entries-response.ts'
+import { type EntrySource, MAX_NAMES_IN_MEMORY, type VerifiedEntries } from './entry-source.ts'
+import type { LogClient, LogGet } from './log-client.ts'
+import { addEntry, type EntrySummary, emptySummary, type LogEntry } from './log-entry.ts'
 import { CompactRange, isConsistent, rangeBefore } from './merkle-tree.ts'
 import { parseSignedTreeHead, type TreeHead } from './tree-head.ts'
 
-const MAX_RESPONSE_BYTES = 2 ** 26
+/** Of a response of get-entries: one entry and its chain can have so many, and they pass through in pieces. */
+const MAX_ENTRIES_BYTES = 2 ** 26
+/** Of any other response. */
+const MAX_RESPONSE_BYTES = 65_536
 /** Entries that a request asks for. A log may return fewer. */
 const ENTRIES_PER_REQUEST = 1_000
-/** Entries after which their tree is proved to be part of the tree of the head. */
+/** Entries, and bytes of them, after which their tree is proved to be part of the tree of the head. */
 const ENTRIES_PER_PROOF = 4_000
+const BYTES_PER_PROOF = 2 ** 25
 const MAX_PROOF_HASHES = 64
 /** Entries that are tried as the first one, because a proof names an earlier entry if it is there twice. */
 const MAX_START_TRIES = 16
 
-export function openRfc6962Source(log: CertificateLog, get: LogGet): EntrySource {
+export function openRfc6962Source(log: CertificateLog, client: LogClient): EntrySource {
+  const { get } = client
   const call = callerOf(log, get)
+  const read: ReadEntries = (from, end) => readEntries(log, client, from, end)
   return {
     async head() {
       const bytes = await get(`${log.url}ct/v1/get-sth`, MAX_RESPONSE_BYTES)
@@ -31,25 +38,33 @@ export function openRfc6962Source(log: CertificateLog, get: LogGet): EntrySource
         throw new LogFault(`its tree of ${head.size} entries does not begin with its former tree of ${size}`)
     },
     async startAt(position, head) {
-      const range = await startRange(call, position, head)
+      const range = await startRange(call, read, position, head)
       return { position: range.size, hashes: range.hashes.map((hash) => hash.toString('base64')) }
     },
     async *entries(from, head) {
       const range = rangeOfState(from)
       while (range.size < head.size) {
-        const batch: LogEntry[] = []
-        while (range.size < head.size && batch.length < ENTRIES_PER_PROOF) {
-          const found = await readEntries(call, range.size, head.size)
-          for (const entry of found) range.add(entry.hash)
-          batch.push(...found)
-        }
+        const summary = emptySummary()
+        while (range.size < head.size && !isFull(summary))
+          for await (const entry of read(range.size, head.size)) {
+            range.add(entry.hash)
+            addEntry(summary, entry)
+            if (isFull(summary)) break
+          }
         await requireProof(call, range, head)
-        yield { entries: batch, hashes: range.hashes.map((hash) => hash.toString('base64')) } satisfies VerifiedEntries
+        yield { summary, hashes: range.hashes.map((hash) => hash.toString('base64')) } satisfies VerifiedEntries
       }
     },
   }
 }
 
+/** Whether the entries have to be proved before further ones are read. */
+function isFull({ entries, bytes, names }: EntrySummary): boolean {
+  return entries >= ENTRIES_PER_PROOF || bytes >= BYTES_PER_PROOF || names.size >= MAX_NAMES_IN_MEMORY
+}
+
+/** Yields at least one entry from `from` on, before `end`. */
+type ReadEntries = (from: number, end: number) => AsyncGenerator<LogEntry>
 type LogCall = (path: string) => Promise<Record<string, unknown>>
 
 function callerOf(log: CertificateLog, get: LogGet): LogCall {
@@ -69,32 +84,38 @@ async function requireProof(call: LogCall, range: CompactRange, head: TreeHead):
 }
 
 /** Returns the compact range of the entries before a position, by the audit path of the entry there. */
-async function startRange(call: LogCall, position: number, head: TreeHead): Promise<CompactRange> {
+async function startRange(call: LogCall, read: ReadEntries, position: number, head: TreeHead): Promise<CompactRange> {
   if (position === 0) return new CompactRange()
-  for (const entry of (await readEntries(call, position, head.size)).slice(0, MAX_START_TRIES).keys()) {
-    const index = position + entry
-    const [found] = await readEntries(call, index, index + 1)
-    const hash = encodeURIComponent(found!.hash.toString('base64'))
+  const tries: Buffer[] = []
+  for await (const entry of read(position, Math.min(head.size, position + MAX_START_TRIES))) tries.push(entry.hash)
+  for (const [offset, leaf] of tries.entries()) {
+    const index = position + offset
+    const hash = encodeURIComponent(leaf.toString('base64'))
     const proof = await call(`get-proof-by-hash?hash=${hash}&tree_size=${head.size}`)
     if (proof.leaf_index !== index) continue
-    const range = rangeBefore(index, found!.hash, [head.size, head.root], proofHashes(proof.audit_path))
+    const range = rangeBefore(index, leaf, [head.size, head.root], proofHashes(proof.audit_path))
     if (range === null) throw new LogFault(`its proof of entry ${index} does not fit its tree head`)
     return range
   }
   throw new LogUnavailable(`it proves no entry from ${position} on`)
 }
 
-/** Returns at least one entry from `from` on, before `end`. */
-async function readEntries(call: LogCall, from: number, end: number): Promise<LogEntry[]> {
+async function* readEntries(
+  log: CertificateLog,
+  { stream, longReads }: LogClient,
+  from: number,
+  end: number,
+): AsyncGenerator<LogEntry> {
   const last = Math.min(end, from + ENTRIES_PER_REQUEST) - 1
-  const { entries } = await call(`get-entries?start=${from}&end=${last}`)
-  if (!Array.isArray(entries) || entries.length === 0 || entries.length > last - from + 1)
-    throw new LogFault(`it does not return the entries from ${from} to ${last}`)
-  return entries.map((entry: unknown) => {
-    const { leaf_input: leaf } = (entry ?? {}) as { leaf_input?: unknown }
-    if (typeof leaf !== 'string') throw new LogFault('an entry has no leaf')
-    return parseLeafInput(Buffer.from(leaf, 'base64'))
-  })
+  const url = `${log.url}ct/v1/get-entries?start=${from}&end=${last}`
+  const pieces = await stream(url, MAX_ENTRIES_BYTES)
+  if (pieces === null) throw new LogUnavailable(`${url} does not exist`)
+  let next = from
+  for await (const entry of readLeaves(pieces, longReads)) {
+    if (next++ > last) break
+    yield entry
+  }
+  if (next === from || next > last + 1) throw new LogFault(`it does not return the entries from ${from} to ${last}`)
 }
 
 /** Throws LogFault unless it is a list of hashes in base64. */

@@ -97,7 +97,7 @@ export class TileTree {
 
   async #readTile(level: number, tile: number, width: number): Promise<Buffer[]> {
     const maxBytes = TILE_WIDTH * HASH_BYTES
-    const { bytes, isWhole } = await requireTile(this.#log, this.#get, { level, tile, width, maxBytes })
+    const { body: bytes, isWhole } = await requireTile(this.#log, this.#get, { level, tile, width, maxBytes })
     if (bytes.length !== (isWhole ? TILE_WIDTH : width) * HASH_BYTES)
       throw new LogFault(`its hash tile ${tile} of level ${level} has another length than expected`)
     return Array.from({ length: width }, (_, index) => bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES))
@@ -119,17 +119,17 @@ function subtreesOf(row: readonly Buffer[]): Buffer[] {
  * Reads a tile. A log may have removed a partial tile when the full one was there, so the full one is tried next
  * (`isWhole`). Throws LogUnavailable if there is neither.
  */
-export async function requireTile(
+export async function requireTile<Body>(
   log: CertificateLog,
-  get: LogGet,
+  get: (url: string, maxBytes: number) => Promise<Body | null>,
   { level, tile, width, maxBytes }: TilePlace,
-): Promise<{ bytes: Buffer; isWhole: boolean }> {
+): Promise<{ body: Body; isWhole: boolean }> {
   const url = `${log.url}tile/${level}/${tilePath(tile)}`
   const part = width < TILE_WIDTH ? await get(`${url}.p/${width}`, maxBytes) : null
-  if (part !== null) return { bytes: part, isWhole: false }
-  const bytes = await get(url, maxBytes)
-  if (bytes === null) throw new LogUnavailable(`${url} does not exist, although its tree head covers it`)
-  return { bytes, isWhole: true }
+  if (part !== null) return { body: part, isWhole: false }
+  const body = await get(url, maxBytes)
+  if (body === null) throw new LogUnavailable(`${url} does not exist, although its tree head covers it`)
+  return { body, isWhole: true }
 }
 
 /** `x001/x234/067` for 1234067: groups of three digits, all but the last after an x. */
