@@ -1,6 +1,7 @@
 /** Runs domaindex as a user does: with the launcher, in a folder of its own, without settings from the environment. */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,21 +21,31 @@ type Options = { env?: Record<string, string>; input?: string | Uint8Array }
  * Creates a folder with the store `store.db`. It is removed after the test, or after all tests of the file if their
  * `after` is passed.
  */
-export function folderOf(test: { after(operation: () => void): void }) {
+export function folderOf(test: { after(operation: () => void | Promise<void>): void }) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-command-'))
-  test.after(() => rmSync(folder, { recursive: true, force: true }))
+  const running = new Set<ChildProcess>()
+  test.after(async () => {
+    const ended = [...running].map((child) => once(child, 'close')) // a process would create its files again
+    for (const child of running) child.kill('SIGKILL')
+    await Promise.all(ended)
+    rmSync(folder, { recursive: true, force: true })
+  })
   const path = (name: string): string => join(folder, name)
   const url = `sqlite:${path('store.db')}`
   const start = (
     args: string[],
     env: Record<string, string> = {},
     { command: [program, ...options] = [process.execPath], detached = false }: Start = {},
-  ): ChildProcessWithoutNullStreams =>
-    spawn(program, [...options, LAUNCHER, ...args], {
+  ): ChildProcessWithoutNullStreams => {
+    const child = spawn(program, [...options, LAUNCHER, ...args], {
       cwd: folder,
       env: { ...plainEnvironment(), DOMAINDEX_STORE: url, ...env },
       detached,
     })
+    running.add(child)
+    child.once('close', () => running.delete(child))
+    return child
+  }
   return {
     path,
     url,
