@@ -11,7 +11,7 @@ import { UnnamedFile } from '../import/stream/unnamed-file.ts'
 import { makeGuard } from '../probe/guard.ts'
 import { type IpAddress, parseAddress } from '../values/ip-address.ts'
 
-/** `token`: a Bearer token, null for none. Only the server of the URL receives it. */
+/** `token`: a Bearer token, null for none. Only the server of the URL receives it, before any redirect to another. */
 export type DownloadOptions = {
   agent: string
   token: string | null
@@ -27,7 +27,10 @@ export type DownloadOptions = {
 
 type MayConnect = (address: IpAddress, port: number) => boolean
 
-/** The first server, which the operator named, and those that it redirects to, whose addresses are vetted. */
+/**
+ * `first`: of the server that the operator named, until it redirects to another. `others`: of every server after that,
+ * also of the first one again, whose addresses are vetted.
+ */
 type Dispatchers = { first: Agent; others: Agent }
 
 const MAX_TRIES = 4
@@ -166,8 +169,8 @@ async function followRedirects(
   dispatchers: Dispatchers,
   signal: AbortSignal,
 ): Promise<Dispatcher.ResponseData> {
-  for (let [url, redirects] = [first, 0]; ; redirects++) {
-    const isFirst = url.origin === first.origin
+  for (let [url, redirects, isFirst] = [first, 0, true]; ; redirects++) {
+    isFirst &&= url.origin === first.origin // another server may not name an address by way of the first one
     if (!isFirst) requireVettedTarget(url, mayConnect)
     const dispatcher = isFirst ? dispatchers.first : dispatchers.others
     const authorization = token !== null && isFirst ? { authorization: `Bearer ${token}` } : {}

@@ -193,6 +193,35 @@ test('a failing server is asked again, when it asks for it; a refusing one is no
   await assert.rejects(fetch([`${url}/busy`], { signal: aborted }), { name: 'AbortError' })
 })
 
+test('a redirect back to the typed server from elsewhere is checked like any other, and takes no token', async (t) => {
+  const requests: string[] = []
+  const note = (request: Parameters<RequestListener>[0]): number =>
+    requests.push(`${request.url} ${request.headers.authorization ?? 'without'}`)
+  let elsewhere = ''
+  const typed = await serve(t, (request, response) => {
+    note(request)
+    if (request.url === '/list') response.writeHead(302, { location: '/moved' }).end()
+    else if (request.url === '/moved') response.writeHead(302, { location: `${elsewhere}/back` }).end()
+    else response.end('secret.example\n')
+  })
+  const back = await serve(t, (request, response) => {
+    note(request)
+    response.writeHead(302, { location: `${typed}/internal` }).end()
+  })
+  elsewhere = back.replace('127.0.0.1', 'localhost')
+  const { port } = new URL(typed)
+  const { fetch, places } = await openFetch(t)
+  const options = { token: 'secret', mayConnect: (_: unknown, to: number) => to !== Number(port) }
+  await assert.rejects(fetch([`${typed}/list`], options), {
+    name: 'InputError',
+    message: `it redirects to 127.0.0.1:${port}, which has no public address, or a port other than 80 and 443`,
+  })
+  assert.deepEqual(requests.splice(0), ['/list Bearer secret', '/moved Bearer secret', '/back without'])
+  assert.deepEqual(await places('secret.example'), [null])
+  await fetch([`${typed}/list`], { ...options, mayConnect: () => true })
+  assert.equal(requests.at(-1), '/internal without')
+})
+
 test('the command creates the store, prints its counts, and changes nothing if the list is unusable', async (t) => {
   const url = await serve(t, (request, response) =>
     response.writeHead(request.url === '/none' ? 404 : 200).end(request.url === '/page' ? '<html>\n' : CSV),
