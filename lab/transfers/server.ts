@@ -11,13 +11,15 @@ type ChangeMessages = (messages: Generator<Buffer>, query: Buffer) => Iterable<B
 /**
  * What the server does. `key`: null for one without signatures. `changeMessages`: of a transfer. `changeSigned`: of a
  * message as it is sent; null ends the connection. `signsOneIn`: signs the first message, the last one and one in this
- * many. `macBytes`: cuts signatures. `clockAhead`: seconds. `beforeMessage`: awaited before each message of a transfer.
+ * many. `changeAnswer`: of all messages of a signed transfer, from the same messages without signatures and the MAC of the
+ * query. `macBytes`: cuts signatures. `clockAhead`: seconds. `beforeMessage`: awaited before each message of a transfer.
  */
 export type TransferBehaviour = {
   key: LabKey | null
   code?: number
   changeMessages?: ChangeMessages
   changeSigned?: (message: Buffer, index: number) => Buffer | null
+  changeAnswer?: (signed: Buffer[], plain: readonly Buffer[], mac: Buffer) => readonly Buffer[]
   signsOneIn?: number
   signsLast?: boolean
   macBytes?: number
@@ -85,6 +87,14 @@ async function answerOne(server: TransferServer, socket: Socket, now: () => numb
   const records = type === AXFR_CODE ? zoneRecords(zone) : [soaBytes(Buffer.from([0xc0, 12]), zone.serial)]
   const plain = transferMessages(query, records)
   const changed = type === AXFR_CODE ? (server.behaviour.changeMessages?.(plain, query) ?? plain) : plain
+  const { changeAnswer } = server.behaviour
+  if (mac !== null && type === AXFR_CODE && changeAnswer !== undefined) {
+    const signer = new AnswerSigner(key!, mac)
+    const messages = [...changed]
+    const signed = messages.map((message) => signer.sign(message, now()))
+    for (const message of changeAnswer(signed, messages, mac)) await send(socket, message)
+    return void socket.end()
+  }
   await sendAll(server.behaviour, socket, changed, { signer: mac && new AnswerSigner(key!, mac), type, now })
   socket.end()
 }

@@ -3,7 +3,7 @@
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto'
 import { InputError } from '../../import/stream/input-error.ts'
 import { CLASS_IN, HEADER_BYTES } from '../../probe/dns/message/query.ts'
-import { DnsMessageReader, encodeHost } from '../../probe/dns/message/wire-name.ts'
+import { DnsMessageReader, encodeHost, MalformedMessage } from '../../probe/dns/message/wire-name.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** `name`: in lower case without a final dot. */
@@ -125,7 +125,11 @@ export function tsigErrorMessage(error: number): string {
 export function readTsig(message: Uint8Array, offset: number): TsigRecord {
   const reader = new DnsMessageReader(message, offset)
   const keyName = reader.host()
-  reader.offset += 10 // type, class, TTL, length
+  reader.offset += 2 // its type
+  // the signature covers these values, not the bytes here (RFC 8945, sections 4.2 and 4.3.3)
+  if (reader.uint16() !== CLASS_ANY || reader.uint32() !== 0)
+    throw new MalformedMessage('the signature has another class or TTL than it may have')
+  reader.offset += 2 // its length
   const algorithm = reader.host()
   const time = reader.uint16() * 2 ** 32 + reader.uint32()
   const fudge = reader.uint16()
