@@ -11,6 +11,7 @@ import type { Instant } from '../values/time.ts'
 import type { Mailer } from './app/mail/mailer.ts'
 import type { OriginCheck } from './app/origin-check.ts'
 import type { SessionAuthenticator } from './app/session-authenticator.ts'
+import type { AttemptTurns } from './app/sign-in/attempt-limits.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { PasswordHasher } from './auth/password-hasher.ts'
 import type { RequestCrawl } from './crawl-requests.ts'
@@ -36,6 +37,7 @@ export type ApiContext = {
   sessions: SessionAuthenticator
   origins: OriginCheck
   passwords: PasswordHasher
+  attemptTurns: AttemptTurns
   /** What the web page shows about this installation. */
   installation: { version: string; signUp: boolean; examples: readonly string[] }
   /** The state of the crawl and the jobs for operators; null: this server does not read it. */

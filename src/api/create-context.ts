@@ -11,6 +11,7 @@ import type { Instant } from '../values/time.ts'
 import type { Mailer, MailSettings } from './app/mail/mailer.ts'
 import { OriginCheck } from './app/origin-check.ts'
 import { SessionAuthenticator } from './app/session-authenticator.ts'
+import { AttemptTurns } from './app/sign-in/attempt-limits.ts'
 import { Authenticator } from './auth/authenticator.ts'
 import { PasswordHasher } from './auth/password-hasher.ts'
 import type { ApiContext } from './context.ts'
@@ -124,7 +125,7 @@ function crawlRequester({ lookupCrawlRequests = null, now, log }: ApiOptions): A
 
 type PageContext = Pick<
   ApiContext,
-  'sessions' | 'origins' | 'passwords' | 'installation' | 'mailer' | 'background' | 'now' | 'wait'
+  'sessions' | 'origins' | 'passwords' | 'attemptTurns' | 'installation' | 'mailer' | 'background' | 'now' | 'wait'
 >
 
 /** Loads the mail library only if the installation sends mail: loading takes a tenth of the start of a worker. */
@@ -148,6 +149,7 @@ function pageContext(
     sessions: new SessionAuthenticator({ ledger, origins, limits, now, monotonicMs, onFault }),
     origins,
     passwords: new PasswordHasher(),
+    attemptTurns: new AttemptTurns(),
     installation: { version: packageVersion(), signUp: mailer !== null, examples: options.examples ?? [] },
     mailer,
     background: (work) => void setImmediate(work),

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { forwardedAddresses } from '../../values/client-address.ts'
 import { type ApiContext, toApiError } from '../context.ts'
 import { ApiError } from '../errors.ts'
 import { type AccessLogOptions, beginAccessRecord, endAccessRecord } from './access-log.ts'
@@ -74,7 +75,9 @@ export function createHttpServer(context: ApiContext, options: HttpServerOptions
   })
   addErrorHandlers(app, context, reject)
   const directPath = createDirectPath(context, accessLog, { nextId, settings, directRoutes })
-  return { app, front: new ConnectionManager(app.server, monotonicMs, directPath) }
+  const front = new ConnectionManager(app.server, monotonicMs, directPath)
+  if (settings.trustedProxies.length > 0) app.server.prependListener('request', keepForwardedAddresses)
+  return { app, front }
 }
 
 type DirectPathSettings = Pick<HttpServerOptions, 'settings' | 'directRoutes'> & { nextId: () => string }
@@ -185,7 +188,19 @@ function rejectUnreadable(id: string, error: NodeJS.ErrnoException, socket: Sock
 function clientAddressReader(trustedProxies: readonly string[]): DirectPathOptions['clientAddress'] {
   if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress ?? ''
   const isTrusted = proxyAddr.compile([...trustedProxies])
-  return (request) => proxyAddr(request as IncomingMessage, isTrusted)
+  return (request) => {
+    keepForwardedAddresses(request)
+    return proxyAddr(request as IncomingMessage, isTrusted)
+  }
+}
+
+/** So that the client of a proxy that names it by something else is the proxy itself, for Fastify too. */
+function keepForwardedAddresses({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  const { 'x-forwarded-for': text } = headers
+  if (text === undefined) return
+  const addresses = forwardedAddresses(String(text))
+  if (addresses.length > 0) headers['x-forwarded-for'] = addresses.join(', ')
+  else delete headers['x-forwarded-for']
 }
 
 /** Generates request IDs: short, and unique across processes. */

@@ -27,7 +27,7 @@ test('more than 42 at once are refused with a time to retry, and all others are 
   assert.equal(refused.length, 8)
   for (const { reason } of refused as PromiseRejectedResult[]) {
     assert.ok(reason instanceof ApiError)
-    assert.deepEqual([reason.key, reason.retryAfter], ['internal_error', 1])
+    assert.deepEqual([reason.key, reason.retryAfter], ['too_many_attempts', 1])
   }
   assert.equal(hasher.computed, 42)
   assert.equal(await hasher.verify(null, 'x'), false, 'the next one has its turn')

@@ -99,6 +99,32 @@ test('the line of a batch and of a call of tools counts the calls by endpoint', 
   )
 })
 
+test('an X-Forwarded-For that names no address leaves the nearest address that it does name', async (t) => {
+  const { address, lines } = await apiOf(t, world.store.facts, ['127.0.0.0/8', '10.0.0.0/8'])
+  const cases = [
+    ['garbage', '127.0.0.1'],
+    ['198.51.100.7, garbage', '127.0.0.1'],
+    ['198.51.100.7, , 10.0.0.2', '10.0.0.2'],
+    ['garbage, 198.51.100.7', '198.51.100.7'],
+    ['garbage, 198.51.100.7, 10.0.0.2', '198.51.100.7'],
+    ['198.51.100.7:4711', '198.51.100.7'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['fe80::1%eth0', '127.0.0.1'],
+    ['', '127.0.0.1'],
+    [',', '127.0.0.1'],
+    ['"198.51.100.7"', '127.0.0.1'],
+  ] as const
+  for (const [value] of cases)
+    for (const path of ['/healthz', '/v1.0/lookup', '/v1.0/daily'])
+      await (await fetch(`${address}${path}`, { headers: { 'X-Forwarded-For': value } })).text()
+  const clients = (await lines()).map(({ client }) => client)
+  assert.deepEqual(
+    clients,
+    cases.flatMap(([, client]) => [client, client, client]),
+  )
+})
+
 test('X-Forwarded-For counts only if the proxy that sends it is trusted', async (t) => {
   const headers = { 'X-Forwarded-For': '198.51.100.7' }
   for (const [trusted, client] of [

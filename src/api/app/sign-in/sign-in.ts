@@ -1,12 +1,14 @@
 /** Signing in with a password or a one-time link, and signing out. */
 
-import { parseEmail } from '../../../accounts/account.ts'
-import { hashSecret } from '../../../accounts/session.ts'
+import { type Account, parseEmail } from '../../../accounts/account.ts'
+import { hashSecret, sessionEnd } from '../../../accounts/session.ts'
+import { clientAddressKey } from '../../../values/client-address.ts'
+import type { ApiContext } from '../../context.ts'
 import type { Parameters } from '../../endpoints/parameters.ts'
 import { ApiError } from '../../errors.ts'
 import type { AppHandler, OpenHandler } from '../app-handler.ts'
 import { readBody, valueError } from '../request-values.ts'
-import { countLinkUse, countSignIn, forgetSignIn } from './attempt-limits.ts'
+import { countLinkUse, countSignIn, forgetSignIn, type SignInAttempt } from './attempt-limits.ts'
 import { sessionBody, signedOutResponse, startSession } from './session-cookie.ts'
 
 /** The account, the CSRF token, and what the page must know of this installation. */
@@ -21,19 +23,33 @@ export const showSession: OpenHandler = async (context, request) => {
  * without a password and a suspended one.
  */
 export const signIn: OpenHandler = async (context, request) => {
-  const { ledger, passwords, now, wait } = context
+  const { ledger, attemptTurns, now } = context
   const body = readBody(request)
   const email = readEmail(body)
   const password = readText(body, 'password')
   const attempt = { client: request.ip, email }
-  const delay = await countSignIn(ledger, attempt, now())
-  if (delay > 0) await wait(delay)
-  const account = await ledger.account(email)
-  const stored = await ledger.password(account?.id ?? NO_ACCOUNT)
-  const isRight = await passwords.verify(stored, password)
-  if (account === null || !isRight || account.suspended !== null) throw new ApiError('sign_in_failed')
+  const account = await attemptTurns.run(email, () => checkPassword(context, attempt, password))
   await forgetSignIn(ledger, attempt)
   return startSession(context, request, account, now())
+}
+
+/** Counts an attempt and compares its password. Returns the account; throws `sign_in_failed`. */
+async function checkPassword(
+  { ledger, passwords, now, wait }: ApiContext,
+  attempt: SignInAttempt,
+  password: string,
+): Promise<Account> {
+  const account = await ledger.account(attempt.email)
+  const id = account?.id ?? NO_ACCOUNT
+  const delay = await countSignIn(ledger, attempt, now(), async () => {
+    const sessions = await ledger.sessions(id)
+    const key = clientAddressKey(attempt.client)
+    return sessions.some((each) => now() < sessionEnd(each) && clientAddressKey(each.address) === key)
+  })
+  if (delay > 0) await wait(delay)
+  const isRight = await passwords.verify(await ledger.password(id), password)
+  if (account === null || !isRight || account.suspended !== null) throw new ApiError('sign_in_failed')
+  return account
 }
 
 /** The number of no account: its password is read too, so that an unknown address takes as long. */
