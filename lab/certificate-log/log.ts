@@ -13,7 +13,8 @@ export type LabEntry = { der: Buffer; isTbs: boolean; at: number }
 /**
  * `tamperedTile`: changes a byte of this path. `splitView`: signs another root. `wrongKey`: signs with another key.
  * `status`, `retryAfter`: answers with this status. `maxEntries`: get-entries returns at most so many. `withoutPartials`:
- * removes partial tiles whose full one exists. `headSize`: serves an older head.
+ * removes partial tiles whose full one exists. `headSize`: serves an older head. `headTime`: signs it with this
+ * time, in milliseconds.
  */
 export type LogFaults = {
   tamperedTile?: RegExp
@@ -24,6 +25,7 @@ export type LogFaults = {
   maxEntries?: number
   withoutPartials?: boolean
   headSize?: number
+  headTime?: number
 }
 
 export type LabLog = {
@@ -104,7 +106,7 @@ function signedHead({ entries, faults }: LabLog, [key, otherKey]: KeyObject[], n
   const size = faults.headSize ?? entries.length
   const hashes = entries.slice(0, size).map((entry) => leafHashOf(leafOf(entry)))
   if (faults.splitView) hashes[0] = Buffer.alloc(32, 1)
-  const [root, at] = [rootOf(hashes), now()]
+  const [root, at] = [rootOf(hashes), faults.headTime ?? now()]
   const signed = Buffer.alloc(50)
   signed[1] = 1
   signed.writeBigUInt64BE(BigInt(at), 2)

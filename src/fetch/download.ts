@@ -1,15 +1,13 @@
 /** Downloads a file into a temporary file, bounded in size, time, redirects and tries. */
 
 import { randomUUID } from 'node:crypto'
-import { lookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, type Dispatcher, request } from 'undici'
 import { errorCause, InputError } from '../import/stream/input-error.ts'
 import { UnnamedFile } from '../import/stream/unnamed-file.ts'
-import { makeGuard } from '../probe/guard.ts'
-import { type IpAddress, parseAddress } from '../values/ip-address.ts'
+import { isVettedTarget, type MayConnect, publicOnly, RefusedAddress, vettedLookup } from './vetted-target.ts'
 
 /** `token`: a Bearer token, null for none. Only the server of the URL receives it, before any redirect to another. */
 export type DownloadOptions = {
@@ -25,8 +23,6 @@ export type DownloadOptions = {
   onBytes(bytes: number, of: number | null): void
 }
 
-type MayConnect = (address: IpAddress, port: number) => boolean
-
 /**
  * `first`: of the server that the operator named, until it redirects to another. `others`: of every server after that,
  * also of the first one again, whose addresses are vetted.
@@ -35,8 +31,6 @@ type Dispatchers = { first: Agent; others: Agent }
 
 const MAX_TRIES = 4
 const MAX_REDIRECTS = 5
-/** Any address that the guard allows, to check a port. */
-const PUBLIC_ADDRESS = parseAddress('1.1.1.1')!
 const FIRST_RETRY_DELAY_MS = 5_000
 const MAX_RETRY_DELAY_MS = 600_000
 /** The server must begin its response, and send each further part of it, within this time. */
@@ -61,8 +55,7 @@ class PassingFault extends Error {
  * and StorageError if the temporary folder is.
  */
 export async function download(url: string, options: DownloadOptions): Promise<UnnamedFile> {
-  const guard = makeGuard()
-  const mayConnect: MayConnect = options.mayConnect ?? ((address, port) => guard.vet(address, port) !== null)
+  const mayConnect = options.mayConnect ?? publicOnly()
   const dispatchers: Dispatchers = { first: openAgent({}), others: openAgent({ lookup: vettedLookup(mayConnect) }) }
   try {
     for (let tries = 1; ; tries++) {
@@ -88,27 +81,6 @@ function openAgent(connect: { lookup?: LookupFunction }): Agent {
     bodyTimeout: IDLE_TIMEOUT_MS,
     connect: { timeout: IDLE_TIMEOUT_MS, ...connect },
   })
-}
-
-/** A connection reached no address that it may use. */
-class RefusedAddress extends Error {}
-
-/** Resolves a host to the addresses that may be connected to. The port is checked before. */
-function vettedLookup(mayConnect: MayConnect): LookupFunction {
-  return (host, options, callback) =>
-    lookup(host, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, [])
-      const vetted = found.filter(({ address }) => isVetted(address, mayConnect))
-      const [first] = vetted
-      if (first === undefined) callback(new RefusedAddress(), [])
-      else if (options.all) callback(null, vetted)
-      else callback(null, first.address, first.family)
-    })
-}
-
-function isVetted(text: string, mayConnect: MayConnect, port = 443): boolean {
-  const address = parseAddress(text)
-  return address !== null && mayConnect(address, port)
 }
 
 /** Throws InputError unless the text is an http:// or https:// URL without user and password, which it does not repeat. */
@@ -171,7 +143,7 @@ async function followRedirects(
 ): Promise<Dispatcher.ResponseData> {
   for (let [url, redirects, isFirst] = [first, 0, true]; ; redirects++) {
     isFirst &&= url.origin === first.origin // another server may not name an address by way of the first one
-    if (!isFirst) requireVettedTarget(url, mayConnect)
+    if (!isFirst && !isVettedTarget(url, mayConnect)) throw refusedTarget(url)
     const dispatcher = isFirst ? dispatchers.first : dispatchers.others
     const authorization = token !== null && isFirst ? { authorization: `Bearer ${token}` } : {}
     const headers = { 'user-agent': agent, accept: '*/*', ...authorization }
@@ -191,14 +163,6 @@ async function followRedirects(
       url = next
     } else throw statusFault(url, statusCode, Number(received['retry-after']) * 1000)
   }
-}
-
-/** Throws InputError if the address in a URL is not public, or the port is not one of the web. */
-function requireVettedTarget(url: URL, mayConnect: MayConnect): void {
-  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
-  const address = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  if (isIP(address) !== 0 ? isVetted(address, mayConnect, port) : mayConnect(PUBLIC_ADDRESS, port)) return
-  throw refusedTarget(url)
 }
 
 function refusedTarget({ host }: URL): InputError {

@@ -6,7 +6,7 @@ import { addSummary, emptySummary } from './log/log-entry.ts'
 import { openRfc6962Source } from './log/rfc6962-source.ts'
 import { openTileSource } from './log/tile-source.ts'
 import type { TreeHead } from './log/tree-head.ts'
-import { type CertificateLog, type LogBatch, LogFault, type LogState } from './log.ts'
+import { type CertificateLog, type LogBatch, LogFault, type LogState, LogUnavailable } from './log.ts'
 
 /** Entries per batch, about. */
 const BATCH_ENTRIES = 4_096
@@ -53,8 +53,17 @@ async function firstState(
   return source.startAt(Math.max(0, head.size - Math.max(1, startBack)), head)
 }
 
-/** Throws LogFault unless the head follows the former one. */
+/**
+ * Throws LogFault unless the head follows the former one, and LogUnavailable if it is an earlier one of the same tree:
+ * servers of one log may differ for a while. Each tree is signed later than the one before it (RFC 6962, section 3.5).
+ */
 async function requireSuccessor(source: EntrySource, former: LogState['head'], head: TreeHead): Promise<void> {
-  if (head.size < former.size) throw new LogFault(`its tree head went back from ${former.size} to ${head.size} entries`)
+  if (head.size < former.size) {
+    const earlier = { size: head.size, root: head.root.toString('base64'), time: head.time }
+    await source.requireConsistency(earlier, { ...former, root: Buffer.from(former.root, 'base64') })
+    throw new LogUnavailable(`its tree head has ${head.size} entries, and an earlier one had ${former.size}`)
+  }
+  if (head.size > former.size && head.time < former.time)
+    throw new LogFault(`its tree of ${head.size} entries was signed before that of ${former.size}`)
   await source.requireConsistency(former, head)
 }

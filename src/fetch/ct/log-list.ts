@@ -1,8 +1,9 @@
 /** Lists of certificate logs (version 3 of the schema that browsers use), by URL or from a file. */
 
 import { createPublicKey, verify } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { errorCause, InputError } from '../../import/stream/input-error.ts'
+import { isVettedTarget, publicOnly } from '../vetted-target.ts'
 import type { LogGet } from './log/log-client.ts'
 import { logIdOf, requireLogKey } from './log/tree-head.ts'
 import { type CertificateLog, LogFault, LogUnavailable } from './log.ts'
@@ -24,8 +25,22 @@ export async function readLogList(source: string, keyPath: string | null, get: L
     requireSignature(source, bytes, signature, keyPath)
   }
   const logs = parseLogList(source, bytes.toString('utf8'))
+  if (isDownloaded(source)) requirePublicLogs(source, logs)
   if (logs.length === 0) throw new InputError(`${source} lists no log that is usable or qualified`)
   return logs
+}
+
+/** Whether somebody else may have written a list: a list in a file is the operator's, and may name any address. */
+export function isDownloaded(source: string): boolean {
+  return /^https?:\/\//.test(source)
+}
+
+function requirePublicLogs(source: string, logs: readonly CertificateLog[]): void {
+  const mayConnect = publicOnly()
+  const refused = logs.find(({ url }) => !isVettedTarget(new URL(url), mayConnect))
+  if (refused === undefined) return
+  const reason = 'which is no public address, or a port other than 80 and 443: a list in a file may name it'
+  throw new InputError(`${source} has a log at ${refused.url.slice(0, 200)}, ${reason}`)
 }
 
 /** Returns the log at a URL: from the list, or with the key of a file (PEM). Throws InputError. */
@@ -45,13 +60,7 @@ export async function logAtUrl(
 }
 
 async function readSource(source: string, maxBytes: number, get: LogGet): Promise<Buffer> {
-  if (!/^https?:\/\//.test(source)) {
-    try {
-      return readFileSync(source)
-    } catch (error) {
-      throw new InputError(`${source} cannot be read: ${errorCause(error)}`)
-    }
-  }
+  if (!isDownloaded(source)) return readListFile(source, maxBytes)
   try {
     const bytes = await get(source, maxBytes)
     if (bytes !== null) return bytes
@@ -60,6 +69,35 @@ async function readSource(source: string, maxBytes: number, get: LogGet): Promis
     throw new InputError(error.message)
   }
   throw new InputError(`${source} does not exist`)
+}
+
+function readListFile(path: string, maxBytes: number): Buffer {
+  let bytes: Buffer
+  try {
+    bytes = readStart(path, maxBytes + 1)
+  } catch (error) {
+    throw new InputError(`${path} cannot be read: ${errorCause(error)}`)
+  }
+  if (bytes.length > maxBytes)
+    throw new InputError(`${path} has more than ${maxBytes} bytes, the most that is accepted`)
+  return bytes
+}
+
+/** The first bytes of a file, which may be a device. */
+function readStart(path: string, maxBytes: number): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const pieces: Buffer[] = []
+    for (let left = maxBytes; left > 0; left -= pieces.at(-1)!.length) {
+      const piece = Buffer.alloc(Math.min(left, 65_536))
+      const bytes = readSync(file, piece)
+      if (bytes === 0) break
+      pieces.push(piece.subarray(0, bytes))
+    }
+    return Buffer.concat(pieces)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function requireSignature(source: string, list: Buffer, signature: Buffer, keyPath: string): void {
@@ -90,7 +128,6 @@ function parseLogList(source: string, text: string): CertificateLog[] {
     for (const each of asList(rfc6962)) addLog(logs, source, 'rfc6962', each)
     for (const each of asList(tiled)) addLog(logs, source, 'tiles', each)
   }
-  if (logs.length > MAX_LOGS) throw new InputError(`${source} has more than ${MAX_LOGS} logs`)
   return logs
 }
 
@@ -110,6 +147,7 @@ function addLog(logs: CertificateLog[], source: string, kind: CertificateLog['ki
   const address = kind === 'tiles' ? monitoringUrl : url
   if (typeof key !== 'string' || typeof address !== 'string')
     throw new InputError(`${source} has a log without a key or a URL: ${String(description).slice(0, 100)}`)
+  if (logs.length === MAX_LOGS) throw new InputError(`${source} has more than ${MAX_LOGS} logs`)
   const der = Buffer.from(key, 'base64')
   if (logIdOf(der) !== id)
     throw new InputError(`${source} has a log whose ID is not that of its key: ${address.slice(0, 200)}`)

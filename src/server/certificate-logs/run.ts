@@ -7,7 +7,8 @@ import { followListedLogs } from '../../fetch/ct/follow-list.ts'
 import type { LogFollowing } from '../../fetch/ct/follow-logs.ts'
 import { type LogGet, openLogClient } from '../../fetch/ct/log/log-client.ts'
 import type { CertificateLog } from '../../fetch/ct/log.ts'
-import { logAtUrl, readLogList } from '../../fetch/ct/log-list.ts'
+import { isDownloaded, logAtUrl, readLogList } from '../../fetch/ct/log-list.ts'
+import { publicOnly } from '../../fetch/vetted-target.ts'
 import { InputError } from '../../import/stream/input-error.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
@@ -27,20 +28,23 @@ export async function followConfiguredLogs(
   signal: AbortSignal,
 ): Promise<void> {
   const optOut = openConfiguredOptOut(settings, events.warn)
-  const client = openLogClient(userAgentOf(settings.crawlContact), signal)
+  const agent = userAgentOf(settings.crawlContact)
+  const client = openLogClient(agent, signal)
+  const mayConnect = log === null && isDownloaded(settings.ctList) ? publicOnly() : null
+  const logClient = openLogClient(agent, signal, mayConnect)
   try {
     const readLogs = (): Promise<CertificateLog[]> => configuredLogs(settings, { log, logKey }, client.get)
     if (isReadmitted) for (const { id } of await readLogs()) await store.certificateLogs.readmit(id)
     await followListedLogs({
       ...events,
-      ...{ readLogs, store, isOnce, signal, optOut, client, startBack: settings.ctStartBack },
+      ...{ readLogs, store, isOnce, signal, optOut, client: logClient, startBack: settings.ctStartBack },
       onListProblem: ({ message }) => events.warn(message),
       holder: processHolderName(),
       wait: (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }),
     })
   } finally {
     optOut.close()
-    await client.close()
+    await Promise.all([client.close(), logClient.close()])
   }
 }
 

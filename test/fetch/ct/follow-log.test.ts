@@ -79,7 +79,10 @@ test('a log that lies is left with a reason before any name of the lie is yielde
     [{ wrongKey: true }, KINDS, /^the signature of its tree head is wrong$/],
     [{ splitView: true }, ['tiles'], /^its hash tiles do not fit its tree head$/],
     [{ splitView: true }, ['rfc6962'], /do(es)? not (fit|begin)/],
-    [{ headSize: 600 }, KINDS, /^its tree head went back from 700 to 600 entries$/],
+    [{ headSize: 700, splitView: true }, ['tiles'], /^its hash tiles do not fit its tree head$/],
+    [{ headSize: 700, splitView: true }, ['rfc6962'], /^its tree of 700 entries does not begin with/],
+    [{ headSize: 600, splitView: true }, KINDS, /do(es)? not (fit|begin)/],
+    [{ headSize: 701, headTime: LOG_TIME }, KINDS, /^its tree of 701 entries was signed before that of 700$/],
     [
       { tamperedTile: /^tile\/data\/003/ },
       ['tiles'],
@@ -101,6 +104,23 @@ test('a log that lies is left with a reason before any name of the lie is yielde
         return true
       })
     }
+})
+
+test('an earlier head of the same tree makes a log unavailable, and the next head goes on where it was', async (t) => {
+  for (const kind of KINDS) {
+    const { lab, follow } = await openFollower(t, await labEntries(1_000))
+    lab.faults = { headSize: 700 }
+    const [{ state }] = (await follow(kind, null)) as [LogBatch]
+    lab.faults = { headSize: 600, headTime: LOG_TIME }
+    await assert.rejects(follow(kind, state), {
+      name: 'LogUnavailable',
+      message: 'its tree head has 600 entries, and an earlier one had 700',
+    })
+    lab.faults = { headSize: 700, headTime: LOG_TIME }
+    assert.equal(total(await follow(kind, state)), 0, 'the same tree with an earlier time')
+    lab.faults = {}
+    assert.equal(total(await follow(kind, state)), 300)
+  }
 })
 
 test('a former head that the log no longer begins with is a split view', async (t) => {

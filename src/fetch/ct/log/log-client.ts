@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream'
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { Agent, type Dispatcher, request } from 'undici'
 import { errorCause } from '../../../import/stream/input-error.ts'
+import { type MayConnect, vettedLookup } from '../../vetted-target.ts'
 import { LogFault, LogUnavailable } from '../log.ts'
 import { Slots } from '../slots.ts'
 
@@ -28,14 +29,19 @@ const MAX_RETRY_AFTER_MS = 3_600_000
 
 /**
  * Opens a client. Its functions throw LogUnavailable if the server does not answer with success, with the time that it
- * asks for, and BodyTooLarge if a body is longer than it may be.
+ * asks for, and BodyTooLarge if a body is longer than it may be. `mayConnect`: the addresses to which a name of a host
+ * may lead; null: any.
  */
-export function openLogClient(agent: string, signal: AbortSignal): LogClient & { close(): Promise<void> } {
+export function openLogClient(
+  agent: string,
+  signal: AbortSignal,
+  mayConnect: MayConnect | null = null,
+): LogClient & { close(): Promise<void> } {
   const dispatcher = new Agent({
     connections: 8,
     headersTimeout: REQUEST_TIMEOUT_MS,
     bodyTimeout: REQUEST_TIMEOUT_MS,
-    connect: { timeout: REQUEST_TIMEOUT_MS },
+    connect: { timeout: REQUEST_TIMEOUT_MS, ...(mayConnect && { lookup: vettedLookup(mayConnect) }) },
   })
   const headers = { 'user-agent': agent, 'accept-encoding': 'gzip' }
   const open = async (url: string): Promise<OpenBody | null> => {
