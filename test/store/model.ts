@@ -63,7 +63,8 @@ export class Model {
     this.#domains.set(name, domain)
     if (known === undefined) return 'applied'
     if (!newer) return 'stale'
-    return isDeepStrictEqual(known.facts, domain.facts) ? 'unchanged' : 'applied'
+    const isSame = isDeepStrictEqual(known.facts, domain.facts)
+    return isSame && isDeepStrictEqual(absentTypes(known), absentTypes(domain)) ? 'unchanged' : 'applied'
   }
 
   forget(name: DomainName): boolean {
@@ -177,6 +178,11 @@ const UNSEEN_WEB: WebPart = {
   ssl: 'nocert',
   social_accounts: [],
   text: null,
+}
+
+/** The types of which it is known that the name did not exist since they were last observed. */
+function absentTypes({ absences }: Domain): RecordType[] {
+  return RECORD_TYPES.filter((type) => absences[type].length > 0)
 }
 
 /** Applies the parts that are newer than their clocks. Returns false if there is none. */
