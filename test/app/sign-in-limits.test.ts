@@ -72,6 +72,19 @@ test('120 clients at once wait for one another, or get a 429; others sign in mea
   for (const { status, retryAfter } of answers) if (status === 429) assert.equal(retryAfter, '2')
 })
 
+test('a client at its limit keeps nobody else from the account', async (t) => {
+  const send = await serve(t)
+  const { email } = await member()
+  const guess = () => send('/app/sign-in', '203.0.113.66', { email, password: 'guess' })
+  for (let attempt = 0; attempt < 10; attempt++) assert.equal((await guess()).status, 401)
+  for (let round = 0; round < 3; round++) {
+    const attack = Promise.all(Array.from({ length: 60 }, guess))
+    const honest = await send('/app/sign-in', `192.0.2.${round + 1}`, { email, password: PASSWORD })
+    assert.equal(honest.status, 200)
+    assert.equal(countOf(await attack, 429), 60)
+  }
+})
+
 test('above 300 attempts an hour only a client with an open session may go on, and a link signs in', async (t) => {
   const send = await serve(t)
   const { id, email } = await member()

@@ -28,6 +28,7 @@ const MAIL_TO_ADDRESS: Limit = { max: 3, seconds: 60 * MINUTE }
 const SLOW_DOWN_MS = 2_000
 
 type AttemptStore = Pick<SignIns, 'countAttempt' | 'clearAttempts'>
+type AttemptReader = Pick<SignIns, 'attempts'>
 
 /** The client and the address that it tries to sign in with. */
 export type SignInAttempt = { client: string; email: string }
@@ -48,6 +49,29 @@ export async function countSignIn(
   const [count] = await ledger.countAttempt([{ key: `sign-in ${attempt.email}`, seconds: ACCOUNT.seconds }], now)
   if (count! > MAX_AT_ACCOUNT && !(await isKnown())) throw tooManyAttempts(ACCOUNT.seconds, ACCOUNT_MESSAGE)
   return count! > ACCOUNT.max ? SLOW_DOWN_MS : 0
+}
+
+/**
+ * Throws `too_many_attempts` for a client that is at its limit already. It counts nothing, and comes before the attempt
+ * takes one of the places of the account, so that one client cannot keep the others from them.
+ */
+export async function refuseSpentClient(
+  ledger: AttemptReader,
+  { client, email }: SignInAttempt,
+  now: Instant,
+): Promise<void> {
+  for (const [what, { max, seconds }] of [
+    ['sign-in', CLIENT],
+    [`sign-in ${email}`, CLIENT_AT_ACCOUNT],
+  ] as const) {
+    const keys = clientKeys(what, client)
+    const counts = await ledger.attempts(
+      keys.map(({ key }) => key),
+      now,
+    )
+    if (keys.some(({ share }, index) => counts[index]! >= max * share))
+      throw tooManyAttempts(seconds, CLIENT_MESSAGE(seconds))
+  }
 }
 
 const ACCOUNT_MESSAGE =

@@ -8,7 +8,7 @@ import type { Parameters } from '../../endpoints/parameters.ts'
 import { ApiError } from '../../errors.ts'
 import type { AppHandler, OpenHandler } from '../app-handler.ts'
 import { readBody, valueError } from '../request-values.ts'
-import { countLinkUse, countSignIn, forgetSignIn, type SignInAttempt } from './attempt-limits.ts'
+import { countLinkUse, countSignIn, forgetSignIn, refuseSpentClient, type SignInAttempt } from './attempt-limits.ts'
 import { sessionBody, signedOutResponse, startSession } from './session-cookie.ts'
 
 /** The account, the CSRF token, and what the page must know of this installation. */
@@ -28,6 +28,7 @@ export const signIn: OpenHandler = async (context, request) => {
   const email = readEmail(body)
   const password = readText(body, 'password')
   const attempt = { client: request.ip, email }
+  await refuseSpentClient(ledger, attempt, now())
   const account = await attemptTurns.run(email, () => checkPassword(context, attempt, password))
   await forgetSignIn(ledger, attempt)
   return startSession(context, request, account, now())
