@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { hashSecret } from '../../src/accounts/session.ts'
 import { createApi } from '../../src/api/api.ts'
+import { csrfToken, SESSION_COOKIE } from '../../src/api/app/session-authenticator.ts'
 import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { createSignInLink } from '../../src/api/auth/sign-in-link.ts'
 import { ApiMetrics } from '../../src/api/metrics.ts'
@@ -37,8 +38,8 @@ async function serve(t: TestContext) {
   })
   t.after(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  return async (path: string, client: string, body: object) => {
-    const headers = { 'X-Forwarded-For': client, 'Content-Type': 'application/json' }
+  return async (path: string, client: string, body: object, session: Record<string, string> = {}) => {
+    const headers = { 'X-Forwarded-For': client, 'Content-Type': 'application/json', ...session }
     const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
     await response.text()
     return { status: response.status, retryAfter: response.headers.get('retry-after') }
@@ -101,4 +102,25 @@ test('above 300 attempts an hour only a client with an open session may go on, a
   const link = await createSignInLink(ledger, id, 'http://x.test', world.clock.now)
   const code = new URL(link).hash.replace('#code=', '')
   assert.equal((await send('/app/sign-in/link', '203.0.113.9', { code })).status, 200)
+})
+
+test('one session that many clients use guesses the current password 10 times, and locks out no sign-in', async (t) => {
+  const send = await serve(t)
+  const { id, email } = await member()
+  const secret = 'B'.repeat(43)
+  await ledger.createSession(
+    { account: id, browser: 'x', address: '192.0.2.60', hash: hashSecret(secret)! },
+    world.clock.now,
+  )
+  const session = { Cookie: `${SESSION_COOKIE}=${secret}`, 'X-CSRF-Token': csrfToken(secret) }
+  const change = (client: string, current: string) =>
+    send('/app/password', client, { current, password: 'a new long password' }, session)
+  const guesses = await Promise.all(
+    Array.from({ length: 60 }, (_, client) => change(`203.0.113.${client + 1}`, 'guess')),
+  )
+  assert.deepEqual([countOf(guesses, 400), countOf(guesses, 429)], [10, 50])
+  assert.deepEqual(await change('192.0.2.61', PASSWORD), { status: 429, retryAfter: '900' })
+  assert.deepEqual(await ledger.attempts([`sign-in ${email}`], world.clock.now), [0])
+  world.clock.now += 900
+  assert.equal((await change('192.0.2.61', PASSWORD)).status, 200)
 })

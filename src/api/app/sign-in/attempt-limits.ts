@@ -13,6 +13,8 @@ type Limit = { max: number; seconds: number }
 /** Of one client at one account, and of one client at any. Another client can always sign in. */
 const CLIENT_AT_ACCOUNT: Limit = { max: 10, seconds: 15 * MINUTE }
 const CLIENT: Limit = { max: 50, seconds: 15 * MINUTE }
+/** Of all clients that change the password of one account: a stolen session gives no more guesses from many addresses. */
+const PASSWORD_CHANGE: Limit = { max: 10, seconds: 15 * MINUTE }
 /** The clients of one /48 of IPv6 may together make this many times as many attempts as one. */
 const CLIENTS_OF_A_SITE = 4
 /** Attempts at one account by all clients, above which each one waits. */
@@ -50,6 +52,24 @@ export async function countSignIn(
   if (count! > MAX_AT_ACCOUNT && !(await isKnown())) throw tooManyAttempts(ACCOUNT.seconds, ACCOUNT_MESSAGE)
   return count! > ACCOUNT.max ? SLOW_DOWN_MS : 0
 }
+
+/**
+ * Counts an attempt to change a password, before the current one is compared. Only clients with a session of the account
+ * get here, and sign-ins have counts of their own: strangers cannot keep the owner from a change, and a change keeps
+ * nobody from signing in. Throws `too_many_attempts`.
+ */
+export async function countPasswordChange(
+  ledger: AttemptStore,
+  { client, email }: SignInAttempt,
+  now: Instant,
+): Promise<void> {
+  const { max, seconds } = PASSWORD_CHANGE
+  await countClient(ledger, 'password', client, CLIENT, now)
+  const [count] = await ledger.countAttempt([{ key: `password ${email}`, seconds }], now)
+  if (count! > max) throw tooManyAttempts(seconds, CHANGE_MESSAGE)
+}
+
+const CHANGE_MESSAGE = 'There were too many attempts to change this password: try again in 15 minutes.'
 
 /**
  * Throws `too_many_attempts` for a client that is at its limit already. It counts nothing, and comes before the attempt

@@ -6,7 +6,7 @@ import { sessionEnd } from '../../../accounts/session.ts'
 import { ApiError } from '../../errors.ts'
 import { type AppHandler, jsonResponse } from '../app-handler.ts'
 import { readBody, readId, utcText, valueError } from '../request-values.ts'
-import { countSignIn } from './attempt-limits.ts'
+import { countPasswordChange } from './attempt-limits.ts'
 import { startSession } from './session-cookie.ts'
 import { readText } from './sign-in.ts'
 
@@ -42,7 +42,7 @@ export const endOtherSessions: AppHandler = async ({ ledger }, { account, sessio
 export const changePassword: AppHandler = async (context, { account, now }, request) => {
   const { ledger, passwords } = context
   const body = readBody(request)
-  await countSignIn(ledger, { client: request.ip, email: account.email }, now, async () => true)
+  await countPasswordChange(ledger, { client: request.ip, email: account.email }, now)
   const stored = await ledger.password(account.id)
   if (stored !== null && !(await passwords.verify(stored, readText(body, 'current'))))
     throw valueError('current', 'The current password is wrong.')
