@@ -43,7 +43,7 @@ test('the node of npm scripts is the one that npm installed', () => {
   assert.match(stdout, /^2[4-9]\./)
 })
 
-/** npm runs `npx domaindex` from there, before it looks anywhere else. */
+/** npm 7 and 8 run `npx domaindex` from there; later ones take the bin of package.json. */
 test('npm ci links the command of a checkout, in a scope that nobody else publishes in', () => {
   const { version } = manifest
   const command = join(ROOT, 'node_modules/.bin/domaindex')
