@@ -3,7 +3,7 @@
  * is locked first.
  */
 
-import type { Day, Instant } from '../../../values/time.ts'
+import { addDays, type Instant } from '../../../values/time.ts'
 import { UncertainWriteFault } from '../../port/fault.ts'
 import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
 import type { Database } from '../database/database.ts'
@@ -19,7 +19,6 @@ import {
   type ReadLease,
 } from './budget-set.ts'
 import { expireHolders, forfeitLeases, heartbeatHolders } from './holders.ts'
-import { insertPaidFiles, readPaidFiles } from './paid-files.ts'
 
 /** A write to budgets that is grouped with others. */
 export type QuotaCall =
@@ -29,7 +28,6 @@ export type QuotaCall =
   | ({ kind: 'refund' } & BudgetKey)
   | { kind: 'heartbeat'; holder: string }
 
-const READ_USED = { name: 'budget.used', text: 'select used from budget where account = $1 and day = $2' }
 const BUDGET_KEYS = 'unnest($1::integer[], $2::text[]) as k (account, day)'
 /** Locks in one order, so that processes never wait for each other in a cycle. */
 const LOCK_BUDGETS = {
@@ -66,11 +64,18 @@ const WRITE_BUDGETS = {
     on conflict (account, day, holder) do update set units = excluded.units`,
 }
 
-export function postgresBudgetReads({ read }: Pick<Database, 'read'>) {
-  return {
-    usedUnits: async (account: number, day: Day): Promise<number> =>
-      (await read<{ used: number }>(READ_USED, [account, day]))[0]?.used ?? 0,
-  }
+const PAID_FILE_KEYS = 'unnest($1::integer[], $2::text[], $3::text[]) as k (account, day, file)'
+const READ_PAID_FILES = {
+  name: 'paid-file.read',
+  text: `select p.account, p.day, p.file from ${PAID_FILE_KEYS} join paid_file p using (account, day, file)`,
+}
+const INSERT_PAID_FILES = {
+  name: 'paid-file.insert',
+  text: `insert into paid_file (account, day, file) select account, day, file from ${PAID_FILE_KEYS} on conflict do nothing`,
+}
+const DELETE_OLD_PAID_FILES = {
+  name: 'paid-file.delete-old',
+  text: 'delete from paid_file p using unnest($1::integer[], $2::text[]) as k (account, day) where p.account = k.account and p.day < k.day',
 }
 
 /**
@@ -199,4 +204,20 @@ function budgetColumns(budgets: readonly Budget[]): unknown[][] {
 
 function leaseRowColumns(leases: readonly LeaseRow[]): unknown[][] {
   return [...budgetKeyColumns(leases), leases.map(({ holder }) => holder), leases.map(({ units }) => units)]
+}
+
+/** The files among `files` that are paid for. */
+async function readPaidFiles({ rows }: Session, files: readonly PaidFile[]): Promise<PaidFile[]> {
+  return files.length === 0 ? [] : rows<PaidFile>(READ_PAID_FILES, paidFileColumns(files))
+}
+
+/** Records files as paid, and deletes those of days that have ended everywhere. */
+async function insertPaidFiles({ run }: Session, paidFiles: readonly PaidFile[]): Promise<void> {
+  if (paidFiles.length === 0) return
+  const [accounts, days] = [paidFiles.map(({ account }) => account), paidFiles.map(({ day }) => addDays(day, -1))]
+  await Promise.all([run(DELETE_OLD_PAID_FILES, [accounts, days]), run(INSERT_PAID_FILES, paidFileColumns(paidFiles))])
+}
+
+function paidFileColumns(files: readonly PaidFile[]): unknown[][] {
+  return (['account', 'day', 'file'] as const).map((key) => files.map((paid) => paid[key]))
 }

@@ -2,15 +2,13 @@
 
 import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
 import { addDays } from '../../../values/time.ts'
-import {
-  type CrawlRequestKind,
-  type CrawlRequests,
-  type LookupRequest,
-  MAX_COUNTED_REQUESTS,
-} from '../../port/crawl-requests.ts'
+import { crawlRequestReads } from '../../ledger/crawl-requests.ts'
+import type { LedgerRead } from '../../ledger/session.ts'
+import type { CrawlRequestKind, CrawlRequests, LookupRequest } from '../../port/crawl-requests.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
+import { postgresLedgerRead } from './session.ts'
 
 /**
  * Writes both rows or none. It locks the request, then the account, then its counters: in one order, so that no two
@@ -48,25 +46,7 @@ const COMPLETE_REQUESTS = {
       order by r.slot_range, r.name for update of r)
     delete from crawl_request r using completed c where r.kind = $1 and r.slot_range = c.slot_range and r.name = c.name`,
 }
-/** Jumps from one range with requests to the next, without reading the requests in between. */
-const READ_REQUEST_RANGES = {
-  name: 'request.ranges',
-  text: `with recursive range (slot_range) as (
-      select min(slot_range) from crawl_request where kind = $1
-      union all select (select min(r.slot_range) from crawl_request r where r.kind = $1 and r.slot_range > range.slot_range)
-        from range where slot_range is not null)
-    select slot_range from range where slot_range is not null`,
-}
-const READ_REQUESTS_IN_RANGE = {
-  name: 'request.in-range',
-  text: 'select name from crawl_request where kind = $1 and slot_range = $2 order by name limit $3',
-}
-const COUNT_REQUESTS = {
-  name: 'request.count',
-  text: `select count(*) as requests from (select from crawl_request where kind = $1 limit ${MAX_COUNTED_REQUESTS}) as counted`,
-}
-
-export function postgresCrawlRequests({ read, readLong, transaction }: Database): CrawlRequests {
+export function postgresCrawlRequests({ readLong, transaction }: Database, read: LedgerRead): CrawlRequests {
   const write = (
     statement: { name: string; text: string },
     kind: CrawlRequestKind,
@@ -75,11 +55,7 @@ export function postgresCrawlRequests({ read, readLong, transaction }: Database)
   return {
     requestFromLookup: (request) => transaction((session) => requestFromLookup(session, request)),
     add: (kind, names) => write(INSERT_REQUESTS, kind, names),
-    ranges: async (kind) =>
-      (await read<{ slot_range: number }>(READ_REQUEST_RANGES, [kind])).map((row) => row.slot_range),
-    inRange: async (kind, range, limit) =>
-      (await read<{ name: DomainName }>(READ_REQUESTS_IN_RANGE, [kind, range, limit])).map(({ name }) => name),
-    count: async (kind) => (await readLong<{ requests: number }>(COUNT_REQUESTS, [kind]))[0]!.requests,
+    ...crawlRequestReads(read, postgresLedgerRead(readLong)),
     complete: (kind, names) => write(COMPLETE_REQUESTS, kind, names),
   }
 }

@@ -1,27 +1,16 @@
 /** The ledger and the crawl requests on PostgreSQL: every process writes for itself, exact because of row locks. */
 
 import type { Instant } from '../../../values/time.ts'
+import { sharedLedger } from '../../ledger/ledger.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
-import type { Ledger } from '../../port/ledger.ts'
+import type { Ledger, UsageNote } from '../../port/ledger.ts'
 import { parseConfiguredSecrets } from '../../shared/secrets.ts'
 import type { Database } from '../database/database.ts'
-import { postgresAccountReads, postgresAccountWrites } from './accounts.ts'
-import { postgresAudit } from './audit.ts'
-import { forfeitingWriter, postgresBudgetReads, type QuotaCall } from './budget.ts'
+import { forfeitingWriter, type QuotaCall } from './budget.ts'
 import { postgresCrawlRequests } from './crawl-requests.ts'
-import { durableTransaction } from './durable.ts'
 import { groupCommit } from './group-commit.ts'
-import { idempotentAnswers } from './operators/answers.ts'
-import { postgresReleases, postgresReleaseWrites } from './operators/releases.ts'
-import { postgresOperatorTokens, postgresOperatorTokenWrites } from './operators/tokens.ts'
-import { postgresPaidFileReads } from './paid-files.ts'
-import { postgresPlaceMarks } from './place-marks.ts'
-import { acceptConfiguredSecrets, postgresSecrets, postgresSecretWrites } from './secrets.ts'
-import { postgresPasswordWrites } from './sign-in/passwords.ts'
-import { postgresSignIns } from './sign-in/sign-in.ts'
-import { postgresTokenStanding } from './token-standing.ts'
-import { postgresTokens, postgresTokenWrites } from './tokens.ts'
-import { postgresUsage } from './usage.ts'
+import { acceptConfiguredSecrets } from './secrets.ts'
+import { durableTransaction, ledgerTransactionRunner, postgresLedgerRead, postgresLedgerWrite } from './session.ts'
 
 export const POSTGRES_LEDGER_SCHEMA = new URL('../schema/ledger/', import.meta.url)
 
@@ -39,32 +28,16 @@ export async function openPostgresLedger(
 ): Promise<Ledger & CrawlRequests & { close(): Promise<void> }> {
   const database = { ...opened, transaction: durableTransaction(opened) }
   const configured = secret === null ? null : parseConfiguredSecrets(secret)
-  if (configured !== null) await acceptConfiguredSecrets(database, configured)
+  const read = postgresLedgerRead(database.read)
+  const runTransaction = ledgerTransactionRunner(database.transaction)
+  const clock = now ? async () => now() : database.now
+  if (configured !== null) await acceptConfiguredSecrets(read, runTransaction, configured, await clock())
   const { send, idle } = groupCommit<QuotaCall>(forfeitingWriter(database))
   return {
-    ...postgresAccountReads(database),
-    ...postgresTokens(database),
-    ...postgresTokenStanding(database),
-    ...postgresBudgetReads(database),
-    ...postgresPaidFileReads(database),
-    ...postgresPlaceMarks(database),
-    ...postgresSignIns(database),
-    ...postgresOperatorTokens(database),
-    ...idempotentAnswers(database),
-    ...postgresReleases(database),
+    ...sharedLedger(read, postgresLedgerWrite(runTransaction, clock), configured),
     ...quotaWrites((call, at = now?.() ?? null) => send(call, at)),
-    ...postgresUsage(database),
-    ...postgresAudit(database),
-    ...postgresSecrets(database, configured),
-    ...postgresCrawlRequests(database),
-    as: (actor) => ({
-      ...postgresAccountWrites(database, actor, () => now?.() ?? null),
-      ...postgresTokenWrites(database, actor),
-      ...postgresSecretWrites(database, configured, actor),
-      ...postgresPasswordWrites(database, actor),
-      ...postgresOperatorTokenWrites(database, actor),
-      ...postgresReleaseWrites(database, actor),
-    }),
+    recordUsage: usageRecorder(database),
+    ...postgresCrawlRequests(database, read),
     close: idle,
   }
 }
@@ -77,4 +50,30 @@ function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<u
     refundUnit: (account, day) => write({ kind: 'refund', account, day }),
     heartbeat: (holder, now) => write({ kind: 'heartbeat', holder }, now),
   } as Pick<Ledger, 'takeQuota' | 'payForFile' | 'settleQuota' | 'refundUnit' | 'heartbeat'>
+}
+
+/** Records nothing for a deleted account. Rows are locked in key order. */
+const RECORD_USAGE = {
+  name: 'usage.record',
+  text: `with known as materialized (select id from account where id = any($1) order by id for key share),
+    noted as materialized (
+      select n.* from unnest($1::integer[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::bigint[])
+        as n (account, day, endpoint, token, calls, last_call) join known on id = n.account),
+    used as materialized (
+      select t.id, n.last_call from (select account, token, max(last_call) as last_call from noted group by 1, 2) n
+      join token t on t.id = n.token and t.account = n.account
+      where t.last_used is null or t.last_used < n.last_call order by t.id for no key update of t),
+    touched as (update token t set last_used = used.last_call from used where t.id = used.id)
+    insert into usage (account, day, endpoint, token, calls)
+    select account, day, endpoint, token, sum(calls) from noted group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (account, day, endpoint, token) do update set calls = usage.calls + excluded.calls`,
+}
+
+function usageRecorder({ transaction }: Pick<Database, 'transaction'>): Ledger['recordUsage'] {
+  return (calls) => transaction(async ({ run }) => void (await run(RECORD_USAGE, usageColumns(calls))))
+}
+
+function usageColumns(calls: readonly UsageNote[]): unknown[][] {
+  const keys = ['account', 'day', 'endpoint', 'token', 'calls', 'lastCall'] as const
+  return keys.map((key) => calls.map((call) => call[key]))
 }

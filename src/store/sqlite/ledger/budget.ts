@@ -1,4 +1,4 @@
-/** The daily budgets on SQLite: spent units, leases of processes, and live processes. */
+/** Quota and usage on SQLite: spent units, leases of processes, live processes, paid files, and counted calls. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import {
@@ -11,26 +11,18 @@ import {
   settleUnits,
 } from '../../../accounts/budget-arithmetic.ts'
 import { classifyHolders, firstRestorableDay, LEASE_TIMEOUT_SECONDS } from '../../../accounts/quota-lease-rules.ts'
-import type { Day, Instant } from '../../../values/time.ts'
-import type { FilePurchase, QuotaRequest, Settlement } from '../../port/ledger.ts'
-import { sqlitePaidFileReads, sqlitePaymentRecorder } from './paid-files.ts'
+import { addDays, type Day, type Instant } from '../../../values/time.ts'
+import type { FilePurchase, QuotaRequest, Settlement, UsageNote } from '../../port/ledger.ts'
 
 /** Records a heartbeat. Returns the number of live processes, including this one. */
 type RecordHeartbeat = (now: Instant, holder: string) => number
-
-export function sqliteBudgetReads(database: DatabaseSync) {
-  const read = database.prepare('select used from budget where account = ? and day = ?')
-  return {
-    used: (account: number, day: Day): number => (read.get(account, day) as { used: number } | undefined)?.used ?? 0,
-  }
-}
 
 /** Each call is written completely or not at all, so a unit and a payment are written together. */
 export function sqliteBudgetWrites(database: DatabaseSync) {
   const recordHeartbeat = heartbeatRecorder(database)
   const budgetUnits = budgetUnitStatements(database)
-  const { isPaid } = sqlitePaidFileReads(database)
-  const recordPayment = sqlitePaymentRecorder(database)
+  const readPaid = database.prepare('select 1 from paid_file where account = ? and day = ? and file = ?')
+  const recordPayment = paymentRecorder(database)
   return {
     takeQuota(now: Instant, request: QuotaRequest): QuotaGrant {
       const live = recordHeartbeat(now, request.holder)
@@ -38,7 +30,7 @@ export function sqliteBudgetWrites(database: DatabaseSync) {
     },
     payForFile(now: Instant, { file, limit, holder, account, day }: FilePurchase): FilePayment {
       recordHeartbeat(now, holder)
-      const pay = (units: BudgetUnits) => chargeFile(units, limit, isPaid(account, day, file))
+      const pay = (units: BudgetUnits) => chargeFile(units, limit, readPaid.get(account, day, file) !== undefined)
       const { payment } = budgetUnits.update({ account, day }, holder, pay)
       if (payment.outcome === 'charged') recordPayment(account, day, file)
       return payment
@@ -51,6 +43,7 @@ export function sqliteBudgetWrites(database: DatabaseSync) {
     refundUnit: (_now: Instant, account: number, day: Day): void =>
       void budgetUnits.update({ account, day }, null, (units) => ({ units: refundUnit(units) })),
     heartbeat: recordHeartbeat,
+    recordUsage: usageRecorder(database),
   }
 }
 
@@ -140,5 +133,32 @@ function leaseRestorer(database: DatabaseSync): (holder: string) => void {
   ].map((sql) => database.prepare(sql))
   return (holder) => {
     for (const statement of statements) statement.run(holder)
+  }
+}
+
+/** Records that an account has paid for a file. Removes the payments of days that have ended everywhere. */
+function paymentRecorder(database: DatabaseSync) {
+  const insert = database.prepare('insert into paid_file (account, day, file) values (?, ?, ?)')
+  const deleteOld = database.prepare('delete from paid_file where account = ? and day < ?')
+  return (account: number, day: Day, file: string): void => {
+    deleteOld.run(account, addDays(day, -1))
+    insert.run(account, day, file)
+  }
+}
+
+/** Records nothing for a deleted account. */
+function usageRecorder(database: DatabaseSync) {
+  const add = database.prepare(
+    `insert into usage (account, day, endpoint, token, calls) select id, ?2, ?3, ?4, ?5 from account where id = ?1
+     on conflict do update set calls = calls + excluded.calls`,
+  )
+  const setLastUsed = database.prepare(
+    'update token set last_used = ?1 where id = ?2 and account = ?3 and (last_used is null or last_used < ?1)',
+  )
+  return (_now: Instant, notes: readonly UsageNote[]): void => {
+    for (const { account, token, endpoint, day, calls, lastCall } of notes) {
+      add.run(account, day, endpoint, token, calls)
+      setLastUsed.run(lastCall, token, account)
+    }
   }
 }

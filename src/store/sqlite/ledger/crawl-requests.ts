@@ -1,32 +1,9 @@
-/** Crawl requests on SQLite, and the number of requests of each account. */
+/** The writes of crawl requests on SQLite, and the number of requests of each account. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
 import { addDays, type Instant } from '../../../values/time.ts'
-import { type CrawlRequestKind, type LookupRequest, MAX_COUNTED_REQUESTS } from '../../port/crawl-requests.ts'
-
-/** Jumps from one range with requests to the next, without reading the requests in between. */
-const REQUEST_RANGES = `with recursive range (number) as (
-    select min(slot_range) from crawl_request where kind = ?1
-    union all select (select min(slot_range) from crawl_request where kind = ?1 and slot_range > range.number) from range where number is not null)
-  select number from range where number is not null`
-
-export function crawlRequestReads(database: DatabaseSync) {
-  const ranges = database.prepare(REQUEST_RANGES)
-  const readNames = database.prepare(
-    'select name from crawl_request where kind = ? and slot_range = ? order by name limit +?',
-  )
-  const count = database.prepare(
-    `select count(*) as names from (select 1 from crawl_request where kind = ? limit ${MAX_COUNTED_REQUESTS})`,
-  )
-  return {
-    ranges: (kind: CrawlRequestKind): number[] =>
-      (ranges.all(kind) as { number: number }[]).map(({ number }) => number),
-    inRange: (kind: CrawlRequestKind, range: number, limit: number): DomainName[] =>
-      (readNames.all(kind, range, limit) as { name: DomainName }[]).map(({ name }) => name),
-    count: (kind: CrawlRequestKind): number => (count.get(kind) as { names: number }).names,
-  }
-}
+import type { CrawlRequestKind, LookupRequest } from '../../port/crawl-requests.ts'
 
 export function crawlRequestWrites(database: DatabaseSync) {
   const insert = database.prepare(

@@ -2,64 +2,32 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Instant } from '../../../../values/time.ts'
+import type { LedgerWrite } from '../../../ledger/session.ts'
 import { writeTransaction } from '../../database/connection.ts'
 import { isDiskError } from '../../database/errors.ts'
-import { sqliteAccountWrites } from '../accounts.ts'
 import { sqliteBudgetWrites } from '../budget.ts'
 import { crawlRequestWrites } from '../crawl-requests.ts'
 import { probeWrite } from '../file.ts'
-import { idempotentAnswerWrites } from '../operators/answers.ts'
-import { releaseWrites } from '../operators/releases.ts'
-import { operatorTokenWrites } from '../operators/tokens.ts'
-import { placeMarkWrites } from '../place-marks.ts'
-import { sqliteSecretWrites } from '../secrets.ts'
-import { attemptWrites } from '../sign-in/attempts.ts'
-import { linkWrites } from '../sign-in/links.ts'
-import { passwordWrites } from '../sign-in/passwords.ts'
-import { sessionWrites } from '../sign-in/sessions.ts'
-import { sqliteTokenWrites } from '../tokens.ts'
-import { usageWrites } from '../usage.ts'
+import { sqliteLedgerMethods } from '../session.ts'
 import { writeWithReserve } from './disk-reserve.ts'
 
-const ledgerWriteMethods = (database: DatabaseSync) => ({
-  ...sqliteAccountWrites(database),
-  ...sqliteTokenWrites(database),
+/** The shared transactions, and the writes that this engine does in its own way. The first argument of each is the time. */
+const sqliteWriteMethods = (database: DatabaseSync) => ({
+  ...sqliteLedgerMethods(database),
   ...sqliteBudgetWrites(database),
-  ...usageWrites(database),
-  ...sqliteSecretWrites(database),
-  ...placeMarkWrites(database),
-  ...passwordWrites(database),
-  ...sessionWrites(database),
-  ...linkWrites(database),
-  ...attemptWrites(database),
-  ...operatorTokenWrites(database),
-  ...idempotentAnswerWrites(database),
-  ...releaseWrites(database),
   ...crawlRequestWrites(database),
   ...probeWrite(database),
 })
 
-/** All writes by name. The first argument of each is the time. */
-export type LedgerWriteMethods = ReturnType<typeof ledgerWriteMethods>
-
-export type LedgerWriteArguments<Method extends keyof LedgerWriteMethods> = LedgerWriteMethods[Method] extends (
-  now: Instant,
-  ...rest: infer Rest
-) => unknown
-  ? Rest
-  : never
+export type SqliteWriteMethods = ReturnType<typeof sqliteWriteMethods>
 
 /** Sends a write to the process that writes the ledger. Without `now`, its time of arrival is used. */
-export type LedgerWrite = <Method extends keyof LedgerWriteMethods>(
-  method: Method,
-  values: LedgerWriteArguments<Method>,
-  now?: Instant | null,
-) => Promise<ReturnType<LedgerWriteMethods[Method]>>
+export type SqliteLedgerWrite = LedgerWrite<SqliteWriteMethods>
 
-/** A write as plain JSON. `now` null: the time at which it reaches the process that writes the ledger. */
-export type LedgerCall = { method: keyof LedgerWriteMethods; values: readonly unknown[]; now: Instant | null }
+/** A write as values that a thread can be sent. `now` null: the time at which it reaches the process that writes the ledger. */
+export type LedgerCall = { method: keyof SqliteWriteMethods; values: readonly unknown[]; now: Instant | null }
 
-/** The result of a call, also plain JSON. */
+/** The result of a call as plain JSON. */
 export type LedgerCallResult = { value: unknown } | { fault: SerializedFault }
 type SerializedFault = { message: string; stack?: string | undefined; errcode?: number | undefined }
 
@@ -77,7 +45,7 @@ export function ledgerExecutor(
   database: DatabaseSync,
   path: string,
 ): (calls: readonly LedgerCall[]) => LedgerCallResult[] {
-  const writes = ledgerWriteMethods(database) as Record<
+  const writes = sqliteWriteMethods(database) as Record<
     string,
     (now: Instant, ...values: readonly unknown[]) => unknown
   >

@@ -1,7 +1,7 @@
 /** Checks that the ledger is writable, which every API call needs: from the last write, or by a probe if in doubt. */
 
 import { isDiskError, writeFailureCause } from '../../database/errors.ts'
-import type { LedgerWrite } from './calls.ts'
+import type { SqliteLedgerWrite } from './calls.ts'
 
 export type ProbedLedger = {
   /**
@@ -12,9 +12,9 @@ export type ProbedLedger = {
 }
 
 /** Monitors `write`. `path`: that of the ledger. */
-export function writeProbe(path: string, write: LedgerWrite): { write: LedgerWrite } & ProbedLedger {
+export function writeProbe(path: string, write: SqliteLedgerWrite): { write: SqliteLedgerWrite } & ProbedLedger {
   let lastWriteFailed = false
-  const monitoredWrite: LedgerWrite = async (method, values, now) => {
+  const monitoredWrite: SqliteLedgerWrite = async (method, values, now) => {
     try {
       const value = await write(method, values, now)
       lastWriteFailed = false

@@ -2,13 +2,21 @@
 
 import cluster, { type Worker as ClusterWorker } from 'node:cluster'
 import type { DatabaseSync } from 'node:sqlite'
+import { deserialize, serialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import type { Instant } from '../../../../values/time.ts'
-import { executeAll, type LedgerWriter, ledgerExecutor, serializeFault, withTimestamps } from './calls.ts'
-import { type ChannelReply, type ChannelRequest, createRequestChannel } from './channel.ts'
+import {
+  executeAll,
+  type LedgerCall,
+  type LedgerWriter,
+  ledgerExecutor,
+  serializeFault,
+  withTimestamps,
+} from './calls.ts'
+import { type ChannelReply, createRequestChannel } from './channel.ts'
 
-/** The messages between a cluster worker and its primary. `ledger`: path of the file. */
-type WorkerRequest = ChannelRequest & { ledger: string }
+/** The messages between a cluster worker and its primary. `ledger`: path of the file; `calls`: see encodeCalls. */
+type WorkerRequest = { ledger: string; number: number; calls: string }
 type WorkerReply = ChannelReply & { ledger: string }
 
 /** Writes synchronously in this thread. */
@@ -28,7 +36,8 @@ export function threadLedgerWriter(path: string, now: () => Instant): LedgerWrit
   const send: LedgerWriter['send'] = (calls) => request(withTimestamps(calls, now))
   const onWorkerMessage = async (worker: ClusterWorker, message: WorkerRequest | null): Promise<void> => {
     if (message?.ledger !== path) return // workers send other messages too
-    const { ledger, number, calls } = message
+    const { ledger, number } = message
+    const calls = decodeCalls(message.calls)
     const replies = await send(calls).catch((error) => calls.map(() => ({ fault: serializeFault(error) })))
     const reply: WorkerReply = { ledger, number, replies }
     if (worker.isConnected()) worker.send(reply, () => {}) // an exited worker waits for no reply
@@ -47,8 +56,8 @@ export function threadLedgerWriter(path: string, now: () => Instant): LedgerWrit
 /** Writes through the primary of the cluster, which must have the same ledger open in its thread. */
 export function primaryLedgerWriter(path: string): LedgerWriter {
   const lostMessage = `the primary process has ended: the ledger ${path} cannot be written`
-  const { request, receive, fail, idle } = createRequestChannel((channelRequest) => {
-    const workerRequest: WorkerRequest = { ledger: path, ...channelRequest }
+  const { request, receive, fail, idle } = createRequestChannel(({ number, calls }) => {
+    const workerRequest: WorkerRequest = { ledger: path, number, calls: encodeCalls(calls) }
     if (!process.connected) throw new Error(lostMessage)
     process.send!(workerRequest, undefined, undefined, (error) => error && fail(lostMessage))
   })
@@ -67,4 +76,13 @@ export function primaryLedgerWriter(path: string): LedgerWriter {
       fail(`the ledger ${path} is closed`)
     },
   }
+}
+
+/** The messages of a cluster are JSON, which has no bytes. */
+function encodeCalls(calls: readonly LedgerCall[]): string {
+  return serialize(calls).toString('base64')
+}
+
+function decodeCalls(text: string): readonly LedgerCall[] {
+  return deserialize(Buffer.from(text, 'base64'))
 }
