@@ -1,13 +1,12 @@
-/** All settings: name, default, meaning, allowed values and parser. */
+/** All settings: name, default, meaning, allowed values and parser; and the nearest name of a misspelt one. */
 
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { type FileStoreSettings, isFileLocation } from '../jobs/file-store/location.ts'
 import { maskedText } from '../store/port/url.ts'
 import { CLIENT_SETTINGS, type ClientSettings } from './client.ts'
-import { closestWord } from './closest-word.ts'
 import { CRAWL_SETTINGS, type CrawlSettings } from './crawl.ts'
-import { FILE_SETTINGS, type FileSettings } from './files.ts'
 import { JOB_SETTINGS, type JobSettings } from './jobs.ts'
 import { LIMIT_SETTINGS, type LimitSettings } from './limits.ts'
 import {
@@ -24,6 +23,66 @@ import {
 import { NAMES_SETTINGS, type NamesSettings } from './sources.ts'
 import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './store.ts'
 import { WEB_SETTINGS, type WebSettings } from './web.ts'
+
+type FileSettings = FileStoreSettings & {
+  /** The path of the file that changes the limits of the plans. Null: there is none. */
+  plans: string | null
+  /** The number of snapshots of each edition that are kept. */
+  snapshotsKept: number
+  /** Whether snapshots are built as Parquet too. */
+  snapshotParquet: boolean
+}
+
+/** The settings of the finished files and of the plans. */
+const FILE_SETTINGS: { readonly [Key in keyof FileSettings]: Setting<FileSettings[Key]> } = {
+  files: {
+    name: 'DOMAINDEX_FILES',
+    defaultText: 'data/files',
+    meaning:
+      'Where the finished daily files, follow-up files and snapshots are: a folder, or a place in S3. ' +
+      'Servers that share a store share these files too.',
+    allowed:
+      "a folder path, or s3://BUCKET/PREFIX without user and password; PREFIX may have letters, digits and !-_.*'()=/",
+    parse: (text) => (isFileLocation(text) ? text : undefined),
+  },
+  filesEndpoint: {
+    name: 'DOMAINDEX_FILES_ENDPOINT',
+    defaultText: '',
+    meaning: 'The server of S3, if DOMAINDEX_FILES is in S3. By default that of Amazon in DOMAINDEX_FILES_REGION.',
+    allowed: 'an http:// or https:// URL without a path',
+    parse: (text) => (text === '' ? null : isOrigin(text) ? text : undefined),
+  },
+  filesRegion: {
+    name: 'DOMAINDEX_FILES_REGION',
+    defaultText: 'us-east-1',
+    meaning:
+      'The region of the bucket, if DOMAINDEX_FILES is in S3. Servers other than those of Amazon often ignore it.',
+    allowed: 'letters, digits and hyphens, such as eu-central-1',
+    parse: (text) => (/^[a-z\d-]{1,40}$/i.test(text) ? text : undefined),
+  },
+  plans: {
+    name: 'DOMAINDEX_PLANS',
+    defaultText: '',
+    meaning:
+      'A JSON file that changes the limits of the plans free, basic and premium. A command reads it when it starts.',
+    allowed: 'a file path',
+    parse: (text) => (text === '' ? null : text),
+  },
+  snapshotsKept: {
+    name: 'DOMAINDEX_SNAPSHOTS_KEPT',
+    defaultText: '7',
+    meaning: 'How many snapshots of each edition are kept. A new snapshot replaces the oldest one.',
+    allowed: 'a whole number from 1 to 10000',
+    parse: (text) => parseWholeNumber(text, 1, 10_000),
+  },
+  snapshotParquet: {
+    name: 'DOMAINDEX_SNAPSHOT_PARQUET',
+    defaultText: 'off',
+    meaning: 'Whether each snapshot is also built as Parquet. `/files` lists these files, and delivers them.',
+    allowed: 'on or off',
+    parse: parseSwitch,
+  },
+}
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -222,4 +281,27 @@ function redactUrlUser(text: string): string {
 export function displayText({ isSecret, show }: Pick<Setting<unknown>, 'isSecret' | 'show'>, text: string): string {
   if (isSecret) return text === '' ? 'unset' : 'set'
   return show ? show(text) : text
+}
+
+/** The word with the smallest edit distance, the first if several are equal; undefined if there are no words. */
+function closestWord(text: string, words: readonly string[]): string | undefined {
+  return words.toSorted((a, b) => editDistance(a, text) - editDistance(b, text))[0]
+}
+
+/** The smallest number of insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let previousRow: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let at = 0; at < a.length; at++) {
+    const next = [at + 1]
+    for (let index = 0; index < b.length; index++) {
+      const isSwap = at > 0 && index > 0 && a[at] === b[index - 1] && a[at - 1] === b[index]
+      const swapped = isSwap ? previousRow[index - 1]! + 1 : Number.POSITIVE_INFINITY
+      const changed = row[index]! + (a[at] === b[index] ? 0 : 1)
+      next.push(Math.min(row[index + 1]! + 1, next[index]! + 1, changed, swapped))
+    }
+    previousRow = row
+    row = next
+  }
+  return row[b.length]!
 }

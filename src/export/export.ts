@@ -1,15 +1,17 @@
 /** Exports what the store knows about all names, in the order of the names. */
 
 import { setImmediate } from 'node:timers/promises'
+import type { Clocks, CurrentFacts } from '../apply/crawl-state.ts'
+import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
+import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
 import { writeObservation } from '../observe/observation-writer.ts'
 import type { NameListing } from '../store/port/listing.ts'
 import type { Store } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
-import { RECORD_TYPES } from '../values/records/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
-import { cofLines } from './cof.ts'
+import { cofLines, type RecordState } from './cof.ts'
 import { type NameHistory, readNameHistories } from './name-history.ts'
-import { historyObservations } from './observations.ts'
 
 export const LINE_FORMATS = ['observations', 'cof'] as const
 export type LineFormat = (typeof LINE_FORMATS)[number]
@@ -49,4 +51,86 @@ export async function* nameHistories(
 /** The lines of a name in a format. `startedAt`: when the export started. */
 export function linesOfName(format: LineFormat, history: NameHistory, startedAt: Instant): string[] {
   return LINES_OF[format](history, startedAt)
+}
+
+/**
+ * The observations in the order in which an import must read them: one for each time at which a state began or was last
+ * observed, for both ends of each interruption, and for each time at which the status or the web was observed last. A
+ * failure comes before records of the same time, because the first status of a time counts. `at`: the time of the only
+ * observation of a name that was never probed.
+ * The text of a start page is not stored, so it is missing.
+ */
+function historyObservations(history: NameHistory, at: Instant): Observation[] {
+  const { name, clocks, facts } = history
+  const records = recordsByTime(history)
+  const statusClock = clocks[CLOCK_INDEX.status]!
+  const webClock = clocks[CLOCK_INDEX.web]!
+  const failures = new Map<Instant, DnsStatus>()
+  if (statusClock > 0 && facts.status === 'ok')
+    records.set(statusClock, records.get(statusClock) ?? { status: 'ok', records: {} })
+  if (statusClock > 0 && facts.status !== 'ok') failures.set(statusClock, facts.status!)
+  for (const time of absentTimes(facts)) failures.set(time, 'nxdomain')
+  if (wasAbsentBefore(clocks, facts)) failures.set(Math.min(...records.keys()) - 1, 'nxdomain')
+  const times = new Set([...records.keys(), ...failures.keys(), ...(webClock > 0 ? [webClock] : [])])
+  if (times.size === 0) return [{ domain: name, observed_at: at, dns: null, web: null }]
+  return [...times]
+    .sort((a, b) => a - b)
+    .flatMap((time): Observation[] => {
+      const [failure, found] = [failures.get(time), records.get(time)]
+      const parts: (DnsPart | null)[] = []
+      if (failure !== undefined) parts.push({ status: failure, records: {} })
+      if (found !== undefined) parts.push(found)
+      if (parts.length === 0) parts.push(null)
+      const web = time === webClock ? webPartOf(facts) : null
+      return parts.map((dns, index) => ({ domain: name, observed_at: time, dns, web: index === 0 ? web : null }))
+    })
+}
+
+/** What was seen of the types at each time that is stored. */
+function recordsByTime({ clocks, timelines }: NameHistory): Map<Instant, DnsPart> {
+  const found = new Map<Instant, DnsPart>()
+  const add = (time: Instant, type: RecordType, seen: RecordState['records'], isInterrupted = false): void => {
+    const { records = {}, interrupted = [] } = found.get(time) ?? {}
+    const all = isInterrupted ? [...interrupted, type] : interrupted
+    found.set(time, {
+      status: 'ok',
+      records: { ...records, [type]: seen },
+      ...(all.length > 0 && { interrupted: all }),
+    })
+  }
+  for (const type of RECORD_TYPES) {
+    const { states, interruptions } = timelines[type]
+    const seenAt = (time: Instant): RecordState['records'] =>
+      states.find(({ first_seen }) => first_seen <= time)!.records
+    for (const { first_seen, last_seen, records } of states)
+      for (const time of [first_seen, last_seen]) add(time, type, records)
+    const clock = clocks[CLOCK_INDEX[type]]!
+    if (clock > 0) add(clock, type, states[0]?.records ?? [])
+    for (const { last_seen, seen_again } of interruptions) {
+      add(last_seen, type, seenAt(last_seen))
+      add(seen_again, type, seenAt(seen_again), true)
+    }
+  }
+  return found
+}
+
+/** The known times at which the name did not exist after its records were last observed. */
+function absentTimes({ status, states }: CurrentFacts): Instant[] {
+  return Object.values(states).flatMap(({ absence }) => {
+    if (absence === undefined) return []
+    return status === 'nxdomain' ? [absence.first] : [absence.first, absence.last]
+  })
+}
+
+/**
+ * Whether the name was absent or failed before it was ok, and its addresses were never queried. Only then is `ip` known
+ * without a clock of A or AAAA.
+ */
+function wasAbsentBefore(clocks: Clocks, { status, ip }: CurrentFacts): boolean {
+  return status === 'ok' && ip !== null && clocks[CLOCK_INDEX.A] === 0 && clocks[CLOCK_INDEX.AAAA] === 0
+}
+
+function webPartOf({ web }: CurrentFacts): WebPart {
+  const { social_networks: _derived, digest: _ofText, ...verdict } = web!
+  return { ...verdict, text: null }
 }

@@ -1,4 +1,4 @@
-/** The web part of a probe: the redirect chains from the bare name and from `www.`, and the certificate. */
+/** The web part of a probe: the redirect chains (Location and meta refresh) from the bare name and from `www.`, and the certificate. */
 
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
@@ -6,16 +6,33 @@ import type { Resolver } from './dns/resolver.ts'
 import type { Guard } from './guard.ts'
 import { HostAddresses } from './host-addresses.ts'
 import { HttpClient } from './http/client.ts'
+import type { ConnectFailure } from './http/connect.ts'
+import type { HttpResponse } from './http/exchange.ts'
 import { WEB_LIMITS, type WebLimits } from './http/limits.ts'
+import { isProbeable, redirectLocation, resolveRedirect } from './http/redirect-location.ts'
+import { createPageReader, type ParsedPage } from './page/page.ts'
 import { type BackoffTracker, createBackoffTracker } from './policy/backoff.ts'
 import type { OptOutList } from './policy/opt-out.ts'
 import type { PolitenessLimiter } from './policy/politeness-limiter.ts'
 import { ProbeRateLimiter } from './policy/probe-rate-limiter.ts'
 import { createRobotsCache, type RobotsCache } from './policy/robots.ts'
-import type { RedirectChain, WebProbeResult } from './probe-result.ts'
-import { type ChainContext, followRedirects } from './redirect-chain.ts'
+import { MAX_REDIRECT_HOPS, type RedirectChain, type RedirectHop, type WebProbeResult } from './probe-result.ts'
 import { setStallTolerantTimeout } from './stall-timer.ts'
 import { createTlsContexts, type TlsContexts } from './tls/handshake.ts'
+
+/** What a chain needs of its probe. */
+type ChainContext = {
+  /** The registrable domain whose pages are read. */
+  ownDomain: DomainName
+  get(url: URL): Promise<HttpResponse | ConnectFailure>
+  /** Whether robots.txt allows reading the page of this origin. */
+  mayFetch(origin: string): Promise<boolean>
+  limits: WebLimits
+}
+
+const PAGE_TYPES = new Set(['', 'text/html', 'application/xhtml+xml'])
+
+type HopResult = { status: number; to: URL | null; by: RedirectHop['by']; page: ParsedPage['page'] | null }
 
 /**
  * `addresses`: those of the domain. `isIncomplete`: a family is unknown for a local reason. `granted`: addresses at
@@ -157,4 +174,58 @@ async function followFromHost(host: DomainName, context: ChainContext): Promise<
 async function followFromUrl(text: string, host: DomainName, context: ChainContext): Promise<RedirectChain> {
   const url = URL.parse(text)
   return url?.hostname === host ? followRedirects(url, context) : { hops: [], end: 'not_allowed', page: null }
+}
+
+/** Follows at most MAX_REDIRECT_HOPS redirects. Reads pages only on the own registrable domain. */
+async function followRedirects(start: URL, context: ChainContext): Promise<RedirectChain> {
+  const hops: RedirectHop[] = []
+  for (let url = start; ; ) {
+    const answer = await requestHop(url, context)
+    if (typeof answer === 'string') return { hops, end: answer, page: null }
+    const { status, to, by, page } = answer
+    hops.push({ url: url.href, status, to: to?.href ?? null, by })
+    if (to === null) return { hops, end: 'answered', page }
+    if (hops.length > MAX_REDIRECT_HOPS) return { hops, end: 'too_many_redirects', page: null }
+    if (!isProbeable(to)) return { hops, end: 'not_allowed', page: null }
+    url = to
+  }
+}
+
+async function requestHop(url: URL, context: ChainContext): Promise<HopResult | ConnectFailure> {
+  const isOwn = registrableDomain(url.hostname as DomainName) === context.ownDomain
+  // Over TLS, robots.txt comes first. A second connection while the page waits would cost a handshake.
+  let allowed = isOwn && url.protocol === 'https:' ? await context.mayFetch(url.origin) : null
+  const reply = await context.get(url)
+  if (typeof reply === 'string') return reply
+  const { status } = reply
+  const to = status >= 300 && status < 400 ? redirectLocation(reply, url) : null
+  if (to !== null || !isOwn || !isPage(reply)) {
+    reply.discard()
+    return { status, to, by: to === null ? null : 'location', page: null }
+  }
+  if (allowed === null) {
+    reply.pause()
+    allowed = await context.mayFetch(url.origin)
+  }
+  const read = allowed ? await readPage(reply, url, context.limits) : null
+  if (!allowed) reply.discard()
+  return hopAfterRefresh(status, url, read)
+}
+
+/** Drops the page if its refresh leads elsewhere. */
+function hopAfterRefresh(status: number, url: URL, read: ParsedPage | null): HopResult {
+  const to = typeof read?.refresh === 'string' ? resolveRedirect(read.refresh, url) : null
+  if (to === null) return { status, to: null, by: null, page: read?.page ?? null }
+  return { status, to, by: 'refresh', page: null }
+}
+
+function isPage(reply: HttpResponse): boolean {
+  const [type = ''] = (reply.header('content-type') ?? '').split(';', 1)
+  return reply.status < 300 && PAGE_TYPES.has(type.trim().toLowerCase())
+}
+
+async function readPage(reply: HttpResponse, url: URL, limits: WebLimits): Promise<ParsedPage | null> {
+  const reader = createPageReader({ contentType: reply.header('content-type'), url: url.href })
+  const reading = await reply.read((chunk) => reader.write(chunk), limits)
+  return reading === 'unreadable' ? null : reader.end()
 }

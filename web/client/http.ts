@@ -1,6 +1,12 @@
-/** Calls of the server: JSON in and out, with the CSRF token of the session. */
+/** Calls of the server: JSON in and out, with the CSRF token of the session; and the calls that are left today. */
 
-import { readQuota } from './quota.ts'
+import { createSignal } from './signal.ts'
+
+/** `limit` null: the account has no limit. */
+export type Quota = { limit: number | null; remaining: number | null }
+
+/** Null until it is known. */
+export const quota = createSignal<Quota | null>(null)
 
 /** A call that failed. `status` 0: the server cannot be reached. */
 export class CallError extends Error {
@@ -67,4 +73,16 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Reads `RateLimit-Policy: "daily";q=100;w=86400` and `RateLimit: "daily";r=98;t=3600`. */
+export function readQuota(headers: Headers): void {
+  const limit = numberAt(headers.get('RateLimit-Policy'), 'q')
+  const remaining = numberAt(headers.get('RateLimit'), 'r')
+  if (limit !== null && remaining !== null) quota.set({ limit, remaining })
+}
+
+function numberAt(header: string | null, key: string): number | null {
+  const [, digits] = new RegExp(`;${key}=(\\d+)`).exec(header ?? '') ?? []
+  return digits === undefined ? null : Number(digits)
 }

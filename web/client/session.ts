@@ -1,8 +1,7 @@
 /** The session of the browser: who is signed in. */
 
-import { CallError, callServer, setCsrfToken } from './http.ts'
+import { CallError, callServer, quota, setCsrfToken } from './http.ts'
 import { forgetLoaded } from './loaded.ts'
-import { quota } from './quota.ts'
 import { createSignal } from './signal.ts'
 
 export type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }

@@ -3,12 +3,69 @@
 import { MAX_CNAME_LINKS } from '../../values/records/cname-chain.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { DnsAnswer } from '../probe-result.ts'
-import { type HostQueries, isAlive, OpenHosts } from './host-queries.ts'
-import { NxdomainConfirmation } from './nxdomain-confirmation.ts'
 import type { DnsServer } from './server.ts'
 import type { FailedReply, PositiveReply } from './server-client.ts'
 import { DnsServerPaths } from './server-path.ts'
-import { DnsServerPool, RETRY_DELAY_MS } from './server-pool.ts'
+import { DnsServerPool, RETRY_DELAY_MS, type ServerAnswer, type ServerFailures } from './server-pool.ts'
+
+/**
+ * The open queries about one host. `count`: how many. `address`: the query for A, if there was one. `confirmation`: the
+ * answer of a second server after one said NXDOMAIN.
+ */
+type HostQueries = {
+  readonly host: string
+  count: number
+  address: Promise<DnsAnswer | null> | null
+  confirmation: Promise<ServerAnswer | ServerFailures> | null
+}
+
+/** The hosts that are being queried. The queries for the types of a host share what they learn about it. */
+class OpenHosts {
+  readonly #hosts = new Map<string, HostQueries>()
+
+  /** Registers a query. `release` ends it. */
+  acquire(host: string): HostQueries {
+    let queries = this.#hosts.get(host)
+    if (queries === undefined) {
+      queries = { host, count: 0, address: null, confirmation: null }
+      this.#hosts.set(host, queries)
+    }
+    queries.count++
+    return queries
+  }
+
+  release(queries: HostQueries): void {
+    if (--queries.count === 0) this.#hosts.delete(queries.host)
+  }
+}
+
+/** Confirms NXDOMAIN: a name is missing only if a second server agrees. */
+class NxdomainConfirmation {
+  readonly #servers: DnsServerPool
+
+  constructor(servers: DnsServerPool) {
+    this.#servers = servers
+  }
+
+  /**
+   * Returns the confirmed answer after `first` said NXDOMAIN. Another server is queried once per host, for A. If it
+   * agrees, the host is missing. Otherwise it is queried for this type, because some servers deny a host that lacks one
+   * type. If two servers disagree, a third decides. Returns null if there is none.
+   */
+  async confirm(queries: HostQueries, type: RecordType, first: ServerAnswer): Promise<ServerAnswer['reply'] | null> {
+    const { host } = queries
+    queries.confirmation ??= this.#servers.queryOthers(host, 'A', [first])
+    const shared = await queries.confirmation
+    if (isNxdomain(shared)) return first.reply
+    const second = type === 'A' || 'failures' in shared ? shared : await this.#servers.queryOthers(host, type, [first])
+    if (isNxdomain(second)) return first.reply
+    if ('failures' in second) return null
+    this.#servers.disagreements++
+    const third = await this.#servers.queryOthers(host, type, [first, second])
+    if ('failures' in third || third.server === first.server) return null
+    return third.reply
+  }
+}
 
 export type Resolver = {
   /**
@@ -134,4 +191,16 @@ async function queryConfirmed(
   const answer = await servers.query(queries.host, type, options)
   if (answer === null || !('server' in answer) || answer.reply.outcome !== 'nxdomain') return answer?.reply ?? null
   return confirmation.confirm(queries, type, answer)
+}
+
+function isNxdomain(answer: ServerAnswer | ServerFailures): boolean {
+  return 'reply' in answer && answer.reply.outcome === 'nxdomain'
+}
+
+/**
+ * Whether the query for A did not fail. If it fails, the host is dead and its other types are not queried again. A dead
+ * host has no other types anyway, and a timeout occupies a place in flight for long.
+ */
+async function isAlive({ address }: HostQueries): Promise<boolean> {
+  return (await address)?.outcome !== 'failed'
 }

@@ -2,21 +2,30 @@
 
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { DnsFailure } from '../probe-result.ts'
-import {
-  explicitFailuresOf,
-  type FailedAttempt,
-  type FailuresByServer,
-  failuresWithoutOverload,
-  heaviestFailure,
-  isAgreedFailure,
-  isExplicitFailure,
-  MIN_AGREEING_FAILURES,
-  MIN_AGREEING_SERVERS,
-} from './failure-evidence.ts'
+import type { QueryTicket } from './concurrency-limiter.ts'
 import { random16 } from './pending-queries.ts'
 import type { DnsServer } from './server.ts'
 import { DnsServerClient, type FailedReply, type PositiveReply } from './server-client.ts'
 import { DnsServerPaths } from './server-path.ts'
+
+type FailedAttempt = { why: DnsFailure; ticket: QueryTicket }
+type FailuresByServer = ReadonlyMap<DnsServerClient, readonly FailedAttempt[]>
+
+/** An explicit failure of the server weighs more than a malformed answer, and that weighs more than silence. */
+const FAILURE_WEIGHTS: Readonly<Record<DnsFailure, number>> = {
+  timeout: 1,
+  malformed: 2,
+  lame: 3,
+  refused: 3,
+  servfail: 3,
+}
+const EXPLICIT_FAILURE_WEIGHT = 3
+
+/** A failure or NXDOMAIN needs the agreement of this many servers, or as many answers of a single server. */
+const MIN_AGREEING_SERVERS = 2
+
+/** A failure needs this many failed attempts in total. An unnoticed overload fails only one or two queries. */
+const MIN_AGREEING_FAILURES = 3
 
 /** An answer, its server, and the number of the socket that sent the query. */
 export type ServerAnswer = { reply: PositiveReply; server: DnsServerClient; socket: number }
@@ -255,3 +264,36 @@ export class DnsServerPool {
 }
 
 const serverKey = ({ address, port }: DnsServer): string => `${address} ${port}`
+
+/** Whether two servers failed explicitly and one of them failed again after a pause. */
+function isAgreedFailure(failures: FailuresByServer): boolean {
+  if (failures.size < MIN_AGREEING_SERVERS) return false
+  const counts = [...failures]
+    .map(([server, attempts]) => explicitFailuresOf(server, attempts))
+    .filter((count) => count > 0)
+  return counts.length >= MIN_AGREEING_SERVERS && counts.reduce((sum, count) => sum + count) >= MIN_AGREEING_FAILURES
+}
+
+/** The failure with the most weight, the first of several with the same weight. Returns null if there is none. */
+function heaviestFailure(failures: readonly DnsFailure[]): DnsFailure | null {
+  return failures.toSorted((a, b) => FAILURE_WEIGHTS[b] - FAILURE_WEIGHTS[a])[0] ?? null
+}
+
+/** The number of failed attempts that overload does not explain. */
+function failuresWithoutOverload(failures: FailuresByServer): number {
+  let count = 0
+  for (const [server, attempts] of failures) {
+    for (const { ticket } of attempts) if (!server.path.limiter.mayBeOverload(ticket)) count++
+  }
+  return count
+}
+
+/** How often a server failed explicitly without overload. */
+function explicitFailuresOf(server: DnsServerClient, attempts: readonly FailedAttempt[]): number {
+  return attempts.filter(({ why, ticket }) => isExplicitFailure(why) && !server.path.limiter.mayBeOverload(ticket))
+    .length
+}
+
+function isExplicitFailure(why: DnsFailure): boolean {
+  return FAILURE_WEIGHTS[why] === EXPLICIT_FAILURE_WEIGHT
+}

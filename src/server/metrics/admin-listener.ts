@@ -9,9 +9,7 @@ import type { FileStore } from '../../jobs/file-store/file-store.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Acceptor } from '../connections/acceptor.ts'
 import type { WorkerPool } from '../processes/worker-pool.ts'
-import { addCertificateLogMetrics } from './certificate-log-metrics.ts'
-import { addJobMetrics } from './job-metrics.ts'
-import { addSimilarMetrics } from './similar-metrics.ts'
+import { addCertificateLogMetrics, addJobMetrics, addSimilarMetrics } from './store-metrics.ts'
 import { workerMetricsText } from './worker-metrics.ts'
 
 /** Milliseconds that a request for metrics waits for the store. Including the workers, it takes less than a second. */

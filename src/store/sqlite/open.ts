@@ -1,7 +1,9 @@
 /** Opens a store of two SQLite files: the facts and the ledger. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Day } from '../../values/time.ts'
 import { StoreFault } from '../port/fault.ts'
+import type { Ledger } from '../port/ledger.ts'
 import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
 import { openSqliteFile } from './database/file.ts'
@@ -14,15 +16,18 @@ import { openLongPages } from './facts/pages/long-pages.ts'
 import { openSqliteLedger } from './ledger/ledger.ts'
 import { openLedgerAt } from './ledger/ledger-location.ts'
 import { withReserve } from './ledger/writing/disk-reserve.ts'
+import type { ProbedLedger } from './ledger/writing/write-probe.ts'
 import { sqliteListing } from './listing/listing.ts'
 import type { StoreFiles } from './locations.ts'
 import { sqliteMaintenance } from './maintenance/maintenance.ts'
-import { sqliteProbe } from './probe.ts'
 import { sqliteCertificateLogs } from './schedule/certificate-logs.ts'
 import { sqliteJobs } from './schedule/jobs.ts'
 import { sqliteSchedule } from './schedule/schedule.ts'
 import { sqliteIndexer } from './similar/indexer.ts'
 import { sqliteSimilar } from './similar/similar.ts'
+
+const NO_ACCOUNT = 0
+const NO_DAY = '' as Day
 
 const DEMO_STORE_MESSAGE = 'the generated data of a demo: set DOMAINDEX_STORE to another store'
 const UNFINISHED_COPY_MESSAGE = 'an unfinished copy of another store: run domaindex copy again to resume it'
@@ -121,5 +126,22 @@ function closeOnError<Result>(database: DatabaseSync, open: () => Result): Resul
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/**
+ * Throws if calls would fail. A refund to a nonexistent account opens the ledger for writing, but writes nothing unless
+ * a fault is suspected.
+ */
+function sqliteProbe(
+  database: DatabaseSync,
+  ledger: Pick<Ledger, 'usedUnits' | 'refundUnit'> & ProbedLedger,
+): () => Promise<void> {
+  const facts = database.prepare('select 1 from crawl_state v join facts f on f.id = v.id limit 1')
+  return async () => {
+    facts.get()
+    await ledger.usedUnits(NO_ACCOUNT, NO_DAY)
+    await ledger.refundUnit(NO_ACCOUNT, NO_DAY)
+    await ledger.requireWritable()
   }
 }

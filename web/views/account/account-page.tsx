@@ -13,8 +13,7 @@ import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { forgetRecentQueries } from '../explorer/search/recent.ts'
-import { useForm } from './form.ts'
-import { PasswordField } from './password-field.tsx'
+import { PasswordField, useForm } from './form.tsx'
 
 export function AccountPage() {
   return (

@@ -1,16 +1,51 @@
 /** /account/tokens: the tokens of the account, and what can be done with each. */
 
 import { useState } from 'preact/hooks'
+import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, CopyButton } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
+import { CodeBlock } from '../../parts/code-block.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field, Select } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icons.tsx'
-import { EmptyState, LoadedView } from '../../parts/notice.tsx'
+import { announce } from '../../parts/live-region.tsx'
+import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day, parseInstant } from '../../parts/time.tsx'
-import type { ListedToken } from './token.ts'
-import { CreateDialog, RevokeDialog, RotateDialog, type TokenDialogProps } from './token-dialogs.tsx'
+import { fieldError, useForm } from './form.tsx'
+
+export type ListedToken = {
+  id: number
+  name: string
+  hint: string
+  created: string
+  last_used: string | null
+  expires: string | null
+  revoked: string | null
+  /** Calls today. */
+  today: number
+}
+
+export type TokenDialogProps = { onChanged: () => void; onClose: () => void }
+
+export type CreatedToken = { token: ListedToken; secret: string }
+
+const LIFETIMES = [
+  ['', 'Never'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+] as const
+const DAY_MS = 86_400_000
+
+const GRACES = [
+  ['0', 'At once'],
+  ['1', 'In an hour'],
+  ['24', 'In a day'],
+  ['168', 'In a week'],
+] as const
 
 type OpenDialog = { kind: 'create' } | { kind: 'rotate' | 'revoke'; token: ListedToken }
 
@@ -93,5 +128,125 @@ function TokenActions({ token, onOpen }: { token: ListedToken; onOpen: TokenList
         Revoke
       </Button>
     </span>
+  )
+}
+
+/** The instant in so many days, in the form of the API; null for an empty text. */
+function expiryOf(days: string): string | null {
+  return days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** The dialogs that create, rotate and revoke a token. A new token is shown once. */
+export function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('')
+  const [created, setCreated] = useState<CreatedToken | null>(null)
+  const { error, isBusy, run } = useForm()
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void run(async () => {
+      setCreated(await callServer('/app/tokens', { method: 'POST', body: { name, expires: expiryOf(days) } }))
+      onChanged()
+    })
+  }
+  if (created !== null) return <SecretDialog created={created} onClose={onClose} />
+  return (
+    <Dialog title="Create a token" onClose={onClose}>
+      <form class="form" onSubmit={submit}>
+        {error !== null && error.field === null && <ErrorBox error={error} />}
+        <Field
+          label="Name"
+          name="name"
+          value={name}
+          onValue={setName}
+          hint="What uses it, for example: nightly report."
+          error={fieldError(error, 'name')}
+          input={{ required: true, maxLength: 100, autoComplete: 'off' }}
+        />
+        <Select label="Expires" value={days} onValue={setDays} options={LIFETIMES} />
+        <div class="form-row">
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            Create
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export function SecretDialog({ created: { secret, token }, onClose }: { created: CreatedToken; onClose: () => void }) {
+  const { origin } = window.location
+  const line = `curl ${origin}/v1.0/lookup -d '{"token":"${secret}","query":"example.com"}'`
+  return (
+    <Dialog title={`The token “${token.name}”`} onClose={onClose}>
+      <div class="form">
+        <p>Copy it now: it is shown only this once.</p>
+        <div class="secret">
+          <code>{secret}</code>
+          <CopyButton text={secret} what="the token" />
+        </div>
+        <p>Try it:</p>
+        <CodeBlock code={line} what="the curl line" />
+        <div class="form-row">
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
+  const [hours, setHours] = useState('24')
+  const [created, setCreated] = useState<CreatedToken | null>(null)
+  const { error, isBusy, run } = useForm()
+  const rotate = (): void =>
+    void run(async () => {
+      const body = { grace_hours: Number(hours) }
+      setCreated(await callServer(`/app/tokens/${token.id}/rotate`, { method: 'POST', body }))
+      onChanged()
+    })
+  if (created !== null) return <SecretDialog created={created} onClose={onClose} />
+  return (
+    <Dialog title={`Rotate “${token.name}”`} onClose={onClose}>
+      <div class="form">
+        {error !== null && <ErrorBox error={error} />}
+        <p>A new token replaces this one. Both work until the old one ends, so that you can exchange them calmly.</p>
+        <Select label="The old token ends" value={hours} onValue={setHours} options={GRACES} />
+        <div class="form-row">
+          <Button kind="primary" onClick={rotate} isBusy={isBusy}>
+            Rotate
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export function RevokeDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
+  const { error, isBusy, run } = useForm()
+  const revoke = (): void =>
+    void run(async () => {
+      await callServer(`/app/tokens/${token.id}`, { method: 'DELETE' })
+      announce(`${token.name} is revoked.`)
+      onChanged()
+      onClose()
+    })
+  return (
+    <Dialog title={`Revoke “${token.name}”?`} onClose={onClose}>
+      <div class="form">
+        {error !== null && <ErrorBox error={error} />}
+        <p>Programs that use it get 401 within a second. This cannot be undone.</p>
+        <div class="form-row">
+          <Button kind="danger" onClick={revoke} isBusy={isBusy}>
+            Revoke the token
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </div>
+    </Dialog>
   )
 }

@@ -1,16 +1,28 @@
 /** /ip/ADDRESS: the domains on an address. */
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLoaded } from '../../client/loaded.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { EmptyState, ErrorBox, LoadedView, Loading } from '../../parts/notice.tsx'
 import { countOf, formatCount } from '../../parts/numbers.ts'
+import { Table } from '../../parts/table.tsx'
+import { Ago, Day } from '../../parts/time.tsx'
 import { DataTools } from './data/data-tools.tsx'
-import { useFurtherPages } from './data/pages.ts'
-import { endpointPath, type IpProfileBody, ipPath, type NeighbourRow, type PagedBody } from './data/responses.ts'
-import { DomainRows } from './neighbours.tsx'
+import { useFurtherPages, usePages } from './data/pages.ts'
+import {
+  endpointPath,
+  type IpProfileBody,
+  ipPath,
+  type NeighbourRow,
+  type PagedBody,
+  profilePath,
+} from './data/responses.ts'
+import { endpointCall } from './data/snippets.ts'
 import { addRecentQuery } from './search/recent.ts'
+
+/** The rows that a table shows at first. More of them cost nothing, because they are loaded. */
+const FIRST_ROWS = 50
 
 export function AddressPage({ address }: { address: string }) {
   useEffect(() => addRecentQuery({ kind: 'ip', value: address }), [address])
@@ -48,5 +60,90 @@ function AddressDomains({ body }: { body: IpProfileBody }) {
       )}
       <DataTools name={ip} call={{ path: ipPath(ip), parameters: null }} json={body} rows={() => rows} />
     </Card>
+  )
+}
+
+/** /domain/NAME/neighbours: the other domains on each of its addresses. */
+export function neighboursPath(name: string, next: string | null = null): string {
+  return endpointPath('reverseip', { query: name, ...(next !== null && { next }) })
+}
+
+export function Neighbours({ name }: { name: string }) {
+  const pages = usePages<NeighbourRow>((cursor) => neighboursPath(name, cursor))
+  const { rows, first, next, isLoading, error, more, retry } = pages
+  return (
+    <div class="stack">
+      {rows === null && error === null && <Loading what="neighbours" />}
+      {rows !== null && <Addresses addresses={first?.ips ?? []} rows={rows} />}
+      {error !== null && <ErrorBox error={error} onRetry={retry} />}
+      {next !== null && error === null && rows !== null && (
+        <Button onClick={more} isBusy={isLoading}>
+          Load more (1 call)
+        </Button>
+      )}
+      {rows !== null && (
+        <DataTools
+          name={`${name}-neighbours`}
+          call={endpointCall('reverseip', { query: name })}
+          json={rows}
+          rows={() => rows}
+        />
+      )}
+    </div>
+  )
+}
+
+function Addresses({ addresses, rows }: { addresses: readonly string[]; rows: readonly NeighbourRow[] }) {
+  const byAddress = Map.groupBy(rows, ({ ip }) => ip)
+  return (
+    <>
+      {addresses.map((ip) => (
+        <AddressCard key={ip} ip={ip} rows={byAddress.get(ip) ?? []} />
+      ))}
+    </>
+  )
+}
+
+function AddressCard({ ip, rows }: { ip: string; rows: readonly NeighbourRow[] }) {
+  return (
+    <Card
+      title={ip}
+      className="address-card"
+      aside={
+        <>
+          <span>{countOf(rows.length, 'neighbour')}</span> <a href={ipPath(ip)}>All on this address</a>
+        </>
+      }
+    >
+      {rows.length === 0 ? (
+        <EmptyState title="No other domain is on this address" />
+      ) : (
+        <DomainRows caption={`Domains on ${ip}`} rows={rows} />
+      )}
+    </Card>
+  )
+}
+
+export function DomainRows({ caption, rows }: { caption: string; rows: readonly { target: string; since: string }[] }) {
+  const [isWhole, setIsWhole] = useState(rows.length <= FIRST_ROWS)
+  return (
+    <>
+      <Table
+        caption={caption}
+        isDense
+        keyOf={({ target }) => target}
+        rows={isWhole ? rows : rows.slice(0, FIRST_ROWS)}
+        columns={[
+          { name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
+          { name: 'On this address since', cell: ({ since }) => <Day at={since} /> },
+          { name: 'Age', cell: ({ since }) => <Ago at={since} /> },
+        ]}
+      />
+      {!isWhole && (
+        <Button kind="quiet" isSmall onClick={() => setIsWhole(true)}>
+          Show the other {rows.length - FIRST_ROWS}
+        </Button>
+      )}
+    </>
   )
 }

@@ -1,16 +1,16 @@
 /** The views of one domain: its heading, the tabs with the cost of each, and the view of the address. */
 
 import { useEffect } from 'preact/hooks'
+import { toUnicode } from 'punycode/punycode.es6.js'
 import { useIsLoaded } from '../../client/loaded.ts'
+import { Neighbours, neighboursPath } from './address.tsx'
 import { profilePath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
-import { Neighbours, neighboursPath } from './neighbours.tsx'
 import { Overview } from './overview.tsx'
 import { Redirects, redirectsPath } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
-import { unicodeName } from './unicode-name.ts'
 
 const TABS = [
   { view: '', text: 'Overview', path: profilePath },
@@ -67,4 +67,18 @@ function DomainView({ name, view }: { name: string; view: string }) {
   if (view === 'redirects') return <Redirects name={name} />
   if (view === 'similar') return <Similar name={name} />
   return <Overview name={name} />
+}
+
+/**
+ * Returns null if the name has no A-label, or if the Unicode form is not exactly the same name: a label that does not
+ * decode, or one that browsers write differently.
+ */
+function unicodeName(name: string): string | null {
+  if (!/(?:^|\.)xn--/.test(name)) return null
+  try {
+    const unicode = toUnicode(name)
+    return unicode !== name && new URL(`http://${unicode}`).hostname === name ? unicode : null
+  } catch {
+    return null
+  }
 }

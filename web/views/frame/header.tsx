@@ -1,14 +1,16 @@
 /** The header: mark, search box, navigation, calls left, colour scheme and account. */
 
 import { useEffect, useState } from 'preact/hooks'
-import { quota } from '../../client/quota.ts'
+import { quota } from '../../client/http.ts'
 import { signInAddress } from '../../client/router.ts'
 import { accountOf, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Icon, Mark } from '../../parts/icons.tsx'
+import { announce } from '../../parts/live-region.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { QueryBox } from '../explorer/search/query-box.tsx'
-import { SchemeSwitch } from './scheme-switch.tsx'
+
+type Scheme = 'light' | 'dark'
 
 const LINKS = [
   ['/', 'Explorer'],
@@ -105,5 +107,32 @@ function AccountLink({ path }: { path: string }) {
       </span>
       <span class="account-text">Account</span>
     </a>
+  )
+}
+
+function currentScheme(): Scheme {
+  const chosen = document.documentElement.dataset.scheme
+  if (chosen === 'light' || chosen === 'dark') return chosen
+  return window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+}
+
+/** The switch between the light and the dark colour scheme. The choice stays in this browser. */
+function SchemeSwitch() {
+  const [scheme, setScheme] = useState(currentScheme())
+  const other = scheme === 'dark' ? 'light' : 'dark'
+  const change = (): void => {
+    document.documentElement.dataset.scheme = other
+    setScheme(other)
+    announce(`The colours are ${other} now.`)
+    try {
+      localStorage.setItem('domaindex-scheme', other)
+    } catch {
+      // storage is blocked: the choice lasts until the page is loaded again
+    }
+  }
+  return (
+    <button class="scheme-switch" type="button" aria-label={`Use ${other} colours`} onClick={change}>
+      <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
+    </button>
   )
 }

@@ -9,9 +9,11 @@ import { Card, Facts } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
-import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { formatCount } from '../../parts/numbers.ts'
+import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
-import { useForm } from '../account/form.ts'
+import { useForm } from '../account/form.tsx'
 import { AccountState } from './accounts.tsx'
 import {
   type AccountCardProps,
@@ -22,7 +24,9 @@ import {
 } from './operated-account.ts'
 import { AddonsCard, PeriodsCard } from './subscription.tsx'
 import { OperatedTokens } from './tokens.tsx'
-import { OperatedUsage } from './usage.tsx'
+
+type UsageLine = { day: string; endpoint: string; token: number; token_name: string; calls: number }
+type UsageSum = { key: string; token: string; endpoint: string; calls: number }
 
 export function OperatedAccountPage({ id }: { id: string }) {
   const { loaded, reload } = useFresh<OperatedAccount>(operatorPath({ id }))
@@ -114,5 +118,51 @@ function DeleteDialog({ account, onClose }: { account: OperatedAccount; onClose:
         </div>
       </form>
     </Dialog>
+  )
+}
+
+/** The usage of an account in the last 30 days, for its operator. */
+function OperatedUsage({ account }: { account: OperatedAccount }) {
+  const path = `${operatorPath(account)}/usage`
+  const { loaded, reload } = useFresh<{ usage: UsageLine[] }>(path)
+  return (
+    <Card
+      title="Usage of the last 30 days"
+      aside={
+        <a href={`${path}.csv`} download="usage.csv" data-external>
+          CSV
+        </a>
+      }
+    >
+      <LoadedView loaded={loaded} what="the usage" onRetry={() => void reload()}>
+        {({ usage }) => <UsageTable sums={sumsOf(usage)} />}
+      </LoadedView>
+    </Card>
+  )
+}
+
+function sumsOf(usage: readonly UsageLine[]): UsageSum[] {
+  const sums = new Map<string, UsageSum>()
+  for (const { endpoint, token, token_name: name, calls } of usage) {
+    const key = `${token} ${endpoint}`
+    const sum = sums.get(key) ?? { key, token: name, endpoint, calls: 0 }
+    sums.set(key, { ...sum, calls: sum.calls + calls })
+  }
+  return [...sums.values()].sort((a, b) => b.calls - a.calls)
+}
+
+function UsageTable({ sums }: { sums: readonly UsageSum[] }) {
+  if (sums.length === 0) return <EmptyState title="No calls">The account made none in the last 30 days.</EmptyState>
+  return (
+    <Table
+      caption="Calls by token and endpoint"
+      keyOf={({ key }) => key}
+      rows={sums}
+      columns={[
+        { name: 'Token', cell: ({ token }) => token },
+        { name: 'Endpoint', cell: ({ endpoint }) => endpoint },
+        { name: 'Calls', isNumber: true, cell: ({ calls }) => formatCount(calls) },
+      ]}
+    />
   )
 }

@@ -13,7 +13,7 @@ import { Icon } from '../../parts/icons.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
-import { fieldError, useForm } from '../account/form.ts'
+import { fieldError, useForm } from '../account/form.tsx'
 import { type OperatedAccount, PLAN_OPTIONS } from './operated-account.ts'
 
 type AccountsBody = { accounts: OperatedAccount[]; next: string | null }

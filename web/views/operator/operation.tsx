@@ -1,13 +1,30 @@
 /** /operator/crawl: the crawl, the nightly jobs and the held days. */
 
+import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
+import { Button } from '../../parts/button.tsx'
 import { Badge, Card, Facts } from '../../parts/card.tsx'
-import { EmptyState, LoadedView } from '../../parts/notice.tsx'
-import { formatCount } from '../../parts/numbers.ts'
+import { announce } from '../../parts/live-region.tsx'
+import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { formatBytes, formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { formatUtc, parseInstant } from '../../parts/time.tsx'
-import { type Held, HeldCard } from './held-days.tsx'
-import { StoreCard, type StoreSizes } from './store-sizes.tsx'
+import { useForm } from '../account/form.tsx'
+
+type StoreSizes = {
+  bytes: number
+  write_ahead_log_bytes: number
+  /** When the tables were measured. */
+  measured: string | null
+  tables: { name: string; bytes: number }[]
+}
+
+/** The tables that are shown; the others are small. */
+const MAX_TABLES = 20
+
+type Held = { date: string; rows: number; reason: string; release_requested: boolean }
+
+type HeldCardProps = { held: readonly Held[]; reload: () => Promise<void> }
 
 type Crawler = { holder: string; rate: number | null; pause: { seconds: number; reason: string } | null }
 type Crawl = {
@@ -128,4 +145,88 @@ function RunResult({ run: { ended, rows, error } }: { run: Run }) {
   if (error !== null) return <span class="wrap">{`failed: ${error}`}</span>
   if (ended === null) return <Badge tone="accent">runs</Badge>
   return <>{rows === null ? 'done' : `${formatCount(rows)} rows`}</>
+}
+
+/** The daily files that the quality check holds, and their release. */
+function HeldCard({ held, reload }: HeldCardProps) {
+  return (
+    <Card title="Held days">
+      {held.length === 0 ? (
+        <EmptyState title="No day is held">Every daily file that was built is published.</EmptyState>
+      ) : (
+        <>
+          <p class="hint">
+            Check where the names of such a day come from. If they are correct, release it: the jobs publish its file
+            within a minute.
+          </p>
+          <Table
+            caption="Daily files that are held"
+            stacks
+            keyOf={({ date }) => date}
+            rows={held}
+            columns={[
+              { name: 'Day', cell: ({ date }) => date },
+              { name: 'Names', isNumber: true, cell: ({ rows }) => formatCount(rows) },
+              { name: 'Reason', cell: ({ reason }) => reason },
+              { name: 'Publish it', cell: (day) => <Release day={day} reload={reload} /> },
+            ]}
+          />
+        </>
+      )}
+    </Card>
+  )
+}
+
+function Release({
+  day: { date, release_requested: isRequested },
+  reload,
+}: {
+  day: Held
+  reload: HeldCardProps['reload']
+}) {
+  const { error, isBusy, run } = useForm()
+  if (isRequested) return <Badge tone="accent">released, being built</Badge>
+  const release = (): void =>
+    void run(async () => {
+      await callServer('/admin/v1/releases', { method: 'POST', body: { date } })
+      announce(`${date} is released.`)
+      await reload()
+    })
+  return (
+    <>
+      {error !== null && <ErrorBox error={error} />}
+      <Button isBusy={isBusy} onClick={release}>
+        Release <span class="hidden">{date}</span>
+      </Button>
+    </>
+  )
+}
+
+/** The size of the store, and of its tables when they were last measured. */
+function StoreCard({ store }: { store: StoreSizes }) {
+  const { bytes, write_ahead_log_bytes: log, measured, tables } = store
+  return (
+    <Card title="Store" aside={measured === null ? undefined : `tables of ${formatUtc(parseInstant(measured))}`}>
+      <Facts
+        rows={[
+          ['Facts', formatBytes(bytes)],
+          ['Write-ahead log', formatBytes(log)],
+        ]}
+      />
+      {measured === null ? (
+        <EmptyState title="The tables are not measured">domaindex sizes measures them.</EmptyState>
+      ) : (
+        <Table
+          caption="Tables with their indexes, the largest first"
+          isDense
+          keyOf={({ name }) => name}
+          rows={tables.slice(0, MAX_TABLES)}
+          columns={[
+            { name: 'Table', cell: ({ name }) => <span class="mono wrap">{name}</span> },
+            { name: 'Size', isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
+          ]}
+        />
+      )}
+    </Card>
+  )
 }

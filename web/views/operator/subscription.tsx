@@ -8,7 +8,7 @@ import { Field, Select } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useForm } from '../account/form.ts'
+import { useForm } from '../account/form.tsx'
 import { type AccountCardProps, type OperatedPeriod, operatorPath } from './operated-account.ts'
 import { RowAction } from './row-action.tsx'
 

@@ -3,9 +3,8 @@
 import { useEffect } from 'preact/hooks'
 import { useLoaded } from '../../client/loaded.ts'
 import { LoadedView } from '../../parts/notice.tsx'
-import { EndpointReference } from './endpoint-reference.tsx'
+import { EndpointReference, Prose } from './endpoint-reference.tsx'
 import { entriesOf, type OpenApiDocument, type ReferenceEntry } from './openapi.ts'
-import { Prose } from './prose.tsx'
 
 /** `path`: the ID of an entry to show first; empty for none. */
 export function Reference({ path }: { path: string }) {

@@ -1,19 +1,90 @@
 /** The facts on PostgreSQL: every query is a look-up by key or a range of one key, in one statement per shard. */
 
+import type { Interruption } from '../../../apply/change.ts'
+import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { unpackHex } from '../../../values/ip-address.ts'
-import type { FactsReader } from '../../port/store.ts'
+import { compareAddresses, type IpAddress, unpackHex } from '../../../values/ip-address.ts'
+import type { RecordType } from '../../../values/records/dns-record.ts'
+import type { Instant } from '../../../values/time.ts'
+import type { FactsReader, History, NeighbourPosition, RowPage } from '../../port/store.ts'
+import { unpackStates } from '../../shared/columns.ts'
+import { historyPageOfType, type StateRow } from '../../shared/history.ts'
+import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
+import { addressArray, plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { partitionOfName } from '../database/partition.ts'
-import { inShardSql } from '../database/shards.ts'
-import { postgresHistory, postgresInterruptions } from './history.ts'
+import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
+import type { ReadStatement } from '../database/pipelined-reader.ts'
+import { inShardSql, type ShardBatch, type Shards } from '../database/shards.ts'
 import { postgresLookups } from './lookups.ts'
 import { CRAWL_STATE_KEYS, CRAWL_STATE_OF_KEY, shardedReader } from './observations.ts'
-import { postgresNeighbours, postgresRedirects } from './pages.ts'
 import { postgresAddressProfile, postgresDomainProfile } from './profiles.ts'
 import { shardedLookups } from './sharded-lookups.ts'
 import { shardedDomainProfile } from './sharded-profiles.ts'
+
+/** Rows per read: some milliseconds of a connection that other reads share. */
+const PAGE_SLICE_ROWS = 5000
+
+/** Slices with at least this many rows use the connections for long reads. */
+const LONG_READ_ROWS = 500
+
+const READ_REDIRECTS = {
+  name: 'pages.redirects',
+  text: `select count(*) as count, string_agg(source, '${JSON_ROW_SEPARATOR}') as text from (
+    select source from redirect where part = $1 and target = $2 and source > $3 order by source limit $4) r`,
+}
+
+/**
+ * Address by address in the given order, each after the given name. `middle` is the text between name and time. All
+ * addresses are in one shard.
+ */
+const READ_NEIGHBOURS = {
+  name: 'pages.neighbours',
+  text: `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
+    select p.name, a.middle, p.since
+    from unnest($1::smallint[], $2::bytea[], $3::text[], $4::text[]) as a(part, address, after, middle)
+    cross join lateral (
+      select p.name, p.since from presence p
+      where p.part = a.part and ${inShardSql('p.part', 7)} and p.address = a.address and p.name > a.after and p.name <> $5
+      order by p.name limit $6) p
+    limit $6) r`,
+}
+
+/** Rows as the server wrote them: from the first name to the end of the last value. All of it is ASCII. */
+type PageSlice = { count: number; text: string | null }
+
+/** Reads at most `maxRows` rows after a position. */
+type SliceReader<Position> = (after: Position | null, maxRows: number) => Promise<PageSlice>
+
+type PageDatabase = Pick<Database, 'read' | 'readLong' | 'shards'>
+
+/** A superseded state. `type` null: the newest states, in `records` as the facts store them. */
+type HistoryRow = StateRow & { type: number | null }
+
+/** Later than any state. */
+const AFTER_ALL_STATES: Instant = 2 ** 48
+
+/** The partition is a parameter for every table, so that Citus sends the statement to one shard. */
+const READ_HISTORY = {
+  name: 'facts.history',
+  text: `with f as materialized (
+      select f.id, f.states from crawl_state v join facts f on f.part = $1 and f.id = v.id
+      where v.part = $1 and v.slot = $2 and v.name = $3)
+    select null::smallint as type, null::bigint as first_seen, null::bigint as last_confirmed, states as records, null::bigint as serial, null::text as "baseRecords" from f
+    union all
+    select s.type, s.first_seen, s.last_confirmed, s.records, s.serial, b.records from f
+    cross join unnest($4::smallint[]) as t(type)
+    cross join lateral (
+      select * from dns_state s where s.part = $1 and s.id = f.id and s.type = t.type and s.first_seen < $5
+      order by s.first_seen desc limit $6) s
+    left join dns_state b on b.part = $1 and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen`,
+}
+
+const READ_INTERRUPTIONS = {
+  name: 'facts.interruptions',
+  text: `select i.last_seen, i.seen_again from crawl_state v join dns_interruption i on i.part = $1 and i.id = v.id
+    where v.part = $1 and v.slot = $2 and v.name = $3 and i.type = $4 and i.seen_again < $5 order by i.seen_again desc limit $6`,
+}
 
 const CRAWL_STATE_OF_NAME = 'v.part = $1 and v.slot = $2 and v.name = $3'
 const READ_CLOCKS = {
@@ -61,4 +132,137 @@ export function postgresFacts(database: Database): FactsReader {
 /** The key of a name's crawl state. */
 export function crawlStateKey(name: DomainName): [part: number, slot: number, name: DomainName] {
   return [partitionOfName(name), slotOf(name), name]
+}
+
+/**
+ * The history on PostgreSQL: the newest states from the facts and superseded ones as a range by time, in one statement,
+ * and interruptions as a range by time.
+ */
+function postgresInterruptions(read: ReadStatement): FactsReader['interruptions'] {
+  return (name, type, before, limit) => {
+    const key = [partitionOfName(name), slotOf(name), name, RECORD_TYPE_NUMBERS[type]]
+    return read<Interruption>(READ_INTERRUPTIONS, [...key, before ?? AFTER_ALL_STATES, limit])
+  }
+}
+
+function postgresHistory(read: ReadStatement): FactsReader['history'] {
+  return async <T extends RecordType>(name: DomainName, types: readonly T[], before: Instant | null, limit: number) => {
+    const typeNumbers = plainArray(types.map((type) => RECORD_TYPE_NUMBERS[type]))
+    const rows = await read<HistoryRow>(READ_HISTORY, [
+      partitionOfName(name),
+      slotOf(name),
+      name,
+      typeNumbers,
+      before ?? AFTER_ALL_STATES,
+      limit + 1,
+    ])
+    const current = rows.find(({ type }) => type === null)
+    const newest = current ? unpackStates(current.records!) : {}
+    const entries = types.map((type): [T, History] => {
+      const older = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
+      older.sort((a, b) => b.first_seen - a.first_seen)
+      return [type, historyPageOfType(type, newest[type], older, before, limit)]
+    })
+    return Object.fromEntries(entries) as Record<T, History>
+  }
+}
+
+/** Reads slices until the page is full. Each reads one extra row to learn whether more rows follow. */
+async function readRowPage<Position>(
+  read: SliceReader<Position>,
+  positionOf: (row: string) => Position,
+  from: Position | null,
+  limit: number,
+): Promise<RowPage<Position>> {
+  const texts: string[] = []
+  let left = limit
+  let last = from
+  let more = true
+  while (left > 0 && more) {
+    const max = Math.min(left, PAGE_SLICE_ROWS)
+    const { count, text } = await read(last, max + 1)
+    more = count > max
+    left -= Math.min(count, max)
+    if (text === null) break
+    const pageText = more ? text.slice(0, text.lastIndexOf(JSON_ROW_SEPARATOR)) : text
+    last = positionOf(lastRowOf(pageText))
+    texts.push(pageText)
+  }
+  return { rows: joinJsonRows(texts), count: limit - left, last: more ? last : null }
+}
+
+function readerFor({ read, readLong }: Pick<PageDatabase, 'read' | 'readLong'>, rows: number): ReadStatement {
+  return rows < LONG_READ_ROWS ? read : readLong
+}
+
+function lastRowOf(text: string): string {
+  const before = text.lastIndexOf(JSON_ROW_SEPARATOR)
+  return before < 0 ? text : text.slice(before + JSON_ROW_SEPARATOR.length)
+}
+
+/** Pages of shared rows on PostgreSQL: ranges by key, converted to JSON by the server, long ones in slices. */
+function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
+  return (target, after, limit) => {
+    const readSlice: SliceReader<DomainName> = async (from, maxRows) => {
+      const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_REDIRECTS, [
+        partitionOfName(target),
+        target,
+        from ?? '',
+        maxRows,
+      ])
+      return slice!
+    }
+    return readRowPage(readSlice, (row) => row as DomainName, after, limit)
+  }
+}
+
+function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
+  return (addresses, except, after, limit) => {
+    const readSlice: SliceReader<NeighbourPosition> = async (from, maxRows) => {
+      const texts: string[] = []
+      let left = maxRows
+      for (const { parts, rows } of shardRuns(await database.shards(), remainingAddresses(addresses, from))) {
+        const values = [...neighbourColumns(rows, from), except ?? '', left, parts]
+        const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_NEIGHBOURS, values)
+        if (slice!.text !== null) texts.push(slice!.text)
+        left -= slice!.count
+        if (left === 0) break
+      }
+      return { count: maxRows - left, text: texts.length === 0 ? null : texts.join(JSON_ROW_SEPARATOR) }
+    }
+    return readRowPage(readSlice, neighbourPositionOf, after, limit)
+  }
+}
+
+/** The columns of `a` in READ_NEIGHBOURS. */
+function neighbourColumns(addresses: readonly IpAddress[], from: NeighbourPosition | null): string[] {
+  return [
+    plainArray(addresses.map(partitionOfAddress)),
+    addressArray(addresses),
+    textArray(addresses.map((address) => (address === from?.address ? from.name : ''))),
+    textArray(addresses.map((address) => `","ip":"${address}","since":"`)),
+  ]
+}
+
+/** The addresses in their order, as batches of successive ones that are in the same shard. */
+function shardRuns({ batches }: Shards, addresses: readonly IpAddress[]): ShardBatch<IpAddress>[] {
+  const runs: { parts: string | null; rows: IpAddress[] }[] = []
+  for (const address of addresses) {
+    const { parts } = batches([address], partitionOfAddress)[0]!
+    const run = runs.at(-1)
+    if (run?.parts === parts) run.rows.push(address)
+    else runs.push({ parts, rows: [address] })
+  }
+  return runs
+}
+
+/** `name","ip":"address","since":"time` */
+function neighbourPositionOf(row: string): NeighbourPosition {
+  const [name, , , , address] = row.split('"')
+  return { address: address as IpAddress, name: name as DomainName }
+}
+
+/** The addresses from the position on. The address of the position itself may have been removed. */
+function remainingAddresses(addresses: readonly IpAddress[], after: NeighbourPosition | null): IpAddress[] {
+  return addresses.filter((address) => after === null || compareAddresses(address, after.address) >= 0)
 }

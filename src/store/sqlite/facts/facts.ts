@@ -1,12 +1,17 @@
 /** The facts on SQLite: every query is a look-up by key or a range of one key. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Interruption } from '../../../apply/change.ts'
+import type { CurrentFacts } from '../../../apply/crawl-state.ts'
+import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { slotOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
-import type { FactsReader } from '../../port/store.ts'
+import type { FactsReader, History } from '../../port/store.ts'
+import { unpackStates } from '../../shared/columns.ts'
+import { historyPageOfType, type StateRow } from '../../shared/history.ts'
 import { type ClockRow, type LookupRow, lastObservedOf, partClocksOf, unpackLookup } from '../../shared/lookup.ts'
+import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
-import { sqliteHistory, sqliteInterruptions } from './history.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'
 import { LOOKUP_COLUMNS, sqliteProfiles } from './profiles.ts'
@@ -46,4 +51,40 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     history: sqliteHistory(database),
     interruptions: sqliteInterruptions(database),
   }
+}
+
+/** The history on SQLite: the newest state of a type from the facts, superseded ones and interruptions by time. */
+function sqliteInterruptions(database: DatabaseSync): FactsReader['interruptions'] {
+  const select = database.prepare(
+    `select i.last_seen, i.seen_again from crawl_state v join dns_interruption i on i.id = v.id
+     where v.slot = ? and v.name = ? and i.type = ? and i.seen_again < ? order by i.seen_again desc limit ?`,
+  )
+  return async (name, type, before, limit) => {
+    const key = [slotOf(name), name, RECORD_TYPE_NUMBERS[type], before ?? Number.MAX_SAFE_INTEGER, limit]
+    return select.all(...key).map((row) => ({ ...row }) as Interruption)
+  }
+}
+
+function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
+  const facts = database.prepare(
+    'select f.id, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+  )
+  const states = database.prepare(
+    `select s.first_seen, s.last_confirmed, s.records, s.serial, b.records as baseRecords
+     from dns_state s left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
+     where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
+  )
+  return async (name, types, before, limit) =>
+    readTransaction(database, () => {
+      const row = facts.get(slotOf(name), name) as { id: number; states: string } | undefined
+      const current: CurrentFacts['states'] = row ? unpackStates(row.states) : {}
+      const entries = types.map((type): [string, History] => {
+        const newest = current[type]
+        const isOnlyState = newest === undefined || newest.count === 1
+        const from = before ?? newest?.first_seen ?? 0
+        const older = isOnlyState ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
+        return [type, historyPageOfType(type, newest, older as StateRow[], before, limit)]
+      })
+      return Object.fromEntries(entries) as Record<(typeof types)[number], History>
+    })
 }

@@ -1,9 +1,9 @@
 /** Maintenance on SQLite: the check in slices, and sizes. */
 
 import { statSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import type { StoreMaintenance } from '../../port/store.ts'
+import type { StoreMaintenance, TableSize } from '../../port/store.ts'
 import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
 import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
@@ -25,7 +25,8 @@ import {
   checkRedirectsSqlite,
   checkTargetsSqlite,
 } from './check/shared.ts'
-import { sqliteTableSizes } from './table-sizes.ts'
+
+type Tree = { name: string; table: string }
 
 type SqliteCheckPart = {
   name: string
@@ -80,4 +81,27 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
     tableSizes: async () => sqliteTableSizes(database, ledger),
     sizes: async () => ({ facts: statSync(path).size, writeAheadLog: walBytes(path) }),
   }
+}
+
+/** Reads every page of both files, one B-tree per transaction, so that the write-ahead log can be merged in between. */
+function sqliteTableSizes(facts: DatabaseSync, ledgerPath: string): TableSize[] {
+  const ledger = new DatabaseSync(ledgerPath, { readOnly: true })
+  try {
+    return [...sizesOf(facts), ...sizesOf(ledger).map(({ name, bytes }) => ({ name: `ledger.${name}`, bytes }))]
+  } finally {
+    ledger.close()
+  }
+}
+
+function sizesOf(database: DatabaseSync): TableSize[] {
+  const trees = database
+    .prepare(`select name, tbl_name as "table" from sqlite_schema where rootpage > 0`)
+    .all() as Tree[]
+  const size = database.prepare('select pgsize as bytes from dbstat where name = ? and aggregate = true')
+  const sizes = new Map<string, number>()
+  for (const { name, table } of trees) {
+    const { bytes } = (size.get(name) as { bytes: number } | undefined) ?? { bytes: 0 }
+    sizes.set(table, (sizes.get(table) ?? 0) + bytes)
+  }
+  return [...sizes].map(([name, bytes]) => ({ name, bytes }))
 }

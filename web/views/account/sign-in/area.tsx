@@ -6,13 +6,8 @@ import { navigate, ownAddress, pageAddress } from '../../../client/router.ts'
 import { acceptSession, accountOf, loadSession, type SessionState, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { ErrorBox, Loading } from '../../../parts/notice.tsx'
-import { useForm } from '../form.ts'
-import { NewPasswordForm } from './new-password-form.tsx'
-import { ResetPage } from './reset.tsx'
-import { SetupPage } from './setup.tsx'
-import { SignInForm } from './sign-in-form.tsx'
-import { codeOf, SignInFrame } from './sign-in-frame.tsx'
-import { SignUpPage } from './sign-up.tsx'
+import { useForm } from '../form.tsx'
+import { codeOf, NewPasswordForm, ResetPage, SetupPage, SignInForm, SignInFrame, SignUpPage } from './forms.tsx'
 
 export function SignInArea({ path }: { path: string }) {
   if (path === '/sign-up') return <SignUpPage />

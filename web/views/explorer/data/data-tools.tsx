@@ -4,8 +4,10 @@ import { Button } from '../../../parts/button.tsx'
 import { CodeVariants } from '../../../parts/code-block.tsx'
 import { Disclosure } from '../../../parts/disclosure.tsx'
 import { Icon } from '../../../parts/icons.tsx'
-import { type CsvRow, csvOf, saveText } from './csv.ts'
 import { type ApiCall, snippetsOf } from './snippets.ts'
+import { spreadsheetRow } from '../../../../src/values/csv.ts'
+
+type CsvRow = Record<string, string | number>
 
 type DataToolsProps = { name: string; call: ApiCall; json: unknown; rows: () => CsvRow[] }
 
@@ -45,4 +47,23 @@ export function DataTools({ name, call, json, rows }: DataToolsProps) {
 
 function prettyJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** The first row has the names of the columns. */
+function csvOf(rows: readonly CsvRow[]): string {
+  const [first] = rows
+  if (first === undefined) return ''
+  const columns = Object.keys(first)
+  const lines = rows.map((row) => spreadsheetRow(columns.map((column) => String(row[column] ?? ''))))
+  return `${columns.join(',')}\n${lines.join('\n')}\n`
+}
+
+/** Lets the browser save a text as a file. */
+function saveText(filename: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = filename
+  link.click()
+  URL.revokeObjectURL(url)
 }

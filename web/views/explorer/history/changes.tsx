@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { Day, formatDay, formatUtc, parseInstant } from '../../../parts/time.tsx'
-import type { Span } from './records.ts'
+import type { Span } from './history-data.ts'
 
 const DAY_MS = 86_400_000
 

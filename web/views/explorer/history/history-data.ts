@@ -1,8 +1,26 @@
 /** The DNS history that is loaded: states as spans, the time scale and its ticks. */
 
 import { parseInstant } from '../../../parts/time.tsx'
-import { endpointPath, type HistoryBody, type HistoryState, RECORD_TYPES, type RecordType } from '../data/responses.ts'
-import { type Span, spansOf } from './records.ts'
+import {
+  type DnsRecord,
+  endpointPath,
+  type HistoryBody,
+  type HistoryState,
+  RECORD_TYPES,
+  type RecordType,
+} from '../data/responses.ts'
+
+/** A state with what came and what went since the state before it. `until` null: it is the current one. */
+export type Span = {
+  type: RecordType
+  since: string
+  until: string | null
+  records: string[]
+  came: string[]
+  went: string[]
+  /** Whether the state before it is known, so that `came` and `went` are complete. */
+  hasPrevious: boolean
+}
 
 /** The largest page of any plan. The server reduces it to that of the account. */
 const HISTORY_LIMIT = '100'
@@ -95,4 +113,42 @@ function tickLabel(instant: Date, length: number): string {
   if (length > 5 * DAY_MS || isMidnight)
     return instant.toLocaleDateString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
   return text.slice(11, length > 600_000 ? 16 : 19)
+}
+
+/** A record on one line. */
+export function recordText(type: RecordType, record: DnsRecord): string {
+  switch (type) {
+    case 'A':
+      return String(record.ipv4_address)
+    case 'AAAA':
+      return String(record.ipv6_address)
+    case 'NS':
+      return String(record.nameserver)
+    case 'CNAME':
+      return String(record.target)
+    case 'MX':
+      return `${record.priority} ${record.mail_server}`
+    case 'TXT':
+      return String(record.text)
+    case 'SOA':
+      return `${record.primary_nameserver} ${record.admin_email} serial ${record.serial}`
+  }
+}
+
+/** The spans of a type, newest first, as its states are. `isComplete`: the last state is the first one ever seen. */
+export function spansOf(type: RecordType, states: readonly HistoryState[], isComplete: boolean): Span[] {
+  return states.map((state, index) => {
+    const records = state.records.map((record) => recordText(type, record))
+    const previous = states[index + 1]
+    const before = (previous?.records ?? []).map((record) => recordText(type, record))
+    return {
+      type,
+      since: state.first_seen,
+      until: states[index - 1]?.first_seen ?? null,
+      records,
+      came: records.filter((each) => !before.includes(each)),
+      went: before.filter((each) => !records.includes(each)),
+      hasPrevious: previous !== undefined || isComplete,
+    }
+  })
 }

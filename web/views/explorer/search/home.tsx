@@ -2,8 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted-query.ts'
-import { CallError } from '../../../client/http.ts'
-import { quota } from '../../../client/quota.ts'
+import { CallError, quota } from '../../../client/http.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { countOf, formatCount } from '../../../parts/numbers.ts'

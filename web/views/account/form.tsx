@@ -1,0 +1,64 @@
+/** Forms: the state of one that is sent, and the field for a password. */
+
+import { useCallback, useState } from 'preact/hooks'
+import { CallError } from '../../client/http.ts'
+import { Field } from '../../parts/field.tsx'
+
+type FormState = {
+  error: CallError | null
+  isBusy: boolean
+  /** Runs an action. Resolves to whether it succeeded. */
+  run: (action: () => Promise<void>) => Promise<boolean>
+}
+
+const NEW_PASSWORD_HINT = 'At least 12 characters. A sentence is easy to remember.'
+
+type PasswordFieldProps = {
+  label: string
+  /** The name of the field in the request. */
+  name: string
+  value: string
+  onValue: (value: string) => void
+  error: CallError | null
+  isNew?: boolean
+  /** It may stay empty, because the account may have no password yet. */
+  isOptional?: boolean
+}
+
+export function PasswordField({ error, isNew = false, isOptional = false, ...rest }: PasswordFieldProps) {
+  const hint = isNew ? NEW_PASSWORD_HINT : isOptional ? 'Leave it empty if the account has none yet.' : undefined
+  return (
+    <Field
+      {...rest}
+      {...(hint !== undefined && { hint })}
+      error={fieldError(error, rest.name)}
+      input={{ type: 'password', autoComplete: isNew ? 'new-password' : 'current-password', required: !isOptional }}
+    />
+  )
+}
+
+/** The state of a form: whether it is being sent, and the error of the last attempt. */
+export function useForm(): FormState {
+  const [error, setError] = useState<CallError | null>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const run = useCallback(async (action: () => Promise<void>): Promise<boolean> => {
+    setIsBusy(true)
+    setError(null)
+    try {
+      await action()
+      return true
+    } catch (thrown) {
+      if (!(thrown instanceof CallError)) throw thrown
+      setError(thrown)
+      return false
+    } finally {
+      setIsBusy(false)
+    }
+  }, [])
+  return { error, isBusy, run }
+}
+
+/** The error text of one field. */
+export function fieldError(error: CallError | null, field: string): string | null {
+  return error?.field === field ? error.message : null
+}
