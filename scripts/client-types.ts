@@ -6,11 +6,10 @@ import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { RECORD_SCHEMAS } from '../src/api/endpoints/dnshistory.ts'
 import { ENDPOINTS } from '../src/api/endpoints/endpoints.ts'
-import type { JsonSchema } from '../src/api/endpoints/json-schema.ts'
-import { CharacteristicsSchema } from '../src/api/endpoints/lookup.ts'
-import { ERRORS } from '../src/api/errors.ts'
+import { CharacteristicsSchema, KnownCharacteristicsSchema } from '../src/api/endpoints/lookup.ts'
+import type { JsonSchema } from '../src/api/endpoints/schema.ts'
+import { ERRORS } from '../src/api/http/errors.ts'
 import { openApiDocument } from '../src/api/openapi/document.ts'
-import { KnownCharacteristicsSchema } from '../src/api/profiles/characteristics.ts'
 
 export const CLIENT_TYPES = new URL('../client/src/api-types.ts', import.meta.url)
 

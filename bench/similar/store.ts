@@ -3,8 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { indexOnce } from '../../src/similar/index/run-indexer.ts'
 import { ingest } from '../../src/store/ingest.ts'
-import type { LockClock } from '../../src/store/named-lock.ts'
-import { processHolderName } from '../../src/store/named-lock.ts'
+import { type LockClock, processHolderName } from '../../src/store/named-lock.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 

@@ -7,18 +7,15 @@ import type { PlanLimitTable } from '../accounts/plan.ts'
 import type { SimilarityService } from '../similar/query/similarity-service.ts'
 import type { CrawlRequests } from '../store/port/crawl-requests.ts'
 import type { Store } from '../store/port/store.ts'
-import type { Instant } from '../values/time.ts'
-import type { Mailer, MailSettings } from './app/mail/mailer.ts'
-import { OriginCheck } from './app/origin-check.ts'
-import { SessionAuthenticator } from './app/session-authenticator.ts'
-import { AttemptTurns } from './app/sign-in/attempt-limits.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import { type Day, dayOf, type Instant } from '../values/time.ts'
+import { AttemptTurns } from './auth/attempt-limits.ts'
 import { Authenticator } from './auth/authenticator.ts'
 import { PasswordHasher } from './auth/password-hasher.ts'
-import type { ApiContext } from './context.ts'
-import { createCrawlRequester } from './crawl-requests.ts'
-import type { CrawlerPageSettings } from './crawler-page.ts'
-import { openCursorKeyring } from './cursor/keyring.ts'
-import { cachedFileList } from './http/files/file-list.ts'
+import { OriginCheck, SessionAuthenticator } from './auth/session-authenticator.ts'
+import type { ApiContext, HealthState, RequestCrawl } from './context/context.ts'
+import type { Mailer, MailSettings } from './context/mailer.ts'
+import { cachedFileList } from './files/file-list.ts'
 import type { ReadableFileStore } from './http/files/file-response.ts'
 import type { Cors } from './http/headers.ts'
 import { type ClientLimitSettings, ClientLimits, NO_CLIENT_LIMITS } from './http/limits/client-limits.ts'
@@ -28,11 +25,12 @@ import {
   CALL_CONCURRENCY,
   DOWNLOAD_CONCURRENCY,
 } from './http/limits/concurrency-limiter.ts'
-import type { ApiMetrics } from './metrics.ts'
-import type { HealthState } from './openapi/own-paths.ts'
+import type { ApiMetrics } from './http/metrics.ts'
+import { SYSTEM_TIMERS } from './http/timers.ts'
+import type { CrawlerPageSettings } from './page/crawler-page.ts'
 import type { WebPage } from './page/page.ts'
 import { QuotaLimiter } from './quota/quota-limiter.ts'
-import { SYSTEM_TIMERS } from './timers.ts'
+import { openCursorKeyring } from './signing/keyring.ts'
 
 export type ApiOptions = {
   store: Pick<Store, 'facts' | 'ledger'>
@@ -131,7 +129,7 @@ type PageContext = Pick<
 /** Loads the mail library only if the installation sends mail: loading takes a tenth of the start of a worker. */
 async function openMailer({ mail, log }: ApiOptions): Promise<Mailer | null> {
   if (!mail) return null
-  const { Mailer } = await import('./app/mail/mailer.ts')
+  const { Mailer } = await import('./context/mailer.ts')
   return new Mailer(mail, log)
 }
 
@@ -160,4 +158,53 @@ function pageContext(
 
 export function packageVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}
+
+/** `maxPerDay`: names per account and day. `onFault` is called if a request cannot be stored. */
+type CrawlRequesterOptions = {
+  crawlRequests: CrawlRequests
+  maxPerDay: number
+  now: () => Instant
+  onFault: (error: unknown) => void
+}
+
+/** The maximum number of requests in flight. */
+const MAX_IN_FLIGHT_REQUESTS = 100
+/** The maximum number of cached names, and of cached accounts. */
+const MAX_REMEMBERED_NAMES = 10_000
+
+export function createCrawlRequester({ crawlRequests, maxPerDay, now, onFault }: CrawlRequesterOptions): RequestCrawl {
+  let day: Day | null = null
+  let inFlight = 0
+  const requestedNames = new Set<DomainName>()
+  const exhaustedAccounts = new Set<number>()
+
+  const isRedundant = (account: number, name: DomainName, today: Day): boolean => {
+    const isFull = requestedNames.size >= MAX_REMEMBERED_NAMES || exhaustedAccounts.size >= MAX_REMEMBERED_NAMES
+    if (day !== today || isFull) {
+      requestedNames.clear()
+      exhaustedAccounts.clear()
+      day = today
+    }
+    return exhaustedAccounts.has(account) || requestedNames.has(name) || inFlight >= MAX_IN_FLIGHT_REQUESTS
+  }
+
+  return (account, name) => {
+    const today = dayOf(now())
+    if (isRedundant(account, name, today)) return
+    requestedNames.add(name)
+    inFlight++
+    const store = async (): Promise<void> => {
+      if (!(await crawlRequests.requestFromLookup({ account, day: today, name, maxPerDay }))) {
+        exhaustedAccounts.add(account)
+        requestedNames.delete(name)
+      }
+    }
+    store()
+      .catch((error) => {
+        requestedNames.delete(name)
+        onFault(error)
+      })
+      .finally(() => inFlight--)
+  }
 }

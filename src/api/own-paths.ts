@@ -2,13 +2,11 @@
 
 import { formatInstant } from '../values/time.ts'
 import { authenticateBearer } from './auth/bearer.ts'
-import type { ApiContext } from './context.ts'
+import type { ApiContext, HealthState } from './context/context.ts'
+import { fileIndexResponse } from './files/file-routes.ts'
 import type { ApiRequest } from './http/exchange.ts'
-import { fileIndexResponse } from './http/files/file-index.ts'
-import { rateLimitHeaders } from './http/headers.ts'
 import type { ApiResponse } from './http/response.ts'
-import type { HealthState } from './openapi/own-paths.ts'
-import { quotaStatus } from './quota/quota-status.ts'
+import { quotaStatus, rateLimitHeaders } from './quota/rate-limit.ts'
 
 /** Returns the response of a page. */
 type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>

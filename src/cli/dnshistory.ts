@@ -1,8 +1,7 @@
 /** `domaindex dnshistory`: prints how the DNS records of domains changed. */
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { AnyRecord } from '../values/records/dns-record.ts'
-import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
+import { type AnyRecord, RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { formatPresentation } from '../values/records/presentation.ts'
 import { askHistory } from './query/pages.ts'
 import { addPageOptions, defineQueryCommand } from './query/query-command.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { browserName } from '../../src/api/app/sign-in/browser-name.ts'
+import { browserName } from '../../src/api/app/sessions.ts'
 
 for (const [userAgent, name] of [
   ['Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0', 'Firefox on Linux'],

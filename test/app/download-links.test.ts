@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LINK_KEY_PURPOSE, type LinkOwner, signLink, verifyLink } from '../../src/api/app/download-links.ts'
-import { deriveKeys, signCursor } from '../../src/api/cursor/cursor.ts'
+import { deriveKeys, signCursor } from '../../src/api/signing/cursor.ts'
+import { LINK_KEY_PURPOSE, type LinkOwner, signLink, verifyLink } from '../../src/api/signing/download-links.ts'
 import type { FileName } from '../../src/jobs/file-store/file-store.ts'
 
 const NOW = 1_795_000_000

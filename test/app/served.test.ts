@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { hashSecret } from '../../src/accounts/session.ts'
-import { csrfToken, SESSION_COOKIE } from '../../src/api/app/session-authenticator.ts'
+import { csrfToken, SESSION_COOKIE } from '../../src/api/auth/session-authenticator.ts'
 import { makeAccount, observe, serverOf } from '../api/server.ts'
 import { until } from '../until.ts'
 

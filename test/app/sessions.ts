@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { Account } from '../../src/accounts/account.ts'
 import { hashSecret } from '../../src/accounts/session.ts'
-import { csrfToken, SESSION_COOKIE } from '../../src/api/app/session-authenticator.ts'
+import { csrfToken, SESSION_COOKIE } from '../../src/api/auth/session-authenticator.ts'
 import type { Seen, World } from '../spec/world.ts'
 
 export type Visitor = {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ALL_ERRORS, ERRORS, PAGE_ERRORS } from '../../src/api/errors.ts'
+import { ALL_ERRORS, ERRORS, PAGE_ERRORS } from '../../src/api/http/errors.ts'
 import { codes, readPage, tableOf } from './markdown.ts'
 
 const page = readPage('errors.md')

@@ -1,8 +1,7 @@
 /** The names of the simulation. They are in few slot ranges, so that the crawlers compete for them. */
 
 import { simulatedNameAt } from '../../bench/crawl-simulation/network.ts'
-import type { DomainName } from '../../src/values/domain-name.ts'
-import { SLOT_RANGES, SLOTS_PER_RANGE, slotOf } from '../../src/values/domain-name.ts'
+import { type DomainName, SLOT_RANGES, SLOTS_PER_RANGE, slotOf } from '../../src/values/domain-name.ts'
 
 const NAMES = 40
 /** The ranges 0 to 7. */

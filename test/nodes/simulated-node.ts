@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import type { VirtualClock } from '../../bench/crawl-simulation/clock.ts'
 import { type RandomSource, randomInt } from '../../bench/world/random.ts'
-import type { Timers } from '../../src/api/timers.ts'
+import type { Timers } from '../../src/api/http/timers.ts'
 import type { CrawlClock } from '../../src/crawler/notifier.ts'
 import type { MachineClock } from '../../src/server/processes/store-monitor.ts'
 import type { Instant } from '../../src/values/time.ts'

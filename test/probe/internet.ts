@@ -1,8 +1,7 @@
 /** A few servers on loopback, names that resolve to them, and a web prober for both. */
 
 import { once } from 'node:events'
-import type { Server, Socket } from 'node:net'
-import { createServer } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { generate } from 'selfsigned'

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { countLinkUse, countMail, countSignIn, forgetSignIn } from '../../src/api/app/sign-in/attempt-limits.ts'
+import { countLinkUse, countMail, countSignIn, forgetSignIn } from '../../src/api/auth/attempt-limits.ts'
 import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
-import { ApiError } from '../../src/api/errors.ts'
+import { ApiError } from '../../src/api/http/errors.ts'
 import { assertError } from '../app/sessions.ts'
 import { makeWorld } from '../spec/world.ts'
 import { membersOf, PASSWORD } from './members.ts'

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, type Mock, mock, test } from 'node:test'
-import { Mailer } from '../../src/api/app/mail/mailer.ts'
 import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { createSignInLink } from '../../src/api/auth/sign-in-link.ts'
+import { Mailer } from '../../src/api/context/mailer.ts'
 import { openMailbox } from '../app/mailbox.ts'
 import { assertError } from '../app/sessions.ts'
 import { makeWorld, type Seen } from '../spec/world.ts'

@@ -1,12 +1,14 @@
-/** The accounts for operators: list, search, create, read, change, delete. */
+/** The accounts for operators: list, search, create, read, change, delete; their periods, add-ons and tokens. */
 
 import { type NewAccount, parseEmail } from '../../accounts/account.ts'
-import { periodsOverlap } from '../../accounts/period.ts'
+import { formatPeriod, periodsOverlap } from '../../accounts/period.ts'
+import { parseDay } from '../../values/time.ts'
 import { jsonResponse } from '../app/app-handler.ts'
-import { valueError } from '../app/request-values.ts'
-import { ApiError } from '../errors.ts'
-import type { OperatorResponse } from './repeated-request.ts'
-import type { OperatorCall } from './route.ts'
+import { readId, valueError } from '../app/request-values.ts'
+import { createTokenOf, listedTokens, tokenBody } from '../app/tokens.ts'
+import { ApiError } from '../http/errors.ts'
+import { errorResponse } from '../http/response.ts'
+import type { OperatorCall, OperatorResponse } from './route.ts'
 import { accountBody, readAccount, readAddon, readCount, readPeriod, readPlan, readRole } from './values.ts'
 
 const ACCOUNT_ROWS = { fallback: 50, max: 200 }
@@ -84,4 +86,67 @@ export async function deleteAccountByOperator(call: OperatorCall): Promise<Opera
 /** So that an operator does not lock out everybody by mistake. */
 function refuseOwnAccount({ operator }: OperatorCall, account: number): void {
   if (operator.account.id === account) throw new ApiError('conflict', { msg: OWN_ACCOUNT_MESSAGE })
+}
+
+/** The response is made without a further read, so that none can fail after the change. */
+export async function addPeriodByOperator(call: OperatorCall): Promise<OperatorResponse> {
+  const { context, operator, body } = call
+  const period = readPeriod(body, 'period')
+  const account = await readAccount(call)
+  const { id, periods } = account
+  if (!(await context.ledger.as(operator.actor).addPeriod(id, period))) {
+    const other = periods.find((each) => periodsOverlap(each, period))
+    throw new ApiError('conflict', { msg: `It overlaps with ${other ? formatPeriod(other) : 'another period'}.` })
+  }
+  const sorted = [...periods, period].toSorted((one, other) => (one.first < other.first ? -1 : 1))
+  return jsonResponse(201, accountBody({ ...account, periods: sorted }, operator.today))
+}
+
+export async function removePeriodByOperator(call: OperatorCall): Promise<OperatorResponse> {
+  const { context, operator, params } = call
+  const { id } = await readAccount(call)
+  const first = parseDay(params.first ?? '')
+  if (first === null || !(await context.ledger.as(operator.actor).removePeriod(id, first)))
+    throw new ApiError('not_found', { msg: 'The account has no period that starts on this day.' })
+  return NO_CONTENT
+}
+
+export const addAddonByOperator = (call: OperatorCall): Promise<OperatorResponse> => setAddonByOperator(call, true)
+
+export const removeAddonByOperator = (call: OperatorCall): Promise<OperatorResponse> => setAddonByOperator(call, false)
+
+async function setAddonByOperator(call: OperatorCall, isOn: boolean): Promise<OperatorResponse> {
+  const { context, operator, params } = call
+  const addon = readAddon(params.addon)
+  await context.ledger.as(operator.actor).setAddon((await readAccount(call)).id, addon, isOn)
+  return NO_CONTENT
+}
+
+export async function listTokensByOperator(call: OperatorCall): Promise<OperatorResponse> {
+  const { today, now } = call.operator
+  return jsonResponse(200, { tokens: await listedTokens(call.context.ledger, await readAccount(call), today, now) })
+}
+
+/** A repeated request is answered with the ID of the token, because its text is not stored. */
+export async function createTokenByOperator(call: OperatorCall): Promise<OperatorResponse> {
+  const { context, operator, body } = call
+  const { id } = await readAccount(call)
+  const { secret, created } = await createTokenOf(context.ledger.as(operator.actor), id, body, operator.now)
+  const repeated = new ApiError('conflict', {
+    msg: 'The first request with this Idempotency-Key created a token, whose text was shown once: revoke it if it is lost.',
+    extra: { token: created.id },
+  })
+  return {
+    ...jsonResponse(201, { token: tokenBody(created, 0), secret }),
+    repeated: errorResponse(repeated, 'top'),
+  }
+}
+
+export async function revokeTokenByOperator(call: OperatorCall): Promise<OperatorResponse> {
+  const { context, operator, params } = call
+  const { id } = await readAccount(call)
+  const token = readId(params.token ?? '')
+  if (!(await context.ledger.as(operator.actor).revokeToken(id, token, operator.now)))
+    throw new ApiError('not_found', { msg: 'The account has no active token with this ID.' })
+  return NO_CONTENT
 }

@@ -1,8 +1,8 @@
 /** Builds the OpenAPI 3.1 document of the operator's API from the declarations of its paths. */
 
-import { SESSION_COOKIE } from '../app/session-authenticator.ts'
-import { type JsonSchema, type ObjectSchema, Type } from '../endpoints/json-schema.ts'
-import { ALL_ERRORS, type ErrorKey } from '../errors.ts'
+import { SESSION_COOKIE } from '../auth/session-authenticator.ts'
+import { type JsonSchema, type ObjectSchema, Type } from '../endpoints/schema.ts'
+import { ALL_ERRORS, type ErrorKey } from '../http/errors.ts'
 import type { OperatorRoute } from './route.ts'
 
 type JsonObject = Record<string, unknown>

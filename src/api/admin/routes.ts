@@ -1,20 +1,18 @@
 /** The paths of the operator's API. */
 
 import type { FastifyInstance } from 'fastify'
-import type { ApiContext } from '../context.ts'
-import type { ErrorKey } from '../errors.ts'
+import type { ApiContext } from '../context/context.ts'
+import type { ErrorKey } from '../http/errors.ts'
 import { sendResponse } from '../http/response.ts'
 import { addPageRoute, type RouteHandler } from '../http/routes.ts'
-import { createTokenByOperator, listTokensByOperator, revokeTokenByOperator } from './account-tokens.ts'
 import * as accounts from './accounts.ts'
-import { showAuditReport } from './audit-report.ts'
+import * as subscription from './accounts.ts'
+import { createTokenByOperator, listTokensByOperator, revokeTokenByOperator } from './accounts.ts'
 import { operatorDocument } from './openapi.ts'
-import { showOperation } from './operation.ts'
-import { requestReleaseByOperator } from './releases.ts'
+import * as usage from './reports.ts'
+import { requestReleaseByOperator, showAuditReport, showOperation } from './reports.ts'
 import { type OperatorMethod, type OperatorRoute, operatorHandler } from './route.ts'
 import * as schemas from './schemas.ts'
-import * as subscription from './subscription.ts'
-import * as usage from './usage-report.ts'
 
 const ONE = '/admin/v1/accounts/:id'
 const POST_ERRORS = ['value_invalid', 'conflict', 'too_many_attempts', 'body_too_large'] as const

@@ -2,9 +2,7 @@
 
 import { ADDONS, PLANS, ROLES } from '../../accounts/account.ts'
 import { AUDIT_ACTIONS } from '../../accounts/audit.ts'
-import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
-import { exactObject } from '../endpoints/schema.ts'
-import { UtcInstantSchema } from '../profiles/schema.ts'
+import { exactObject, type JsonSchema, Type, UtcInstantSchema } from '../endpoints/schema.ts'
 
 const orNull = (schema: JsonSchema, description?: string): JsonSchema =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })

@@ -5,7 +5,7 @@ import { type Period, parsePeriod } from '../../accounts/period.ts'
 import { planInForce } from '../../accounts/plan.ts'
 import type { Day } from '../../values/time.ts'
 import { readId, utcText, valueError } from '../app/request-values.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import type { OperatorCall } from './route.ts'
 
 /** The account of the path. Throws `not_found`. */

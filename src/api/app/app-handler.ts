@@ -1,12 +1,11 @@
 /** The routes of the web page: session or origin, slot, handler, response. */
 
 import type { FastifyRequest } from 'fastify'
-import type { ApiContext } from '../context.ts'
-import { acquireSlot } from '../http/limits/acquire-slot.ts'
-import type { ApiResponse } from '../http/response.ts'
+import type { SessionCaller } from '../auth/session-authenticator.ts'
+import type { ApiContext } from '../context/context.ts'
+import { acquireSlot } from '../http/limits/overload.ts'
+import { type ApiResponse, respond } from '../http/response.ts'
 import type { RouteHandler } from '../http/routes.ts'
-import { respond } from '../respond.ts'
-import type { SessionCaller } from './session-authenticator.ts'
 
 /** Returns the response to a request of a session. Throws ApiError. */
 export type AppHandler = (

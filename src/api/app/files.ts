@@ -1,17 +1,22 @@
-/** The files of an account for the web page: the days of a month with their state, and the snapshots. */
+/** The files of an account for the web page: the days of a month with their state, the snapshots, and downloads. */
 
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
-import { type FileManifest, snapshotEditionOf } from '../../jobs/file-store/file-store.ts'
+import { type FileManifest, type FileName, snapshotEditionOf } from '../../jobs/file-store/file-store.ts'
 import { addDays, type Day, parseDay } from '../../values/time.ts'
-import type { ApiContext } from '../context.ts'
-import type { Parameters } from '../endpoints/parameters.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import type { SessionCaller } from '../auth/session-authenticator.ts'
+import type { ApiContext } from '../context/context.ts'
 import { missingAddon } from '../endpoints/snapshot.ts'
-import { mayFetchFile } from '../http/files/file-access.ts'
-import { fileEtag } from '../http/files/file-response.ts'
+import { mayFetchFile } from '../files/file-list.ts'
+import { endpointOfFile, findFile } from '../files/file-routes.ts'
+import { ApiError } from '../http/errors.ts'
+import { type FileDownload, fileEtag } from '../http/files/file-response.ts'
+import type { Parameters } from '../http/parameters.ts'
+import { handleFile } from '../queries/file-handler.ts'
+import { signLink, verifyLink } from '../signing/download-links.ts'
 import { type AppHandler, jsonResponse } from './app-handler.ts'
-import { signLink } from './download-links.ts'
 import { utcText, valueError } from './request-values.ts'
-import type { SessionCaller } from './session-authenticator.ts'
 
 /** The editions of the snapshot. */
 const EDITIONS = [
@@ -83,4 +88,33 @@ function snapshotObject(
 function linkTo({ cursorKeyring }: ApiContext, { account, session, now }: SessionCaller, file: FileManifest): string {
   const owner = { account: account.id, session: session.id, name: file.name }
   return `/app/files/${file.name}?link=${signLink(cursorKeyring.linkKeys, owner, fileEtag(file), now)}`
+}
+
+const REPLACED_MESSAGE = 'The file was replaced since the link was made: load the list again.'
+
+/**
+ * GET /app/files/NAME?link=…: downloads a file by a signed link, in the session for which it was made. The link stands for the header X-CSRF-Token: no other page knows it, so none can make the browser spend a call. It is
+ * checked before anything is charged.
+ */
+export function handleDownload(context: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { filename } = request.params as { filename: string }
+  const endpoint = endpointOfFile(filename)
+  request.accessRecord.endpoint = endpoint
+  let etag = ''
+  const authenticate = async (): Promise<Caller> => {
+    const caller = await context.sessions.authenticateSession(request, { csrf: false })
+    const { link } = request.query as Parameters
+    const owner = { account: caller.account.id, session: caller.session.id, name: filename as FileName }
+    const signed = typeof link === 'string' ? verifyLink(context.cursorKeyring.linkKeys, link, owner, caller.now) : null
+    if (signed === null) throw new ApiError('link_invalid')
+    etag = signed
+    return caller
+  }
+  const find = async (caller: Caller): Promise<FileDownload> => {
+    const found = await findFile(caller, context.fileStore, filename)
+    if (fileEtag(found.file.manifest) === etag) return found
+    await found.file.close()
+    throw new ApiError('link_invalid', { msg: REPLACED_MESSAGE })
+  }
+  return handleFile(context, { endpoint, authenticate, find }, request, reply)
 }

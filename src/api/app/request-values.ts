@@ -1,9 +1,10 @@
 /** Reads values from the requests of the web page. An error names the value in `field`. */
 
+import { parseEmail } from '../../accounts/account.ts'
 import { type Day, formatInstant, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
-import type { Parameters } from '../endpoints/parameters.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
+import type { Parameters } from '../http/parameters.ts'
 import { readJsonObject } from '../http/request.ts'
 
 /** The largest ID that an engine stores. */
@@ -52,4 +53,22 @@ export function utcText(instant: Instant): string
 export function utcText(instant: Instant | null): string | null
 export function utcText(instant: Instant | null): string | null {
   return instant === null ? null : `${formatInstant(instant)}Z`
+}
+
+/** The stored form of the email address. An invalid one is as wrong as an unknown one. */
+export function readEmail(body: Parameters): string {
+  const email = parseEmail(readText(body, 'email'))
+  if (email === null) throw valueError('email', 'This is not an email address.')
+  return email
+}
+
+/** The longest text that is read: any password, email address or code is shorter. */
+const MAX_TEXT_LENGTH = 1_024
+
+/** A text of the body. Throws `value_invalid` if it is missing. */
+export function readText(body: Parameters, field: string): string {
+  const value = body[field]
+  if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT_LENGTH)
+    throw valueError(field, `"${field}" must be a text of at most ${MAX_TEXT_LENGTH} characters.`)
+  return value
 }

@@ -6,10 +6,9 @@ import { webActor } from '../../accounts/audit.ts'
 import { isActive, makeToken, newTokenRecord, parseTokenName, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
 import type { Ledger, LedgerChanges } from '../../store/port/ledger.ts'
 import type { Day, Instant } from '../../values/time.ts'
-import type { Parameters } from '../endpoints/parameters.ts'
-import { ApiError } from '../errors.ts'
-import type { AppHandler } from './app-handler.ts'
-import { jsonResponse } from './app-handler.ts'
+import { ApiError } from '../http/errors.ts'
+import type { Parameters } from '../http/parameters.ts'
+import { type AppHandler, jsonResponse } from './app-handler.ts'
 import { readBody, readId, readInstant, utcText, valueError } from './request-values.ts'
 
 /** The maximum number of tokens of an account that are active or less than a day old. */

@@ -1,10 +1,17 @@
-/** The usage of an account for the web page: calls by day, endpoint and token, as JSON and CSV. */
+/** The plan of an account and its usage for the web page: calls by day, endpoint and token, as JSON and CSV. */
 
+import { planInForce } from '../../accounts/plan.ts'
 import type { UsageCount } from '../../store/port/ledger.ts'
 import { addDays, type Day, startOfDay } from '../../values/time.ts'
-import type { ApiContext } from '../context.ts'
-import type { Parameters } from '../endpoints/parameters.ts'
-import { quotaStatus } from '../quota/quota-status.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import type { ApiContext } from '../context/context.ts'
+import { authorizeDaily } from '../endpoints/daily.ts'
+import { authorizeHistory } from '../endpoints/dnshistory.ts'
+import type { EndpointName } from '../endpoints/endpoint.ts'
+import { authorizeSnapshot } from '../endpoints/snapshot.ts'
+import { isAuthorized } from '../files/file-list.ts'
+import type { Parameters } from '../http/parameters.ts'
+import { quotaStatus } from '../quota/rate-limit.ts'
 import { type AppHandler, jsonResponse } from './app-handler.ts'
 import { readDay, utcText, valueError } from './request-values.ts'
 
@@ -74,4 +81,30 @@ function dayObject(day: Day, counts: readonly UsageCount[]): object {
 export function csvText(text: string): string {
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return `"${harmless.replaceAll('"', '""')}"`
+}
+
+/** What each endpoint needs, and the check that it makes. */
+const REQUIREMENTS: readonly { name: EndpointName; needs: string; authorize: (caller: Caller) => void }[] = [
+  { name: 'lookup', needs: 'free', authorize: () => {} },
+  { name: 'redirect', needs: 'free', authorize: () => {} },
+  { name: 'reverseip', needs: 'free', authorize: () => {} },
+  { name: 'dnshistory', needs: 'basic', authorize: authorizeHistory },
+  { name: 'daily', needs: 'basic', authorize: authorizeDaily },
+  { name: 'snapshot', needs: 'export', authorize: ({ account }) => authorizeSnapshot(account, 'snapshot') },
+  { name: 'similar', needs: 'free', authorize: () => {} },
+]
+
+/** What the plan includes, and what the rest needs. */
+export const showPlan: AppHandler = (_context, caller) => {
+  const { account, limits, today } = caller
+  return jsonResponse(200, {
+    plan: planInForce(account, today),
+    base_plan: account.plan,
+    limits: { daily_calls: limits.dailyCalls, page_rows: limits.pageRows, history_states: limits.historyStates },
+    periods: account.periods.map(({ plan, first, last }) => ({ plan, first, last })),
+    addons: account.addons,
+    endpoints: REQUIREMENTS.map(({ name, needs, authorize }) => {
+      return { name, allowed: isAuthorized(() => authorize(caller)), needs }
+    }),
+  })
 }

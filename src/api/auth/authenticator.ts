@@ -5,7 +5,7 @@ import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable, planInForce 
 import { hashToken, isActive, parseToken } from '../../accounts/token.ts'
 import type { Ledger, TokenStanding } from '../../store/port/ledger.ts'
 import { type Day, dayOf, type Instant } from '../../values/time.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import type { ClientLimits } from '../http/limits/client-limits.ts'
 
 /** The caller of a request, with the limits that apply now. */

@@ -1,10 +1,11 @@
 /** Authenticates requests outside /v1.0/, whose token is a header. */
 
-import { SESSION_COOKIE } from '../app/session-authenticator.ts'
-import type { ApiContext } from '../context.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
-import type { Caller } from './authenticator.ts'
+import type { Authenticator, Caller } from './authenticator.ts'
+import { SESSION_COOKIE, type SessionAuthenticator } from './session-authenticator.ts'
+
+type Authenticators = { authenticator: Authenticator; sessions: SessionAuthenticator }
 
 const NO_BEARER_MESSAGE =
   'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
@@ -14,7 +15,7 @@ const NO_PASSWORD_TOKEN_MESSAGE = 'There is no token: send it as the password of
 
 /** The caller of the bearer token (RFC 6750, section 2.1). Throws `token_missing` and `token_invalid`. */
 export function authenticateBearer(
-  { authenticator }: Pick<ApiContext, 'authenticator'>,
+  { authenticator }: Pick<Authenticators, 'authenticator'>,
   { headers, ip }: ApiRequest,
 ): Caller | Promise<Caller> {
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
@@ -27,7 +28,7 @@ export function authenticateBearer(
  * user name. Throws `token_missing` and `token_invalid`.
  */
 export function authenticateBasicOrBearer(
-  context: Pick<ApiContext, 'authenticator'>,
+  context: Pick<Authenticators, 'authenticator'>,
   request: ApiRequest,
 ): Caller | Promise<Caller> {
   const encoded = /^Basic +([\w+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1]
@@ -41,10 +42,7 @@ export function authenticateBasicOrBearer(
  * The caller of the bearer token, or of the session if there is a session cookie and no token. A session needs the
  * header X-CSRF-Token. Throws `token_missing`, `token_invalid`, `session_missing` and `origin_refused`.
  */
-export function authenticateBearerOrSession(
-  context: Pick<ApiContext, 'authenticator' | 'sessions'>,
-  request: ApiRequest,
-): Caller | Promise<Caller> {
+export function authenticateBearerOrSession(context: Authenticators, request: ApiRequest): Caller | Promise<Caller> {
   const { authorization, cookie } = request.headers
   const isSession = authorization === undefined && cookie?.includes(`${SESSION_COOKIE}=`)
   return isSession

@@ -2,7 +2,7 @@
 
 import { hash, verify } from '@node-rs/argon2'
 import { normalizePassword } from '../../accounts/password.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 
 /** 19 MiB, two passes, one lane: the minimum that the OWASP Password Storage Cheat Sheet recommends. */
 const ARGON2ID = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 }

@@ -1,19 +1,27 @@
 /** POST /batch: up to 1,000 calls in one request, answered as lines in their order. */
 
+import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearer } from '../auth/bearer.ts'
-import { type ApiContext, toApiError } from '../context.ts'
-import { ApiError } from '../errors.ts'
-import { NDJSON_TYPE } from '../formats/negotiation.ts'
+import type { ApiContext } from '../context/context.ts'
+import { ApiError } from '../http/errors.ts'
 import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
-import { COMMON_HEADERS, rateLimitHeaders } from '../http/headers.ts'
-import { acceptsGzip, isBodyTooLarge } from '../http/request.ts'
-import { bearerChallenge, crossOriginHeaders, errorResponse, isLastResponse, sendResponse } from '../http/response.ts'
-import { answerLines, type BatchAccount, type LineAnswer } from './answer-lines.ts'
-import { AnswerWriter } from './answer-writer.ts'
-import { MAX_BATCH_BODY_BYTES, splitBatch } from './lines.ts'
+import { COMMON_HEADERS } from '../http/headers.ts'
+import { acceptsGzip, isBodyTooLarge, NDJSON_TYPE } from '../http/request.ts'
+import {
+  bearerChallenge,
+  crossOriginHeaders,
+  errorResponse,
+  isLastResponse,
+  type ResponseContext,
+  sendResponse,
+  toApiError,
+} from '../http/response.ts'
+import { drained, type ResponseBody, writeParts } from '../http/write-parts.ts'
+import { rateLimitHeaders } from '../quota/rate-limit.ts'
+import { answerLines, type BatchAccount, type LineAnswer, MAX_BATCH_BODY_BYTES, splitBatch } from './batch-lines.ts'
 
 /** The fastest level; what is written is sent, so that a client gets the answers as they are ready. */
 const GZIP_OPTIONS = { level: 1, flush: constants.Z_SYNC_FLUSH }
@@ -86,4 +94,80 @@ async function sendAnswers(
     if (raw.destroyed) break
   }
   writer.end()
+}
+
+/** Bytes of answers that are written at once, if so many are ready. */
+const CHUNK_BYTES = 65_536
+
+/** Writes the answers of a batch, many at once: a write to a connection costs more than a look-up. */
+class AnswerWriter {
+  readonly #responses: Pick<ResponseContext, 'unsentBytes'>
+  readonly #sink: Writable
+  #ready: LineAnswer[] = []
+  #bytes = 0
+  #isWaiting = false
+
+  constructor(responses: Pick<ResponseContext, 'unsentBytes'>, sink: Writable) {
+    this.#responses = responses
+    this.#sink = sink
+  }
+
+  /**
+   * Adds an answer. It is written when many bytes are ready, or when no answer was added in one turn of the event loop.
+   * It is released when the client has taken it, or has disconnected. Resolves when the client can take more.
+   */
+  async add(answer: LineAnswer): Promise<void> {
+    this.#ready.push(answer)
+    this.#writeWhenIdle()
+    this.#bytes += answer.bytes
+    if (this.#bytes < CHUNK_BYTES) return
+    this.#write()
+    if (this.#sink.writableNeedDrain) await drained(this.#sink)
+  }
+
+  /** Writes the rest. */
+  end(): void {
+    this.#write()
+    this.#sink.end()
+  }
+
+  #writeWhenIdle(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    const count = this.#ready.length
+    setImmediate(() => {
+      this.#isWaiting = false
+      if (this.#ready.length > count) this.#writeWhenIdle()
+      else this.#write()
+    })
+  }
+
+  #write(): void {
+    const answers = this.#ready
+    const bytes = this.#bytes
+    if (answers.length === 0) return
+    this.#ready = []
+    this.#bytes = 0
+    this.#responses.unsentBytes += bytes
+    writeParts(this.#sink, joinTexts(answers), () => {
+      this.#responses.unsentBytes -= bytes
+      for (const { release } of answers) release()
+    })
+  }
+}
+
+/** The parts of answers; texts that follow each other are one part. */
+function joinTexts(answers: readonly LineAnswer[]): ResponseBody {
+  const joined: (string | Uint8Array)[] = []
+  let text = ''
+  for (const { parts } of answers) {
+    for (const part of parts) {
+      if (typeof part === 'string') text += part
+      else {
+        joined.push(text, part)
+        text = ''
+      }
+    }
+  }
+  return [...joined, text]
 }

@@ -4,11 +4,11 @@ import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
 import { type FileKind, fileName } from '../../jobs/file-store/file-store.ts'
 import { type Day, parseDay } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
+import { type Parameters, readTextParameter } from '../http/parameters.ts'
 import type { Endpoint } from './endpoint.ts'
-import { Type } from './json-schema.ts'
-import { type Parameters, readTextParameter } from './parameters.ts'
+import { Type } from './schema.ts'
 
 /** The kinds of follow-up files by the days between registration and probe. */
 const FOLLOWUP_KINDS: ReadonlyMap<string, DailyKind> = new Map([

@@ -5,12 +5,11 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { formatInstant, type Instant, parseFormattedInstant } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
-import { nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
+import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from '../http/parameters.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
 import { DNSHISTORY_EXAMPLE } from './examples.ts'
-import { type JsonSchema, Type } from './json-schema.ts'
-import { type Parameters, readLimitParameter, readNameParameter, readTextParameter } from './parameters.ts'
+import { nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
 import {
   AddressSchema,
   AppliedLimitSchema,
@@ -19,10 +18,12 @@ import {
   enumString,
   exactObject,
   InstantSchema,
+  type JsonSchema,
   limitParameter,
   MaxLimitSchema,
   planLimitsText,
   RcodeSchema,
+  Type,
 } from './schema.ts'
 
 /** The default number of states per record type. */

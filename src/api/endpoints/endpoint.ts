@@ -4,13 +4,13 @@ import type { SimilarityService } from '../../similar/query/similarity-service.t
 import type { FactsReader, LastObserved } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Caller } from '../auth/authenticator.ts'
-import type { CursorKeys } from '../cursor/cursor.ts'
-import type { Envelope, ErrorKey } from '../errors.ts'
+import type { Envelope, ErrorKey } from '../http/errors.ts'
 import type { FileDownload, ReadableFileStore } from '../http/files/file-response.ts'
 import type { Headers } from '../http/headers.ts'
+import type { Parameters } from '../http/parameters.ts'
 import type { ResponseBody } from '../http/write-parts.ts'
-import type { JsonSchema, ObjectSchema } from './json-schema.ts'
-import type { Parameters } from './parameters.ts'
+import type { CursorKeys } from '../signing/cursor.ts'
+import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /** `domain` and `ip` are the paths of profiles, `pdns` that of passive DNS, all outside `/v1.0/`. */
 export type EndpointName = V1EndpointName | 'domain' | 'ip' | 'pdns'

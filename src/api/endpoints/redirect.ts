@@ -1,11 +1,10 @@
 /** /redirect: the domains that redirect to a given domain. */
 
 import type { DomainName } from '../../values/domain-name.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
+import { readLimitParameter, readNameParameter } from '../http/parameters.ts'
 import type { Endpoint } from './endpoint.ts'
 import { REDIRECT_EXAMPLE } from './examples.ts'
-import { Type } from './json-schema.ts'
-import { readLimitParameter, readNameParameter } from './parameters.ts'
+import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
 import {
   AppliedLimitSchema,
   DomainQuerySchema,
@@ -17,6 +16,7 @@ import {
   OkMessageSchema,
   planLimitsText,
   RcodeSchema,
+  Type,
 } from './schema.ts'
 
 /** The default number of rows of a page. */

@@ -4,12 +4,11 @@ import type { NeighbourPosition } from '../../store/port/store.ts'
 import { addressProblem } from '../../values/address-problem.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../cursor/paging.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
+import { readLimitParameter, readQueryParameter, rejectName } from '../http/parameters.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
 import { REVERSEIP_EXAMPLE } from './examples.ts'
-import { Type } from './json-schema.ts'
-import { readLimitParameter, readQueryParameter, rejectName } from './parameters.ts'
+import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
 import {
   AddressSchema,
   AppliedLimitSchema,
@@ -22,6 +21,7 @@ import {
   OkMessageSchema,
   planLimitsText,
   RcodeSchema,
+  Type,
 } from './schema.ts'
 
 /** The default number of rows of a page. */

@@ -1,7 +1,41 @@
-/** The parts of JSON Schema that several endpoints share. */
+/** JSON Schema (draft 2020-12): its builders, and the parts that several endpoints share. */
 
 import { DEFAULT_PLAN_LIMITS, type PlanLimits } from '../../accounts/plan.ts'
-import { type JsonSchema, type ObjectSchema, Type } from './json-schema.ts'
+
+/** A schema: its keywords. `OPTIONAL` marks the schema of a property that an object may lack. */
+export type JsonSchema = Readonly<Record<string, unknown>> & { readonly [OPTIONAL]?: true }
+export type ObjectSchema = JsonSchema & {
+  readonly properties: Readonly<Record<string, JsonSchema>>
+  readonly required?: readonly string[]
+}
+
+type Keywords = Readonly<Record<string, unknown>>
+
+/** A symbol, so that JSON does not contain it. */
+const OPTIONAL = Symbol('optional')
+
+export const Type = {
+  String: (keywords?: Keywords): JsonSchema => ({ type: 'string', ...keywords }),
+  Integer: (keywords?: Keywords): JsonSchema => ({ type: 'integer', ...keywords }),
+  Number: (keywords?: Keywords): JsonSchema => ({ type: 'number', ...keywords }),
+  Boolean: (keywords?: Keywords): JsonSchema => ({ type: 'boolean', ...keywords }),
+  Null: (keywords?: Keywords): JsonSchema => ({ type: 'null', ...keywords }),
+  /** No value is valid. */
+  Never: (): JsonSchema => ({ not: {} }),
+  Literal: (value: string | number, keywords?: Keywords): JsonSchema => ({
+    type: typeof value,
+    const: value,
+    ...keywords,
+  }),
+  Array: (items: JsonSchema, keywords?: Keywords): JsonSchema => ({ type: 'array', items, ...keywords }),
+  Union: (schemas: readonly JsonSchema[], keywords?: Keywords): JsonSchema => ({ anyOf: schemas, ...keywords }),
+  Optional: (schema: JsonSchema): JsonSchema => ({ ...schema, [OPTIONAL]: true }),
+  /** Requires every property that is not optional. */
+  Object(properties: Readonly<Record<string, JsonSchema>>, keywords?: Keywords): ObjectSchema {
+    const required = Object.keys(properties).filter((key) => !properties[key]![OPTIONAL])
+    return { type: 'object', ...(required.length > 0 && { required }), properties, ...keywords }
+  },
+}
 
 /** The schema of an object with exactly these keys. */
 export function exactObject(properties: ObjectSchema['properties']): ObjectSchema {
@@ -55,4 +89,15 @@ export function planLimitsText(limit: keyof PlanLimits): string {
       value === null ? [] : `${plan[0]!.toUpperCase()}${plan.slice(1)} ${value.toLocaleString('en-US')}`,
     )
     .join(', ')
+}
+
+export const UtcInstantSchema = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$',
+  description: 'An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`.',
+})
+
+export const CostSchema = Type.Literal(1, { description: 'The units that this response cost.' })
+
+export function nullable(schema: JsonSchema, description: string): JsonSchema {
+  return Type.Union([schema, Type.Null()], { description })
 }

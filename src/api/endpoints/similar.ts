@@ -1,11 +1,10 @@
 /** /similar: websites whose start page has a similar text. */
 
 import type { SimilarRow } from '../../similar/query/similarity-service.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
+import { readLimitParameter, readNameParameter } from '../http/parameters.ts'
 import type { Endpoint } from './endpoint.ts'
 import { SIMILAR_EXAMPLE } from './examples.ts'
-import { Type } from './json-schema.ts'
-import { readLimitParameter, readNameParameter } from './parameters.ts'
 import {
   AppliedLimitSchema,
   DomainQuerySchema,
@@ -15,6 +14,7 @@ import {
   MaxLimitSchema,
   OkMessageSchema,
   RcodeSchema,
+  Type,
 } from './schema.ts'
 
 const Similarity = Type.Number({ minimum: 0, maximum: 1, description: 'Four decimals.' })

@@ -3,13 +3,12 @@
 import { type Account, ADDONS, type Addon } from '../../accounts/account.ts'
 import type { FileKind, FileManifest, FileName } from '../../jobs/file-store/file-store.ts'
 import { formatInstant } from '../../values/time.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
+import { isSwitchedOn, type Parameters } from '../http/parameters.ts'
 import type { Endpoint } from './endpoint.ts'
 import { SNAPSHOT_EXAMPLE } from './examples.ts'
-import { Type } from './json-schema.ts'
-import { isSwitchedOn, type Parameters } from './parameters.ts'
-import { enumString, exactObject, OkMessageSchema, RcodeSchema } from './schema.ts'
+import { enumString, exactObject, OkMessageSchema, RcodeSchema, Type } from './schema.ts'
 
 export const snapshot: Endpoint = {
   name: 'snapshot',

@@ -1,8 +1,8 @@
 /** The access log: one log line and one metrics sample for every request, when its response is closed. */
 
 import { type DestinationStream, type Logger, symbols } from 'pino'
-import type { ApiMetrics } from '../metrics.ts'
 import type { AccessRecord, ApiRequest } from './exchange.ts'
+import type { ApiMetrics } from './metrics.ts'
 import { normalizedPath } from './request.ts'
 
 declare module 'fastify' {

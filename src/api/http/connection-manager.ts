@@ -2,11 +2,15 @@
 
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { SYSTEM_TIMERS, type Timers } from '../timers.ts'
 import { ClientConnection, connectionOf } from './connection.ts'
 import { Admission } from './limits/admission.ts'
-import { MAX_PARSED_PENDING } from './limits/connection-bounds.ts'
-import type { ConnectionRegistry, OpenConnection, QueryRecognizer } from './pending-request.ts'
+import {
+  type ConnectionRegistry,
+  MAX_PARSED_PENDING,
+  type OpenConnection,
+  type QueryRecognizer,
+} from './pending-request.ts'
+import { SYSTEM_TIMERS, type Timers } from './timers.ts'
 
 /** Milliseconds between two checks for clients that do not read their responses. */
 const STALL_CHECK_MS = 5_000

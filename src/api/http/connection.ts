@@ -3,10 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { DirectPathSelector } from './direct/direct-path.ts'
-import * as bounds from './limits/connection-bounds.ts'
-import { lingerThenClose } from './linger.ts'
+import * as bounds from './pending-request.ts'
 import { type ConnectionRegistry, ParsedRequest, PendingQueue, type PendingRequest } from './pending-request.ts'
-import { takeListener } from './take-listener.ts'
 
 const connectionsBySocket = new WeakMap<object, ClientConnection>()
 
@@ -244,4 +242,32 @@ export class ClientConnection {
     this.#pending.abortAll()
     this.#registry.open.delete(this)
   }
+}
+
+/** The limits, in milliseconds and bytes, of reading after the last response. */
+const LINGER_MS = 2_000
+const LINGER_BYTES = 2 ** 20
+
+/**
+ * Closes a connection after its last response without a reset that would destroy it (RFC 9112, section 9.6): waits until
+ * the client closes its side, and drops what it sends until then.
+ */
+function lingerThenClose(socket: Socket, hasEnded: boolean): void {
+  if (hasEnded) return void socket.destroy()
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(timer))
+  let dropped = 0
+  socket.on('data', (bytes) => {
+    dropped += bytes.length
+    if (dropped > LINGER_BYTES) socket.destroy()
+  })
+}
+
+/** Removes the only listener that node:http has added for an event of a socket, and returns it. */
+function takeListener<Argument extends unknown[]>(socket: Socket, event: string): (...args: Argument) => void {
+  const [listener, ...others] = socket.listeners(event).filter(({ name }) => name !== 'onReadableStreamEnd')
+  if (listener === undefined || others.length > 0)
+    throw new Error(`unexpected listeners of node:http for the event ${event}`)
+  socket.removeListener(event, listener as () => void)
+  return (...args) => void Reflect.apply(listener, socket, args)
 }

@@ -1,8 +1,7 @@
-/** The headers of responses: common ones, rate limit, Observed-At and CORS. */
+/** The headers of responses: common ones, Observed-At, CORS and dates. */
 
 import type { LastObserved } from '../../store/port/store.ts'
-import { formatInstant, type Instant, secondsToMidnight } from '../../values/time.ts'
-import type { Caller } from '../auth/authenticator.ts'
+import { formatInstant, type Instant } from '../../values/time.ts'
 
 /** Names and values alternately, the form that node:http accepts. */
 export type Headers = readonly string[]
@@ -26,20 +25,6 @@ export const COMMON_HEADERS: Headers = [
   'X-Content-Type-Options',
   'nosniff',
 ]
-
-/**
- * RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) for a caller with `remaining` calls; none if
- * the caller has no limit.
- */
-export function rateLimitHeaders({ limits, now }: Caller, remaining: number): string[] {
-  if (limits.dailyCalls === null) return []
-  return [
-    'RateLimit-Policy',
-    `"daily";q=${limits.dailyCalls};w=86400`,
-    'RateLimit',
-    `"daily";r=${remaining};t=${secondsToMidnight(now)}`,
-  ]
-}
 
 /** Adds Observed-At, a dictionary (RFC 9651) with the times of the last DNS and web observations, if there are any. */
 export function addObservedAt(headers: string[], { dns, web }: LastObserved): void {
@@ -88,4 +73,27 @@ export function corsHeaders(cors: Cors, origin: string | undefined): Headers {
   const vary = ['Vary', 'Accept-Encoding, Origin']
   if (origin === undefined || !cors.includes(origin)) return vary
   return [...vary, 'Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED_HEADERS]
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+const HTTP_TIME_PATTERN = '(?<time>\\d\\d:\\d\\d:\\d\\d)'
+const HTTP_DATE_PATTERNS = [
+  `[A-Z][a-z]{2}, (?<day>\\d\\d) (?<month>[A-Z][a-z]{2}) (?<year>\\d{4}) ${HTTP_TIME_PATTERN} GMT`,
+  `[A-Z][a-z]{5,8}, (?<day>\\d\\d)-(?<month>[A-Z][a-z]{2})-(?<year>\\d\\d) ${HTTP_TIME_PATTERN} GMT`,
+  `[A-Z][a-z]{2} (?<month>[A-Z][a-z]{2}) (?<day>[ \\d]\\d) ${HTTP_TIME_PATTERN} (?<year>\\d{4})`,
+].map((shape) => new RegExp(`^${shape}$`))
+
+export function formatHttpDate(instant: Instant): string {
+  return new Date(instant * 1000).toUTCString()
+}
+
+/** Parses the three formats of the RFC. Returns null for any other text. Two-digit years are from 1970 to 2069. */
+export function parseHttpDate(text: string): Instant | null {
+  const groups = HTTP_DATE_PATTERNS.map((shape) => shape.exec(text)?.groups).find((each) => each !== undefined)
+  if (groups === undefined) return null
+  const month = MONTHS.indexOf(groups.month!) + 1
+  const year = groups.year!.length === 4 ? groups.year! : `${Number(groups.year) < 70 ? 20 : 19}${groups.year}`
+  const day = groups.day!.trim().padStart(2, '0')
+  const instant = Date.parse(`${year}-${String(month).padStart(2, '0')}-${day}T${groups.time}Z`) / 1000
+  return Number.isNaN(instant) ? null : instant
 }

@@ -1,12 +1,16 @@
-/** Sends responses: gzips the body if the client accepts that, and sends a long one in batches. */
+/** Sends responses and errors: gzips the body if the client accepts that, and sends a long one in batches. */
 
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip as gzipCallback, gzipSync } from 'node:zlib'
-import type { ApiError, Envelope } from '../errors.ts'
+import type { Logger } from 'pino'
+import { FileStoreFault } from '../../jobs/file-store/file-store-fault.ts'
+import { userMessageOf } from '../../store/engines.ts'
+import { StoreFault } from '../../store/port/fault.ts'
 import { connectionOf } from './connection.ts'
+import { ApiError, type Envelope, overloadedError } from './errors.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip } from './request.ts'
@@ -132,4 +136,35 @@ export function errorResponse(error: ApiError, envelope: Envelope, headers: Head
   const { status, retryAfter } = error
   const retry = retryAfter === null ? [] : ['Retry-After', String(retryAfter)]
   return { status, body: [error.body(envelope)], headers: [...headers, ...retry] }
+}
+
+/** Sends the response of a handler outside /v1.0/, or that of the error that it throws. */
+export async function respond(
+  context: FaultContext & { responses: ResponseContext },
+  request: ApiRequest,
+  reply: ApiReply,
+  answer: () => ApiResponse | Promise<ApiResponse>,
+): Promise<void> {
+  const { responses } = context
+  try {
+    await sendResponse(responses, request, reply, await answer())
+  } catch (thrown) {
+    const error = toApiError(context, request.id, thrown)
+    await sendResponse(responses, request, reply, errorResponse(error, 'top', bearerChallenge(request, error)))
+  }
+}
+
+const STORE_UNAVAILABLE_MESSAGE = 'The store of this service does not respond: try again.'
+const FILES_UNAVAILABLE_MESSAGE = 'The files of this service are not available at the moment: try again.'
+
+/** Where an internal error is logged. */
+type FaultContext = { log: Pick<Logger, 'error'> }
+
+/** The API error for a thrown value. An internal error is logged completely, and the client gets no details. */
+export function toApiError({ log }: FaultContext, id: string, thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  log.error({ request: id, err: thrown }, 'internal error')
+  if (thrown instanceof FileStoreFault) return overloadedError(FILES_UNAVAILABLE_MESSAGE)
+  const isStoreFault = thrown instanceof StoreFault || userMessageOf(thrown) !== null
+  return isStoreFault ? overloadedError(STORE_UNAVAILABLE_MESSAGE) : new ApiError('internal_error')
 }

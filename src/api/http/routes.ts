@@ -1,8 +1,8 @@
 /** Adds routes to the server, each with its answer to OPTIONS. */
 
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiContext } from '../context.ts'
 import { preflightHeaders } from './headers.ts'
+import type { HttpContext } from './limits/overload.ts'
 import { sendResponse } from './response.ts'
 
 /** Sends the response itself. */
@@ -11,7 +11,7 @@ export type RouteHandler = (request: FastifyRequest, reply: FastifyReply) => Pro
 /** Adds a route, and a route for OPTIONS. */
 export function addRoute(
   app: FastifyInstance,
-  context: ApiContext,
+  context: HttpContext,
   url: string,
   method: string[],
   handler: RouteHandler,
@@ -25,7 +25,7 @@ export function addRoute(
 type PageMethods = Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', RouteHandler>>
 
 /** Adds a path of the web page: no other origin may read its responses. */
-export function addPageRoute(app: FastifyInstance, context: ApiContext, url: string, handlers: PageMethods): void {
+export function addPageRoute(app: FastifyInstance, context: HttpContext, url: string, handlers: PageMethods): void {
   const config = { isSameOrigin: true }
   const methods: string[] = []
   for (const [name, handler] of Object.entries(handlers)) {
@@ -56,7 +56,7 @@ function addMethods(
 
 function addOptions(
   app: FastifyInstance,
-  { responses }: ApiContext,
+  { responses }: HttpContext,
   url: string,
   methods: readonly string[],
   config: FastifyContextConfig,

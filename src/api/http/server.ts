@@ -6,16 +6,14 @@ import type { Socket } from 'node:net'
 import proxyAddr from '@fastify/proxy-addr'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { forwardedAddresses } from '../../values/client-address.ts'
-import { type ApiContext, toApiError } from '../context.ts'
-import { ApiError } from '../errors.ts'
 import { type AccessLogOptions, beginAccessRecord, endAccessRecord } from './access-log.ts'
 import { connectionOf } from './connection.ts'
 import { ConnectionManager } from './connection-manager.ts'
 import { DirectPath, type DirectPathOptions, type DirectRoutes } from './direct/direct-path.ts'
-import { KnownPaths } from './known-paths.ts'
-import { admitRequest } from './limits/overload.ts'
+import { ApiError } from './errors.ts'
+import { admitRequest, type HttpContext } from './limits/overload.ts'
 import { normalizedPath, parseBody, parseQueryString } from './request.ts'
-import { errorResponse, sendResponse } from './response.ts'
+import { errorResponse, sendResponse, toApiError } from './response.ts'
 
 /** Milliseconds within which the head of a request, and the whole request, must arrive. */
 const HEADERS_TIMEOUT_MS = 10_000
@@ -44,7 +42,7 @@ export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailur
 }
 
 /** Creates a server without endpoints. It logs every request, and answers unknown paths with `endpoint_unknown`. */
-export function createHttpServer(context: ApiContext, options: HttpServerOptions) {
+export function createHttpServer(context: HttpContext, options: HttpServerOptions) {
   const { log, metrics, monotonicMs = () => performance.now(), settings, directRoutes } = options
   const onFailure = (address: string): void => context.clientLimits.countFailure(address)
   const accessLog: AccessLogOptions = { log, metrics, monotonicMs, onFailure }
@@ -75,16 +73,16 @@ export function createHttpServer(context: ApiContext, options: HttpServerOptions
   })
   addErrorHandlers(app, context, reject)
   const directPath = createDirectPath(context, accessLog, { nextId, settings, directRoutes })
-  const front = new ConnectionManager(app.server, monotonicMs, directPath)
+  const connections = new ConnectionManager(app.server, monotonicMs, directPath)
   if (settings.trustedProxies.length > 0) app.server.prependListener('request', keepForwardedAddresses)
-  return { app, front }
+  return { app, connections }
 }
 
 type DirectPathSettings = Pick<HttpServerOptions, 'settings' | 'directRoutes'> & { nextId: () => string }
 
 /** Null if the setting switches the direct path off. */
 function createDirectPath(
-  context: ApiContext,
+  context: HttpContext,
   accessLog: AccessLogOptions,
   { nextId, settings, directRoutes }: DirectPathSettings,
 ): DirectPath | null {
@@ -132,7 +130,7 @@ function createFastify(
 
 type RejectHandler = (request: FastifyRequest, reply: FastifyReply) => void
 
-function addErrorHandlers(app: FastifyInstance, context: ApiContext, reject: RejectHandler): void {
+function addErrorHandlers(app: FastifyInstance, context: HttpContext, reject: RejectHandler): void {
   // ignore an unknown Expect (RFC 9110, section 10.1.1) instead of a 417 without a body
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setNotFoundHandler(reject)
@@ -155,7 +153,7 @@ function readAnyBody(app: FastifyInstance): void {
 
 /** Answers `endpoint_unknown`, with the methods of the path if it has any. */
 function rejectPath(
-  { responses }: ApiContext,
+  { responses }: HttpContext,
   methods: readonly string[],
   request: FastifyRequest,
   reply: FastifyReply,
@@ -208,4 +206,29 @@ function requestIdGenerator(): () => string {
   const prefix = randomBytes(6).toString('base64url')
   let count = 0
   return () => `${prefix}-${(count++).toString(36)}`
+}
+
+type KnownPath = { pattern: RegExp; methods: Set<string> }
+
+/** The known paths and their methods. A requested path is compared with them and never parsed as a route. */
+class KnownPaths {
+  readonly #paths = new Map<string, KnownPath>()
+
+  /** Adds methods to a route. `:name` in the route matches one segment. */
+  add(route: string, methods: string | readonly string[]): void {
+    const pattern = new RegExp(`^${route.split('/').map(segmentPattern).join('/')}$`)
+    const known = this.#paths.get(route) ?? { pattern, methods: new Set() }
+    for (const method of [methods].flat()) known.methods.add(method)
+    this.#paths.set(route, known)
+  }
+
+  /** The methods of a path; none if the path is unknown. */
+  methodsOf(path: string): string[] {
+    for (const { pattern, methods } of this.#paths.values()) if (pattern.test(path)) return [...methods]
+    return []
+  }
+}
+
+function segmentPattern(segment: string): string {
+  return segment.startsWith(':') ? '[^/]+' : segment.replace(/[^\w-]/g, '\\$&')
 }

@@ -1,15 +1,19 @@
 /** The tools that ask one endpoint each: characteristics, neighbours, redirects, history, similar pages, profile. */
 
+import { alternativeNote, hostAlternative } from '../../values/host-alternative.ts'
 import { parsePastedQuery } from '../../values/pasted-query.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
-import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
-import { enumString } from '../endpoints/schema.ts'
-import { KnownCharacteristicsSchema } from '../profiles/characteristics.ts'
-import { boundStates } from './bound-states.ts'
-import { cleanProperties } from './clean-values.ts'
-import { askForHost } from './host-answers.ts'
-import { type QueryTool, resultSchema, type Tool, type ToolArguments } from './tool.ts'
+import { KnownCharacteristicsSchema } from '../endpoints/lookup.ts'
+import { enumString, type JsonSchema, Type } from '../endpoints/schema.ts'
+import {
+  type QueryTool,
+  resultSchema,
+  type SourceResponse,
+  type Tool,
+  type ToolArguments,
+  type ToolSource,
+} from './tool.ts'
 
 const COST = 'Costs 1 call of the daily limit.'
 const PAGING = 'If `next` is not null, repeat the call with it as `next` to get further rows.'
@@ -176,4 +180,108 @@ function parametersOf(values: ToolArguments, limits: QueryTool['limits']) {
     ...(next !== undefined && next !== null && { next: String(next) }),
     ...(type !== undefined && type !== null && { type: String(type) }),
   }
+}
+
+type Parameters = Record<string, unknown>
+/** `note`: says that the response is about another name; null if it is not. */
+type HostResponse = SourceResponse & { note: string | null }
+
+/**
+ * Asks for the host of a URL, and for its registrable domain if nothing is on record for the host. `text`: the query as it
+ * was pasted.
+ */
+async function askForHost(
+  source: ToolSource,
+  endpoint: string,
+  parameters: Parameters,
+  text: string,
+): Promise<HostResponse> {
+  const response = await source.ask(endpoint, parameters)
+  const alternative = hostAlternative(text)
+  if (alternative === null) return { ...response, note: null }
+  const note = alternativeNote(alternative)
+  if (endpoint === 'domain') return { ...response, note: response.body.requested ? note : null }
+  const isOtherPage = parameters.next !== undefined && errorOf(response) === 'cursor_mismatch'
+  if (!isOtherPage && !(isNothing(response) && (await isUnknown(source, alternative.host))))
+    return { ...response, note: null }
+  return { ...(await source.ask(endpoint, { ...parameters, query: alternative.domain })), note }
+}
+
+async function isUnknown(source: ToolSource, host: string): Promise<boolean> {
+  return errorOf(await source.ask('lookup', { query: host })) === 'no_data'
+}
+
+/** Whether there is no row and no state in a response. */
+function isNothing(response: SourceResponse): boolean {
+  if (response.status !== 200) return errorOf(response) === 'no_data'
+  return Object.values(response.body.result as object).every((states) => Array.isArray(states) && states.length === 0)
+}
+
+function errorOf({ status, body }: SourceResponse): unknown {
+  return status === 200 ? null : ((body.result ?? body) as { error?: unknown }).error
+}
+
+type State = { type: string; first_seen: string }
+/** The result of the tool. `states`: newest first within each type. `older`: the types with older states. */
+type History = { states: State[]; older: string[]; next: string | null; notes: string[] }
+
+/** The characters of all states together; a single state is never left out. */
+const MAX_STATES_LENGTH = 40_000
+const CUT_STATES_NOTE = 'Older states are left out, because the result would be too long.'
+
+/**
+ * Leaves out the oldest states of a result that is too long. With one type, `next` is then the `first_seen` of the last
+ * state that is left, which the endpoint accepts. Otherwise `older` names the types that lost states.
+ */
+function boundStates(result: Record<string, unknown>, isOneType: boolean): Record<string, unknown> {
+  const { states, older, notes } = result as History
+  let length = 0
+  const kept = states.filter((state, index) => {
+    length += JSON.stringify(state).length
+    return index === 0 || length <= MAX_STATES_LENGTH
+  })
+  if (kept.length === states.length) return result
+  const cut = states.filter((state) => !kept.includes(state)).map(({ type }) => type)
+  return {
+    ...result,
+    states: kept,
+    older: [...new Set([...older, ...cut])],
+    ...(isOneType && { next: kept.at(-1)!.first_seen }),
+    notes: [...notes, CUT_STATES_NOTE],
+  }
+}
+
+/** The maximum number of characters of one text. */
+const MAX_TEXT_LENGTH = 1_000
+/** The maximum number of elements of a list inside a row, such as the records of a state. */
+const MAX_INNER_ELEMENTS = 50
+/** Control characters, and characters without a width or that change the direction of text. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+const CUT_NOTE = 'Long texts and long lists of records are cut off.'
+
+/**
+ * Clean copies of the properties of a result, at any depth: texts without invisible characters and of a bounded length,
+ * lists inside rows of a bounded length. The lists of rows themselves are bounded already. `notes` says what was cut.
+ */
+function cleanProperties(properties: Record<string, unknown>): {
+  properties: Record<string, unknown>
+  notes: string[]
+} {
+  let isCut = false
+  const clean = (value: unknown, depth: number): unknown => {
+    if (typeof value === 'string') {
+      if (value.length > MAX_TEXT_LENGTH) isCut = true
+      const text = value.slice(0, MAX_TEXT_LENGTH).replace(INVISIBLE, '\uFFFD')
+      return value.length > MAX_TEXT_LENGTH ? `${text}…` : text
+    }
+    if (Array.isArray(value)) {
+      const max = depth === 1 ? Number.POSITIVE_INFINITY : MAX_INNER_ELEMENTS
+      if (value.length > max) isCut = true
+      return value.slice(0, max).map((each) => clean(each, depth + 1))
+    }
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, clean(inner, depth + 1)]))
+  }
+  return { properties: clean(properties, 0) as Record<string, unknown>, notes: isCut ? [CUT_NOTE] : [] }
 }

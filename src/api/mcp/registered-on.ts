@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { domainToUnicode } from 'node:url'
 import { createGunzip } from 'node:zlib'
-import { Type } from '../endpoints/json-schema.ts'
+import { Type } from '../endpoints/schema.ts'
 import { resultSchema, type Tool } from './tool.ts'
 
 const DEFAULT_NAMES = 100

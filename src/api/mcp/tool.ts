@@ -1,6 +1,6 @@
 /** The form of a tool of the MCP server, and what it asks. */
 
-import { type JsonSchema, type ObjectSchema, Type } from '../endpoints/json-schema.ts'
+import { type JsonSchema, type ObjectSchema, Type } from '../endpoints/schema.ts'
 
 /** The response of an endpoint. `body`: its JSON. */
 export type SourceResponse = { status: number; body: Record<string, unknown> }

@@ -1,12 +1,10 @@
 /** Builds the OpenAPI 3.1 document from the declarations of the endpoints. */
 
-import { SESSION_COOKIE } from '../app/session-authenticator.ts'
+import { SESSION_COOKIE } from '../auth/session-authenticator.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { Type } from '../endpoints/json-schema.ts'
-import { partialFileResponses } from './file-responses.ts'
+import { Type } from '../endpoints/schema.ts'
 import { OWN_PATHS } from './own-paths.ts'
-import { queryParameter } from './parameters.ts'
-import { HEADERS, headerRefs, responsesOf } from './responses.ts'
+import { HEADERS, headerRefs, partialFileResponses, queryParameter, responsesOf } from './responses.ts'
 
 const TOKEN_SCHEMA = Type.String({ description: 'The API token.' })
 

@@ -1,11 +1,52 @@
-/** The responses of the OpenAPI document: statuses, bodies, errors and headers. */
+/** The responses of the OpenAPI document: statuses, bodies, errors, headers and files, and the parameters of a query. */
 
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
-import { type JsonSchema, Type } from '../endpoints/json-schema.ts'
-import { exactObject } from '../endpoints/schema.ts'
-import { ALL_ERRORS, type ErrorKey } from '../errors.ts'
-import { ROW_SOURCES } from '../formats/row-formats.ts'
-import { FILE_HEADERS, SENT_FILE_HEADERS } from './file-responses.ts'
+import { exactObject, type JsonSchema, Type } from '../endpoints/schema.ts'
+import { ALL_ERRORS, type ErrorKey } from '../http/errors.ts'
+import { ROW_SOURCES } from '../queries/formatted-response.ts'
+
+export const FILE_HEADERS = {
+  ETag: { description: 'The strong entity tag of the file (RFC 9110).', schema: { type: 'string' } },
+  'Last-Modified': { description: 'When the file was built.', schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The file name of the download.', schema: { type: 'string' } },
+  'Content-Range': { description: 'The range of bytes, and the size of the file.', schema: { type: 'string' } },
+  'Accept-Ranges': { description: '`bytes`: GET accepts `Range` and `If-Range`.', schema: { type: 'string' } },
+  'Repr-Digest': { description: 'SHA-256 of the whole file (RFC 9530).', schema: { type: 'string' } },
+} as const
+
+/** The headers of a response with a file. */
+export const SENT_FILE_HEADERS = [
+  'ETag',
+  'Last-Modified',
+  'Content-Disposition',
+  'Accept-Ranges',
+  'Repr-Digest',
+] as const
+
+const GZIP_CONTENT = { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } }
+
+type HeaderRefs = (...names: (keyof typeof FILE_HEADERS)[]) => Record<string, unknown>
+
+/** The responses to a GET for a file with conditions or a range. */
+export function partialFileResponses(headerRefs: HeaderRefs): Record<number, unknown> {
+  return {
+    206: {
+      description: 'The range that `Range` requests.',
+      headers: headerRefs(...SENT_FILE_HEADERS, 'Content-Range'),
+      content: GZIP_CONTENT,
+    },
+    304: { description: 'The client already has this file.', headers: headerRefs('ETag', 'Last-Modified') },
+    412: {
+      description: 'The file does not match `If-Match`.',
+      headers: headerRefs('ETag', 'Last-Modified'),
+    },
+    416: { description: 'The range is outside the file.', headers: headerRefs('ETag', 'Content-Range') },
+  }
+}
+
+export function fileResponse(headerRefs: HeaderRefs): Record<string, unknown> {
+  return { description: 'The file.', headers: headerRefs(...SENT_FILE_HEADERS), content: GZIP_CONTENT }
+}
 
 type JsonObject = Record<string, unknown>
 
@@ -94,4 +135,14 @@ export const HEADERS = {
 
 export function headerRefs(...names: (keyof typeof HEADERS)[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** A parameter of the query string. */
+export function queryParameter(
+  name: string,
+  parameterSchema: JsonSchema,
+  required: readonly string[] = [],
+): Record<string, unknown> {
+  const { description, ...schema } = parameterSchema as JsonSchema & { description?: string }
+  return { name, in: 'query', required: required.includes(name), description, schema }
 }

@@ -1,4 +1,4 @@
-/** The web page: answers page addresses with the shell, and `/assets/` with the files of the bundle. */
+/** The web page: answers page addresses with its document, and `/assets/` with the files of the bundle. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,8 +8,6 @@ import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { acceptsBrotli, acceptsGzip, normalizedPath } from '../http/request.ts'
 import { isLastResponse, type ResponseContext } from '../http/response.ts'
 import { MANIFEST_FILE, type PageManifest } from './bundle.ts'
-import { isApiPath, pageRouteOf, prefersHtml } from './page-addresses.ts'
-import { shellHeaders, shellHtml } from './shell.ts'
 
 const ASSETS_ROUTE = '/assets/:name'
 const SHELL_CACHE = 'public, max-age=0, must-revalidate'
@@ -98,4 +96,125 @@ function encodedBody(
 ): [body: Buffer, encoding: 'br' | 'gzip' | null] {
   if (acceptsBrotli(accepted)) return [brotli, 'br']
   return acceptsGzip(accepted) ? [gzipped, 'gzip'] : [body, null]
+}
+
+/** The addresses as routes, for the access log. `:name` matches one segment. */
+const PAGE_ROUTES = [
+  '/',
+  '/domain/:name',
+  '/domain/:name/history',
+  '/domain/:name/neighbours',
+  '/domain/:name/redirects',
+  '/domain/:name/similar',
+  '/ip/:address',
+  '/sign-in',
+  '/sign-up',
+  '/setup',
+  '/verify',
+  '/reset',
+  '/account',
+  '/account/tokens',
+  '/account/usage',
+  '/account/files',
+  '/operator',
+  '/operator/accounts/:id',
+  '/operator/audit',
+  '/operator/crawl',
+  '/operator/usage',
+  '/docs',
+  '/docs/:operation',
+]
+
+const PATTERNS = PAGE_ROUTES.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.replace(/:\w+/g, '[^/]+')}$`),
+}))
+
+/** The route of a page address; null if the path is none. `path`: without query string and trailing slash. */
+function pageRouteOf(path: string): string | null {
+  return PATTERNS.find(({ pattern }) => pattern.test(path))?.route ?? null
+}
+
+/** A version of the API, a folder of its paths, or a file: a browser gets an error of the API there. */
+const API_PATH = /^\/(?:v\d[^/]*|app|admin|assets)(?:\/|$)|\.\w+$/
+
+/** Whether an unknown path belongs to the API. */
+function isApiPath(path: string): boolean {
+  return API_PATH.test(path)
+}
+
+/**
+ * Whether a request wants a page: it names `text/html` and does not prefer JSON (RFC 9110, section 12.5.1). A request
+ * with a token is one of a program.
+ */
+function prefersHtml({ headers }: Pick<ApiRequest, 'headers'>): boolean {
+  if (headers.authorization !== undefined) return false
+  const types = (headers.accept ?? '').toLowerCase().split(',').map(parseMediaRange)
+  const html = types.find(({ type }) => type === 'text/html')
+  if (html === undefined || html.weight === 0) return false
+  const json = types.find(({ type }) => type === 'application/json')
+  return json === undefined || html.weight > json.weight || (html.weight === json.weight && html.index < json.index)
+}
+
+function parseMediaRange(text: string, index: number): { type: string; weight: number; index: number } {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))
+  return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0, index }
+}
+
+/** Allows only files and calls of this server, and no inline code. */
+const PAGE_CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The headers of the document at a route: the browser loads its files, and the data of the reference, at once. */
+function shellHeaders({ main, style }: PageManifest, route: string): string[] {
+  const preloads = [`</assets/${style}>; rel=preload; as=style`, `</assets/${main}>; rel=modulepreload`]
+  if (route.startsWith('/docs')) preloads.push('</openapi.json>; rel=preload; as=fetch; crossorigin')
+  return [
+    'Content-Security-Policy',
+    PAGE_CSP,
+    'Link',
+    preloads.join(', '),
+    'Cross-Origin-Opener-Policy',
+    'same-origin',
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+    'Permissions-Policy',
+    'camera=(), geolocation=(), microphone=()',
+    'X-Frame-Options',
+    'DENY',
+  ]
+}
+
+/** The HTML document of every page address: it loads the bundle, which renders the page. */
+function shellHtml({ main, style, theme, icon }: PageManifest): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="What is known about a domain: DNS and its history, website, neighbours, redirects.">
+<title>domaindex</title>
+<link rel="icon" href="/assets/${icon}" type="image/svg+xml">
+<script src="/assets/${theme}"></script>
+<link rel="stylesheet" href="/assets/${style}">
+<link rel="preload" href="/app/session" as="fetch" crossorigin>
+<script type="module" src="/assets/${main}"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript><p class="noscript">This page needs JavaScript. The API works without it: its description is
+<a href="/openapi.json">/openapi.json</a>.</p></noscript>
+</body>
+</html>
+`
 }

@@ -3,13 +3,16 @@
 import { StoreFault, StoreUnavailableFault, UncertainWriteFault } from '../../store/port/fault.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import type { Caller } from '../auth/authenticator.ts'
-import { SYSTEM_TIMERS, type Timers } from '../timers.ts'
-import { withTimeout } from '../with-timeout.ts'
+import { SYSTEM_TIMERS, type Timers, withTimeout } from '../http/timers.ts'
 import { TokenLease, type UnitSource } from './quota-lease.ts'
 import { dailyLimitOf, rateLimitError } from './rate-limit.ts'
-import { RefundQueue } from './refund-queue.ts'
-import { type Reservation, type ReservationSink, UnitReservation, UnlimitedReservation } from './reservation.ts'
-import { UsageBuffer } from './usage-buffer.ts'
+import {
+  type Reservation,
+  type ReservationSink,
+  UnitReservation,
+  UnlimitedReservation,
+  UsageBuffer,
+} from './reservation.ts'
 
 export type QuotaLimiterOptions = {
   ledger: Pick<
@@ -246,4 +249,36 @@ export class QuotaLimiter {
 
 function isSettled({ lease, waiting, openRequests }: AccountQuota): boolean {
   return lease.isEmpty && waiting.length + openRequests === 0
+}
+
+type PendingRefund = Pick<TokenLease, 'account' | 'day'>
+type RefundQueueOptions = { ledger: Pick<Ledger, 'refundUnit'>; onFault: (fault: unknown) => void }
+
+/** Refunds units that the ledger counts as spent, and retries refunds that failed. */
+class RefundQueue {
+  readonly #options: RefundQueueOptions
+  #pending: PendingRefund[] = []
+
+  constructor(options: RefundQueueOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Resolves when the refund succeeded or failed. After an uncertain write there is no retry, to avoid a double refund.
+   */
+  async refund(unit: PendingRefund): Promise<void> {
+    try {
+      await this.#options.ledger.refundUnit(unit.account, unit.day)
+    } catch (fault) {
+      if (!(fault instanceof UncertainWriteFault)) this.#pending.push(unit)
+      this.#options.onFault(fault)
+    }
+  }
+
+  /** Retries the refunds that failed. */
+  async retry(): Promise<void> {
+    const pending = this.#pending
+    this.#pending = []
+    await Promise.all(pending.map((each) => this.refund(each)))
+  }
 }

@@ -1,8 +1,11 @@
-/** Reservations: units of the daily budget that are held for calls whose outcome is not known yet. */
+/**
+ * Reservations: units of the daily budget that are held for calls whose outcome is not known yet, and the buffer of the
+ * calls that were charged.
+ */
 
+import type { UsageNote } from '../../store/port/ledger.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import type { TokenLease, UnitSource } from './quota-lease.ts'
-import type { UsageBuffer } from './usage-buffer.ts'
 
 /** The unit of a call. Only the first call of `charge` or `release` has an effect. */
 export type Reservation = {
@@ -69,5 +72,41 @@ export class UnlimitedReservation implements Reservation {
 
   async release(): Promise<void> {
     this.#isOpen = false
+  }
+}
+
+/** Buffers the usage records of charged calls until the ledger stores them. */
+export class UsageBuffer {
+  #records: UsageNote[] = []
+  /**
+   * The last record of each token, and under the negative ID of each account that of its sessions, whose token is 0. Most
+   * calls only increment it.
+   */
+  readonly #lastByToken = new Map<number, UsageNote>()
+
+  add({ account, token, today, now }: Caller, endpoint: string): void {
+    const key = token === 0 ? -account.id : token
+    const last = this.#lastByToken.get(key)
+    if (last !== undefined && last.endpoint === endpoint && last.day === today) {
+      last.calls++
+      last.lastCall = now
+      return
+    }
+    const record = { account: account.id, token, endpoint, day: today, calls: 1, lastCall: now }
+    this.#lastByToken.set(key, record)
+    this.#records.push(record)
+  }
+
+  /** Returns all records and empties the buffer. */
+  drain(): UsageNote[] {
+    const records = this.#records
+    this.#records = []
+    this.#lastByToken.clear()
+    return records
+  }
+
+  /** Adds records that could not be stored. */
+  putBack(records: readonly UsageNote[]): void {
+    this.#records.push(...records)
   }
 }

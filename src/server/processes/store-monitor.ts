@@ -1,6 +1,6 @@
 /** Monitors a store: probes it every second, and reads its clock, which this process uses too. */
 
-import { SYSTEM_TIMERS, type Timers } from '../../api/timers.ts'
+import { SYSTEM_TIMERS, type Timers } from '../../api/http/timers.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Instant } from '../../values/time.ts'
 import { ClockCheck, type ClockReport } from './clock-check.ts'

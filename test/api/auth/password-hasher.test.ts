@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PasswordHasher } from '../../../src/api/auth/password-hasher.ts'
-import { ApiError } from '../../../src/api/errors.ts'
+import { ApiError } from '../../../src/api/http/errors.ts'
 
 test('a password matches its hash, which is Argon2id with the recommended cost, and no other', async () => {
   const hasher = new PasswordHasher()

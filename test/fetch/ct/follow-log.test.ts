@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { LogFaults } from '../../../lab/certificate-log/log.ts'
-import type { LogBatch, LogState } from '../../../src/fetch/ct/log.ts'
-import { LogFault, LogUnavailable } from '../../../src/fetch/ct/log.ts'
+import { type LogBatch, LogFault, type LogState, LogUnavailable } from '../../../src/fetch/ct/log.ts'
 import { LOG_TIME, labEntries, openFollower } from './world.ts'
 
 const KINDS = ['tiles', 'rfc6962'] as const

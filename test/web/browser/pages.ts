@@ -2,7 +2,7 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Account } from '../../../src/accounts/account.ts'
-import { SESSION_COOKIE } from '../../../src/api/app/session-authenticator.ts'
+import { SESSION_COOKIE } from '../../../src/api/auth/session-authenticator.ts'
 import { visit } from '../../app/sessions.ts'
 import { BUSY, LONG, LONG_ADDRESS, LONG_TARGET, type Site } from './site.ts'
 

@@ -3,9 +3,8 @@
 import type { ServerResponse } from 'node:http'
 import type { FileManifest, FileName, FileStore, OpenedFile } from '../../../jobs/file-store/file-store.ts'
 import type { ApiReply, ApiRequest } from '../exchange.ts'
-import { COMMON_HEADERS, type Headers } from '../headers.ts'
+import { COMMON_HEADERS, formatHttpDate, type Headers } from '../headers.ts'
 import { crossOriginHeaders, isLastResponse, type ResponseContext } from '../response.ts'
-import { formatHttpDate } from './http-date.ts'
 import { type ByteRange, evaluatePreconditions, requestedRange } from './preconditions.ts'
 
 /** The part of the file store that downloads need. */

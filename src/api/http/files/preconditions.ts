@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Instant } from '../../../values/time.ts'
-import { parseHttpDate } from './http-date.ts'
+import { parseHttpDate } from '../headers.ts'
 
 /** The validators of a file: a strong entity tag, and the modification time, which differs between revisions. */
 export type Validators = { etag: string; modified: Instant }

@@ -1,8 +1,8 @@
 /** The limits of one client address in one process: requests per second and failed authentications per minute. */
 
 import { clientAddressKey, clientRangeMatcher } from '../../../values/client-address.ts'
-import { ApiError, overloadedError } from '../../errors.ts'
-import type { RejectionReason } from '../../metrics.ts'
+import { ApiError, overloadedError } from '../errors.ts'
+import type { RejectionReason } from '../metrics.ts'
 
 /** The settings of these limits; 0 for no limit. */
 export type ClientLimitSettings = {

@@ -1,6 +1,6 @@
 /** Limits the calls or downloads of one account that are in flight in this process. Further ones wait in order. */
 
-import { overloadedError } from '../../errors.ts'
+import { overloadedError } from '../errors.ts'
 
 /** The limits per account: calls in flight, calls that wait, and the milliseconds that a call may wait. */
 type ConcurrencyLimits = { maxInFlight: number; maxWaiting: number; maxWaitMs: number }

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createApi } from '../../../../src/api/api.ts'
-import { ApiMetrics } from '../../../../src/api/metrics.ts'
+import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
 import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../../spec/world.ts'
 

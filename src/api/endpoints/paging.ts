@@ -1,0 +1,36 @@
+/** Reads the cursor in `next` and signs the one for `meta.next`. */
+
+import { ApiError } from '../http/errors.ts'
+import { readTextParameter } from '../http/parameters.ts'
+import { signCursor, verifyCursor } from '../signing/cursor.ts'
+import type { EndpointCall, EndpointName } from './endpoint.ts'
+
+/** The query to which a cursor must belong. `type` null: any record type. */
+export type CursorScope = { endpoint: EndpointName; query: string; type: string | null }
+
+/** The position in a cursor. Its format is up to the endpoint. */
+export type CursorPosition = { position: string; type: string }
+
+/** The text of `next`; null for the first page. */
+export function readNextParameter({ parameters }: EndpointCall): string | null {
+  return readTextParameter(parameters, 'next', 'cursor_invalid')
+}
+
+/** The position in a cursor. Throws `cursor_invalid`, `cursor_expired` and `cursor_mismatch`, in this order. */
+export function readCursorPosition({ keys, caller }: EndpointCall, next: string, scope: CursorScope): CursorPosition {
+  const cursor = verifyCursor(keys, next, caller.now)
+  if (typeof cursor === 'string') throw new ApiError(cursor)
+  const matches =
+    cursor.endpoint === scope.endpoint &&
+    cursor.query === scope.query &&
+    (scope.type === null || cursor.type === scope.type)
+  if (!matches) throw new ApiError('cursor_mismatch')
+  return cursor
+}
+
+/** The cursor for the page after `position`, as JSON; `null` if no page follows. */
+export function nextCursor({ keys, caller }: EndpointCall, scope: CursorScope, position: string | null): string {
+  if (position === null) return 'null'
+  const { endpoint, query, type } = scope
+  return `"${signCursor(keys, { endpoint, query, type: type ?? '', position, issued: caller.now })}"`
+}

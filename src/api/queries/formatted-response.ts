@@ -1,0 +1,120 @@
+/** Turns the JSON response of an endpoint into NDJSON or CSV: the rows of the endpoints that have any. */
+
+import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
+import { spreadsheetRow } from '../../values/csv.ts'
+import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
+import { formatPresentation } from '../../values/records/presentation.ts'
+import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
+import type { ApiResponse } from '../http/response.ts'
+import { textOfBody } from '../http/write-parts.ts'
+import { arrayElements, objectMembers } from './json-text.ts'
+
+const CONTENT_TYPES: Readonly<Record<RowFormat, string>> = {
+  ndjson: NDJSON_TYPE,
+  csv: 'text/csv; charset=utf-8; header=present',
+}
+
+/** Rows that are formatted without a break. */
+const ROWS_PER_PIECE = 2_000
+
+/** The last keys of a response: the cursor of the next page as JSON text, and the types with more states, if any. */
+type PageEnd = { next: string; truncated: string | null }
+
+/**
+ * Returns the response in a format. An error, and the response of an endpoint without rows, stays JSON.
+ * NDJSON: one line for each row, and a last line `{"end":true,"rows":N,"next":…}`, so that a client notices a response
+ * that was cut off. `truncated` lists the record types with older states, if there are any.
+ * CSV: a header line and the rows. The cursor is in the header Next-Cursor, and the types in Truncated-Types.
+ */
+export async function formatResponse(
+  endpoint: Endpoint,
+  format: RowFormat,
+  response: ApiResponse,
+): Promise<ApiResponse> {
+  const source = ROW_SOURCES[endpoint.name]
+  if (source === undefined || response.status !== 200) return response
+  const body = objectMembers(textOfBody(response.body))
+  response.release?.()
+  const meta = objectMembers(body.get('meta')!)
+  const end: PageEnd = { next: meta.get('next') ?? 'null', truncated: meta.get('truncated') ?? null }
+  const { columns, cells } = source
+  const linesOf = (row: string): readonly string[] => {
+    if (format === 'ndjson') return [row]
+    return cells === undefined ? [spreadsheetRow(rowCells(row, columns))] : cells(row).map(spreadsheetRow)
+  }
+  const { pieces, count } = await joinLines(source.rows(body.get('result')!), linesOf)
+  const isCsv = format === 'csv'
+  return {
+    status: 200,
+    body: isCsv ? [`${columns.join()}\n`, ...pieces] : [...pieces, endLine(count, end)],
+    headers: [...response.headers, 'Vary', 'Accept', ...(isCsv ? endHeaders(end) : [])],
+    type: CONTENT_TYPES[format],
+  }
+}
+
+async function joinLines(rows: Iterable<string>, linesOf: (row: string) => readonly string[]) {
+  const pieces: string[] = []
+  let piece = ''
+  let count = 0
+  for (const row of rows) {
+    for (const line of linesOf(row)) piece += `${line}\n`
+    if (++count % ROWS_PER_PIECE !== 0) continue
+    pieces.push(piece)
+    piece = ''
+    await yieldToEventLoop()
+  }
+  return { pieces: [...pieces, piece], count }
+}
+
+function endLine(rows: number, { next, truncated }: PageEnd): string {
+  return `{"end":true,"rows":${rows},"next":${next}${truncated === null ? '' : `,"truncated":${truncated}`}}\n`
+}
+
+function endHeaders({ next, truncated }: PageEnd): string[] {
+  const cursor = next === 'null' ? [] : ['Next-Cursor', JSON.parse(next) as string]
+  const types = truncated === null ? [] : ['Truncated-Types', (JSON.parse(truncated) as string[]).join(', ')]
+  return [...cursor, ...types]
+}
+
+type RowSource = {
+  /** The rows of the JSON text of `result`, each as JSON text. */
+  rows: (result: string) => Iterable<string>
+  /** The columns of CSV, which are keys of a row unless `cells` is there. */
+  columns: readonly string[]
+  /** The lines of CSV of one row. */
+  cells?: (row: string) => string[][]
+}
+
+type StateRow = { type: RecordType; first_seen: string; records: AnyRecord[] }
+
+/** The endpoints by name. Those without an entry have JSON only. */
+export const ROW_SOURCES: Partial<Record<EndpointName, RowSource>> = {
+  redirect: { rows: arrayElements, columns: ['target'] },
+  reverseip: { rows: arrayElements, columns: ['target', 'ip', 'since'] },
+  similar: { rows: arrayElements, columns: ['target', 'similarity'] },
+  dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },
+}
+
+/** The values of a row by column: texts without quotes, numbers with the digits of the JSON text. */
+function rowCells(row: string, columns: readonly string[]): string[] {
+  const members = objectMembers(row)
+  return columns.map((column) => {
+    const value = members.get(column) ?? ''
+    return value.startsWith('"') ? (JSON.parse(value) as string) : value
+  })
+}
+
+/** The states of all types, each with its type as the first key. */
+function* stateRows(result: string): Generator<string> {
+  for (const [type, states] of objectMembers(result)) {
+    for (const state of arrayElements(states)) yield `{"type":"${type}",${state.slice(1)}`
+  }
+}
+
+/** One line for each record in presentation form. A state without records has one line with an empty record. */
+function recordCells(row: string): string[][] {
+  const { type, first_seen, records } = JSON.parse(row) as StateRow
+  if (records.length === 0) return [[type, first_seen, '']]
+  return records.map((record) => [type, first_seen, formatPresentation(type, record)])
+}
