@@ -2,76 +2,58 @@
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { test } from 'node:test'
-import { type CommentedFile, readComments } from './walls/comments.ts'
+import { parseSync } from 'oxc-parser'
 
 const ROOT = `${import.meta.dirname}/..`
+const exclude = ['**/{node_modules,dist}']
+const PATHS = globSync('**/*.{ts,tsx,js,sql,md}', { cwd: ROOT, exclude })
 
-const paths = globSync('**/*.{ts,tsx,js,sql,md}', { cwd: ROOT, exclude: ['**/node_modules', 'dist'] })
-const sources = globSync('{src,web,lab,bench,test,client,scripts,bin}/**/*.{ts,tsx,js}', {
-  cwd: ROOT,
-  exclude: ['**/node_modules', '**/dist'],
-}).sort()
-const files = new Map(sources.map((path) => [path, readComments(path, readFileSync(`${ROOT}/${path}`, 'utf8'))]))
+/** Names: with a capital inside or in front, called, followed by a colon, or opening the comment. */
+const NAME_FORMS = [
+  /[A-Za-z][\w$]*[a-z][A-Z][\w$]*|[a-z][A-Z][\w$]*|[A-Z][a-z][\w$]*/,
+  /[A-Za-z_$][\w$]*(?=\([^`]*\)`)/,
+  /[a-z]\w*(?=`:)/,
+  /(?<=^\*?\s*`)[a-z]\w*(?=`)/,
+]
+/** Such a name in backticks, also as the last member of `a.b` and with arguments. */
+const NAME = new RegExp(`\`(?:\\w+\\.)*(${NAME_FORMS.map(({ source }) => source).join('|')})(?:\\([^\`]*\\))?\``, 'g')
+/** Not the end of a URL or of a pattern with an asterisk, and nothing in `dist/`. */
+const PATH = /(?<![\w*/:.-])(?!dist\/)(?:\.{1,2}\/)*((?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.(?:ts|js|sql|md))\b(?![/*])/g
 
-/** The files that a comment may mean by a path. It may leave out the folders above, and `../` in front counts for nothing. */
-const filesAt = (text: string, all: readonly string[]) => {
-  const end = text.replace(/^(\.{1,2}\/)+/, '')
-  return all.filter((path) => path === end || path.endsWith(`/${end}`))
+/** What the comments of a file mention, and the words of its code. */
+function readFile(path: string) {
+  const text = readFileSync(`${ROOT}/${path}`, 'utf8')
+  const { comments, module } = parseSync(path, text)
+  const mentioned = (pattern: RegExp) =>
+    comments.flatMap(({ value }) => [...value.matchAll(pattern)].map((found) => found[1]!))
+  let code = text
+  for (const { start, end } of comments.toReversed()) code = code.slice(0, start) + code.slice(end)
+  const imports = module.staticImports.map(({ moduleRequest }) => posix.join(posix.dirname(path), moduleRequest.value))
+  return { names: mentioned(NAME), paths: mentioned(PATH), words: new Set(code.match(/[A-Za-z_$][\w$]*/g)), imports }
 }
+
+const FILES = new Map(
+  globSync('{src,web,lab,bench,test,client,scripts,bin}/**/*.{ts,tsx,js}', { cwd: ROOT, exclude }).map((path) => [path, readFile(path)]), // biome-ignore format: one row
+)
+
+/** The files that a comment may mean by a path, which may leave out the folders above. */
+const filesAt = (end: string) => PATHS.filter((path) => path === end || path.endsWith(`/${end}`))
 
 test('every path in a comment is the end of the path of a file', () => {
-  const unknown = [...files].flatMap(([path, { paths: mentioned }]) =>
-    mentioned
-      .filter(({ text }) => filesAt(text, paths).length === 0)
-      .map(({ text, line }) => `${path}:${line} ${text}`),
+  const unknown = [...FILES].flatMap(([file, { paths }]) =>
+    paths.filter((path) => filesAt(path).length === 0).map((path) => `${file}: ${path}`),
   )
   assert.deepEqual(unknown, [])
 })
-
-/** The names that the code of the file, of its imports and of the files that its comments mention does not contain. */
-const unknownNames = ({ names, paths: mentioned, words, imports }: CommentedFile, all: typeof files) => {
-  const near = [...imports, ...mentioned.flatMap(({ text }) => filesAt(text, [...all.keys()]))]
-  return names.filter(({ text }) => !words.has(text) && !near.some((path) => all.get(path)?.words.has(text)))
-}
 
 test('every name in backticks in a comment is in its file, in a file that it imports or in one that it mentions', () => {
-  const unknown = [...files].flatMap(([path, file]) =>
-    unknownNames(file, files).map(({ text, line }) => `${path}:${line} ${text}`),
-  )
+  const unknown = [...FILES].flatMap(([file, { names, paths, words, imports }]) => {
+    const near = [...imports, ...paths.flatMap(filesAt)]
+    return names
+      .filter((name) => !words.has(name) && !near.some((path) => FILES.get(path)?.words.has(name)))
+      .map((name) => `${file}: ${name}`)
+  })
   assert.deepEqual(unknown, [])
-})
-
-test('names and paths are found in comments only, with their lines', () => {
-  const text = [
-    '/** `opens` with `isHere`, `nowhere`, `call(of)`, `label`: `two words`, `A.bC` and a/b. */',
-    "import { b } from '../b.ts'",
-    "const isHere = '`inString`, /* a/string.ts */'",
-    '// c/one.ts, `two.test.ts`, https://example.com/three.ts and *.four.ts',
-  ].join('\n')
-  const { names, paths: mentioned, words, imports } = readComments('src/a/a.ts', text)
-  assert.deepEqual(
-    names.map(({ text, line }) => `${line} ${text}`),
-    ['1 opens', '1 isHere', '1 call', '1 label', '1 bC'],
-  )
-  assert.deepEqual(
-    mentioned.map(({ text, line }) => `${line} ${text}`),
-    ['4 c/one.ts', '4 two.test.ts'],
-  )
-  assert.deepEqual([words.has('inString'), words.has('nowhere'), imports], [true, false, ['src/b.ts']])
-})
-
-test('a name that only another file has is unknown unless the file imports or mentions that file', () => {
-  const other = readComments('src/b.ts', 'export const isThere = 1')
-  const read = (text: string) => {
-    const file = readComments('src/a.ts', text)
-    return unknownNames(file, new Map([['src/a.ts', file], ['src/b.ts', other]])).map(({ text }) => text) // biome-ignore format: short
-  }
-  assert.deepEqual(read('// `isThere`'), ['isThere'])
-  assert.deepEqual(read("// `isThere`\nimport './b.ts'"), [])
-  assert.deepEqual(read('// `isThere` of src/b.ts'), [])
-  assert.deepEqual(
-    [filesAt('../c/one.ts', ['src/c/one.ts']), filesAt('ne.ts', ['src/c/one.ts'])],
-    [['src/c/one.ts'], []],
-  )
 })
