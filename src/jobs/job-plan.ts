@@ -55,14 +55,14 @@ const SOURCE_CLOCK_SKEW_SECONDS = 300
 export function planJobs(inputs: PlanInputs): JobPlan {
   const { now, times, runs } = inputs
   const round = currentRound(now, times)
-  const book = new RunHistory(runs, round)
-  const waits: Instant[] = [nextRound(now, times), now + MAX_CHECK_SECONDS]
-  for (const step of dueSteps(inputs, book, waits)) {
-    const from = book.retryAt(step)
+  const history = new RunHistory(runs, round)
+  const wakeTimes: Instant[] = [nextRound(now, times), now + MAX_CHECK_SECONDS]
+  for (const step of dueSteps(inputs, history, wakeTimes)) {
+    const from = history.retryAt(step)
     if (from !== null && from <= now) return { step, recheckAt: now }
-    if (from !== null) waits.push(from)
+    if (from !== null) wakeTimes.push(from)
   }
-  return { step: null, recheckAt: Math.min(...waits) }
+  return { step: null, recheckAt: Math.min(...wakeTimes) }
 }
 
 /** Yields the missing steps in order. Skips steps that must wait, and adds their times to `wakeTimes`. */
