@@ -1,7 +1,7 @@
 /** A whole store as rows of tables, for copying it from one engine to the other and for comparing two stores. */
 
 import { hash } from 'node:crypto'
-import { FACTS_COLUMN_NAMES } from '../shared/columns.ts'
+import { columnNames, type FactTable } from '../shared/tables.ts'
 
 export type BulkValue = string | number | Uint8Array | null
 /**
@@ -21,49 +21,25 @@ export type BulkTable = {
   partitionKey?: 'slot' | 'name' | 'address' | 'target' | 'number'
 }
 
-const FACTS_TABLES: readonly BulkTable[] = [
-  {
-    name: 'crawl_state',
-    columns: [
-      'slot',
-      'name',
-      'id',
-      'version',
-      'clock',
-      'other_clocks',
-      'dns_fingerprint',
-      'web_fingerprint',
-      'due',
-      'failures',
-    ],
-    key: 2,
-    partitionKey: 'slot',
-  },
-  {
-    name: 'facts',
-    columns: ['id', 'name', ...FACTS_COLUMN_NAMES],
-    key: 1,
-    partitionKey: 'name',
-  },
-  {
-    name: 'dns_state',
-    columns: ['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base_first_seen'],
-    key: 3,
-    belongsToName: true,
-  },
-  {
-    name: 'dns_interruption',
-    columns: ['id', 'type', 'seen_again', 'last_seen'],
-    key: 3,
-    belongsToName: true,
-  },
-  { name: 'address_first_seen', columns: ['id', 'address', 'first_seen'], key: 2, belongsToName: true },
-  { name: 'pending_page', columns: ['id', 'digest', 'terms'], key: 1, belongsToName: true },
-  { name: 'presence', columns: ['address', 'name', 'since'], key: 2, partitionKey: 'address' },
-  { name: 'address_count', columns: ['address', 'names'], key: 1, partitionKey: 'address' },
-  { name: 'redirect', columns: ['target', 'source'], key: 2, partitionKey: 'target' },
-  { name: 'redirect_count', columns: ['target', 'sources'], key: 1, partitionKey: 'target' },
-]
+/** By table of the facts: how many columns form the key, and what determines the partition. */
+const FACTS_KEYS: Record<FactTable, Omit<BulkTable, 'name' | 'columns'>> = {
+  crawl_state: { key: 2, partitionKey: 'slot' },
+  facts: { key: 1, partitionKey: 'name' },
+  dns_state: { key: 3, belongsToName: true },
+  dns_interruption: { key: 3, belongsToName: true },
+  address_first_seen: { key: 2, belongsToName: true },
+  pending_page: { key: 1, belongsToName: true },
+  presence: { key: 2, partitionKey: 'address' },
+  address_count: { key: 1, partitionKey: 'address' },
+  redirect: { key: 2, partitionKey: 'target' },
+  redirect_count: { key: 1, partitionKey: 'target' },
+}
+
+const FACTS_TABLES: readonly BulkTable[] = Object.entries(FACTS_KEYS).map(([name, keys]) => ({
+  name,
+  columns: columnNames(name as FactTable),
+  ...keys,
+}))
 
 export const LEDGER_TABLES: readonly BulkTable[] = [
   { name: 'account', columns: ['id', 'email', 'role', 'plan', 'created', 'suspended'], key: 1 },

@@ -15,6 +15,7 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { packToHex, unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
+import { columnNames } from './tables.ts'
 
 /** `crawl_state.id` of a forgotten name. */
 export const TOMBSTONE_ID = 0
@@ -31,8 +32,9 @@ export type CrawlStateRow = {
   failures: number
 }
 
-/** The columns of `crawl_state` from which a CrawlState is read, without the name. */
-export const CRAWL_STATE_COLUMNS = 'id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures'
+const [, , ...stateColumns] = columnNames('crawl_state')
+/** The columns of `crawl_state` from which a CrawlState is read, without its key. */
+export const CRAWL_STATE_COLUMNS = stateColumns
 
 /** The crawl state of a name. `row` is undefined if the name has none. */
 export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefined): CrawlState {
@@ -99,10 +101,7 @@ export const FACTS_FLAG = {
   only_dns_no_web: 32,
 } as const
 
-/**
- * The columns of `facts` except id and name, in the order of the table. `redirect_host` is null in rows of older
- * releases.
- */
+/** The columns of `facts` except id and name. `redirect_host` is null in rows of older releases. */
 export type FactsRow = {
   status: string | null
   ip: string | null
@@ -116,21 +115,6 @@ export type FactsRow = {
   states: string
   redirect_host: string | null
 }
-
-/** The columns of a FactsRow, in the order of the values of packFacts. */
-export const FACTS_COLUMN_NAMES: readonly (keyof FactsRow)[] = [
-  'status',
-  'ip',
-  'flags',
-  'ssl',
-  'redirects_to',
-  'social_networks',
-  'social_accounts',
-  'text_digest',
-  'addresses',
-  'states',
-  'redirect_host',
-]
 
 export function packFacts({ status, ip, only_dns_no_web, states, addresses, web }: CurrentFacts): FactsRow {
   return {

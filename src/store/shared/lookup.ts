@@ -3,12 +3,22 @@
 import { type Clocks, type IpStatus, NO_CLOCKS } from '../../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
 import type { Ssl } from '../../observe/observation.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import type { LastObserved, Lookup } from '../port/store.ts'
 import { FACTS_FLAG, TOMBSTONE_ID, unpackClocks } from './columns.ts'
 
+/** The first columns of a LookupRow, of a crawl state `v` and its facts `f`. */
+export const LOOKUP_COLUMNS: readonly string[] = [
+  ...['v.id', 'v.clock', 'v.other_clocks', 'f.ip', 'f.flags', 'f.ssl', 'f.redirects_to'],
+  ...['f.social_networks', 'f.social_accounts'],
+]
+
+/** The columns of a LookupRow: these and the two counters. */
+export const LOOKUP_ROW_COLUMNS = LOOKUP_COLUMNS.length + 2
+
 /** The clocks of a crawl state. */
 export type ClockRow = { clock: number; other_clocks: Uint8Array | null }
-/** The columns of the statement of /lookup. An array, because creating an object takes twice as long. */
+/** LOOKUP_COLUMNS and the two counters. An array, because creating an object takes twice as long. */
 export type LookupRow = [
   id: number | null,
   clock: number,
@@ -58,4 +68,8 @@ export function unpackLookup(row: readonly [...LookupRow, ...unknown[]]): Lookup
     redirect_count: redirects ?? 0,
     reverse_ip_count: neighbours ?? 0,
   }
+}
+
+export function redirectTargetOf([, , , , , , target]: readonly [...LookupRow, ...unknown[]]): DomainName | null {
+  return target as DomainName | null
 }

@@ -1,12 +1,11 @@
 /** Builds the profiles of domains and addresses from the columns that an engine has read. */
 
-import type { DomainName } from '../../values/domain-name.ts'
 import { unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { AddressProfile, DomainProfile } from '../port/store.ts'
 import { unpackStates } from './columns.ts'
-import { type LookupRow, unpackLookup } from './lookup.ts'
+import { LOOKUP_ROW_COLUMNS, type LookupRow, redirectTargetOf, unpackLookup } from './lookup.ts'
 
 /**
  * The columns of the statement of a domain profile. `addresses`: JSON array in hexadecimal. `onAddresses`: JSON array of
@@ -20,19 +19,18 @@ export type ProfileRow = [
   ...further: unknown[],
 ]
 
-const [REDIRECTS_TO, STATES, ADDRESSES, ON_ADDRESSES] = [6, 11, 12, 13] as const
-
 /** Null for a forgotten name. */
 export function unpackDomainProfile(row: ProfileRow): DomainProfile | null {
   const lookup = unpackLookup(row)
   if (lookup === null) return null
-  const addresses: string[] = JSON.parse(row[ADDRESSES] ?? '[]')
-  const found: [hex: string, since: string, names: number][] = JSON.parse(row[ON_ADDRESSES] ?? '[]')
+  const [states, packedAddresses, onAddresses] = row.slice(LOOKUP_ROW_COLUMNS) as (string | null)[]
+  const addresses: string[] = JSON.parse(packedAddresses ?? '[]')
+  const found: [hex: string, since: string, names: number][] = JSON.parse(onAddresses ?? '[]')
   found.sort(([a], [b]) => addresses.indexOf(a) - addresses.indexOf(b))
   return {
     lookup,
-    redirects_to: row[REDIRECTS_TO] as DomainName | null,
-    records: currentRecordsOf(row[STATES] ?? '{}'),
+    redirects_to: redirectTargetOf(row),
+    records: currentRecordsOf(states ?? '{}'),
     addresses: found.map(([hex, since, names]) => ({ address: unpackHex(hex), since, names })),
     addressCount: addresses.length,
   }

@@ -1,14 +1,19 @@
-/** The next release adds a column to the facts: stored rows are no findings of `check`, on either engine. */
+/**
+ * The next release adds a column to the facts, in the table of columns and by a migration: stored rows are no findings
+ * of `check`, and new rows are written, on either engine.
+ */
 
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { FACTS_COLUMN_NAMES } from '../../../src/store/shared/columns.ts'
+import { type Column, FACT_TABLES } from '../../../src/store/shared/tables.ts'
 import { runScript } from '../fixtures/postgres-script.ts'
 import { noPostgres } from '../postgres/server.ts'
 
 const ADDED = 'checked_note'
 // The modules that build statements from the columns are loaded after the next release has added one.
-;(FACTS_COLUMN_NAMES as string[]).push(ADDED)
+const facts: Record<string, Column> = FACT_TABLES.facts
+facts[ADDED] = { type: 'text', checksum: 1, since: 9999 }
 const { migrateStore, openStore } = await import('../../../src/store/open.ts')
 const { connectSqlite } = await import('../../../src/store/sqlite/database/connection.ts')
 const { checkAll } = await import('../check-all.ts')
@@ -44,4 +49,16 @@ test('PostgreSQL: the check of stored rows finds no fault if a column is added',
   const record = `insert into migration (schema_part, number, name, checksum, applied_at) values ('facts', 9999, ${RECORD}`
   await runScript(url, `${ADD}; ${record}`)
   await checkedFaultless(url)
+})
+
+test('a column that names a migration was added by it, on every engine', () => {
+  const { checked_note: _, ...landed } = facts
+  const added = Object.entries(landed).flatMap(([name, { since }]) => (since === undefined ? [] : [{ name, since }]))
+  assert.ok(added.length > 0)
+  for (const { name, since } of added)
+    for (const engine of ['sqlite', 'postgres']) {
+      const folder = `${import.meta.dirname}/../../../src/store/${engine}/schema/facts`
+      const [file] = globSync(`${String(since).padStart(4, '0')}-*.sql`, { cwd: folder })
+      assert.match(readFileSync(`${folder}/${file}`, 'utf8'), new RegExp(`add column ${name}\\b`), `${engine} ${file}`)
+    }
 })

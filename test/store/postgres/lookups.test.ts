@@ -6,8 +6,7 @@ import { StoreUnavailableFault } from '../../../src/store/port/fault.ts'
 import { PART_VALUES, partitionOfName } from '../../../src/store/postgres/database/partition.ts'
 import type { ReadStatement } from '../../../src/store/postgres/database/pipelined-reader.ts'
 import { shardsOf } from '../../../src/store/postgres/database/shards.ts'
-import { postgresLookups } from '../../../src/store/postgres/facts/lookups.ts'
-import { shardedLookups } from '../../../src/store/postgres/facts/sharded-lookups.ts'
+import { postgresLookups, shardedLookups } from '../../../src/store/postgres/facts/lookups.ts'
 import { name } from '../conformance/world.ts'
 
 /** Look-ups over a server that answers when the test says so. */
@@ -25,6 +24,7 @@ function controlledLookups() {
 
 /** A row that is told from others by its number of redirects. */
 const rowOf = (domain: string, redirects: number): unknown[] => [
+  domain,
   1,
   1,
   null,
@@ -36,8 +36,7 @@ const rowOf = (domain: string, redirects: number): unknown[] => [
   null,
   redirects,
   null,
-  domain,
-] // the columns of LookupRow, and the name
+] // the name and the columns of LookupRow
 
 const redirectsOf = async (looked: ReturnType<ReturnType<typeof controlledLookups>['look']>) =>
   (await looked)?.redirect_count ?? null
@@ -98,7 +97,7 @@ function twoShardLookups(answerTo: (statement: string, names: string[]) => unkno
   const shards = shardsOf([0, 1].map((half) => PART_VALUES.filter((_, position) => position % 2 === half)))
   const read = async <Row>({ name: statement }: { name: string }, values: readonly unknown[] = []) => {
     reads.push(statement)
-    return (await answerTo(statement, String(values[1]).slice(1, -1).split(','))) as Row[]
+    return (await answerTo(statement, String(values[2]).slice(1, -1).split(','))) as Row[]
   }
   const lookup = shardedLookups({ read: read as ReadStatement, shards: async () => shards })
   return { reads, look: (domain: string) => lookup(name(domain)) }
@@ -112,7 +111,7 @@ const versionOf = (domain: string, version: number): unknown[] => [
   JSON.stringify([ADDRESS]),
 ]
 /** The number of other names on the address. */
-const counterOf = (others: number) => [{ position: 1, others }]
+const counterOf = (others: number) => [{ name: 'a.example', others }]
 
 test('in shards, counters are read again if the name was written meanwhile, and the fields are of one version', async () => {
   let [version, reads] = [1, 0]

@@ -13,7 +13,7 @@ import {
   partitionOfSlot,
   slotPartitionSql,
 } from '../../../src/store/postgres/database/partition.ts'
-import { ADDRESSES_SQL } from '../../../src/store/postgres/facts/facts-writer.ts'
+import { ADDRESSES_SQL } from '../../../src/store/postgres/database/row-statements.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../src/values/domain-name.ts'
 import { type IpAddress, packToHex } from '../../../src/values/ip-address.ts'
 import { noPostgres, postgresServer } from './server.ts'

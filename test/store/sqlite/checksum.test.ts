@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
-import { FACTS_COLUMN_NAMES } from '../../../src/store/shared/columns.ts'
+import { columnNames } from '../../../src/store/shared/tables.ts'
 import { CHECKSUM_COLUMNS, checksumOf, crcOf, matchesChecksum } from '../../../src/store/sqlite/database/checksum.ts'
 
 const values = fc.array(
@@ -33,7 +33,7 @@ const ROW: Record<string, string | number | null> = { segment: 1, last_term: 2, 
 const columnValue = (column: string) => ROW[column]!
 
 test('a checksum covers the columns of its version: a further list leaves those of stored rows as they are', () => {
-  const [first] = CHECKSUM_COLUMNS.document_frequency
+  const first = CHECKSUM_COLUMNS.document_frequency[0]!
   const checksum = checksumOf('document_frequency', first.map(columnValue))
   assert.equal(checksum, crcOf([1, 2, 'c']), 'the first version is a plain CRC-32')
   const lists = [first, [...first, 'note']]
@@ -51,5 +51,5 @@ test('the lists of columns never change, and the newest one of the facts covers 
     '9b9cd4a59cffdb3a8f5c696bc2afa0150e5f2dce1fa139c559cfe3dd8a37b300',
     'a new list was added at the end: renew this digest. Otherwise restore the lists',
   )
-  assert.deepEqual(CHECKSUM_COLUMNS.facts.at(-1), ['id', 'name', ...FACTS_COLUMN_NAMES])
+  assert.deepEqual(CHECKSUM_COLUMNS.facts.at(-1), columnNames('facts'))
 })

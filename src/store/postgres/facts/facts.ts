@@ -3,7 +3,7 @@
 import type { Interruption } from '../../../apply/change.ts'
 import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { compareAddresses, type IpAddress, unpackHex } from '../../../values/ip-address.ts'
+import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../../values/ip-address.ts'
 import type { RecordType } from '../../../values/records/dns-record.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History, NeighbourPosition, RowPage } from '../../port/store.ts'
@@ -11,16 +11,15 @@ import { unpackStates } from '../../shared/columns.ts'
 import { historyPageOfType, type StateRow } from '../../shared/history.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
-import { addressArray, plainArray, textArray } from '../database/arrays.ts'
+import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
-import { inShardSql, type ShardBatch, type Shards } from '../database/shards.ts'
-import { postgresLookups } from './lookups.ts'
-import { CRAWL_STATE_KEYS, CRAWL_STATE_OF_KEY, shardedReader } from './observations.ts'
-import { postgresAddressProfile, postgresDomainProfile } from './profiles.ts'
-import { shardedLookups } from './sharded-lookups.ts'
-import { shardedDomainProfile } from './sharded-profiles.ts'
+import { rowStatement } from '../database/row-statements.ts'
+import type { ShardBatch, Shards } from '../database/shards.ts'
+import { postgresLookups, shardedLookups } from './lookups.ts'
+import { nameStatement, shardedReader } from './observations.ts'
+import { postgresAddressProfile, postgresDomainProfile, shardedDomainProfile } from './profiles.ts'
 
 /** Rows per read: some milliseconds of a connection that other reads share. */
 const PAGE_SLICE_ROWS = 5000
@@ -38,17 +37,20 @@ const READ_REDIRECTS = {
  * Address by address in the given order, each after the given name. `middle` is the text between name and time. All
  * addresses are in one shard.
  */
-const READ_NEIGHBOURS = {
-  name: 'pages.neighbours',
-  text: `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
-    select p.name, a.middle, p.since
-    from unnest($1::smallint[], $2::bytea[], $3::text[], $4::text[]) as a(part, address, after, middle)
+const READ_NEIGHBOURS = rowStatement<AddressToRead>(
+  'pages.neighbours',
+  { part: 'smallint', address: 'bytes', after: 'text', middle: 'text' },
+  ({ rows, inShard, parameter }) =>
+    `select count(*) as count, string_agg(name || middle || since, '${JSON_ROW_SEPARATOR}') as text from (
+    select p.name, k.middle, p.since from ${rows}
     cross join lateral (
       select p.name, p.since from presence p
-      where p.part = a.part and ${inShardSql('p.part', 7)} and p.address = a.address and p.name > a.after and p.name <> $5
-      order by p.name limit $6) p
-    limit $6) r`,
-}
+      where p.part = k.part and ${inShard('p.part')} and p.address = k.address and p.name > k.after
+        and p.name <> ${parameter(1)}
+      order by p.name limit ${parameter(2)}) p
+    limit ${parameter(2)}) r`,
+)
+type AddressToRead = { part: number; address: Uint8Array; after: string; middle: string }
 
 /** Rows as the server wrote them: from the first name to the end of the last value. All of it is ASCII. */
 type PageSlice = { count: number; text: string | null }
@@ -91,11 +93,7 @@ const READ_CLOCKS = {
   name: 'facts.clocks',
   text: `select clock, other_clocks from crawl_state v where ${CRAWL_STATE_OF_NAME}`,
 }
-const READ_PART_CLOCKS = {
-  name: 'facts.part-clocks',
-  text: `select v.name, v.clock, v.other_clocks
-    from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShardSql('v.part', 4)}`,
-}
+const READ_PART_CLOCKS = nameStatement('facts.part-clocks', 'v.clock, v.other_clocks')
 const READ_ADDRESSES = {
   name: 'facts.addresses',
   text: `select (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes
@@ -134,10 +132,6 @@ export function crawlStateKey(name: DomainName): [part: number, slot: number, na
   return [partitionOfName(name), slotOf(name), name]
 }
 
-/**
- * The history on PostgreSQL: the newest states from the facts and superseded ones as a range by time, in one statement,
- * and interruptions as a range by time.
- */
 function postgresInterruptions(read: ReadStatement): FactsReader['interruptions'] {
   return (name, type, before, limit) => {
     const key = [partitionOfName(name), slotOf(name), name, RECORD_TYPE_NUMBERS[type]]
@@ -222,7 +216,8 @@ function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
       const texts: string[] = []
       let left = maxRows
       for (const { parts, rows } of shardRuns(await database.shards(), remainingAddresses(addresses, from))) {
-        const values = [...neighbourColumns(rows, from), except ?? '', left, parts]
+        const columns = READ_NEIGHBOURS.valuesOf(rows.map((address) => addressToRead(address, from)))
+        const values = [...columns, parts, except ?? '', left]
         const [slice] = await readerFor(database, maxRows)<PageSlice>(READ_NEIGHBOURS, values)
         if (slice!.text !== null) texts.push(slice!.text)
         left -= slice!.count
@@ -234,14 +229,13 @@ function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
   }
 }
 
-/** The columns of `a` in READ_NEIGHBOURS. */
-function neighbourColumns(addresses: readonly IpAddress[], from: NeighbourPosition | null): string[] {
-  return [
-    plainArray(addresses.map(partitionOfAddress)),
-    addressArray(addresses),
-    textArray(addresses.map((address) => (address === from?.address ? from.name : ''))),
-    textArray(addresses.map((address) => `","ip":"${address}","since":"`)),
-  ]
+function addressToRead(address: IpAddress, from: NeighbourPosition | null): AddressToRead {
+  return {
+    part: partitionOfAddress(address),
+    address: packAddress(address),
+    after: address === from?.address ? from.name : '',
+    middle: `","ip":"${address}","since":"`,
+  }
 }
 
 /** The addresses in their order, as batches of successive ones that are in the same shard. */

@@ -11,6 +11,7 @@ import { unpackHex } from '../../../values/ip-address.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
 import {
+  CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
   type FactsRow,
   packClocks,
@@ -18,12 +19,13 @@ import {
   unpackCrawlState,
   unpackFacts,
 } from '../../shared/columns.ts'
-import { bytesArray, plainArray } from '../database/arrays.ts'
-import type { Statement } from '../database/connection.ts'
+import { columnNames } from '../../shared/tables.ts'
+import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { idAllocator } from '../database/ids.ts'
 import { partitionOfName } from '../database/partition.ts'
-import { inShardSql, type Shards } from '../database/shards.ts'
+import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } from '../database/row-statements.ts'
+import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { removeFiledPages } from './page-removal.ts'
@@ -55,47 +57,59 @@ const DELETE_OWN_ROWS = ['facts', 'dns_state', 'dns_interruption', 'address_firs
   }),
 )
 
+const [, , ...unpackedColumns] = columnNames('facts')
 /** The columns of `facts` that are unpacked, of a row `f`. */
-export const FACTS_SELECT_COLUMNS = `f.status, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
-  f.text_digest, f.states, f.redirect_host,
-  (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses`
+export const FACTS_SELECT_COLUMNS = unpackedColumns.map((column) =>
+  column === 'addresses'
+    ? "(select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses"
+    : `f.${column}`,
+)
 
-/** Names as a table `k`. */
-export const CRAWL_STATE_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]) as k(part, slot, name)'
-export const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
-const READ_CRAWL_STATES = {
-  name: 'observations.crawl-states',
-  text: `select v.name, v.id, v.version, v.clock, v.other_clocks, v.dns_fingerprint, v.web_fingerprint, v.due, v.failures
-    from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShardSql('v.part', 4)}`,
+/** The key of a crawl state. */
+export type NameKey = { part: number; slot: number; name: DomainName }
+const NAME_KEY = { part: 'smallint', slot: 'integer', name: 'word' } as const
+const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
+
+/** A read of columns of the crawl states `v` of names. `joins`: further tables. */
+export function nameStatement(name: string, columns: string, joins: (sql: RowSql) => string = () => '') {
+  return rowStatement<NameKey>(
+    name,
+    NAME_KEY,
+    (sql) =>
+      `select v.name, ${columns} from ${sql.rows} join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${sql.inShard('v.part')} ${joins(sql)}`,
+  )
 }
-const READ_CURRENT_FACTS = {
-  name: 'observations.current-facts',
-  text: `select v.name, ${FACTS_SELECT_COLUMNS} from ${CRAWL_STATE_KEYS} join crawl_state v on ${CRAWL_STATE_OF_KEY}
-      and ${inShardSql('v.part', 4)}
-    join facts f on f.part = v.part and f.id = v.id and ${inShardSql('f.part', 4)}`,
-}
-const CRAWL_STATE_VALUES = `unnest($1::smallint[], $2::integer[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bigint[],
-    $9::bigint[], $10::bigint[], $11::smallint[])
-  as k(part, slot, name, version, id, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)`
+
+const READ_CRAWL_STATES = nameStatement(
+  'observations.crawl-states',
+  CRAWL_STATE_COLUMNS.map((column) => `v.${column}`).join(', '),
+)
+const READ_CURRENT_FACTS = nameStatement(
+  'observations.current-facts',
+  FACTS_SELECT_COLUMNS.join(', '),
+  ({ inShard }) => `join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
+)
 /** One number for all new names of a batch. As the default of the column, it would keep Citus from using one shard. */
 const NEXT_ARRIVAL = { name: 'observations.arrival', text: `select nextval('arrival_number') as number` }
-const INSERT_CRAWL_STATES = {
-  name: 'observations.insert',
-  text: `insert into crawl_state
-      (part, slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, arrival_number)
-    select a.part, k.slot, k.name, k.id, k.version + 1, k.clock, k.other_clocks, k.dns_fingerprint, k.web_fingerprint, k.due,
-      k.failures, $13::bigint
-    from ${CRAWL_STATE_VALUES} join anchor a on a.part = k.part where ${inShardSql('a.part', 12)}
-    on conflict do nothing returning name, id`,
-}
+const WRITTEN_STATE = tableRows('crawl_state')
+const CLOCK_COLUMNS = ['clock', 'other_clocks', 'dns_fingerprint', 'web_fingerprint', 'due', 'failures']
+const INSERT_CRAWL_STATES = rowStatement<WrittenState>(
+  'observations.insert',
+  WRITTEN_STATE,
+  ({ rows, inShard, parameter }) =>
+    `insert into crawl_state (part, slot, name, id, version, ${CLOCK_COLUMNS}, arrival_number)
+    select a.part, k.slot, k.name, k.id, k.version + 1, ${CLOCK_COLUMNS.map((column) => `k.${column}`)}, ${parameter(1)}::bigint
+    from ${rows} join anchor a on a.part = k.part where ${inShard('a.part')} on conflict do nothing returning name, id`,
+)
 /** A name without an id gets the offered one. */
-const UPDATE_CRAWL_STATES = {
-  name: 'observations.update',
-  text: `update crawl_state v set version = v.version + 1, id = coalesce(v.id, k.id), clock = k.clock, other_clocks = k.other_clocks,
-      dns_fingerprint = k.dns_fingerprint, web_fingerprint = k.web_fingerprint, due = k.due, failures = k.failures
-    from ${CRAWL_STATE_VALUES} where ${CRAWL_STATE_OF_KEY} and v.version = k.version
-      and ${inShardSql('v.part', 12)} returning v.name, v.id`,
-}
+const UPDATE_CRAWL_STATES = rowStatement<WrittenState>(
+  'observations.update',
+  WRITTEN_STATE,
+  ({ rows, inShard }) =>
+    `update crawl_state v set version = v.version + 1, id = coalesce(v.id, k.id),
+      ${CLOCK_COLUMNS.map((column) => `${column} = k.${column}`)}
+    from ${rows} where ${CRAWL_STATE_OF_KEY} and v.version = k.version and ${inShard('v.part')} returning v.name, v.id`,
+)
 
 const READ_VALID_LEASES = {
   name: 'observations.leases',
@@ -139,17 +153,14 @@ export function postgresObservations(database: Database): ObservationStore {
   }
 }
 
-/** Returns a function that runs a statement for names, once per shard: with CRAWL_STATE_KEYS, and the parts as $4. */
-export function shardedReader(database: Database) {
-  return async <Row>(statement: Statement, names: readonly DomainName[]): Promise<Row[]> => {
-    const batches = (await database.shards()).batches(names, partitionOfName)
-    const reads = batches.map(({ rows, parts }) => database.read<Row>(statement, [...crawlStateKeys(rows), parts]))
-    return (await Promise.all(reads)).flat()
-  }
+/** Returns a function that reads rows of names, once per shard. */
+export function shardedReader({ read, shards }: Pick<Database, 'read' | 'shards'>) {
+  return async <Row>(statement: RowStatement<NameKey>, names: readonly DomainName[]): Promise<Row[]> =>
+    readForRows<Row, NameKey>(read, await shards(), statement, names.map(keyOfName))
 }
 
-function crawlStateKeys(names: readonly DomainName[]): string[] {
-  return [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf)), plainArray(names)]
+function keyOfName(name: DomainName): NameKey {
+  return { part: partitionOfName(name), slot: slotOf(name), name }
 }
 
 /** Writes each change with a valid lease and version, and returns the names of the others. */
@@ -168,11 +179,15 @@ async function saveChanges(
   const passed = new Map<DomainName, number | null>()
   const added = sorted.filter(({ change }) => change.state.version === 0)
   const updated = sorted.filter(({ change }) => change.state.version > 0)
-  const write = async (statement: Statement, group: readonly OfferedChange[], ...more: number[]): Promise<void> => {
-    const written = shards
-      .batches(group, partOfOffer)
-      .map(({ rows, parts }) => session.rows<PassedName>(statement, [...crawlStateValues(rows), parts, ...more]))
-    for (const { name, id } of (await Promise.all(written)).flat()) passed.set(name, id)
+  const write = async (statement: RowStatement<WrittenState>, group: readonly OfferedChange[], ...more: number[]) => {
+    const written = await readForRows<PassedName, WrittenState>(
+      session.rows,
+      shards,
+      statement,
+      group.map(writtenState),
+      ...more,
+    )
+    for (const { name, id } of written) passed.set(name, id)
   }
   if (added.length > 0) await write(INSERT_CRAWL_STATES, added, await nextArrival(session))
   await write(UPDATE_CRAWL_STATES, updated)
@@ -197,29 +212,28 @@ async function nextArrival({ rows }: Session): Promise<number> {
   return (await rows<{ number: number }>(NEXT_ARRIVAL))[0]!.number
 }
 
-function partOfOffer({ change }: OfferedChange): number {
-  return partitionOfName(change.state.name)
-}
-
 /** The same order for all writers, so that no two wait for each other. */
 function compareOffers({ change: { state: a } }: OfferedChange, { change: { state: b } }: OfferedChange): number {
   return slotOf(a.name) - slotOf(b.name) || (a.name < b.name ? -1 : 1)
 }
 
-function crawlStateValues(offers: readonly OfferedChange[]): string[] {
-  const states = offers.map(({ change }) => change.state)
-  const clocks = states.map((state) => packClocks(state.clocks))
-  return [
-    ...crawlStateKeys(states.map(({ name }) => name)),
-    plainArray(states.map(({ version }) => version)),
-    plainArray(offers.map(({ id }) => id)),
-    plainArray(clocks.map(({ clock }) => clock)),
-    bytesArray(clocks.map(({ otherClocks }) => otherClocks)),
-    plainArray(states.map(({ dnsFingerprint }) => dnsFingerprint)),
-    plainArray(states.map(({ webFingerprint }) => webFingerprint)),
-    plainArray(states.map(({ due }) => due)),
-    plainArray(states.map(({ failures }) => failures)),
-  ]
+/** A crawl state to write. `version`: the one that was read; `id`: the offered one. */
+type WrittenState = NameKey & Omit<CrawlStateRow, 'id'> & { id: number | null }
+
+function writtenState({ change: { state }, id }: OfferedChange): WrittenState {
+  const { name, version, clocks, dnsFingerprint, webFingerprint, due, failures } = state
+  const { clock, otherClocks } = packClocks(clocks)
+  return {
+    ...keyOfName(name),
+    id,
+    version,
+    clock,
+    other_clocks: otherClocks,
+    dns_fingerprint: dnsFingerprint,
+    web_fingerprint: webFingerprint,
+    due,
+    failures,
+  }
 }
 
 /** Returns true if there was more than a tombstone. */

@@ -1,17 +1,22 @@
 /** Removes start pages from the pages that wait for the indexer, and from the documents of the index of /similar. */
 
 import { plainArray } from '../database/arrays.ts'
-import { inShardSql, type Shards } from '../database/shards.ts'
+import { type RowStatement, rowStatement, runForRows } from '../database/row-statements.ts'
+import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 
 /** The key of a name's own rows. */
 export type PageKey = { part: number; id: number }
 
-const DELETE_PENDING_PAGES = {
-  name: 'pending-page.delete',
-  text: `delete from pending_page p using unnest($1::smallint[], $2::bigint[]) as k(part, id)
-    where p.part = k.part and p.id = k.id and ${inShardSql('p.part', 3)}`,
-}
+/** The columns of such a key. */
+export const PAGE_KEY = { part: 'smallint', id: 'bigint' } as const
+
+const DELETE_PENDING_PAGES: RowStatement<PageKey> = rowStatement(
+  'pending-page.delete',
+  PAGE_KEY,
+  ({ rows, inShard }) =>
+    `delete from pending_page p using ${rows} where p.part = k.part and p.id = k.id and ${inShard('p.part')}`,
+)
 /**
  * The indexer then checks whether another page still has the documents. A subquery per key, because a plan that was made
  * while the table was empty may read all of it.
@@ -26,11 +31,8 @@ const REMOVE_FILED_PAGES = {
     insert into orphan_document (document) select document from removed where document is not null`,
 }
 
-export async function deletePendingPages(session: Session, shards: Shards, pages: readonly PageKey[]): Promise<void> {
-  const batches = shards.batches(pages, ({ part }) => part)
-  await Promise.all(
-    batches.map(({ rows, parts }) => session.run(DELETE_PENDING_PAGES, [...pageKeyColumns(rows), parts])),
-  )
+export function deletePendingPages({ run }: Session, shards: Shards, pages: readonly PageKey[]): Promise<void> {
+  return runForRows(run, shards, DELETE_PENDING_PAGES, pages)
 }
 
 /**

@@ -2,85 +2,102 @@
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
-import { hexArray, plainArray } from '../database/arrays.ts'
-import type { Statement } from '../database/connection.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
-import { inShardSql, type Shards } from '../database/shards.ts'
+import {
+  type RowColumnsOf,
+  type RowStatement,
+  readForRows,
+  rowStatement,
+  runForRows,
+} from '../database/row-statements.ts'
+import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 
 /** A row of a name under a key: an address in hexadecimal, or a redirect target. */
 type SharedRow = { part: number; key: string; name: DomainName; since: string }
 /** By how much the counter of a key changes. */
 type CounterChange = { part: number; key: string; change: number }
+type SharedKey = Pick<SharedRow, 'part' | 'key'>
 
-/** A list and its statements. The last parameter of each is the partitions of its shard. */
+/** A list and its statements. */
 type SharedTable = {
-  keyArray: (keys: readonly string[]) => string
-  /** Whether a row has the time since which it exists. */
-  hasTimes: boolean
-  remove: Statement
-  add: Statement
-  count: Statement
-  removeEmpty: Statement
+  remove: RowStatement<Omit<SharedRow, 'since'>>
+  add: RowStatement<SharedRow>
+  count: RowStatement<CounterChange>
+  removeEmpty: RowStatement<SharedKey>
 }
 
-const PRESENCE: SharedTable = {
-  keyArray: hexArray,
+const PRESENCE = sharedTable({
+  table: 'presence',
+  key: 'address',
+  keyType: 'hex',
+  name: 'name',
+  counter: 'address_count',
+  count: 'names',
   hasTimes: true,
-  remove: {
-    name: 'presence.remove',
-    text: `delete from presence p using unnest($1::smallint[], $2::bytea[], $3::text[]) as k(part, address, name)
-      where p.part = k.part and p.address = k.address and p.name = k.name and ${inShardSql('p.part', 4)}
-      returning encode(p.address, 'hex') as key`,
-  },
-  add: {
-    name: 'presence.add',
-    text: `insert into presence (part, address, name, since) select a.part, k.address, k.name, k.since
-      from unnest($1::smallint[], $2::bytea[], $3::text[], $4::text[]) as k(part, address, name, since)
-      join anchor a on a.part = k.part where ${inShardSql('a.part', 5)}
-      on conflict do nothing returning encode(address, 'hex') as key`,
-  },
-  count: {
-    name: 'address-count.add',
-    text: `insert into address_count (part, address, names) select a.part, k.address, k.names
-      from unnest($1::smallint[], $2::bytea[], $3::bigint[]) as k(part, address, names)
-      join anchor a on a.part = k.part where ${inShardSql('a.part', 4)}
-      on conflict (part, address) do update set names = address_count.names + excluded.names`,
-  },
-  removeEmpty: {
-    name: 'address-count.remove-empty',
-    text: `delete from address_count a using unnest($1::smallint[], $2::bytea[]) as k(part, address)
-      where a.part = k.part and a.address = k.address and a.names = 0 and ${inShardSql('a.part', 3)}`,
-  },
-}
-const REDIRECTS: SharedTable = {
-  keyArray: plainArray,
+})
+const REDIRECTS = sharedTable({
+  table: 'redirect',
+  key: 'target',
+  keyType: 'word',
+  name: 'source',
+  counter: 'redirect_count',
+  count: 'sources',
   hasTimes: false,
-  remove: {
-    name: 'redirect.remove',
-    text: `delete from redirect r using unnest($1::smallint[], $2::text[], $3::text[]) as k(part, target, source)
-      where r.part = k.part and r.target = k.target and r.source = k.source and ${inShardSql('r.part', 4)}
-      returning r.target as key`,
-  },
-  add: {
-    name: 'redirect.add',
-    text: `insert into redirect (part, target, source) select a.part, k.target, k.source
-      from unnest($1::smallint[], $2::text[], $3::text[]) as k(part, target, source)
-      join anchor a on a.part = k.part where ${inShardSql('a.part', 4)}
-      on conflict do nothing returning target as key`,
-  },
-  count: {
-    name: 'redirect-count.add',
-    text: `insert into redirect_count (part, target, sources) select a.part, k.target, k.sources
-      from unnest($1::smallint[], $2::text[], $3::bigint[]) as k(part, target, sources)
-      join anchor a on a.part = k.part where ${inShardSql('a.part', 4)}
-      on conflict (part, target) do update set sources = redirect_count.sources + excluded.sources`,
-  },
-  removeEmpty: {
-    name: 'redirect-count.remove-empty',
-    text: `delete from redirect_count t using unnest($1::smallint[], $2::text[]) as k(part, target)
-      where t.part = k.part and t.target = k.target and t.sources = 0 and ${inShardSql('t.part', 3)}`,
-  },
+})
+
+/** `key`, `name` and `count`: the columns. `hasTimes`: whether a row has the time since which it exists. */
+function sharedTable({
+  table,
+  key,
+  keyType,
+  name,
+  counter,
+  count,
+  hasTimes,
+}: {
+  table: string
+  key: string
+  keyType: 'hex' | 'word'
+  name: string
+  counter: string
+  count: string
+  hasTimes: boolean
+}): SharedTable {
+  const keyColumns = { part: 'smallint', key: keyType } as const
+  const keyText = (column: string): string => (keyType === 'hex' ? `encode(${column}, 'hex')` : column)
+  return {
+    remove: rowStatement<Omit<SharedRow, 'since'>>(
+      `${table}.remove`,
+      { ...keyColumns, name: 'word' },
+      ({ rows, inShard }) =>
+        `delete from ${table} t using ${rows} where t.part = k.part and t.${key} = k.key and t.${name} = k.name
+          and ${inShard('t.part')} returning ${keyText(`t.${key}`)} as key`,
+    ),
+    add: rowStatement<SharedRow>(
+      `${table}.add`,
+      { ...keyColumns, name: 'word', ...(hasTimes && { since: 'word' as const }) } as RowColumnsOf<SharedRow>,
+      ({ rows, inShard }) =>
+        `insert into ${table} (part, ${key}, ${name}${hasTimes ? ', since' : ''})
+        select a.part, k.key, k.name${hasTimes ? ', k.since' : ''} from ${rows} join anchor a on a.part = k.part
+        where ${inShard('a.part')} on conflict do nothing returning ${keyText(key)} as key`,
+    ),
+    count: rowStatement<CounterChange>(
+      `${counter}.add`,
+      { ...keyColumns, change: 'bigint' },
+      ({ rows, inShard }) =>
+        `insert into ${counter} (part, ${key}, ${count}) select a.part, k.key, k.change
+        from ${rows} join anchor a on a.part = k.part where ${inShard('a.part')}
+        on conflict (part, ${key}) do update set ${count} = ${counter}.${count} + excluded.${count}`,
+    ),
+    removeEmpty: rowStatement<SharedKey>(
+      `${counter}.remove-empty`,
+      keyColumns,
+      ({ rows, inShard }) =>
+        `delete from ${counter} t using ${rows}
+        where t.part = k.part and t.${key} = k.key and t.${count} = 0 and ${inShard('t.part')}`,
+    ),
+  }
 }
 
 /** Queues moves and writes them at the end of a transaction. */
@@ -122,35 +139,19 @@ async function moveRows(
   removed: SharedRow[],
   added: SharedRow[],
 ): Promise<void> {
-  const send = async (statement: Statement, rows: SharedRow[]): Promise<{ key: string }[]> => {
-    const isTimed = table.hasTimes && statement === table.add
-    const results = shards.batches(rows.sort(compareRows), partOf).map(({ rows, parts }) => {
-      const times = isTimed ? [plainArray(rows.map(({ since }) => since))] : []
-      const columns = [...keyColumns(table, rows), plainArray(rows.map(({ name }) => name)), ...times, parts]
-      return session.rows<{ key: string }>(statement, columns)
-    })
-    return (await Promise.all(results)).flat()
-  }
-  const moved = await Promise.all([send(table.remove, removed), send(table.add, added)])
+  const send = <Row extends SharedKey>(statement: RowStatement<Row>, rows: readonly Row[]) =>
+    readForRows<{ key: string }, Row>(session.rows, shards, statement, rows)
+  const moved = await Promise.all([
+    send(table.remove, removed.toSorted(compareRows)),
+    send(table.add, added.toSorted(compareRows)),
+  ])
   const partOfKey = new Map([...removed, ...added].map(({ key, part }) => [key, part]))
   const changes = counterChanges(partOfKey, ...moved)
-  const counts = shards.batches(changes, partOf).map(({ rows, parts }) => {
-    const amounts = plainArray(rows.map(({ change }) => change))
-    return session.run(table.count, [...keyColumns(table, rows), amounts, parts])
-  })
   const decreased = changes.filter(({ change }) => change < 0)
-  const removals = shards
-    .batches(decreased, partOf)
-    .map(({ rows, parts }) => session.run(table.removeEmpty, [...keyColumns(table, rows), parts]))
-  await Promise.all([...counts, ...removals])
-}
-
-function partOf({ part }: { part: number }): number {
-  return part
-}
-
-function keyColumns({ keyArray }: SharedTable, rows: readonly { part: number; key: string }[]): string[] {
-  return [plainArray(rows.map(partOf)), keyArray(rows.map(({ key }) => key))]
+  await Promise.all([
+    runForRows(session.run, shards, table.count, changes),
+    runForRows(session.run, shards, table.removeEmpty, decreased),
+  ])
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The schedule on PostgreSQL: leases of slot ranges, due names, and live crawlers. */
 
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import type { IpAddress } from '../../../values/ip-address.ts'
+import { packAddress } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
 import {
   type CrawlerHeartbeat,
@@ -14,12 +14,12 @@ import {
 } from '../../port/schedule.ts'
 import { CRAWL_STATE_COLUMNS, type CrawlStateRow, TOMBSTONE_ID, unpackCrawlState } from '../../shared/columns.ts'
 import { slotCountColumns, unpackSlotCount } from '../../shared/slot-count.ts'
-import { addressArray, plainArray, textArray } from '../database/arrays.ts'
-import { inRunSql, partRuns, readRuns, runValues } from '../database/citus/part-runs.ts'
+import { plainArray, textArray } from '../database/arrays.ts'
+import { partRuns, readRuns, runValues } from '../database/citus/part-runs.ts'
 import { clockTableSql } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName, partitionOfSlot, slotPartitionSql } from '../database/partition.ts'
-import { inShardSql } from '../database/shards.ts'
+import { matchRows, rowStatement, runStatement } from '../database/row-statements.ts'
 
 /** `$1` the time, null for the server's, `$2` LEASE_SECONDS. */
 const LEASE_CLOCK = clockTableSql('$1')
@@ -72,27 +72,36 @@ const READ_RANGES = {
 type RangeRow = Omit<RangeState, 'count'> & { count: string | null }
 
 const [FIRST_PART, LAST_PART] = [slotPartitionSql('$1::integer'), slotPartitionSql('$2::integer')]
-const SLOTS_BETWEEN = `from crawl_state where ${inRunSql('part', 4)}
+const slotsBetween = (inRun: string): string => `from crawl_state where ${inRun}
   and (part, slot) >= (${FIRST_PART}, $1) and (part, slot) <= (${LAST_PART}, $2) and id is distinct from ${TOMBSTONE_ID}`
-const READ_DUE = {
-  name: 'schedule.due',
-  text: `select name, ${CRAWL_STATE_COLUMNS} ${SLOTS_BETWEEN} and due <= $3::bigint order by part, slot, name`,
-}
+const READ_DUE = runStatement(
+  'schedule.due',
+  3,
+  ({ inRun }) =>
+    `select name, ${CRAWL_STATE_COLUMNS} ${slotsBetween(inRun('part'))} and due <= $3::bigint order by part, slot, name`,
+)
 const COUNT_SLOTS = {
-  name: 'schedule.count',
-  text: `select ${slotCountColumns('$3::bigint')} ${SLOTS_BETWEEN}`,
+  ...runStatement(
+    'schedule.count',
+    3,
+    ({ inRun }) => `select ${slotCountColumns('$3::bigint')} ${slotsBetween(inRun('part'))}`,
+  ),
   rowMode: 'array',
 } as const
-const READ_NAMES = {
-  name: 'schedule.names',
-  text: `select name from crawl_state where (part, slot, name) > ($1, $2, $3) and ${inRunSql('part', 5)}
+const READ_NAMES = runStatement(
+  'schedule.names',
+  4,
+  ({ inRun }) =>
+    `select name from crawl_state where (part, slot, name) > ($1, $2, $3) and ${inRun('part')}
     and id is distinct from ${TOMBSTONE_ID} order by part, slot, name limit $4`,
-}
-const READ_NAME_COUNTS = {
-  name: 'schedule.name-counts',
-  text: `select k.position, a.names from unnest($1::smallint[], $2::bytea[]) with ordinality k(part, address, position)
-    join address_count a on a.part = k.part and a.address = k.address and ${inShardSql('a.part', 3)}`,
-}
+)
+const READ_NAME_COUNTS = rowStatement<{ part: number; address: Uint8Array }>(
+  'schedule.name-counts',
+  { part: 'smallint', address: 'bytes' },
+  ({ numberedRows, inShard }) =>
+    `select k.position, a.names from ${numberedRows}
+    join address_count a on a.part = k.part and a.address = k.address and ${inShard('a.part')}`,
+)
 
 /** `now`: defaults to the server's clock. */
 export function postgresSchedule(database: Database, now?: () => Instant): Schedule {
@@ -111,13 +120,11 @@ export function postgresSchedule(database: Database, now?: () => Instant): Sched
       return rows.map(({ name }) => name)
     },
     async nameCounts(addresses) {
-      const counts = new Map<IpAddress, number>()
-      for (const { parts, rows } of (await shards()).batches(addresses, partitionOfAddress)) {
-        const key = [plainArray(rows.map(partitionOfAddress)), addressArray(rows), parts]
-        for (const { position, names } of await read<{ position: number; names: number }>(READ_NAME_COUNTS, key))
-          counts.set(rows[position - 1]!, names)
-      }
-      return addresses.map((address) => counts.get(address) ?? 0)
+      const keys = addresses.map((address) => ({ part: partitionOfAddress(address), address: packAddress(address) }))
+      type Count = { position: number; names: number }
+      const found = await matchRows<Count, (typeof keys)[number]>(read, await shards(), READ_NAME_COUNTS, keys)
+      const counts = new Map(found.map(({ row, result }) => [row, result.names]))
+      return keys.map((key) => counts.get(key) ?? 0)
     },
   }
 }

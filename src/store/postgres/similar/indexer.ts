@@ -9,9 +9,10 @@ import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES, partitionOfName } from '../database/partition.ts'
+import { matchRows, rowStatement } from '../database/row-statements.ts'
 import { inShardSql, type Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
-import { pageKeyColumns } from '../facts/page-removal.ts'
+import { PAGE_KEY, pageKeyColumns } from '../facts/page-removal.ts'
 import { replacedSegmentRemover } from './replaced-segments.ts'
 import { documentRowSql } from './similar.ts'
 
@@ -22,17 +23,20 @@ const ORPHANS_PER_TRANSACTION = 1000
  * Skips rows that a writer has locked, until the next call. So filing waits for no writer of observations, and no
  * deadlock occurs. While a row is locked, no transaction deletes the page's row of page_document.
  */
-const TAKE_PENDING_PAGES = {
-  name: 'filing.take',
-  text: `with taken as materialized (
-      select k.position, p.row_id from unnest($1::smallint[], $2::bigint[], $3::text[]) with ordinality k(part, id, digest, position)
+type TakenPage = { part: number; id: number; digest: string }
+const TAKE_PENDING_PAGES = rowStatement<TakenPage>(
+  'filing.take',
+  { ...PAGE_KEY, digest: 'word' },
+  ({ numberedRows, inShard }) =>
+    `with taken as materialized (
+      select k.position, p.row_id from ${numberedRows}
       cross join lateral (
         select ctid as row_id from pending_page p where p.part = k.part and p.id = k.id and p.digest = k.digest
-          and ${inShardSql('p.part', 4)} for update of p skip locked) p),
+          and ${inShard('p.part')} for update of p skip locked) p),
     removed as (
-      delete from pending_page d where d.ctid = any (array(select row_id from taken)) and ${inShardSql('d.part', 4)})
+      delete from pending_page d where d.ctid = any (array(select row_id from taken)) and ${inShard('d.part')})
     select position from taken`,
-}
+)
 const NUMBER_DOCUMENTS = {
   name: 'filing.number',
   text: `with found as materialized (
@@ -87,6 +91,7 @@ const CHECK_INDEX_LOCK = {
   name: 'indexing.lock',
   text: `select 1 from named_lock where name = 'index' and fence = $1 and holder is not null for share`,
 }
+/** `$6`: the partitions of the shard. */
 const READ_PENDING_PAGES = {
   name: 'indexing.pending',
   text: `select part, id, (select f.name from facts f where f.part = p.part and f.id = p.id and ${inShardSql('f.part', 6)}) as name,
@@ -247,12 +252,9 @@ async function takePendingPages(
   shards: Shards,
   filings: readonly PageFiling[],
 ): Promise<PageFiling[]> {
-  const taken = shards.batches(filings, partOf).map(async ({ rows, parts }) => {
-    const columns = [...keyColumns(rows), plainArray(rows.map(({ digest }) => digest)), parts]
-    const positions = await session.rows<{ position: number }>(TAKE_PENDING_PAGES, columns)
-    return positions.map(({ position }) => rows[position - 1]!)
-  })
-  return (await Promise.all(taken)).flat()
+  const pages = filings.map((filing) => ({ ...filing, part: partitionOfName(filing.name) }))
+  const taken = await matchRows<{ position: number }, TakenPage>(session.rows, shards, TAKE_PENDING_PAGES, pages)
+  return taken.map(({ row }) => row as (typeof pages)[number])
 }
 
 /** The document number of each page; null if it has no terms. New documents are numbered in the order of `filings`. */
@@ -287,9 +289,5 @@ async function upsertPageDocuments(
 }
 
 function keyColumns(filings: readonly PageFiling[]): [string, string] {
-  return pageKeyColumns(filings.map((filing) => ({ part: partOf(filing), id: filing.id })))
-}
-
-function partOf({ name }: PageFiling): number {
-  return partitionOfName(name)
+  return pageKeyColumns(filings.map(({ name, id }) => ({ part: partitionOfName(name), id })))
 }

@@ -1,6 +1,7 @@
 /** Checksums of rows: they detect damage to rows that no other row repeats. */
 
 import { crc32 } from 'node:zlib'
+import { checksumColumns } from '../../shared/tables.ts'
 
 type ChecksumValue = string | number | null | Uint8Array
 
@@ -8,20 +9,16 @@ type ChecksumValue = string | number | null | Uint8Array
  * The columns that the checksums of each table cover, in order, by version. A list never changes: a new column, whose
  * table gets a further list at the end, leaves the checksums of stored rows as they are.
  */
-export const CHECKSUM_COLUMNS = {
-  facts: [
-    [
-      ...['id', 'name', 'status', 'ip', 'flags', 'ssl', 'redirects_to', 'social_networks', 'social_accounts'],
-      ...['text_digest', 'addresses', 'states', 'redirect_host'],
-    ],
-  ],
-  dns_state: [['id', 'type', 'first_seen', 'last_confirmed', 'records', 'serial', 'base_first_seen']],
-  dns_interruption: [['id', 'type', 'seen_again', 'last_seen']],
+export const CHECKSUM_COLUMNS: Record<ChecksummedTable, readonly (readonly string[])[]> = {
+  facts: checksumColumns('facts'),
+  dns_state: checksumColumns('dns_state'),
+  dns_interruption: checksumColumns('dns_interruption'),
   posting: [['segment', 'key', 'document', 'postings']],
   document_frequency: [['segment', 'last_term', 'counts']],
-} as const satisfies Record<string, readonly (readonly string[])[]>
+}
 
-export type ChecksummedTable = keyof typeof CHECKSUM_COLUMNS
+export type ChecksummedFacts = 'facts' | 'dns_state' | 'dns_interruption'
+export type ChecksummedTable = ChecksummedFacts | 'posting' | 'document_frequency'
 
 /** A checksum is its version times this number, plus a CRC-32. */
 const VERSION_UNIT = 2 ** 32

@@ -7,8 +7,9 @@ import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
-import { FACTS_COLUMN_NAMES, packFacts, packTerms } from '../../shared/columns.ts'
-import { checksumOf } from '../database/checksum.ts'
+import { packFacts, packTerms } from '../../shared/columns.ts'
+import { columnNames } from '../../shared/tables.ts'
+import { type ChecksummedFacts, checksumOf } from '../database/checksum.ts'
 import { type SqliteSharedRows, sharedRowWriter } from './shared-rows.ts'
 
 /** Writes of one transaction: call `write` for one name after another, then `finish` once. */
@@ -66,17 +67,22 @@ function queueSharedRows(
   if (facts.redirectAfter !== null) shared.addRedirect(facts.redirectAfter, name)
 }
 
+/** The statement that inserts a row with its checksum. */
+function insertSql(table: ChecksummedFacts): string {
+  const columns = [...columnNames(table), 'checksum']
+  return `insert into ${table} (${columns}) values (${columns.map(() => '?')})`
+}
+
+/** The columns of `facts` without its id and name. */
+const [, , ...FACTS_VALUES] = columnNames('facts')
+
 /** Writes the current facts and returns the id of the name. A name gets its id with its first fact. */
 function currentWriter(database: DatabaseSync) {
   const idOf = database.prepare('select id from crawl_state where slot = ? and name = ?')
   const setId = database.prepare('update crawl_state set id = ? where slot = ? and name = ?')
-  const insert = database.prepare(
-    `insert into facts (id, name, status, ip, flags, ssl, redirects_to, social_networks, social_accounts, text_digest, addresses, states,
-       redirect_host, checksum) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insert = database.prepare(insertSql('facts'))
   const update = database.prepare(
-    `update facts set status = ?, ip = ?, flags = ?, ssl = ?, redirects_to = ?, social_networks = ?, social_accounts = ?, text_digest = ?,
-       addresses = ?, states = ?, redirect_host = ?, checksum = ? where id = ?`,
+    `update facts set ${[...FACTS_VALUES, 'checksum'].map((column) => `${column} = ?`)} where id = ?`,
   )
   const insertAs = (id: number, name: DomainName, current: CurrentFacts): number => {
     insert.run(...factsValues(id, name, current))
@@ -99,16 +105,13 @@ function currentWriter(database: DatabaseSync) {
 
 /** The values of a row of facts and their checksum. */
 function factsValues(id: number, name: DomainName, current: CurrentFacts): (string | number | null)[] {
-  const row = packFacts(current)
-  const values = [id, name, ...FACTS_COLUMN_NAMES.map((column) => row[column])]
+  const row = { id, name, ...packFacts(current) }
+  const values = columnNames('facts').map((column) => row[column])
   return [...values, checksumOf('facts', values)]
 }
 
 function stateWriter(database: DatabaseSync): (id: number, state: SupersededState) => void {
-  const insert = database.prepare(
-    `insert into dns_state (id, type, first_seen, last_confirmed, records, serial, base_first_seen, checksum)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const insert = database.prepare(insertSql('dns_state'))
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
     const values = [id, RECORD_TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
     insert.run(...values, checksumOf('dns_state', values))
@@ -116,9 +119,7 @@ function stateWriter(database: DatabaseSync): (id: number, state: SupersededStat
 }
 
 function interruptionWriter(database: DatabaseSync) {
-  const insert = database.prepare(
-    'insert into dns_interruption (id, type, seen_again, last_seen, checksum) values (?, ?, ?, ?, ?)',
-  )
+  const insert = database.prepare(insertSql('dns_interruption'))
   return (id: number, { type, last_seen, seen_again }: FactChanges['interruptions'][number]): void => {
     const values = [id, RECORD_TYPE_NUMBERS[type], seen_again, last_seen]
     insert.run(...values, checksumOf('dns_interruption', values))

@@ -14,12 +14,12 @@ import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'
-import { LOOKUP_COLUMNS, sqliteProfiles } from './profiles.ts'
+import { LOOKUP_ROW_SQL, sqliteProfiles } from './profiles.ts'
 
 /** `beginRead`: called before each read. */
 export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPages: LongPages): FactsReader {
   const lookup = database.prepare(
-    `select ${LOOKUP_COLUMNS} from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
+    `select ${LOOKUP_ROW_SQL} from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
   )
   lookup.setReturnArrays(true)
   const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import type { FactsReader } from '../../port/store.ts'
+import { LOOKUP_COLUMNS } from '../../shared/lookup.ts'
 import {
   type AddressProfileRow,
   type ProfileRow,
@@ -13,7 +14,7 @@ import {
 import type { BeginRead } from '../database/read-turn.ts'
 
 /** The columns of a LookupRow, of the crawl state `v` of the name `?2` and its facts `f`. */
-export const LOOKUP_COLUMNS = `v.id, v.clock, v.other_clocks, f.ip, f.flags, f.ssl, f.redirects_to, f.social_networks, f.social_accounts,
+export const LOOKUP_ROW_SQL = `${LOOKUP_COLUMNS},
   (select sources from redirect_count where target = ?2) as redirects,
   (select sum(a.names - 1) from json_each(f.addresses) j join address_count a on a.address = unhex(j.value)) as neighbours`
 
@@ -23,7 +24,7 @@ export function sqliteProfiles(
   beginRead: BeginRead,
 ): Pick<FactsReader, 'domainProfile' | 'addressProfile'> {
   const ofDomain = database.prepare(
-    `select ${LOOKUP_COLUMNS}, f.states, f.addresses,
+    `select ${LOOKUP_ROW_SQL}, f.states, f.addresses,
        (select json_group_array(json_array(j.value, p.since, a.names)) from json_each(f.addresses) j
         join presence p on p.address = unhex(j.value) and p.name = ?2
         join address_count a on a.address = p.address where j.key < ?3) as onAddresses

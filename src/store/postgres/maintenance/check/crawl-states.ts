@@ -5,17 +5,20 @@
 import type { DomainName } from '../../../../values/domain-name.ts'
 import { type CheckedCrawlState, checkCrawlStateRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
-import { inRunSql, readRuns } from '../../database/citus/part-runs.ts'
+import { readRuns } from '../../database/citus/part-runs.ts'
 import { partitionOfSlot } from '../../database/partition.ts'
-import { inShardSql, type Shards } from '../../database/shards.ts'
+import { runStatement } from '../../database/row-statements.ts'
+import type { Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 
-const CHECK_CRAWL_STATES = {
-  name: 'check.crawl-states',
-  text: `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f
-      on f.part = v.part and f.id = v.id and ${inShardSql('f.part', 7)}
-    where (v.part, v.slot, v.name) > ($1, $2, $3) and ${inRunSql('v.part', 5)} order by v.part, v.slot, v.name limit $4`,
-}
+const CHECK_CRAWL_STATES = runStatement(
+  'check.crawl-states',
+  4,
+  ({ inRun, inShard }) =>
+    `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v
+    left join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}
+    where (v.part, v.slot, v.name) > ($1, $2, $3) and ${inRun('v.part')} order by v.part, v.slot, v.name limit $4`,
+)
 
 export async function checkCrawlStatesPostgres(
   session: Session,

@@ -5,25 +5,34 @@ import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import type { CheckedFacts } from '../../../shared/check/facts.ts'
 import { checkFactsRows } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
-import { bytesArray, plainArray } from '../../database/arrays.ts'
-import { inRunSql, readRuns } from '../../database/citus/part-runs.ts'
+import { plainArray } from '../../database/arrays.ts'
+import { readRuns } from '../../database/citus/part-runs.ts'
 import { PART_VALUES, partitionOfName, partitionOfPackedAddress } from '../../database/partition.ts'
-import { inShardSql, type Shards } from '../../database/shards.ts'
+import { matchRows, readForRows, rowStatement, runStatement } from '../../database/row-statements.ts'
+import type { Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 import { FACTS_SELECT_COLUMNS } from '../../facts/observations.ts'
+import { PAGE_KEY } from '../../facts/page-removal.ts'
 
 type FactsToCheck = Pick<CheckedFacts, 'id' | 'name' | 'addresses' | 'redirects_to'> & { part: number }
 
-const CHECK_PRESENCE_SINCE = {
-  name: 'check.presence-since',
-  text: `select k.position, p.since from unnest($1::smallint[], $2::bytea[], $3::text[]) with ordinality as k(part, address, name, position)
-    join presence p on p.part = k.part and p.address = k.address and p.name = k.name and ${inShardSql('p.part', 4)}`,
-}
-const CHECK_REDIRECTS_OF = {
-  name: 'check.redirects-of',
-  text: `select k.position from unnest($1::smallint[], $2::text[], $3::text[]) with ordinality as k(part, target, source, position)
-    join redirect r on r.part = k.part and r.target = k.target and r.source = k.source and ${inShardSql('r.part', 4)}`,
-}
+/** A row that names share, by its key (an address or a target) and its name. */
+type SharedKey<Key> = { part: number; key: Key; name: DomainName }
+
+const CHECK_PRESENCE_SINCE = rowStatement<SharedKey<Uint8Array>>(
+  'check.presence-since',
+  { part: 'smallint', key: 'bytes', name: 'word' },
+  ({ numberedRows, inShard }) =>
+    `select k.position, p.since from ${numberedRows}
+    join presence p on p.part = k.part and p.address = k.key and p.name = k.name and ${inShard('p.part')}`,
+)
+const CHECK_REDIRECTS_OF = rowStatement<SharedKey<DomainName>>(
+  'check.redirects-of',
+  { part: 'smallint', key: 'word', name: 'word' },
+  ({ numberedRows, inShard }) =>
+    `select k.position from ${numberedRows}
+    join redirect r on r.part = k.part and r.target = k.key and r.source = k.name and ${inShard('r.part')}`,
+)
 const CHECK_DOCUMENTS_OF = {
   name: 'check.documents-of',
   text: `select t.name as "documentName", t.document,
@@ -44,35 +53,41 @@ type FactsInShard = Omit<
 
 const nextKeysSql = (table: string, condition: string): string =>
   `(select distinct part, id from ${table} t where (part, id) > ($1, $2) and ${condition} order by part, id limit $3)`
+const OWN_TABLES = ['facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page']
 /** The ids of the rows of all tables of a shard. */
-const CHECK_IDS = {
-  name: 'check.ids',
-  text: `${['facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page'].map((table) => nextKeysSql(table, inRunSql('t.part', 4))).join(' union ')} order by part, id limit $3`,
-}
+const CHECK_IDS = runStatement(
+  'check.ids',
+  3,
+  ({ inRun }) =>
+    `${OWN_TABLES.map((table) => nextKeysSql(table, inRun('t.part'))).join(' union ')} order by part, id limit $3`,
+)
 const CHECK_PAGE_IDS = { name: 'check.page-ids', text: nextKeysSql('page_document', 'true') }
-const CHECK_OWNERS = {
-  name: 'check.owners',
-  text: `select f.part, f.id, f.name, f.redirects_to from unnest($1::smallint[], $2::bigint[]) as k(part, id)
-    join facts f on f.part = k.part and f.id = k.id and ${inShardSql('f.part', 3)}`,
-}
+const CHECK_OWNERS = rowStatement<FactsKey>(
+  'check.owners',
+  PAGE_KEY,
+  ({ rows, inShard }) =>
+    `select f.part, f.id, f.name, f.redirects_to from ${rows}
+    join facts f on f.part = k.part and f.id = k.id and ${inShard('f.part')}`,
+)
 /** Each row with its name's crawl state, found by the slot of the name. */
-const CHECK_FACTS = {
-  name: 'check.facts',
-  text: `select f.part, f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks",
+const CHECK_FACTS = rowStatement<FactsKey & { name_part: number; slot: number }>(
+  'check.facts',
+  { ...PAGE_KEY, name_part: 'smallint', slot: 'integer' },
+  ({ rows, inShard }) =>
+    `select f.part, f.id, f.name, ${FACTS_SELECT_COLUMNS}, v.id as "stateId", v.clock, v.other_clocks as "otherClocks",
       v.dns_fingerprint as "dnsFingerprint", true as "isIntact",
       coalesce((select json_agg(json_build_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
           'serial', serial, 'base', base_first_seen, 'isFull', (records is not null)::integer,
           'addresses', case when type in (${RECORD_TYPE_NUMBERS.A}, ${RECORD_TYPE_NUMBERS.AAAA}) then records end))
-        from dns_state s where s.part = f.part and s.id = f.id and ${inShardSql('s.part', 5)}), '[]')::text as superseded,
+        from dns_state s where s.part = f.part and s.id = f.id and ${inShard('s.part')}), '[]')::text as superseded,
       coalesce((select json_agg(json_build_array(type, last_seen, seen_again)) from dns_interruption i
-        where i.part = f.part and i.id = f.id and ${inShardSql('i.part', 5)}), '[]')::text as interruptions,
+        where i.part = f.part and i.id = f.id and ${inShard('i.part')}), '[]')::text as interruptions,
       coalesce((select json_agg(json_build_array(encode(address, 'hex'), first_seen)) from address_first_seen e
-        where e.part = f.part and e.id = f.id and ${inShardSql('e.part', 5)}), '[]')::text as "firstSeen",
-      (select digest from pending_page g where g.part = f.part and g.id = f.id and ${inShardSql('g.part', 5)}) as "pendingDigest"
-    from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[]) as k(part, id, name_part, slot)
-    join facts f on f.part = k.part and f.id = k.id and ${inShardSql('f.part', 5)}
-    left join crawl_state v on v.part = k.name_part and v.slot = k.slot and v.name = f.name and ${inShardSql('v.part', 5)}`,
-}
+        where e.part = f.part and e.id = f.id and ${inShard('e.part')}), '[]')::text as "firstSeen",
+      (select digest from pending_page g where g.part = f.part and g.id = f.id and ${inShard('g.part')}) as "pendingDigest"
+    from ${rows} join facts f on f.part = k.part and f.id = k.id and ${inShard('f.part')}
+    left join crawl_state v on v.part = k.name_part and v.slot = k.slot and v.name = f.name and ${inShard('v.part')}`,
+)
 
 export async function checkFactsPostgres(
   session: Session,
@@ -81,14 +96,14 @@ export async function checkFactsPostgres(
   shards: Shards,
 ): Promise<CheckSlice> {
   const keys = await nextKeys(session, after, limit, shards)
-  const inShard: FactsInShard[] = []
   const known = keys.filter(({ part }) => PARTS.has(part)) // no shard has the others: their rows belong to no name
-  for (const { rows, parts } of shards.batches(known, ({ part }) => part)) {
-    const owners = await session.rows<FactsOwner>(CHECK_OWNERS, [...factsKeyColumns(rows), parts])
-    const names = owners.map(({ name }) => name)
-    const columns = [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf))]
-    inShard.push(...(await session.rows<FactsInShard>(CHECK_FACTS, [...factsKeyColumns(owners), ...columns, parts])))
-  }
+  const owners = await readForRows<FactsOwner, FactsKey>(session.rows, shards, CHECK_OWNERS, known)
+  const inShard = await readForRows<FactsInShard, FactsKey & { name_part: number; slot: number }>(
+    session.rows,
+    shards,
+    CHECK_FACTS,
+    owners.map(({ part, id, name }) => ({ part, id, name_part: partitionOfName(name), slot: slotOf(name) })),
+  )
   const presenceSince = await presenceSinceOf(session, shards, inShard)
   const redirects = await redirectsOf(session, shards, inShard)
   const documents = await documentsOf(session, inShard)
@@ -119,32 +134,21 @@ async function nextKeys(session: Session, after: string | null, limit: number, s
   return [...keys.values()].sort((a, b) => a.part - b.part || a.id - b.id).slice(0, limit)
 }
 
-function factsKeyColumns(keys: readonly FactsKey[]): string[] {
-  return [plainArray(keys.map(({ part }) => part)), plainArray(keys.map(({ id }) => id))]
-}
-
 /** For each row, the JSON array of `since` of its addresses; null for an address on which the name is not. */
 async function presenceSinceOf(session: Session, shards: Shards, facts: readonly FactsToCheck[]): Promise<string[]> {
   const since: (string | null)[][] = facts.map(() => [])
   const keys = facts.flatMap(({ name, addresses }, row) =>
     (JSON.parse(addresses ?? '[]') as string[]).map((hex, column) => {
       since[row]![column] = null
-      return { name, address: Buffer.from(hex, 'hex'), row, column }
+      const key = Buffer.from(hex, 'hex')
+      return { part: partitionOfPackedAddress(key), key, name, row, column }
     }),
   )
-  for (const batch of shards.batches(keys, ({ address }) => partitionOfPackedAddress(address))) {
-    const addresses = batch.rows.map(({ address }) => address)
-    const columns = [plainArray(addresses.map(partitionOfPackedAddress)), bytesArray(addresses)]
-    const names = plainArray(batch.rows.map(({ name }) => name))
-    const found = await session.rows<{ position: number; since: string }>(CHECK_PRESENCE_SINCE, [
-      ...columns,
-      names,
-      batch.parts,
-    ])
-    for (const { position, since: date } of found) {
-      const { row, column } = batch.rows[position - 1]!
-      since[row]![column] = date
-    }
+  type Since = { position: number; since: string }
+  const found = await matchRows<Since, SharedKey<Uint8Array>>(session.rows, shards, CHECK_PRESENCE_SINCE, keys)
+  for (const { row: key, result } of found) {
+    const { row, column } = key as (typeof keys)[number]
+    since[row]![column] = result.since
   }
   return since.map((dates) => JSON.stringify(dates))
 }
@@ -155,17 +159,13 @@ async function redirectsOf<Row extends FactsToCheck>(
   shards: Shards,
   facts: readonly Row[],
 ): Promise<Set<Row>> {
-  const found = new Set<Row>()
-  const redirecting = facts.filter(({ redirects_to }) => redirects_to !== null)
-  const targetOf = (row: Row): DomainName => row.redirects_to as DomainName
-  for (const { rows, parts } of shards.batches(redirecting, (row) => partitionOfName(targetOf(row)))) {
-    const targets = rows.map(targetOf)
-    const columns = [plainArray(targets.map(partitionOfName)), plainArray(targets)]
-    const key = [...columns, plainArray(rows.map(({ name }) => name)), parts]
-    for (const { position } of await session.rows<{ position: number }>(CHECK_REDIRECTS_OF, key))
-      found.add(rows[position - 1]!)
-  }
-  return found
+  const keys = facts.flatMap((row) => {
+    const key = row.redirects_to as DomainName | null
+    return key === null ? [] : [{ part: partitionOfName(key), key, name: row.name, row }]
+  })
+  type Position = { position: number }
+  const found = await matchRows<Position, SharedKey<DomainName>>(session.rows, shards, CHECK_REDIRECTS_OF, keys)
+  return new Set(found.map(({ row: key }) => (key as (typeof keys)[number]).row))
 }
 
 /** What the index of start pages has for each row. */

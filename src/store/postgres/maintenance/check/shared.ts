@@ -14,51 +14,61 @@ import {
   checkTargetRows,
 } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
-import { bytesArray, plainArray } from '../../database/arrays.ts'
-import { inRunSql, readRuns } from '../../database/citus/part-runs.ts'
+import { readRuns } from '../../database/citus/part-runs.ts'
 import { partitionOfName, partitionOfPackedAddress } from '../../database/partition.ts'
-import { inShardSql, type Shards } from '../../database/shards.ts'
+import { matchRows, type RowStatement, rowStatement, runStatement } from '../../database/row-statements.ts'
+import type { Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 
-const CHECK_PRESENCE = {
-  name: 'check.presence',
-  text: `select p.part, p.address, p.name, a.names is not null as counted
-    from presence p left join address_count a on a.part = p.part and a.address = p.address and ${inShardSql('a.part', 7)}
-    where (p.part, p.address, p.name) > ($1, $2, $3) and ${inRunSql('p.part', 5)} order by p.part, p.address, p.name limit $4`,
+const CHECK_PRESENCE = runStatement(
+  'check.presence',
+  4,
+  ({ inRun, inShard }) =>
+    `select p.part, p.address, p.name, a.names is not null as counted
+    from presence p left join address_count a on a.part = p.part and a.address = p.address and ${inShard('a.part')}
+    where (p.part, p.address, p.name) > ($1, $2, $3) and ${inRun('p.part')} order by p.part, p.address, p.name limit $4`,
+)
+const CHECK_ADDRESSES = runStatement(
+  'check.addresses',
+  3,
+  ({ inRun, inShard }) =>
+    `select part, address, names as counter,
+      (select count(*) from presence p where p.part = a.part and p.address = a.address and ${inShard('p.part')}) as rows
+    from address_count a where (part, address) > ($1, $2) and ${inRun('part')} order by part, address limit $3`,
+)
+const CHECK_REDIRECTS = runStatement(
+  'check.redirects',
+  4,
+  ({ inRun, inShard }) =>
+    `select r.part, r.target, r.source, t.sources is not null as counted
+    from redirect r left join redirect_count t on t.part = r.part and t.target = r.target and ${inShard('t.part')}
+    where (r.part, r.target, r.source) > ($1, $2, $3) and ${inRun('r.part')} order by r.part, r.target, r.source limit $4`,
+)
+const CHECK_TARGETS = runStatement(
+  'check.targets',
+  3,
+  ({ inRun, inShard }) =>
+    `select part, target, sources as counter,
+      (select count(*) from redirect r where r.part = t.part and r.target = t.target and ${inShard('r.part')}) as rows
+    from redirect_count t where (part, target) > ($1, $2) and ${inRun('part')} order by part, target limit $3`,
+)
+
+/** A name whose facts must have a value: an address that it is on, or the target to which it redirects. */
+type Owner<Value> = { part: number; slot: number; name: DomainName; value: Value }
+
+/** The positions of the owners whose facts `f` have the value. */
+function ownerStatement<Value>(name: string, type: 'bytes' | 'word', condition: string) {
+  return rowStatement<Owner<Value>>(
+    name,
+    { part: 'smallint', slot: 'integer', name: 'word', value: type },
+    ({ numberedRows, inShard }) =>
+      `select k.position from ${numberedRows}
+      join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
+      join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')} where ${condition}`,
+  )
 }
-const NAME_KEYS = 'unnest($1::smallint[], $2::integer[], $3::text[]'
-const JOIN_FACTS = `join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShardSql('v.part', 5)}
-  join facts f on f.part = v.part and f.id = v.id and ${inShardSql('f.part', 5)}`
-/** The positions of the rows whose name is on the address. */
-const CHECK_NAMES_ON_ADDRESS = {
-  name: 'check.on',
-  text: `select k.position from ${NAME_KEYS}, $4::bytea[]) with ordinality as k(part, slot, name, address, position) ${JOIN_FACTS}
-    where k.address = any (f.addresses)`,
-}
-const CHECK_ADDRESSES = {
-  name: 'check.addresses',
-  text: `select part, address, names as counter,
-      (select count(*) from presence p where p.part = a.part and p.address = a.address and ${inShardSql('p.part', 6)}) as rows
-    from address_count a where (part, address) > ($1, $2) and ${inRunSql('part', 4)} order by part, address limit $3`,
-}
-const CHECK_REDIRECTS = {
-  name: 'check.redirects',
-  text: `select r.part, r.target, r.source, t.sources is not null as counted
-    from redirect r left join redirect_count t on t.part = r.part and t.target = r.target and ${inShardSql('t.part', 7)}
-    where (r.part, r.target, r.source) > ($1, $2, $3) and ${inRunSql('r.part', 5)} order by r.part, r.target, r.source limit $4`,
-}
-/** The positions of the rows whose name redirects to the target. */
-const CHECK_NAMES_TO_TARGET = {
-  name: 'check.to',
-  text: `select k.position from ${NAME_KEYS}, $4::text[]) with ordinality as k(part, slot, name, target, position) ${JOIN_FACTS}
-    where f.redirects_to = k.target`,
-}
-const CHECK_TARGETS = {
-  name: 'check.targets',
-  text: `select part, target, sources as counter,
-      (select count(*) from redirect r where r.part = t.part and r.target = t.target and ${inShardSql('r.part', 6)}) as rows
-    from redirect_count t where (part, target) > ($1, $2) and ${inRunSql('part', 4)} order by part, target limit $3`,
-}
+const CHECK_NAMES_ON_ADDRESS = ownerStatement<Uint8Array>('check.on', 'bytes', 'k.value = any (f.addresses)')
+const CHECK_NAMES_TO_TARGET = ownerStatement<DomainName>('check.to', 'word', 'f.redirects_to = k.value')
 const CHECK_DOCUMENTS = {
   name: 'check.documents',
   text: `select part, number as document, digest, vector,
@@ -78,18 +88,12 @@ export async function checkPresencePostgres(
   const rows = await readRuns(shards, part, limit, (run, max) =>
     session.rows<CheckedPresence>(CHECK_PRESENCE, [part, Buffer.from(hex, 'hex'), name, max, ...run]),
   )
-  const isOwned = await matchingRows(
-    session,
-    shards,
-    CHECK_NAMES_ON_ADDRESS,
-    rows,
-    ({ name }) => name,
-    (batch) => bytesArray(batch.map(({ address }) => address)),
-  )
+  const owners = rows.map(({ name, address }) => ownerOf(name, address))
+  const found = await foundOwners(session, shards, CHECK_NAMES_ON_ADDRESS, owners)
   return checkPresenceRows(
-    rows.map((row) => ({
+    rows.map((row, index) => ({
       ...row,
-      owned: isOwned.has(row),
+      owned: found.has(owners[index]!),
       rightPart: partitionOfPackedAddress(row.address),
     })),
   )
@@ -120,16 +124,14 @@ export async function checkRedirectsPostgres(
   const rows = await readRuns(shards, part, limit, (run, max) =>
     session.rows<CheckedRedirect>(CHECK_REDIRECTS, [part, target, source, max, ...run]),
   )
-  const isOwned = await matchingRows(
-    session,
-    shards,
-    CHECK_NAMES_TO_TARGET,
-    rows,
-    ({ source }) => source,
-    (batch) => plainArray(batch.map(({ target }) => target)),
-  )
+  const owners = rows.map(({ source, target }) => ownerOf(source, target))
+  const found = await foundOwners(session, shards, CHECK_NAMES_TO_TARGET, owners)
   return checkRedirectRows(
-    rows.map((row) => ({ ...row, owned: isOwned.has(row), rightPart: partitionOfName(row.target) })),
+    rows.map((row, index) => ({
+      ...row,
+      owned: found.has(owners[index]!),
+      rightPart: partitionOfName(row.target),
+    })),
   )
 }
 
@@ -158,22 +160,16 @@ export async function checkDocumentsPostgres(
   return checkDocumentRows(rows.map((row) => ({ ...row, rightPart: row.document & 255 })))
 }
 
-/** The rows for whose name the statement returns a row. `othersOf`: the last column of the keys. */
-async function matchingRows<Row>(
+function ownerOf<Value>(name: DomainName, value: Value): Owner<Value> {
+  return { part: partitionOfName(name), slot: slotOf(name), name, value }
+}
+
+async function foundOwners<Value>(
   session: Session,
   shards: Shards,
-  statement: typeof CHECK_NAMES_ON_ADDRESS,
-  rows: readonly Row[],
-  nameOf: (row: Row) => DomainName,
-  othersOf: (rows: readonly Row[]) => string,
-): Promise<Set<Row>> {
-  const found = new Set<Row>()
-  for (const batch of shards.batches(rows, (row) => partitionOfName(nameOf(row)))) {
-    const names = batch.rows.map(nameOf)
-    const columns = [plainArray(names.map(partitionOfName)), plainArray(names.map(slotOf)), plainArray(names)]
-    const key = [...columns, othersOf(batch.rows), batch.parts]
-    const matches = await session.rows<{ position: number }>(statement, key)
-    for (const { position } of matches) found.add(batch.rows[position - 1]!)
-  }
-  return found
+  statement: RowStatement<Owner<Value>>,
+  owners: readonly Owner<Value>[],
+): Promise<Set<Owner<Value>>> {
+  const found = await matchRows<{ position: number }, Owner<Value>>(session.rows, shards, statement, owners)
+  return new Set(found.map(({ row }) => row))
 }

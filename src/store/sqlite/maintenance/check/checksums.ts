@@ -53,7 +53,7 @@ export const checkPostings = checkChecksums(POSTING_TABLE)
 export const checkFrequencies = checkChecksums(FREQUENCY_TABLE)
 
 function checkChecksums({ table, key, read }: TableCheck) {
-  const keys = CHECKSUM_COLUMNS[table][0].slice(0, key)
+  const keys = CHECKSUM_COLUMNS[table][0]!.slice(0, key)
   return (database: DatabaseSync, after: string | null, limit: number): CheckSlice => {
     const from = after === null ? keys.map(() => -1) : (JSON.parse(after) as number[])
     const rows = database
