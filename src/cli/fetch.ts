@@ -1,4 +1,4 @@
-/** `domaindex fetch`: fetches names from those who publish them. One subcommand a source. */
+/** `domaindex fetch`: fetches names from their publishers, with one subcommand for each source. */
 
 import type { Command } from 'commander'
 import { defineFetchAxfr } from './fetch/axfr.ts'

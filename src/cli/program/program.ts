@@ -11,7 +11,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
   serve: ['serve the API over HTTP', () => import('../serve.ts').then((m) => m.defineServe)],
   crawl: ['probe domains and store the results', () => import('../crawl.ts').then((m) => m.defineCrawl)],
   import: ['import observations, zones and lists of names', () => import('../import.ts').then((m) => m.defineImport)],
-  fetch: ['fetch zones and names from those who publish them', () => import('../fetch.ts').then((m) => m.defineFetch)],
+  fetch: ['fetch zones and names from their publishers', () => import('../fetch.ts').then((m) => m.defineFetch)],
   build: [
     'build the daily, follow-up and snapshot files manually',
     () => import('../build.ts').then((m) => m.defineBuild),
@@ -38,10 +38,7 @@ const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineComma
     'replace the secret of the installation',
     () => import('../rotate-secret.ts').then((m) => m.defineRotateSecret),
   ],
-  claim: [
-    'make the places for files those of the installation',
-    () => import('../claim.ts').then((m) => m.defineClaim),
-  ],
+  claim: ['claim the places for files for this installation', () => import('../claim.ts').then((m) => m.defineClaim)],
   sizes: ['measure the size of each table of the store', () => import('../sizes.ts').then((m) => m.defineSizes)],
   config: ['print the current settings', () => import('../config.ts').then((m) => m.defineConfig)],
   lookup: ['print the key characteristics of domains', () => import('../lookup.ts').then((m) => m.defineLookup)],
