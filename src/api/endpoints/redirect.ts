@@ -6,21 +6,14 @@ import type { Endpoint } from './endpoint.ts'
 import { REDIRECT_EXAMPLE } from './examples.ts'
 import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
 import {
-  AppliedLimitSchema,
+  DEFAULT_PAGE_ROWS,
   DomainQuerySchema,
   DomainSchema,
   exactObject,
-  limitParameter,
-  MaxLimitSchema,
-  NextCursorSchema,
-  OkMessageSchema,
-  planLimitsText,
-  RcodeSchema,
+  PageMetaSchemas,
+  PageParameterSchemas,
   Type,
 } from './schema.ts'
-
-/** The default number of rows of a page. */
-const DEFAULT_REDIRECT_LIMIT = 1_000
 
 export const redirect: Endpoint = {
   name: 'redirect',
@@ -31,17 +24,12 @@ export const redirect: Endpoint = {
   envelope: 'result',
   parameters: Type.Object({
     query: DomainQuerySchema,
-    limit: Type.Optional(limitParameter(DEFAULT_REDIRECT_LIMIT, `${planLimitsText('pageRows')}.`)),
-    next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
+    ...PageParameterSchemas,
   }),
   response: exactObject({
     meta: exactObject({
       query: DomainSchema,
-      limit: AppliedLimitSchema,
-      max_limit: MaxLimitSchema,
-      rcode: RcodeSchema,
-      msg: OkMessageSchema,
-      next: NextCursorSchema,
+      ...PageMetaSchemas,
     }),
     result: Type.Array(exactObject({ target: DomainSchema }), {
       description: '`target` is the redirect source, despite its name.',
@@ -54,7 +42,7 @@ export const redirect: Endpoint = {
     const { parameters, caller, facts } = call
     const query = readNameParameter(parameters)
     const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_REDIRECT_LIMIT, maxLimit)
+    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
     const scope: CursorScope = { endpoint: 'redirect', query, type: '' }
     const next = readNextParameter(call)
     const after = next === null ? null : (readCursorPosition(call, next, scope).position as DomainName)

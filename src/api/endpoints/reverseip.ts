@@ -11,21 +11,14 @@ import { REVERSEIP_EXAMPLE } from './examples.ts'
 import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
 import {
   AddressSchema,
-  AppliedLimitSchema,
+  DEFAULT_PAGE_ROWS,
   DomainSchema,
   exactObject,
   InstantSchema,
-  limitParameter,
-  MaxLimitSchema,
-  NextCursorSchema,
-  OkMessageSchema,
-  planLimitsText,
-  RcodeSchema,
+  PageMetaSchemas,
+  PageParameterSchemas,
   Type,
 } from './schema.ts'
-
-/** The default number of rows of a page. */
-const DEFAULT_REVERSEIP_LIMIT = 1_000
 
 export const reverseip: Endpoint = {
   name: 'reverseip',
@@ -40,19 +33,14 @@ export const reverseip: Endpoint = {
       description: 'A domain, an IPv4 or an IPv6 address.',
       examples: ['example.com', '2001:db8::1'],
     }),
-    limit: Type.Optional(limitParameter(DEFAULT_REVERSEIP_LIMIT, `${planLimitsText('pageRows')}.`)),
-    next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
+    ...PageParameterSchemas,
   }),
   response: exactObject({
     meta: exactObject({
       query: Type.String({ description: 'The requested domain or address.' }),
       ips: Type.Array(AddressSchema, { description: 'The addresses in the order of the rows.' }),
       ip_count: Type.Integer({ description: 'The number of addresses in `ips`.' }),
-      limit: AppliedLimitSchema,
-      max_limit: MaxLimitSchema,
-      rcode: RcodeSchema,
-      msg: OkMessageSchema,
-      next: NextCursorSchema,
+      ...PageMetaSchemas,
     }),
     result: Type.Array(exactObject({ target: DomainSchema, ip: AddressSchema, since: InstantSchema })),
   }),
@@ -63,7 +51,7 @@ export const reverseip: Endpoint = {
     const { parameters, caller, facts } = call
     const requested = readAddressOrName(call)
     const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_REVERSEIP_LIMIT, maxLimit)
+    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
     const scope: CursorScope = { endpoint: 'reverseip', query: requested.query, type: '' }
     const next = readNextParameter(call)
     const after = next === null ? null : parseNeighbourPosition(readCursorPosition(call, next, scope).position)

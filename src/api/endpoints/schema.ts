@@ -81,6 +81,24 @@ export function limitParameter(fallback: number, limitsText: string): JsonSchema
   })
 }
 
+/** The default number of rows of a page of `/redirect` and `/reverseip`. */
+export const DEFAULT_PAGE_ROWS = 1_000
+
+/** The parameters of an endpoint with pages of rows. */
+export const PageParameterSchemas = {
+  limit: Type.Optional(limitParameter(DEFAULT_PAGE_ROWS, `${planLimitsText('pageRows')}.`)),
+  next: Type.Optional(Type.String({ description: 'The `meta.next` of the previous page.' })),
+}
+
+/** The keys of `meta` in a page of rows, after those about the query. */
+export const PageMetaSchemas = {
+  limit: AppliedLimitSchema,
+  max_limit: MaxLimitSchema,
+  rcode: RcodeSchema,
+  msg: OkMessageSchema,
+  next: NextCursorSchema,
+}
+
 /** The values of a limit in the plans that include it, such as `Basic 10, Premium 100`. Leaves out the local plan. */
 export function planLimitsText(limit: keyof PlanLimits): string {
   const { local, ...plans } = DEFAULT_PLAN_LIMITS
