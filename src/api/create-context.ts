@@ -173,7 +173,8 @@ const MAX_IN_FLIGHT_REQUESTS = 100
 /** The maximum number of cached names, and of cached accounts. */
 const MAX_REMEMBERED_NAMES = 10_000
 
-export function createCrawlRequester({ crawlRequests, maxPerDay, now, onFault }: CrawlRequesterOptions): RequestCrawl {
+/** Creates crawl requests for unknown names that callers look up, up to a number per account and day. */
+function createCrawlRequester({ crawlRequests, maxPerDay, now, onFault }: CrawlRequesterOptions): RequestCrawl {
   let day: Day | null = null
   let inFlight = 0
   const requestedNames = new Set<DomainName>()

@@ -3,7 +3,7 @@
 import { type NewAccount, parseEmail } from '../../accounts/account.ts'
 import { formatPeriod, periodsOverlap } from '../../accounts/period.ts'
 import { parseDay } from '../../values/time.ts'
-import { jsonResponse } from '../app/app-handler.ts'
+import { jsonResponse, NO_CONTENT } from '../app/app-handler.ts'
 import { readId, valueError } from '../app/request-values.ts'
 import { createTokenOf, listedTokens, tokenBody } from '../app/tokens.ts'
 import { ApiError } from '../http/errors.ts'
@@ -14,8 +14,6 @@ import { accountBody, readAccount, readAddon, readCount, readPeriod, readPlan, r
 const ACCOUNT_ROWS = { fallback: 50, max: 200 }
 const MAX_PERIODS = 1_000
 const OWN_ACCOUNT_MESSAGE = 'This is your own account: another operator must make this change.'
-
-export const NO_CONTENT: OperatorResponse = { status: 204, body: [], headers: [] }
 
 export async function listAccountsPage({ context, operator, query }: OperatorCall): Promise<OperatorResponse> {
   const { search = '', after = '', limit: count } = query

@@ -6,11 +6,8 @@ import type { ErrorKey } from '../http/errors.ts'
 import { sendResponse } from '../http/response.ts'
 import { addPageRoute, type RouteHandler } from '../http/routes.ts'
 import * as accounts from './accounts.ts'
-import * as subscription from './accounts.ts'
-import { createTokenByOperator, listTokensByOperator, revokeTokenByOperator } from './accounts.ts'
 import { operatorDocument } from './openapi.ts'
-import * as usage from './reports.ts'
-import { requestReleaseByOperator, showAuditReport, showOperation } from './reports.ts'
+import * as reports from './reports.ts'
 import { type OperatorMethod, type OperatorRoute, operatorHandler } from './route.ts'
 import * as schemas from './schemas.ts'
 
@@ -88,7 +85,7 @@ const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
     status: 201,
     response: schemas.AccountSchema,
     errors: [...POST_ERRORS, 'not_found'],
-    handle: subscription.addPeriodByOperator,
+    handle: accounts.addPeriodByOperator,
   }),
   route('DELETE', `${ONE}/periods/:first`, {
     operationId: 'removePeriod',
@@ -96,7 +93,7 @@ const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
     status: 204,
     response: null,
     errors: ['value_invalid', 'not_found'],
-    handle: subscription.removePeriodByOperator,
+    handle: accounts.removePeriodByOperator,
   }),
   route('PUT', `${ONE}/addons/:addon`, {
     operationId: 'addAddon',
@@ -104,7 +101,7 @@ const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
     status: 204,
     response: null,
     errors: ['value_invalid', 'not_found'],
-    handle: subscription.addAddonByOperator,
+    handle: accounts.addAddonByOperator,
   }),
   route('DELETE', `${ONE}/addons/:addon`, {
     operationId: 'removeAddon',
@@ -112,7 +109,7 @@ const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
     status: 204,
     response: null,
     errors: ['value_invalid', 'not_found'],
-    handle: subscription.removeAddonByOperator,
+    handle: accounts.removeAddonByOperator,
   }),
 ]
 
@@ -120,7 +117,7 @@ const TOKEN_ROUTES: readonly OperatorRoute[] = [
   read(`${ONE}/tokens`, 'listTokens', 'The tokens of an account', {
     response: schemas.TokenPageSchema,
     errors: ['not_found'],
-    handle: listTokensByOperator,
+    handle: accounts.listTokensByOperator,
   }),
   route('POST', `${ONE}/tokens`, {
     operationId: 'createToken',
@@ -129,7 +126,7 @@ const TOKEN_ROUTES: readonly OperatorRoute[] = [
     status: 201,
     response: schemas.CreatedTokenSchema,
     errors: [...POST_ERRORS, 'not_found'],
-    handle: createTokenByOperator,
+    handle: accounts.createTokenByOperator,
   }),
   route('DELETE', `${ONE}/tokens/:token`, {
     operationId: 'revokeToken',
@@ -137,7 +134,7 @@ const TOKEN_ROUTES: readonly OperatorRoute[] = [
     status: 204,
     response: null,
     errors: ['value_invalid', 'not_found'],
-    handle: revokeTokenByOperator,
+    handle: accounts.revokeTokenByOperator,
   }),
 ]
 
@@ -146,28 +143,28 @@ const REPORT_ROUTES: readonly OperatorRoute[] = [
     query: schemas.UsageQuerySchema,
     response: schemas.UsageReportSchema,
     errors: ['not_found'],
-    handle: usage.showAccountUsage,
+    handle: reports.showAccountUsage,
   }),
   read(`${ONE}/usage.csv`, 'readUsageCsv', 'The same as CSV', {
     query: schemas.UsageQuerySchema,
     response: 'csv',
     errors: ['not_found'],
-    handle: usage.downloadAccountUsage,
+    handle: reports.downloadAccountUsage,
   }),
   read('/admin/v1/usage', 'readUsageOfAll', 'The calls of all accounts, by account', {
     query: schemas.UsageOfAllQuerySchema,
     response: schemas.UsageReportSchema,
-    handle: usage.showUsageOfAll,
+    handle: reports.showUsageOfAll,
   }),
   read('/admin/v1/usage.csv', 'readUsageOfAllCsv', 'The same as CSV; the header Link has the next page', {
     query: schemas.UsageOfAllQuerySchema,
     response: 'csv',
-    handle: usage.downloadUsageOfAll,
+    handle: reports.downloadUsageOfAll,
   }),
   read('/admin/v1/operation', 'readOperation', 'The state of the crawl and of the nightly jobs', {
     response: schemas.OperationSchema,
     errors: ['not_found'],
-    handle: showOperation,
+    handle: reports.showOperation,
   }),
   route('POST', '/admin/v1/releases', {
     operationId: 'releaseDay',
@@ -176,12 +173,12 @@ const REPORT_ROUTES: readonly OperatorRoute[] = [
     status: 202,
     response: schemas.ReleaseSchema,
     errors: [...POST_ERRORS, 'not_found'],
-    handle: requestReleaseByOperator,
+    handle: reports.requestReleaseByOperator,
   }),
   read('/admin/v1/audit', 'readAudit', 'The audit log, newest entry first', {
     query: schemas.AuditQuerySchema,
     response: schemas.AuditReportSchema,
-    handle: showAuditReport,
+    handle: reports.showAuditReport,
   }),
 ]
 

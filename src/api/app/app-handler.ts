@@ -43,3 +43,5 @@ export function openRoute(
 export function jsonResponse(status: number, body: object): ApiResponse {
   return { status, body: [JSON.stringify(body)], headers: [] }
 }
+
+export const NO_CONTENT: ApiResponse = { status: 204, body: [], headers: [] }

@@ -13,7 +13,7 @@ import type { ApiContext } from '../context/context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import type { ApiResponse } from '../http/response.ts'
-import { type AppHandler, jsonResponse } from './app-handler.ts'
+import { type AppHandler, jsonResponse, NO_CONTENT } from './app-handler.ts'
 import { readBody, readId, readText, utcText, valueError } from './request-values.ts'
 
 /** A browser sends the cookie only to this host, by TLS or on its own machine, and not with requests of other sites. */
@@ -77,13 +77,13 @@ export const listSessions: AppHandler = async ({ ledger }, { account, session: o
 export const endSession: AppHandler = async ({ ledger }, { account }, request) => {
   const { id } = request.params as { id: string }
   if (!(await ledger.endSession(account.id, readId(id)))) throw new ApiError('not_found')
-  return { status: 204, body: [], headers: [] }
+  return NO_CONTENT
 }
 
 /** Ends all sessions except the one of the request. */
 export const endOtherSessions: AppHandler = async ({ ledger }, { account, session }) => {
   await ledger.endSessions(account.id, session.id)
-  return { status: 204, body: [], headers: [] }
+  return NO_CONTENT
 }
 
 /** Changes the password. All sessions end, and the browser gets a new one. */

@@ -8,7 +8,7 @@ import type { Ledger, LedgerChanges } from '../../store/port/ledger.ts'
 import type { Day, Instant } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Parameters } from '../http/parameters.ts'
-import { type AppHandler, jsonResponse } from './app-handler.ts'
+import { type AppHandler, jsonResponse, NO_CONTENT } from './app-handler.ts'
 import { readBody, readId, readInstant, utcText, valueError } from './request-values.ts'
 
 /** The maximum number of tokens of an account that are active or less than a day old. */
@@ -86,7 +86,7 @@ export const rotateToken: AppHandler = async ({ ledger }, { account, now }, requ
 export const revokeToken: AppHandler = async ({ ledger }, { account, now }, request) => {
   const isRevoked = await ledger.as(webActor(account.email)).revokeToken(account.id, readId(idIn(request)), now)
   if (!isRevoked) throw new ApiError('not_found', { msg: 'The account has no active token with this ID.' })
-  return { status: 204, body: [], headers: [] }
+  return NO_CONTENT
 }
 
 function idIn({ params }: { params: unknown }): string {

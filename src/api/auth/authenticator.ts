@@ -18,7 +18,7 @@ export type Caller = {
   today: Day
 }
 
-export type AuthenticatorOptions = {
+type AuthenticatorOptions = {
   ledger: Pick<Ledger, 'findToken'>
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined

@@ -15,7 +15,7 @@ import type { Caller } from './authenticator.ts'
 /** The caller of a request of the web page. Its token is 0. */
 export type SessionCaller = Caller & { session: WebSession }
 
-export type SessionAuthenticatorOptions = {
+type SessionAuthenticatorOptions = {
   ledger: Pick<SignIns, 'findSession' | 'touchSession'>
   origins: Pick<OriginCheck, 'check'>
   /** The limits of the plans; by default those of the specification. */

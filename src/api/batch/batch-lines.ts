@@ -108,7 +108,7 @@ function lineAnswer({ status, body, release = () => {} }: ApiResponse): LineAnsw
 }
 
 /** The maximum number of lines of a batch. */
-export const MAX_BATCH_LINES = 1_000
+const MAX_BATCH_LINES = 1_000
 /** The maximum size of a batch in bytes. A line with the longest name and a cursor has less than 1,000. */
 export const MAX_BATCH_BODY_BYTES = 2 ** 20
 
@@ -118,7 +118,7 @@ const BATCH_ENDPOINTS = new Map(
 )
 
 /** A call of a batch. */
-export type BatchCall = { endpoint: Endpoint; parameters: Parameters }
+type BatchCall = { endpoint: Endpoint; parameters: Parameters }
 
 /** The lines of a body that are not blank. Throws `batch_invalid` if there are none or too many. */
 export function splitBatch(body: string): string[] {
@@ -139,7 +139,7 @@ const NO_LINES_MESSAGE =
   'The batch is empty: send one JSON object per line, such as {"endpoint":"lookup","query":"example.com"}.'
 
 /** The call of a line. Throws `line_invalid` if it is no JSON object, and `endpoint_unknown`. */
-export function parseBatchLine(line: string): BatchCall {
+function parseBatchLine(line: string): BatchCall {
   const parameters = parseObject(line)
   if (parameters === null) throw new ApiError('line_invalid')
   const { endpoint: name } = parameters

@@ -86,7 +86,7 @@ function lookupBody(query: DomainName, found: Lookup): string {
 }
 
 /** The object `result`, built as text: enum values need no escapes, and the arrays are stored as JSON. */
-export function characteristicsJson(found: Lookup): string {
+function characteristicsJson(found: Lookup): string {
   return (
     `{"has_website":${yesNoJson(found.has_website)},"redirect_to_https":${yesNoJson(found.redirect_to_https)},` +
     `"redirect_to_www":${yesNoJson(found.redirect_to_www)},"redirect_to_domain":${yesNoJson(found.redirect_to_domain)},` +

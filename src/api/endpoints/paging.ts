@@ -9,7 +9,7 @@ import type { EndpointCall, EndpointName } from './endpoint.ts'
 export type CursorScope = { endpoint: EndpointName; query: string; type: string | null }
 
 /** The position in a cursor. Its format is up to the endpoint. */
-export type CursorPosition = { position: string; type: string }
+type CursorPosition = { position: string; type: string }
 
 /** The text of `next`; null for the first page. */
 export function readNextParameter({ parameters }: EndpointCall): string | null {

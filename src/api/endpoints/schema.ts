@@ -63,7 +63,7 @@ export const InstantSchema = Type.String({
 })
 export const AppliedLimitSchema = Type.Integer({ minimum: 1, description: 'The limit that was applied.' })
 export const MaxLimitSchema = Type.Integer({ minimum: 1, description: 'The highest limit of the plan.' })
-export const NextCursorSchema = Type.Union([Type.String(), Type.Null()], {
+const NextCursorSchema = Type.Union([Type.String(), Type.Null()], {
   description: 'The cursor of the next page; null on the last page.',
 })
 

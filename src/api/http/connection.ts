@@ -3,8 +3,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { DirectPathSelector } from './direct/direct-path.ts'
-import * as bounds from './pending-request.ts'
-import { type ConnectionRegistry, ParsedRequest, PendingQueue, type PendingRequest } from './pending-request.ts'
+import {
+  type ConnectionRegistry,
+  MAX_RESPONSES_WHILE_DRAINING,
+  MAX_UNPARSED_BYTES,
+  maxPipelinedRequests,
+  PARSE_CHUNK_BYTES,
+  ParsedRequest,
+  PendingQueue,
+  type PendingRequest,
+  parseChunkBytes,
+} from './pending-request.ts'
 
 const connectionsBySocket = new WeakMap<object, ClientConnection>()
 
@@ -104,8 +113,7 @@ export class ClientConnection {
   /** Counts a response that is sent while the server drains. Returns whether it must be the last one. */
   isFinalResponse(): boolean {
     return (
-      (this.#pending.length <= 1 && this.#unparsed === null) ||
-      ++this.#drainResponses > bounds.MAX_RESPONSES_WHILE_DRAINING
+      (this.#pending.length <= 1 && this.#unparsed === null) || ++this.#drainResponses > MAX_RESPONSES_WHILE_DRAINING
     )
   }
 
@@ -168,7 +176,7 @@ export class ClientConnection {
       const bytes = this.#unparsed
       if (this.#takeDirectly(bytes)) continue
       const { isOpen } = this.#directPath
-      const length = isOpen ? bytes.length : bounds.parseChunkBytes(this.#registry.pipelinedRequests)
+      const length = isOpen ? bytes.length : parseChunkBytes(this.#registry.pipelinedRequests)
       this.#setUnparsed(bytes.length > length ? bytes.subarray(length) : null)
       this.#parse(bytes.length > length ? bytes.subarray(0, length) : bytes)
     }
@@ -176,8 +184,8 @@ export class ClientConnection {
     if (this.#unparsed === null) {
       this.#resume()
       if (this.#hasEnded && this.#pending.length === 0 && !this.#isClosing) this.#end()
-    } else if (this.#queuedArrival !== null && this.#unparsed.length <= bounds.PARSE_CHUNK_BYTES) return
-    else if (this.#registry.unparsedBytes > bounds.MAX_UNPARSED_BYTES) this.socket.destroy()
+    } else if (this.#queuedArrival !== null && this.#unparsed.length <= PARSE_CHUNK_BYTES) return
+    else if (this.#registry.unparsedBytes > MAX_UNPARSED_BYTES) this.socket.destroy()
     else {
       this.#isPaused = true
       this.socket.pause()
@@ -198,7 +206,7 @@ export class ClientConnection {
     if (this.#isClosing || this.#finalBytes !== null || destroyed || writableNeedDrain) return false
     if (this.#queuedArrival !== null || this.#pending.first?.isParsedByNode === false) return false
     if (this.#pending.last?.isComplete === false) return true // its body: its handler may wait for it
-    return this.#pending.length < bounds.maxPipelinedRequests(this.#registry.pipelinedRequests)
+    return this.#pending.length < maxPipelinedRequests(this.#registry.pipelinedRequests)
   }
 
   /** The client has ended its side. With several requests it may still read. Otherwise it counts as disconnected. */

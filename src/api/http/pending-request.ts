@@ -165,8 +165,8 @@ export const MAX_UNPARSED_BYTES = 64 * 2 ** 20
  * If all connections together have more pipelined requests, a connection is read only when it has no request, and fewer
  * bytes are parsed at once.
  */
-export const MAX_TOTAL_PIPELINED = 64
-export const CROWDED_PARSE_CHUNK_BYTES = 128
+const MAX_TOTAL_PIPELINED = 64
+const CROWDED_PARSE_CHUNK_BYTES = 128
 /** The maximum number of responses that a connection with further requests gets while the server drains. */
 export const MAX_RESPONSES_WHILE_DRAINING = 256
 /** If more requests wait to be started, bytes are parsed only at their turn, because parsed requests need memory. */

@@ -30,7 +30,7 @@ const HTTP_OPTIONS = {
   requireHostHeader: false, // node:http would reject the request without a body, and no response depends on it
 }
 
-export type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailure'> & {
+type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailure'> & {
   settings: { trustedProxies: readonly string[]; directPath?: boolean }
   /** The handlers of the direct path. */
   directRoutes: DirectRoutes

@@ -16,7 +16,7 @@ export type ToolSource = {
 export type ToolArguments = Readonly<Record<string, unknown>>
 
 /** The result of a call: an object that fits the output schema, or the response that refuses it. */
-export type ToolOutcome = { result: Record<string, unknown> } | { refused: SourceResponse }
+type ToolOutcome = { result: Record<string, unknown> } | { refused: SourceResponse }
 
 /** A question that an investigator asks. */
 export type Tool = {

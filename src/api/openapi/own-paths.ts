@@ -26,7 +26,7 @@ const BatchAnswer = exactObject({
   body: Type.Object({}, { description: 'The body of its endpoint, unchanged.' }),
 })
 
-export function batchPathItem(): JsonObject {
+function batchPathItem(): JsonObject {
   const lines = 'One JSON object a line: `endpoint`, and the parameters of that endpoint without `token`.'
   return {
     post: {
@@ -56,7 +56,7 @@ export function batchPathItem(): JsonObject {
   }
 }
 
-export function passiveDnsPathItem(): JsonObject {
+function passiveDnsPathItem(): JsonObject {
   const { summary, description, parameters } = pdns
   const { 200: success, 413: _noBody, ...failures } = responsesOf(pdns)
   const lines = Type.String({ description: 'One JSON object a line: rrname, rrtype, rdata, time_first, time_last.' })

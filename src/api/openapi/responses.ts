@@ -5,7 +5,7 @@ import { exactObject, type JsonSchema, Type } from '../endpoints/schema.ts'
 import { ALL_ERRORS, type ErrorKey } from '../http/errors.ts'
 import { ROW_SOURCES } from '../queries/formatted-response.ts'
 
-export const FILE_HEADERS = {
+const FILE_HEADERS = {
   ETag: { description: 'The strong entity tag of the file (RFC 9110).', schema: { type: 'string' } },
   'Last-Modified': { description: 'When the file was built.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'The file name of the download.', schema: { type: 'string' } },
@@ -15,13 +15,7 @@ export const FILE_HEADERS = {
 } as const
 
 /** The headers of a response with a file. */
-export const SENT_FILE_HEADERS = [
-  'ETag',
-  'Last-Modified',
-  'Content-Disposition',
-  'Accept-Ranges',
-  'Repr-Digest',
-] as const
+const SENT_FILE_HEADERS = ['ETag', 'Last-Modified', 'Content-Disposition', 'Accept-Ranges', 'Repr-Digest'] as const
 
 const GZIP_CONTENT = { 'application/gzip': { schema: { type: 'string', contentMediaType: 'application/gzip' } } }
 

@@ -18,7 +18,7 @@ export function rateLimitError(caller: Caller, used: number): ApiError {
 }
 
 /** `limit` and `remaining` are null for an account without a limit. `reset`: when the next day starts. */
-export type QuotaStatus = { limit: number | null; used: number; remaining: number | null; reset: Instant }
+type QuotaStatus = { limit: number | null; used: number; remaining: number | null; reset: Instant }
 
 /** What a status reads. `settleServer`: lets all processes of this server settle, so that no charge of theirs is missing. */
 type QuotaStatusContext = {

@@ -10,7 +10,7 @@ const REREAD_MS = 5_000
 
 export type CursorKeyring = { readonly keys: CursorKeys; readonly linkKeys: LinkKeys; close(): void }
 
-export type CursorKeyringOptions = {
+type CursorKeyringOptions = {
   ledger: Pick<Ledger, 'secrets'>
   now: () => Instant
   onFault: (fault: unknown) => void

@@ -5,10 +5,10 @@ import type { Instant } from '../../../values/time.ts'
 import { parseHttpDate } from '../headers.ts'
 
 /** The validators of a file: a strong entity tag, and the modification time, which differs between revisions. */
-export type Validators = { etag: string; modified: Instant }
+type Validators = { etag: string; modified: Instant }
 
 /** 304: the client already has the file. 412: it is not the file that the client expects. */
-export type PreconditionResult = 'send' | 304 | 412
+type PreconditionResult = 'send' | 304 | 412
 
 /** Evaluates the conditions in the order of section 13.2.2. */
 export function evaluatePreconditions(
