@@ -1,9 +1,11 @@
 /** `domaindex crawl` of names: probes each name once and saves the observations in the store or in a file. */
 
+import { resolve } from 'node:path'
 import { CommandFault } from '../../config/command-fault.ts'
-import { loadSettings } from '../../config/settings.ts'
+import { probeIntervalsOf } from '../../config/probe-intervals.ts'
+import { loadSettings, type Settings } from '../../config/settings.ts'
 import { discoveryOf } from '../../crawler/discovery.ts'
-import type { Destination } from '../../crawler/list/destination.ts'
+import { type Destination, storeDestination } from '../../crawler/list/destination.ts'
 import { crawlList } from '../../crawler/list/list-crawl.ts'
 import { type ListProgress, openListProgress } from '../../crawler/list/list-progress.ts'
 import { createListReporter } from '../../crawler/list/list-reporter.ts'
@@ -22,10 +24,13 @@ import {
   resolverWarning,
   selfCheckPlanOf,
 } from '../../server/crawl/crawl-access.ts'
+import { printDiskSpace } from '../../server/disk-space.ts'
 import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
-import { startProgress } from '../program/progress.ts'
-import { listenForStop } from '../program/stop-signal.ts'
-import { openStoreDestination, waitingDestination } from './list-destination.ts'
+import { DiskSpaceMonitor } from '../../store/disk-space.ts'
+import { engineOf, redactedStoreUrl } from '../../store/engines.ts'
+import { openStore } from '../../store/open.ts'
+import type { StoreLocation } from '../../store/port/url.ts'
+import { listenForStop, startProgress } from '../program/output.ts'
 import type { CrawlOptions } from './options.ts'
 
 export async function runListCommand(names: string[], options: CrawlOptions): Promise<void> {
@@ -124,4 +129,42 @@ async function openListProbeSystem(access: ListCrawlAccess, log: (message: strin
 function nameListOf(names: string[], file: string | undefined, signal: AbortSignal): NameList {
   const isPiped = names.length === 1 && names[0] === '-'
   return file !== undefined || isPiped ? openNameList(file ?? '-', signal) : nameListFromArguments(names)
+}
+
+/** Throws StoreFault if the store cannot be opened. */
+async function openStoreDestination(settings: Settings): Promise<Destination> {
+  const { secret, pool } = settings
+  const intervals = probeIntervalsOf(settings)
+  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
+  return storeDestination(store, absoluteUrl(settings.store), intervals)
+}
+
+/** The URL without its password. It names the same store in every working directory. */
+function absoluteUrl(location: StoreLocation): string {
+  return engineOf(location)
+    .paths(location)
+    .reduce((text, path) => text.replace(path, () => resolve(path)), redactedStoreUrl(location))
+}
+
+/** Makes writes wait for disk space. A file accepts a batch only if there is space. A store also retries. */
+function waitingDestination(destination: Destination, settings: Settings, signal: AbortSignal): Destination {
+  const { isFile, label, write } = destination
+  const store = isFile ? null : settings.store
+  const diskSpace = new DiskSpaceMonitor({
+    paths: store === null ? [label] : engineOf(store).paths(store),
+    minFree: settings.diskFree,
+    notify: printDiskSpace,
+  })
+  const writeWhenSpace: Destination['write'] = async (...given) => {
+    if (!isFile) return diskSpace.write(() => write(...given), signal)
+    await diskSpace.wait(signal)
+    return write(...given)
+  }
+  return { ...destination, write: (...given) => writeWhenSpace(...given).catch(throwIfStopped) }
+}
+
+/** A crawl that is stopped during a wait for disk space has not written its last results. */
+function throwIfStopped(error: unknown): never {
+  if ((error as Error).name !== 'AbortError') throw error
+  throw new CommandFault('stopped while the disk was full; the last results are not written: run it again to continue')
 }

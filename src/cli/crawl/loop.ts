@@ -3,7 +3,7 @@
 import { loadSettings } from '../../config/settings.ts'
 import { runContinuousCrawl } from '../../server/crawl/continuous-crawl.ts'
 import { openLog } from '../../server/log.ts'
-import { listenForStop } from '../program/stop-signal.ts'
+import { listenForStop } from '../program/output.ts'
 import type { CrawlOptions } from './options.ts'
 
 export async function runLoopCommand(options: CrawlOptions): Promise<void> {

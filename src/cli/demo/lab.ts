@@ -20,8 +20,9 @@ import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
-import { startProgress } from '../program/progress.ts'
-import { nextSecond } from './next-second.ts'
+import { startProgress } from '../program/output.ts'
+
+const currentSecond = (): Instant => Math.floor(Date.now() / 1000)
 
 /** Milliseconds to wait for the lab's servers that never answer. */
 const DEMO_WEB_LIMITS = { handshakeMs: 3000, headMs: 3000, bodyMs: 3000, robotsMs: 3000, probeMs: 8000 }
@@ -92,4 +93,10 @@ async function crawlOnce(lab: Lab, store: Store): Promise<string> {
   }
   if (tally.of('failed') > 0) reporter.finish(true)
   return tally.summary(progress.seconds())
+}
+
+/** Resolves when the next second begins. */
+export async function nextSecond(): Promise<void> {
+  const second = currentSecond()
+  while (currentSecond() <= second) await new Promise((resolve) => setTimeout(resolve, 50))
 }

@@ -11,9 +11,7 @@ import { type LogStatus, readLogStatus } from '../../server/certificate-logs/sta
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
 import { alignedColumns } from '../account/print.ts'
 import { withExistingStore } from '../program/existing-store.ts'
-import { printResult } from '../program/print-result.ts'
-import { startProgress } from '../program/progress.ts'
-import { listenForStop } from '../program/stop-signal.ts'
+import { listenForStop, printResult, startProgress } from '../program/output.ts'
 
 const CT_HELP = `
 The command follows every log of DOMAINDEX_CT_LIST that is usable or qualified until Ctrl-C. It verifies

@@ -9,9 +9,7 @@ import { KNOWN_LISTS, type KnownList } from '../../fetch/list/known-lists.ts'
 import { InputError, StorageError } from '../../import/stream/input-error.ts'
 import type { RejectedEntry } from '../../registrations/import-options.ts'
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
-import { printResult } from '../program/print-result.ts'
-import { startProgress } from '../program/progress.ts'
-import { listenForStop } from '../program/stop-signal.ts'
+import { listenForStop, printResult, startProgress } from '../program/output.ts'
 import { userAgent } from './user-agent.ts'
 
 const LIST_HELP = `

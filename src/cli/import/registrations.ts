@@ -24,9 +24,7 @@ import { requireOwnPlaces } from '../../server/places/check.ts'
 import { inboxPlace, type Place, zonesPlace } from '../../server/places/place.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Day } from '../../values/time.ts'
-import { printResult } from '../program/print-result.ts'
-import { startProgress } from '../program/progress.ts'
-import { listenForStop } from '../program/stop-signal.ts'
+import { listenForStop, printResult, startProgress } from '../program/output.ts'
 
 export const REGISTRATION_FORMATS = ['zone', 'names'] as const
 export type RegistrationFormat = (typeof REGISTRATION_FORMATS)[number]

@@ -1,4 +1,4 @@
-/** The command-line program and its commands. Each command has its own file. */
+/** The command-line program, and its commands as rows of a table. */
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
@@ -7,65 +7,92 @@ import { addCommandHelp } from './help.ts'
 /** Adds arguments, options and an action to a command. */
 type DefineCommand = (command: Command) => void
 
-const COMMANDS: Record<string, [summary: string, load: () => Promise<DefineCommand>]> = {
-  serve: ['serve the API over HTTP', () => import('../serve.ts').then((m) => m.defineServe)],
-  crawl: ['probe domains and store the results', () => import('../crawl.ts').then((m) => m.defineCrawl)],
-  import: ['import observations, zones and lists of names', () => import('../import.ts').then((m) => m.defineImport)],
-  fetch: ['fetch zones and names from their publishers', () => import('../fetch.ts').then((m) => m.defineFetch)],
-  build: [
-    'build the daily, follow-up and snapshot files manually',
-    () => import('../build.ts').then((m) => m.defineBuild),
-  ],
-  jobs: ['show the recent job runs and the next job', () => import('../jobs.ts').then((m) => m.defineJobs)],
-  index: ['bring the /similar index up to date', () => import('../similar-index.ts').then((m) => m.defineIndex)],
-  account: [
-    'create, show and change accounts and their tokens',
-    () => import('../account.ts').then((m) => m.defineAccount),
-  ],
-  operator: ['create and revoke tokens of operators', () => import('../operator.ts').then((m) => m.defineOperator)],
-  check: ['verify the whole store and report inconsistencies', () => import('../check.ts').then((m) => m.defineCheck)],
-  retarget: [
-    'apply a newer public suffix list to stored redirects',
-    () => import('../retarget.ts').then((m) => m.defineRetarget),
-  ],
-  forget: ['remove all data of a name permanently', () => import('../forget.ts').then((m) => m.defineForget)],
-  backup: ['copy the store to a folder while it is in use', () => import('../backup.ts').then((m) => m.defineBackup)],
-  restore: ['create a store from a backup', () => import('../restore.ts').then((m) => m.defineRestore)],
-  export: ['write all that the store knows to a file', () => import('../export.ts').then((m) => m.defineExport)],
-  copy: ['copy the whole store to another one of either engine', () => import('../copy.ts').then((m) => m.defineCopy)],
-  migrate: ['migrate an older store to this version', () => import('../migrate.ts').then((m) => m.defineMigrate)],
-  'rotate-secret': [
-    'replace the secret of the installation',
-    () => import('../rotate-secret.ts').then((m) => m.defineRotateSecret),
-  ],
-  claim: ['claim the places for files for this installation', () => import('../claim.ts').then((m) => m.defineClaim)],
-  sizes: ['measure the size of each table of the store', () => import('../sizes.ts').then((m) => m.defineSizes)],
-  config: ['print the current settings', () => import('../config.ts').then((m) => m.defineConfig)],
-  lookup: ['print the key characteristics of domains', () => import('../lookup.ts').then((m) => m.defineLookup)],
-  redirect: [
-    'print the domains that redirect to a domain',
-    () => import('../redirect.ts').then((m) => m.defineRedirect),
-  ],
-  reverseip: [
-    'print the domains that share an address',
-    () => import('../reverseip.ts').then((m) => m.defineReverseip),
-  ],
-  dnshistory: [
-    'print how the DNS records of domains changed',
-    () => import('../dnshistory.ts').then((m) => m.defineDnshistory),
-  ],
-  similar: ['print the websites with a similar start page', () => import('../similar.ts').then((m) => m.defineSimilar)],
-  daily: ['download the domains that were registered on a day', () => import('../daily.ts').then((m) => m.defineDaily)],
-  snapshot: ['download the list of all known domains', () => import('../snapshot.ts').then((m) => m.defineSnapshot)],
-  quota: ['print the calls that are left today', () => import('../quota.ts').then((m) => m.defineQuota)],
-  login: ['keep the token of a server', () => import('../login.ts').then((m) => m.defineLogin)],
-  mcp: ['answer a language model over the Model Context Protocol', () => import('../mcp.ts').then((m) => m.defineMcp)],
-  completion: [
-    'print a script that completes commands in a shell',
-    () => import('../completion.ts').then((m) => m.defineCompletion),
-  ],
-  demo: ['crawl a small local internet and serve the results', () => import('../demo.ts').then((m) => m.defineDemo)],
+/** The files of the commands, by subject. Each is loaded when one of its commands is called. */
+const account = {
+  changes: () => import('../account/changes.ts'),
+  tokens: () => import('../account/tokens.ts'),
 }
+const jobs = { build: () => import('../jobs/build.ts'), jobs: () => import('../jobs/jobs.ts') }
+const query = {
+  commands: () => import('../query/commands.ts'),
+  downloads: () => import('../query/downloads.ts'),
+  mcp: () => import('../query/mcp.ts'),
+}
+const store = {
+  content: () => import('../store/content.ts'),
+  copies: () => import('../store/copies.ts'),
+  export: () => import('../store/export.ts'),
+  forget: () => import('../store/forget.ts'),
+}
+
+/** A row for each command: its name, its summary, and what defines it. */
+const COMMANDS: readonly [name: string, summary: string, load: () => Promise<DefineCommand>][] = [
+  ['serve', 'serve the API over HTTP', async () => (await import('../server/serve.ts')).defineServe],
+  ['crawl', 'probe domains and store the results', async () => (await import('../crawl/crawl.ts')).defineCrawl],
+  [
+    'import',
+    'import observations, zones and lists of names',
+    async () => (await import('../import/import.ts')).defineImport,
+  ],
+  ['fetch', 'fetch zones and names from their publishers', async () => (await import('../fetch/fetch.ts')).defineFetch],
+  ['build', 'build the daily, follow-up and snapshot files manually', async () => (await jobs.build()).defineBuild],
+  ['jobs', 'show the recent job runs and the next job', async () => (await jobs.jobs()).defineJobs],
+  ['index', 'bring the /similar index up to date', async () => (await jobs.jobs()).defineIndex],
+  ['account', 'create, show and change accounts and their tokens', async () => (await account.changes()).defineAccount],
+  ['operator', 'create and revoke tokens of operators', async () => (await account.tokens()).defineOperator],
+  ['check', 'verify the whole store and report inconsistencies', async () => (await store.content()).defineCheck],
+  [
+    'retarget',
+    'apply a newer public suffix list to stored redirects',
+    async () => (await store.content()).defineRetarget,
+  ],
+  ['forget', 'remove all data of a name permanently', async () => (await store.forget()).defineForget],
+  ['backup', 'copy the store to a folder while it is in use', async () => (await store.copies()).defineBackup],
+  ['restore', 'create a store from a backup', async () => (await store.copies()).defineRestore],
+  ['export', 'write all that the store knows to a file', async () => (await store.export()).defineExport],
+  ['copy', 'copy the whole store to another one of either engine', async () => (await store.copies()).defineCopy],
+  ['migrate', 'migrate an older store to this version', async () => (await store.copies()).defineMigrate],
+  ['rotate-secret', 'replace the secret of the installation', async () => (await store.content()).defineRotateSecret],
+  ['claim', 'claim the places for files for this installation', async () => (await jobs.jobs()).defineClaim],
+  ['sizes', 'measure the size of each table of the store', async () => (await store.content()).defineSizes],
+  ['config', 'print the current settings', async () => (await import('../config.ts')).defineConfig],
+  ['lookup', 'print the key characteristics of domains', async () => (await query.commands()).queryCommand('lookup')],
+  [
+    'redirect',
+    'print the domains that redirect to a domain',
+    async () => (await query.commands()).queryCommand('redirect'),
+  ],
+  [
+    'reverseip',
+    'print the domains that share an address',
+    async () => (await query.commands()).queryCommand('reverseip'),
+  ],
+  [
+    'dnshistory',
+    'print how the DNS records of domains changed',
+    async () => (await query.commands()).queryCommand('dnshistory'),
+  ],
+  [
+    'similar',
+    'print the websites with a similar start page',
+    async () => (await query.commands()).queryCommand('similar'),
+  ],
+  ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
+  ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
+  ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],
+  ['login', 'keep the token of a server', async () => (await query.commands()).defineLogin],
+  ['mcp', 'answer a language model over the Model Context Protocol', async () => (await query.mcp()).defineMcp],
+  [
+    'completion',
+    'print a script that completes commands in a shell',
+    async () => (await import('./completion.ts')).defineCompletion,
+  ],
+  [
+    'demo',
+    'crawl a small local internet and serve the results',
+    async () => (await import('../demo/demo.ts')).defineDemo,
+  ],
+]
 
 /** Creates the program. Loads only the command that `argv` names, or all for null and for `completion`. */
 export async function createProgram(argv: readonly string[] | null): Promise<Command> {
@@ -78,7 +105,7 @@ export async function createProgram(argv: readonly string[] | null): Promise<Com
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error:/, 'domaindex:')) })
   const requested = argv?.[0] === 'help' ? argv[1] : argv?.[0]
   const isWhole = argv === null || requested === 'completion'
-  for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
+  for (const [name, summary, load] of COMMANDS) {
     const command = program.command(name).description(summary)
     if (!isWhole && name !== requested) continue
     const defineCommand = await load()

@@ -8,7 +8,7 @@ import { BuildFault } from '../../jobs/file-store/build-fault.ts'
 import { userMessageOf } from '../../store/engines.ts'
 import { StoreFault } from '../../store/port/fault.ts'
 import { ClientFault } from './client-fault.ts'
-import { reportLine } from './terminal-text.ts'
+import { reportLine } from './output.ts'
 
 const EXIT_CODE_FAILED = 1
 const EXIT_CODE_USAGE = 2

@@ -2,7 +2,7 @@
 
 import type { BatchRequest, DomaindexClient, DomaindexError } from '../../../client/src/client.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
-import { causeOf, isFinal, isNoSuchPath } from './error-cause.ts'
+import { causeOf, isFinal, isNoSuchPath } from '../program/client-fault.ts'
 
 /** The calls that the commands make for queries. */
 export type QueryCalls = Pick<

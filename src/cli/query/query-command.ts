@@ -2,14 +2,12 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageFault } from '../../config/command-fault.ts'
-import { EXIT_CODES, EXIT_CODES_HELP } from '../program/client-fault.ts'
-import { listenForStop } from '../program/stop-signal.ts'
-import { askQueries } from './ask-queries.ts'
+import { EXIT_CODES, EXIT_CODES_HELP, toClientFault } from '../program/client-fault.ts'
+import { listenForStop } from '../program/output.ts'
+import { askQueries, readQueries } from './ask-queries.ts'
 import { BatchedCalls, type QueryCalls, singleCalls } from './batched-calls.ts'
-import { toClientFault } from './error-cause.ts'
-import { orRegistrableDomain } from './host-pages.ts'
 import type { AskEndpoint, PageOptions } from './pages.ts'
-import { readQueries } from './read-queries.ts'
+import { orRegistrableDomain } from './pages.ts'
 import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './row-writer.ts'
 import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
 
@@ -60,7 +58,7 @@ function parseRowLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1.')
 }
 
-type QueryCommand = {
+export type QueryCommand = {
   /** The name of its argument in the help. */
   argument: string
   shape: RowShape

@@ -2,29 +2,19 @@
 
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
-import { CommandFault } from '../../config/command-fault.ts'
 import type { Settings } from '../../config/settings.ts'
-import { userMessageOf } from '../../store/engines.ts'
 import { openStore } from '../../store/open.ts'
-import { StoreFault } from '../../store/port/fault.ts'
 import { followConfiguredLogs } from '../certificate-logs/run.ts'
 import { runChildProcess } from './child-process.ts'
-import { type CertificateLogsOrder, isCertificateLogsCommand } from './messages.ts'
 
 /** Lower priority than the workers, because names may come a minute later. */
 const CERTIFICATE_LOGS_NICENESS = 5
 
-runChildProcess<CertificateLogsOrder>({
-  isOwnMessage: isCertificateLogsCommand,
+runChildProcess({
+  name: 'certificate logs',
   run({ settings }, log, signal) {
     setPriority(CERTIFICATE_LOGS_NICENESS)
     return follow(settings, log, signal)
-  },
-  logFatal(log, error) {
-    const isPlain = error instanceof CommandFault || error instanceof StoreFault
-    const message = isPlain ? error.message : userMessageOf(error)
-    if (message === null) log.fatal({ err: error }, 'certificate logs failed')
-    else log.fatal(`certificate logs failed: ${message}`)
   },
 })
 

@@ -8,47 +8,40 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import type { CertificateLogsCommand, CrawlCommand, CrawlOrder, IndexCommand, JobsCommand } from './messages.ts'
+import type { ChildCommand, ChildOrder, CrawlOrder } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
 
-type ChildCommand = CrawlCommand | CertificateLogsCommand | IndexCommand | JobsCommand
 /** What the options of `serve` start. `crawl`: options of the crawler; null: no crawler. */
 export type ChildOptions = { crawl: Omit<CrawlOrder, 'settings'> | null; hasCertificateLogs: boolean }
 
-/** The name of a child process in the log, its main file, and its commands. */
+/** The name of a child process in the log, and its main file. */
 type ChildProgram = {
   name: string
   file: URL
   /** Null if the settings or options turn the process off. */
-  startCommand(settings: Settings, options: ChildOptions): ChildCommand | null
-  stopCommand: ChildCommand
+  order(settings: Settings, options: ChildOptions): ChildOrder | null
 }
 
 const CHILD_PROGRAMS: readonly ChildProgram[] = [
   {
     name: 'crawler',
     file: new URL('./crawler-process.ts', import.meta.url),
-    startCommand: (settings, { crawl }) => crawl && { to: 'crawler', do: 'run', order: { ...crawl, settings } },
-    stopCommand: { to: 'crawler', do: 'stop' },
+    order: (settings, { crawl }) => crawl && { ...crawl, settings },
   },
   {
     name: 'certificate logs',
     file: new URL('./certificate-logs-process.ts', import.meta.url),
-    startCommand: (settings, { hasCertificateLogs }) =>
-      hasCertificateLogs ? { to: 'certificateLogs', do: 'run', order: { settings } } : null,
-    stopCommand: { to: 'certificateLogs', do: 'stop' },
+    order: (settings, { hasCertificateLogs }) => (hasCertificateLogs ? { settings } : null),
   },
   {
     name: 'jobs',
     file: new URL('./jobs-process.ts', import.meta.url),
-    startCommand: (settings) => settings.jobTimes && { to: 'jobs', do: 'run', order: { settings } },
-    stopCommand: { to: 'jobs', do: 'stop' },
+    order: (settings) => settings.jobTimes && { settings },
   },
   {
     name: 'indexer',
     file: new URL('./indexer-process.ts', import.meta.url),
-    startCommand: (settings) => (settings.index ? { to: 'indexer', do: 'run', order: { settings } } : null),
-    stopCommand: { to: 'indexer', do: 'stop' },
+    order: (settings) => (settings.index ? { settings } : null),
   },
 ]
 
@@ -69,18 +62,14 @@ export async function startChildren(
   log: Logger,
 ): Promise<Supervisor<ChildProcess>[]> {
   const supervisors = CHILD_PROGRAMS.flatMap((program) => {
-    const startCommand = program.startCommand(settings, options)
-    return startCommand === null ? [] : [superviseChild(program, startCommand, log)]
+    const order = program.order(settings, options)
+    return order === null ? [] : [superviseChild(program, order, log)]
   })
   await Promise.all(supervisors.map((supervisor) => supervisor.start({ isFirstRequired: false })))
   return supervisors
 }
 
-function superviseChild(
-  { name, file, stopCommand }: ChildProgram,
-  startCommand: ChildCommand,
-  log: Logger,
-): Supervisor<ChildProcess> {
+function superviseChild({ name, file }: ChildProgram, order: ChildOrder, log: Logger): Supervisor<ChildProcess> {
   return new Supervisor<ChildProcess>(
     1,
     {
@@ -88,9 +77,9 @@ function superviseChild(
       processOf: (child) => child,
       async begin(child) {
         await once(child, 'spawn')
-        sendToChild(child, startCommand)
+        sendToChild(child, { to: 'child', do: 'run', order })
       },
-      sendStop: (child) => sendToChild(child, stopCommand),
+      sendStop: (child) => sendToChild(child, { to: 'child', do: 'stop' }),
       logFields: () => ({ process: name }),
       messages: {
         died: 'child process died, restarting it',
@@ -108,6 +97,6 @@ function superviseChild(
 }
 
 /** Ignores that the process may have died. Its `close` event follows. */
-function sendToChild(child: ChildProcess, command: ChildCommand): void {
+function sendToChild(child: ChildProcess, command: ChildCommand<ChildOrder>): void {
   child.send(command, () => {})
 }

@@ -3,30 +3,22 @@
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import { errorText } from '../../jobs/job-lock.ts'
 import { runIndexer } from '../../similar/index/run-indexer.ts'
 import type { IndexProgress } from '../../similar/index/similar-indexer.ts'
-import { userMessageOf } from '../../store/engines.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import { openStore } from '../../store/open.ts'
-import { StoreFault } from '../../store/port/fault.ts'
 import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
-import { runChildProcess } from './child-process.ts'
-import { type IndexOrder, isIndexCommand } from './messages.ts'
+import { plainMessageOf, runChildProcess } from './child-process.ts'
 
 /** Lower priority than the workers, higher than jobs, because the index should be current within seconds. */
 const INDEXER_NICENESS = 5
 
-runChildProcess<IndexOrder>({
-  isOwnMessage: isIndexCommand,
+runChildProcess({
+  name: 'indexer',
   run({ settings }, log, signal) {
     setPriority(INDEXER_NICENESS)
     return maintainIndex(settings, log, signal)
-  },
-  logFatal(log, error) {
-    if (isPlainStoreError(error)) log.fatal(`indexer failed: ${errorText(error)}`)
-    else log.fatal({ err: error }, 'indexer failed')
   },
 })
 
@@ -50,10 +42,7 @@ async function maintainIndex(settings: Settings, log: Logger, signal: AbortSigna
 }
 
 function logIndexerFault(log: Logger, error: unknown): void {
-  if (isPlainStoreError(error)) log.error(`indexer paused: ${errorText(error)}`)
-  else log.error({ err: error }, 'indexer error')
-}
-
-function isPlainStoreError(error: unknown): boolean {
-  return error instanceof StoreFault || userMessageOf(error) !== null
+  const message = plainMessageOf(error)
+  if (message === null) log.error({ err: error }, 'indexer error')
+  else log.error(`indexer paused: ${message}`)
 }

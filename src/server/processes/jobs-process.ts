@@ -22,20 +22,19 @@ import { wrongPlaces } from '../places/check.ts'
 import { placesOf } from '../places/place.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
-import { isJobsCommand, type JobsOrder } from './messages.ts'
 
 /** Lower priority than all processes that answer requests. */
 const JOBS_NICENESS = 10
 /** Milliseconds until wrong places for files are checked again. */
 const PLACES_RETRY_MS = 10_000
 
-runChildProcess<JobsOrder>({
-  isOwnMessage: isJobsCommand,
+runChildProcess({
+  name: 'job scheduler',
   run({ settings }, log, signal) {
     lowerPriority()
     return runJobProcess(settings, log, signal)
   },
-  logFatal: (log, error) => log.fatal({ err: error }, 'job scheduler failed'),
+  logsEveryStack: true,
 })
 
 async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {

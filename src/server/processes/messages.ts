@@ -37,28 +37,13 @@ export type WorkerMetricsJson = object[]
 /** The settings with which the crawler starts. */
 export type CrawlOrder = { settings: Settings; resolver: readonly DnsServer[]; parallel: number }
 
-/** Commands of the primary. `stop`: finish the probes in flight, save them, and exit. */
-export type CrawlCommand = { to: 'crawler'; do: 'run'; order: CrawlOrder } | { to: 'crawler'; do: 'stop' }
+/** What a child process starts with: the settings, and its own options. */
+export type ChildOrder = { settings: Settings }
 
-/** The settings with which the follower of certificate logs starts. */
-export type CertificateLogsOrder = { settings: Settings }
-
-/** Commands of the primary. `stop`: keep the position of each log, and exit. */
-export type CertificateLogsCommand =
-  | { to: 'certificateLogs'; do: 'run'; order: CertificateLogsOrder }
-  | { to: 'certificateLogs'; do: 'stop' }
-
-/** The settings with which the jobs process starts. */
-export type JobsOrder = { settings: Settings }
-
-/** Commands of the primary. `stop`: discard the file that is being built, and exit. */
-export type JobsCommand = { to: 'jobs'; do: 'run'; order: JobsOrder } | { to: 'jobs'; do: 'stop' }
-
-/** The settings with which the indexer starts. */
-export type IndexOrder = { settings: Settings }
-
-/** Commands of the primary. `stop`: discard the segment that is being written, and exit. */
-export type IndexCommand = { to: 'indexer'; do: 'run'; order: IndexOrder } | { to: 'indexer'; do: 'stop' }
+/** Commands of the primary to a child process. `stop`: end the work in order, and exit. */
+export type ChildCommand<Order extends ChildOrder> =
+  | { to: 'child'; do: 'run'; order: Order }
+  | { to: 'child'; do: 'stop' }
 
 /**
  * Reports of a worker. `connectionTaken`: the worker has the connection that the primary sent. `connectionsClosed`: the
@@ -80,18 +65,6 @@ export function isWorkerReport(message: unknown): message is WorkerReport {
   return (message as Partial<WorkerReport> | null)?.to === 'primary'
 }
 
-export function isCrawlCommand(message: unknown): message is CrawlCommand {
-  return (message as Partial<CrawlCommand> | null)?.to === 'crawler'
-}
-
-export function isCertificateLogsCommand(message: unknown): message is CertificateLogsCommand {
-  return (message as Partial<CertificateLogsCommand> | null)?.to === 'certificateLogs'
-}
-
-export function isJobsCommand(message: unknown): message is JobsCommand {
-  return (message as Partial<JobsCommand> | null)?.to === 'jobs'
-}
-
-export function isIndexCommand(message: unknown): message is IndexCommand {
-  return (message as Partial<IndexCommand> | null)?.to === 'indexer'
+export function isChildCommand<Order extends ChildOrder>(message: unknown): message is ChildCommand<Order> {
+  return (message as Partial<ChildCommand<Order>> | null)?.to === 'child'
 }

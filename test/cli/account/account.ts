@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { Command } from 'commander'
 import { hashToken, parseToken } from '../../../src/accounts/token.ts'
-import { defineAccount } from '../../../src/cli/account.ts'
+import { defineAccount } from '../../../src/cli/account/changes.ts'
 import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Command } from 'commander'
 import { hashToken, OPERATOR_TOKEN_PREFIX, parseToken } from '../../../src/accounts/token.ts'
-import { defineOperator } from '../../../src/cli/operator.ts'
+import { defineOperator } from '../../../src/cli/account/tokens.ts'
 import { json, look, newStore, run } from './account.ts'
 
 /** Runs `domaindex operator token … --json` and returns its output. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { constants, createZstdCompress, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
-import { progressLine } from '../../../src/cli/program/progress.ts'
+import { progressLine } from '../../../src/cli/program/output.ts'
 import { decompress } from '../../../src/import/stream/decompress.ts'
 import { createLineSplitter, lineText, MAX_LINE_BYTES } from '../../../src/import/stream/line-splitter.ts'
 

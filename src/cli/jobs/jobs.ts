@@ -1,0 +1,182 @@
+/** `domaindex jobs`, `index` and `claim`: the jobs of an installation, its /similar index, and its places for files. */
+
+import type { Command } from 'commander'
+import { CommandFault } from '../../config/command-fault.ts'
+import { loadSettings, SETTINGS } from '../../config/settings.ts'
+import type { FileManifest } from '../../jobs/file-store/file-store.ts'
+import { type JobPlan, type JobStep, planJobs } from '../../jobs/job-plan.ts'
+import { readPlanInputs } from '../../jobs/steps.ts'
+import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
+import { createJobDependencies } from '../../server/job-dependencies.ts'
+import { claimPlaces } from '../../server/places/check.ts'
+import { placesOf } from '../../server/places/place.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
+import { indexOnce } from '../../similar/index/run-indexer.ts'
+import type { IndexProgress } from '../../similar/index/similar-indexer.ts'
+import { processHolderName } from '../../store/named-lock.ts'
+import type { JobRun, LockHolder, LockName } from '../../store/port/jobs.ts'
+import type { Store } from '../../store/port/store.ts'
+import { formatInstant, type Instant } from '../../values/time.ts'
+import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
+import { listenForStop, printResult, startProgress } from '../program/output.ts'
+
+const CLAIM_HELP = `
+Every place where the installation keeps files has a mark. A server whose place has another mark, or
+none, is not ready. Run this command on one server if a place was lost, or replaced by another one.
+The next jobs build the files that are missing. A server that still uses the former place is not
+ready from then on.`
+
+const INDEX_HELP = `
+domaindex serve updates the index within seconds of new observations (DOMAINDEX_INDEX). This command
+updates it once, for a store without a running server. The store may be in use. Ctrl-C stops it; run
+it again to continue.
+
+Exit codes: 0 the index is complete, 1 it failed, or another process maintains the index.`
+
+/** Number of runs shown. */
+const SHOWN_RUNS = 20
+
+type HeldDay = Pick<FileManifest, 'date' | 'rows' | 'ratio' | 'held'>
+type JobsReport = {
+  now: Instant
+  locks: readonly LockHolder[]
+  held: readonly HeldDay[]
+  plan: JobPlan | null
+  runs: readonly JobRun[]
+}
+
+export function defineJobs(command: Command): void {
+  command
+    .option('--json', 'print one JSON object: now, locks, held, next, runs (times in Unix seconds)')
+    .addHelpText('after', '\nTimes are UTC. To publish a held day, run domaindex build daily --date DAY --release.')
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const report = await readJobsReport()
+      console.log(json ? jobsReportJson(report) : jobsReportLines(report).join('\n'))
+    })
+}
+
+async function readJobsReport(): Promise<JobsReport> {
+  const settings = await loadExistingStoreSettings()
+  const { jobTimes, followupWait } = settings
+  return withExistingStore('read', async (store) => {
+    const known = await readPlanInputs(await createJobDependencies(settings, store, () => {}))
+    return {
+      now: known.now,
+      locks: await store.jobs.lockHolders(),
+      held: known.files.daily.filter(({ held }) => held !== null),
+      plan: jobTimes === null ? null : planJobs({ ...known, times: jobTimes, followupWait }),
+      runs: known.runs.slice(-SHOWN_RUNS).toReversed(),
+    }
+  })
+}
+
+function jobsReportJson({ now, locks, held, plan, runs }: JobsReport): string {
+  const next = plan && { job: plan.step?.job ?? null, date: plan.step?.date ?? null, at: plan.recheckAt }
+  const days = held.map(({ date, rows, ratio, held }) => ({ date, rows, ratio, held }))
+  return JSON.stringify({ now, locks, held: days, next, runs })
+}
+
+function jobsReportLines({ locks, held, plan, runs }: JobsReport): string[] {
+  const holderOf = (lockName: LockName): string | undefined => locks.find(({ name }) => name === lockName)?.holder
+  const runningJobs = locks.filter(({ name }) => name !== 'scheduler' && name !== 'index')
+  return [
+    `job scheduler runs in: ${holderOf('scheduler') ?? 'no process (domaindex serve runs it)'}`,
+    `the /similar index is maintained by: ${holderOf('index') ?? 'no process (domaindex serve maintains it)'}`,
+    ...runningJobs.map(({ name, holder }) => `running: ${name}, ${holder}`),
+    `next: ${plan === null ? 'nothing, because DOMAINDEX_JOB_TIMES is off' : nextStepText(plan)}`,
+    ...held.map(({ date, held }) => `held: ${date}, ${held}`),
+    ...(runs.length === 0 ? ['no job has run yet'] : ['', ...runsTable(runs)]),
+  ]
+}
+
+function nextStepText({ step, recheckAt }: JobPlan): string {
+  return step === null ? `nothing before ${instantText(recheckAt)}` : `${stepText(step)}, now`
+}
+
+const stepText = ({ job, date }: JobStep): string => (date === null ? job : `${job} of ${date}`)
+const instantText = (instant: Instant): string => formatInstant(instant).replace('T', ' ')
+
+function runsTable(runs: readonly JobRun[]): string[] {
+  const rows = runs.map(({ job, date, startedAt, endedAt, rows, error }) => [
+    job,
+    date ?? '',
+    instantText(startedAt),
+    endedAt === null ? 'running' : `${endedAt - startedAt} s`,
+    rows === null ? '' : rows.toLocaleString('en-US'),
+    error ?? '',
+  ])
+  const table = [['job', 'date', 'started', 'took', 'rows', 'error'], ...rows]
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
+  return table.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** `domaindex index`: updates the /similar index once, if no server maintains it. */
+export function defineIndex(command: Command): void {
+  command
+    .option('--json', 'print one JSON object: pages, documents, stopped')
+    .addHelpText('after', INDEX_HELP)
+    .action(({ json }: { json?: true }) => withExistingStore('write', (store) => indexAllPages(store, json)))
+}
+
+async function indexAllPages(store: Store, json: true | undefined): Promise<void> {
+  const diskSpace = diskSpaceOf(
+    loadSettings(() => {}),
+    [],
+    printDiskSpace,
+  )
+  const stop = listenForStop()
+  const progress = startProgress('pages')
+  const reporter = {
+    progress: ({ indexed, documents }: IndexProgress) =>
+      progress.show(indexed, null, { more: `${documents} documents` }),
+  }
+  try {
+    const done = await indexOnce(
+      { store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter, diskSpace },
+      stop.signal,
+    )
+    progress.end()
+    if (done === null) throw new CommandFault(await lockTakenMessage(store))
+    const object = { pages: done.indexed, documents: done.documents, stopped: stop.signal.aborted }
+    printResult(json, object, [indexSummary(done, progress.seconds())])
+    if (stop.signal.aborted) console.error('stopped before the end; run it again to continue')
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+    console.error('stopped while it waited for disk space; run it again to continue')
+  } finally {
+    progress.end()
+    stop.end()
+  }
+}
+
+async function lockTakenMessage({ jobs }: Store): Promise<string> {
+  const holder = (await jobs.lockHolders()).find(({ name }) => name === 'index')?.holder ?? 'another process'
+  return `${holder} maintains the index (domaindex serve), so this command has nothing to do`
+}
+
+function indexSummary({ indexed, documents }: IndexProgress, seconds: number): string {
+  const rate = Math.round(seconds > 0 ? indexed / seconds : 0)
+  return `indexed ${indexed} pages, ${documents} documents (${seconds.toFixed(1)} s, ${rate} pages/s)`
+}
+
+/** `domaindex claim`: makes the places that the settings name those of the installation. */
+export function defineClaim(command: Command): void {
+  command
+    .option('--json', 'print one JSON object: places, each with name and location')
+    .addHelpText('after', CLAIM_HELP)
+    .action(async ({ json }: { json?: true }) => {
+      const places = await placesOf(await loadExistingStoreSettings())
+      await withExistingStore('read', (store) => claimPlaces(places, store))
+      const claimed = places.map(({ name, location }) => ({ name, location }))
+      printResult(
+        json,
+        { places: claimed },
+        claimed.map(({ name, location }) => `${SETTINGS[name].name} (${location}) belongs to this installation`),
+      )
+    })
+}

@@ -1,0 +1,158 @@
+/** The commands that answer queries, as rows of a table; `domaindex quota` and `domaindex login`. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { UsageFault } from '../../config/command-fault.ts'
+import { loadSettings } from '../../config/settings.ts'
+import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
+import { formatPresentation } from '../../values/records/presentation.ts'
+import { readSecret } from '../program/arguments.ts'
+import { EXIT_CODES_HELP, toClientFault } from '../program/client-fault.ts'
+import { printResult } from '../program/output.ts'
+import { askHistory, askLookup, askObserved, askRows, askSimilar } from './pages.ts'
+import {
+  addOutputOptions,
+  addPageOptions,
+  addServerOptions,
+  defineQueryCommand,
+  type QueryCommand,
+  type QueryOptions,
+  withAnswerSource,
+} from './query-command.ts'
+import { isJsonOutput, openRowWriter, type Row } from './row-writer.ts'
+import { createClient, requestedServer } from './source.ts'
+import { keepToken, serverKey, tokensPath } from './tokens.ts'
+
+type LoginOptions = { server?: string; remove?: true; json?: true }
+
+const LOGIN_HELP = `
+The token comes from the terminal or from standard input, never from an argument, which other users can see. The
+server checks it; that costs no call. It is kept for this server, in domaindex/tokens.json in $XDG_CONFIG_HOME or
+~/.config, which only you can read.`
+
+const LOOKUP_FIELDS = [
+  ...['query', 'has_website', 'redirect_to_https', 'redirect_to_www', 'redirect_to_domain', 'only_with_www'],
+  ...['only_dns_no_web', 'ssl', 'ip', 'redirect_count', 'reverse_ip_count', 'social_networks', 'social_accounts'],
+]
+/** Those of the specification, and when DNS and website were last observed. */
+const LOOKUP_COLUMNS = [...LOOKUP_FIELDS, 'dns_observed', 'web_observed']
+/** What fits in a line of a terminal. */
+const LOOKUP_TABLE_COLUMNS = [
+  ...['query', 'has_website', 'redirect_to_domain', 'ssl', 'ip', 'redirect_count', 'reverse_ip_count'],
+  ...['dns_observed', 'web_observed'],
+]
+const REDIRECT_FIELDS = ['query', 'target']
+const REVERSEIP_FIELDS = ['query', 'target', 'ip', 'since']
+const HISTORY_FIELDS = ['query', 'type', 'first_seen', 'records']
+const SIMILAR_FIELDS = ['query', 'target', 'similarity']
+const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
+
+/** `pages`: what its pages count, if it has pages; `option`: an option of its own. */
+type QueryRow = QueryCommand & { pages?: string; option?: () => Option }
+
+const QUERY_COMMANDS = {
+  lookup: {
+    argument: 'the domains',
+    shape: { fields: LOOKUP_FIELDS, columns: LOOKUP_COLUMNS, tableColumns: LOOKUP_TABLE_COLUMNS },
+    ask: (client, options) => (isJsonOutput(options) ? askLookup(client) : askObserved(client)),
+    isBatched: isJsonOutput,
+    isSingle: true,
+  },
+  redirect: {
+    argument: 'the domains',
+    shape: { fields: REDIRECT_FIELDS, columns: REDIRECT_FIELDS },
+    ask: (client, options) => askRows(client, 'redirect', options),
+    pages: 'rows',
+  },
+  reverseip: {
+    argument: 'the domains and IP addresses',
+    shape: { fields: REVERSEIP_FIELDS, columns: REVERSEIP_FIELDS },
+    ask: (client, options) => askRows(client, 'reverseip', options),
+    pages: 'rows',
+  },
+  dnshistory: {
+    argument: 'the domains',
+    shape: { fields: HISTORY_FIELDS, columns: HISTORY_FIELDS.with(-1, 'record'), split: recordLines },
+    ask: askHistory,
+    option: () =>
+      new Option('--type <type>', 'states of this record type only').choices(RECORD_TYPES).argParser(parseType),
+    pages: 'states of each type',
+  },
+  similar: {
+    argument: 'the domains',
+    shape: {
+      fields: SIMILAR_FIELDS,
+      columns: SIMILAR_FIELDS,
+      split: (row) => [{ ...row, similarity: Number(row.similarity).toFixed(4) }],
+    },
+    ask: askSimilar,
+    option: () =>
+      new Option('--limit <rows>', 'print at most this number of rows, up to 100').argParser(parseSimilarLimit),
+  },
+} satisfies Record<string, QueryRow>
+
+/** Returns what defines a command of the table. */
+export function queryCommand(name: keyof typeof QUERY_COMMANDS): (command: Command) => void {
+  const { option, pages, ...definition }: QueryRow = QUERY_COMMANDS[name]
+  return (command) => {
+    defineQueryCommand(command, definition)
+    if (option !== undefined) command.addOption(option())
+    if (pages !== undefined) addPageOptions(command, pages)
+  }
+}
+
+function parseType(text: string): RecordType {
+  const type = RECORD_TYPES.find((each) => each === text.toUpperCase())
+  if (type === undefined) throw new InvalidArgumentError(`It must be one of ${RECORD_TYPES.join(', ')}.`)
+  return type
+}
+
+/** A line for each record of a state in presentation form. A state without records has a line without a record. */
+function recordLines(row: Row): Row[] {
+  const records = row.records as AnyRecord[]
+  if (records.length === 0) return [{ ...row, record: '' }]
+  return records.map((record) => ({ ...row, record: formatPresentation(row.type as RecordType, record) }))
+}
+
+function parseSimilarLimit(text: string): number {
+  if (/^([1-9]\d?|100)$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number from 1 to 100.')
+}
+
+export function defineQuota(command: Command): void {
+  addServerOptions(addOutputOptions(command))
+    .addHelpText('after', `\nIt costs no call. The local store has no limit.\n\n${EXIT_CODES_HELP}`)
+    .action(async (options: QueryOptions) => {
+      const writer = openRowWriter({ fields: QUOTA_FIELDS, columns: QUOTA_FIELDS }, options, true)
+      await withAnswerSource(options, writer, async ({ client }, signal) =>
+        writer.write([await client.quota({ signal })]),
+      )
+    })
+}
+
+/** `domaindex login`: keeps the token of a server for the client commands. */
+export function defineLogin(command: Command): void {
+  command
+    .option('--server <url>', 'the server; by default DOMAINDEX_SERVER')
+    .option('--remove', 'remove the kept token of the server')
+    .option('--json', 'print one JSON object: server, path')
+    .addHelpText('after', `${LOGIN_HELP}\n\n${EXIT_CODES_HELP}`)
+    .action(logIn)
+}
+
+async function logIn({ server, remove, json }: LoginOptions): Promise<void> {
+  const address = requestedServer({ ...(server !== undefined && { server }) }, loadSettings())
+  if (address === null) throw new UsageFault('name the server with --server or DOMAINDEX_SERVER')
+  const result = { server: serverKey(address), path: tokensPath() }
+  if (remove) {
+    keepToken(address, null)
+    return printResult(json, result, [`the token of ${result.server} is removed from ${result.path}`])
+  }
+  const token = (await readSecret('Token', false)).trim()
+  try {
+    await createClient(address, token).quota()
+  } catch (error) {
+    throw toClientFault(error)
+  }
+  keepToken(address, token)
+  printResult(json, result, [`the token of ${result.server} is kept in ${result.path}`])
+}
