@@ -7,7 +7,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import type { ApiContext } from '../context/context.ts'
 import { authorizeDaily } from '../endpoints/daily.ts'
 import { authorizeHistory } from '../endpoints/dnshistory.ts'
-import type { EndpointName } from '../endpoints/endpoint.ts'
+import type { V1EndpointName } from '../endpoints/endpoint.ts'
 import { authorizeSnapshot } from '../endpoints/snapshot.ts'
 import { isAuthorized } from '../files/file-list.ts'
 import type { Parameters } from '../http/parameters.ts'
@@ -84,15 +84,15 @@ export function csvText(text: string): string {
 }
 
 /** What each endpoint needs, and the check that it makes. */
-const REQUIREMENTS: readonly { name: EndpointName; needs: string; authorize: (caller: Caller) => void }[] = [
-  { name: 'lookup', needs: 'free', authorize: () => {} },
-  { name: 'redirect', needs: 'free', authorize: () => {} },
-  { name: 'reverseip', needs: 'free', authorize: () => {} },
-  { name: 'dnshistory', needs: 'basic', authorize: authorizeHistory },
-  { name: 'daily', needs: 'basic', authorize: authorizeDaily },
-  { name: 'snapshot', needs: 'export', authorize: ({ account }) => authorizeSnapshot(account, 'snapshot') },
-  { name: 'similar', needs: 'free', authorize: () => {} },
-]
+const REQUIREMENTS: Record<V1EndpointName, { needs: string; authorize: (caller: Caller) => void }> = {
+  lookup: { needs: 'free', authorize: () => {} },
+  redirect: { needs: 'free', authorize: () => {} },
+  reverseip: { needs: 'free', authorize: () => {} },
+  dnshistory: { needs: 'basic', authorize: authorizeHistory },
+  daily: { needs: 'basic', authorize: authorizeDaily },
+  snapshot: { needs: 'export', authorize: ({ account }) => authorizeSnapshot(account, 'snapshot') },
+  similar: { needs: 'free', authorize: () => {} },
+}
 
 /** What the plan includes, and what the rest needs. */
 export const showPlan: AppHandler = (_context, caller) => {
@@ -103,7 +103,7 @@ export const showPlan: AppHandler = (_context, caller) => {
     limits: { daily_calls: limits.dailyCalls, page_rows: limits.pageRows, history_states: limits.historyStates },
     periods: account.periods.map(({ plan, first, last }) => ({ plan, first, last })),
     addons: account.addons,
-    endpoints: REQUIREMENTS.map(({ name, needs, authorize }) => {
+    endpoints: Object.entries(REQUIREMENTS).map(([name, { needs, authorize }]) => {
       return { name, allowed: isAuthorized(() => authorize(caller)), needs }
     }),
   })

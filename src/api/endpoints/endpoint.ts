@@ -14,7 +14,7 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /** `domain` and `ip` are the paths of profiles, `pdns` that of passive DNS, all outside `/v1.0/`. */
 export type EndpointName = V1EndpointName | 'domain' | 'ip' | 'pdns'
-type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
+export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One admitted request. `onUnknownName` is called with a name that is not known, which may cause a crawl request. */
 export type EndpointCall = {

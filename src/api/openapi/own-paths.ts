@@ -4,6 +4,7 @@ import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
 import { HEALTH_STATES } from '../context/context.ts'
 import { domain } from '../endpoints/domain.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import { ENDPOINTS } from '../endpoints/endpoints.ts'
 import { ip } from '../endpoints/ip.ts'
 import { pdns } from '../endpoints/pdns.ts'
 import { redirect } from '../endpoints/redirect.ts'
@@ -20,6 +21,11 @@ import {
 
 type JsonObject = Record<string, unknown>
 
+/** The endpoints of which /batch takes calls, as a list in prose. */
+const BATCH_ENDPOINTS = new Intl.ListFormat('en-GB').format(
+  ENDPOINTS.filter(({ file }) => file === null).map(({ name }) => `\`/${name}\``),
+)
+
 const BATCH_EXAMPLE = '{"endpoint":"lookup","query":"example.com"}'
 const BatchAnswer = exactObject({
   status: Type.Integer({ description: 'The status of the call.' }),
@@ -33,7 +39,7 @@ function batchPathItem(): JsonObject {
       operationId: 'batch',
       summary: 'Up to 1,000 calls in one request',
       description:
-        'The endpoints that send no files: `/lookup`, `/redirect`, `/reverseip`, `/dnshistory` and `/similar`. The ' +
+        `The endpoints that send no files: ${BATCH_ENDPOINTS}. The ` +
         'answers come as lines in the order of the calls, as they are ready. Each is checked and charged as a call.',
       tags: ['queries'],
       security: [{ bearer: [] }],

@@ -3,7 +3,7 @@
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { exactObject, type JsonSchema, Type } from '../endpoints/schema.ts'
 import { ALL_ERRORS, type ErrorKey } from '../http/errors.ts'
-import { ROW_SOURCES } from '../queries/formatted-response.ts'
+import { rowSourceOf } from '../queries/formatted-response.ts'
 
 const FILE_HEADERS = {
   ETag: { description: 'The strong entity tag of the file (RFC 9110).', schema: { type: 'string' } },
@@ -63,11 +63,11 @@ export function responsesOf({ name, response, example, file, envelope, errors }:
       'RateLimit',
       ...(file === null ? [] : SENT_FILE_HEADERS),
       ...observedAtHeader(name),
-      ...(ROW_SOURCES[name] === undefined ? [] : (['Next-Cursor', 'Truncated-Types'] as const)),
+      ...(rowSourceOf(name) === null ? [] : (['Next-Cursor', 'Truncated-Types'] as const)),
     ),
     content: {
       ...(response && { 'application/json': { schema: response, ...(example !== undefined && { example }) } }),
-      ...(ROW_SOURCES[name] !== undefined && ROW_CONTENT),
+      ...(rowSourceOf(name) !== null && ROW_CONTENT),
       ...(file && { [file.type]: { schema: { type: 'string', contentMediaType: file.type } } }),
     },
   }
@@ -106,11 +106,22 @@ const ROW_CONTENT = {
   'text/csv': { schema: Type.String({ description: 'A line with the columns, then the rows (RFC 4180).' }) },
 }
 
-/** The endpoints whose response has the header Observed-At. */
-const ENDPOINTS_WITH_OBSERVED_AT: readonly EndpointName[] = ['lookup', 'redirect', 'reverseip', 'dnshistory', 'domain']
+/** Whether the response of an endpoint has the header Observed-At. */
+const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
+  lookup: true,
+  redirect: true,
+  reverseip: true,
+  dnshistory: true,
+  daily: false,
+  snapshot: false,
+  similar: false,
+  domain: true,
+  ip: false,
+  pdns: false,
+}
 
 function observedAtHeader(name: EndpointName): 'Observed-At'[] {
-  return ENDPOINTS_WITH_OBSERVED_AT.includes(name) ? ['Observed-At'] : []
+  return HAS_OBSERVED_AT[name] ? ['Observed-At'] : []
 }
 
 export const HEADERS = {

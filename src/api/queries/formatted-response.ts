@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import { spreadsheetRow } from '../../values/csv.ts'
 import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
 import { formatPresentation } from '../../values/records/presentation.ts'
-import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import type { Endpoint, EndpointName, V1EndpointName } from '../endpoints/endpoint.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -32,8 +32,8 @@ export async function formatResponse(
   format: RowFormat,
   response: ApiResponse,
 ): Promise<ApiResponse> {
-  const source = ROW_SOURCES[endpoint.name]
-  if (source === undefined || response.status !== 200) return response
+  const source = rowSourceOf(endpoint.name)
+  if (source === null || response.status !== 200) return response
   const body = objectMembers(textOfBody(response.body))
   response.release?.()
   const meta = objectMembers(body.get('meta')!)
@@ -88,12 +88,20 @@ type RowSource = {
 
 type StateRow = { type: RecordType; first_seen: string; records: AnyRecord[] }
 
-/** The endpoints by name. Those without an entry have JSON only. */
-export const ROW_SOURCES: Partial<Record<EndpointName, RowSource>> = {
+/** The rows of each endpoint under `/v1.0/`; null: it has JSON or files only. */
+const ROW_SOURCES: Record<V1EndpointName, RowSource | null> = {
+  lookup: null,
+  daily: null,
+  snapshot: null,
   redirect: { rows: arrayElements, columns: ['target'] },
   reverseip: { rows: arrayElements, columns: ['target', 'ip', 'since'] },
   similar: { rows: arrayElements, columns: ['target', 'similarity'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },
+}
+
+/** Null if the endpoint has no rows. The endpoints outside `/v1.0/` have none. */
+export function rowSourceOf(name: EndpointName): RowSource | null {
+  return name in ROW_SOURCES ? ROW_SOURCES[name as V1EndpointName] : null
 }
 
 /** The values of a row by column: texts without quotes, numbers with the digits of the JSON text. */

@@ -6,6 +6,7 @@ import type { DnsProbeResult, ObservedRecord } from '../../probe/probe-result.ts
 import type { DomainName } from '../../values/domain-name.ts'
 import {
   type AnyRecord,
+  isSingleType,
   RECORD_TYPES,
   type RecordsByType,
   type RecordType,
@@ -22,9 +23,6 @@ type ValidRecord = { record: ObservedRecord; from: Instant; until: Instant }
  * that a former set did not last until this one.
  */
 type RecordSnapshot = { type: RecordType; at: Instant; records: readonly AnyRecord[]; isInterrupted: boolean }
-
-/** A name has at most one record of these types at a time (RFC 1034, section 3.6.2; RFC 1035, section 3.3.13). */
-const SINGLETON_TYPES: readonly RecordType[] = ['CNAME', 'SOA']
 
 /** Maximum number of records that are valid at once. Beyond it, those that end first are dropped. */
 const MAX_VALID_RECORDS = 1000
@@ -169,12 +167,12 @@ function createValidityTimeline(type: RecordType) {
  */
 function validRecordSet(type: RecordType, valid: readonly ValidRecord[]): readonly AnyRecord[] {
   const latest = Math.max(...valid.map(({ from }) => from))
-  const current = SINGLETON_TYPES.includes(type) ? valid.filter(({ from }) => from === latest) : valid
+  const current = isSingleType(type) ? valid.filter(({ from }) => from === latest) : valid
   const set = usableRecords(
     type,
     current.map(({ record }) => record),
   )
-  return SINGLETON_TYPES.includes(type) ? (set ?? []).slice(-1) : (set ?? [])
+  return isSingleType(type) ? (set ?? []).slice(-1) : (set ?? [])
 }
 
 /** Infinity if no record is valid. */

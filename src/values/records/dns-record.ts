@@ -40,17 +40,35 @@ type RecordByType = {
 export type RecordsByType = { [T in RecordType]: RecordByType[T][] }
 export type AnyRecord = RecordByType[RecordType]
 
-/** Rules for one record type. `read` returns the record, or the reason why it is invalid as text. */
-type RecordRule<R> = { max: number; read: (input: unknown) => R | string; compare: (a: R, b: R) => number }
+/**
+ * Rules for one record type. `isSingle`: a name has at most one. `read` returns the record, or the reason why it is
+ * invalid as text.
+ */
+type RecordRule<R> = {
+  max: number
+  isSingle: boolean
+  read: (input: unknown) => R | string
+  compare: (a: R, b: R) => number
+}
 
 const RECORD_RULES: { [T in RecordType]: RecordRule<RecordByType[T]> } = {
-  A: { max: 256, read: parseA, compare: (a, b) => compareAddresses(a.ipv4_address, b.ipv4_address) },
-  AAAA: { max: 256, read: parseAAAA, compare: (a, b) => compareAddresses(a.ipv6_address, b.ipv6_address) },
-  MX: { max: 500, read: parseMX, compare: compareMX },
-  TXT: { max: 500, read: parseTXT, compare: compareTXT },
-  NS: { max: 500, read: parseNS, compare: (a, b) => compareBytewise(a.nameserver, b.nameserver) },
-  SOA: { max: 500, read: parseSOA, compare: (a, b) => compareBytewise(JSON.stringify(a), JSON.stringify(b)) },
-  CNAME: { max: 500, read: parseCNAME, compare: (a, b) => compareBytewise(a.target, b.target) },
+  A: { max: 256, isSingle: false, read: parseA, compare: (a, b) => compareAddresses(a.ipv4_address, b.ipv4_address) },
+  AAAA: {
+    max: 256,
+    isSingle: false,
+    read: parseAAAA,
+    compare: (a, b) => compareAddresses(a.ipv6_address, b.ipv6_address),
+  },
+  MX: { max: 500, isSingle: false, read: parseMX, compare: compareMX },
+  TXT: { max: 500, isSingle: false, read: parseTXT, compare: compareTXT },
+  NS: { max: 500, isSingle: false, read: parseNS, compare: (a, b) => compareBytewise(a.nameserver, b.nameserver) },
+  SOA: {
+    max: 500,
+    isSingle: true,
+    read: parseSOA,
+    compare: (a, b) => compareBytewise(JSON.stringify(a), JSON.stringify(b)),
+  },
+  CNAME: { max: 500, isSingle: true, read: parseCNAME, compare: (a, b) => compareBytewise(a.target, b.target) },
 }
 const MAX_SET_BYTES = 65_536
 /** A set of this many records, other than TXT, is always within MAX_SET_BYTES, because the names are bounded. */
@@ -59,6 +77,11 @@ const MAX_EMAIL_UNITS = 320
 const MAX_UINT32 = 4_294_967_295
 const NOT_A_HOST_NAME =
   'must be a host name: labels of at most 63 bytes, 255 in all, no white space or control characters'
+
+/** Whether a name has at most one record of a type at a time (RFC 1034, section 3.6.2; RFC 1035, section 3.3.13). */
+export function isSingleType(type: RecordType): boolean {
+  return RECORD_RULES[type].isSingle
+}
 
 /**
  * Returns the canonical set of one type from the list in an observation file. Each record occurs once. MX is sorted by

@@ -233,7 +233,7 @@ function RecordLine({ type, record }: { type: RecordType; record: DnsRecord }) {
         <span class="priority">{String(record.priority)}</span> {String(record.mail_server)}
       </span>
     )
-  return <span class="record mono">{String(record.nameserver ?? record.target)}</span>
+  return <span class="record mono">{recordText(type, record)}</span>
 }
 
 function SoaRecord({ record }: { record: DnsRecord }) {
