@@ -89,6 +89,14 @@ test('the page shows every field of a look-up, and the data sources name every k
   for (const key of Object.keys(keys)) assert.ok(observations.includes(key), key)
 })
 
+test('the command `lookup` prints every field of a look-up', async () => {
+  const lookup = (await createProgram(['lookup'])).commands.find((command) => command.name() === 'lookup')!
+  let help = ''
+  lookup.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp()
+  const fields = /^Fields: ([\w, ]+)/m.exec(help)![1]!.split(', ')
+  assert.deepEqual(fields.toSorted(), ['query', ...Object.keys(CharacteristicsSchema.properties)].toSorted())
+})
+
 test('the guide for operators names every engine', () => {
   const guide = textOf('docs/operating.md')
   for (const { name } of ENGINES) assert.ok(guide.includes(name), name)
