@@ -101,3 +101,13 @@ test('the guide for operators names every engine', () => {
   const guide = textOf('docs/operating.md')
   for (const { name } of ENGINES) assert.ok(guide.includes(name), name)
 })
+
+test('every file that the guides for developers name exists', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).split('\n')
+  const named = [...textOf('docs/architecture.md', 'docs/releasing.md').matchAll(/`([\w./-]+\.(?:ts|tsx|js))`/g)]
+  assert.ok(named.length > 50)
+  assert.deepEqual(
+    named.map(([, path]) => path!).filter((path) => !files.some((file) => `/${file}`.endsWith(`/${path}`))),
+    [],
+  )
+})
