@@ -1,4 +1,6 @@
-/** The architecture: which folder may import which, and how a file begins. biome.json has the rules that Biome knows. */
+/**
+ * The architecture: which folder may import which, and how a file begins. biome.json has the rules that Biome knows.
+ */
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'

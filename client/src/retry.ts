@@ -85,7 +85,10 @@ class Repetitions {
     this.#startedAt = policy.monotonicMs()
   }
 
-  /** Waits before the next repetition. Throws `error` if it is permanent, or if the repetitions or their time are used up. */
+  /**
+   * Waits before the next repetition. Throws `error` if it is permanent, or if the repetitions or their time are used
+   * up.
+   */
   async waitAfter(error: unknown, signal: AbortSignal | undefined): Promise<void> {
     const { retries, retryMs, monotonicMs, wait, withoutToken } = this.#policy
     const delay = this.#count < retries ? delayAfter(error, this.#count, this.#policy) : null

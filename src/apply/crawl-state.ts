@@ -29,7 +29,9 @@ export type CrawlState = {
   clocks: Clocks
   dnsFingerprint: number
   webFingerprint: number
-  /** When the next probe is due. 0 means as soon as possible; before 2000, it is a place in a list (`fresh-name.ts`). */
+  /**
+   * When the next probe is due. 0 means as soon as possible; before 2000, it is a place in a list (`fresh-name.ts`).
+   */
   due: Instant
   /** The number of consecutive nxdomain or servfail results, 31 at most. */
   failures: number

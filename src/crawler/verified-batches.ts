@@ -1,10 +1,28 @@
-/** Batches of results: held until the next verification, then saved or discarded. */
+/** Batches of results: counted by hour and prior state, held until the next verification, then saved or discarded. */
 
-import { type BatchVerification, requireNoAnomaly, requireSelfCheck } from './anomaly/batch-verification.ts'
-import { countOutcomes } from './anomaly/outcome-counts.ts'
+import type { OutcomeCount } from '../store/port/schedule.ts'
+import type { Instant } from '../values/time.ts'
+import { type AnomalyState, BASELINE_SECONDS, detectAnomaly } from './anomaly/anomaly-detector.ts'
+import type { PriorState } from './anomaly/prior-state.ts'
 import { MAX_BATCH_PROBES } from './probe-runner.ts'
 import type { Candidate, FinishedProbe } from './request-source.ts'
-import { CrawlPauseError, type CrawlSession, type SchedulerDependencies } from './session.ts'
+import { CrawlPauseError, type CrawlSession, type SchedulerDependencies, type SelfCheckOutcome } from './session.ts'
+import type { ProbeOutcome } from './status/stats.ts'
+
+const SECONDS_PER_HOUR = 3_600
+
+/** The outcome of a probe and the prior state of its name. */
+type CountableProbe = { at: Instant; outcome: ProbeOutcome; candidate: { prior: PriorState } }
+
+type BatchVerification = {
+  runSelfCheck(): Promise<SelfCheckOutcome>
+  /** The outcomes saved since a time. Empty if the destination has no history. */
+  outcomeHistory(since: Instant): Promise<readonly OutcomeCount[]>
+  now(): Promise<Instant>
+  /** The state between batches. */
+  memory: { anomalyState: AnomalyState }
+  log(message: string): void
+}
 
 /** Milliseconds that results wait for others. */
 export const BATCH_DELAY_MS = 30_000
@@ -87,4 +105,39 @@ async function saveBatch<C extends Candidate>(
   const saved = await source.settle(open, outcomes)
   await dependencies.sink.history.add(countOutcomes(saved))
   for (const { candidate } of saved) session.forget(candidate)
+}
+
+/** Throws CrawlPauseError if the self-check fails. */
+async function requireSelfCheck({ runSelfCheck }: Pick<BatchVerification, 'runSelfCheck'>): Promise<void> {
+  const outcome = await runSelfCheck()
+  if (!outcome.passed) throw new CrawlPauseError('self_check', outcome.reason)
+}
+
+/** Throws CrawlPauseError if the outcomes of the probes are not credible, although the self-check passed. */
+async function requireNoAnomaly(
+  { outcomeHistory, now, memory, log }: BatchVerification,
+  batch: readonly OutcomeCount[],
+): Promise<void> {
+  const at = await now()
+  const week = await outcomeHistory(at - BASELINE_SECONDS)
+  const { state, anomaly, message } = detectAnomaly(memory.anomalyState, batch, week, at)
+  memory.anomalyState = state
+  if (message !== null) log(message)
+  if (anomaly !== null)
+    throw new CrawlPauseError('anomaly', anomaly, Math.max(0, (state.alarm?.nextTrialAt ?? at) - at) * 1000)
+}
+
+/** Counts by hour and prior state. Leaves out names that could not be probed. */
+function countOutcomes(probes: readonly CountableProbe[]): OutcomeCount[] {
+  const all = new Map<string, OutcomeCount>()
+  for (const { at, outcome, candidate } of probes) {
+    if (outcome === 'notProbed' || outcome === 'failed') continue
+    const hour = at - (at % SECONDS_PER_HOUR)
+    const key = `${hour} ${candidate.prior}`
+    const outcomes = all.get(key) ?? { hour, kind: candidate.prior, probes: 0, servfail: 0, nxdomain: 0, noWebsite: 0 }
+    outcomes.probes++
+    if (outcome !== 'ok') outcomes[outcome]++
+    all.set(key, outcomes)
+  }
+  return [...all.values()]
 }

@@ -51,7 +51,9 @@ export function recordSpans(type: RecordType, timeline: RecordTimeline): Span[] 
   return spans
 }
 
-/** Yields the states, oldest first, cut at each interruption. `isContinued`: none lies between it and the one before. */
+/**
+ * Yields the states, oldest first, cut at each interruption. `isContinued`: none lies between it and the one before.
+ */
 function* periodsOf({ states, interruptions }: RecordTimeline): Generator<RecordState & { isContinued: boolean }> {
   const cuts = [...interruptions].sort((a, b) => a.seen_again - b.seen_again)
   let cut = 0

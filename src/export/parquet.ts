@@ -10,7 +10,9 @@ import type { NameHistory } from './name-history.ts'
 type SchemaElement = NonNullable<ParquetWriteOptions['schema']>[number]
 type Column = { name: string; kind: 'text' | 'flag' | 'time' | 'texts' }
 
-/** The columns of the current facts. Null: it was never observed, or there is none. A name that is gone has no records. */
+/**
+ * The columns of the current facts. Null: it was never observed, or there is none. A name that is gone has no records.
+ */
 const FACTS_COLUMNS: readonly Column[] = [
   { name: 'domain', kind: 'text' },
   { name: 'has_website', kind: 'flag' },

@@ -17,7 +17,10 @@ export type DownloadOptions = {
   signal: AbortSignal
   /** Waits for a number of milliseconds, or until the signal aborts. */
   wait: (milliseconds: number, signal: AbortSignal) => Promise<void>
-  /** Whether a redirect to another server may connect to an address and port. By default, the guard of the crawler says so. */
+  /**
+   * Whether a redirect to another server may connect to an address and port. By default, the guard of the crawler says
+   * so.
+   */
   mayConnect?: MayConnect
   /** Called with the number of bytes downloaded so far, and their total, null if it is unknown. */
   onBytes(bytes: number, of: number | null): void
@@ -83,7 +86,9 @@ function openAgent(connect: { lookup?: LookupFunction }): Agent {
   })
 }
 
-/** Throws InputError unless the text is an http:// or https:// URL without user and password, which it does not repeat. */
+/**
+ * Throws InputError unless the text is an http:// or https:// URL without user and password, which it does not repeat.
+ */
 export function requireHttpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && (url.username !== '' || url.password !== ''))

@@ -91,7 +91,9 @@ function* dueReleases({ files, releases, now }: PlanInputs, wakeTimes: Instant[]
   if (held.length > 0) wakeTimes.push(now + RELEASE_CHECK_SECONDS)
 }
 
-/** Whether both editions describe a time since an instant. The files decide, not the runs, because files can be lost. */
+/**
+ * Whether both editions describe a time since an instant. The files decide, not the runs, because files can be lost.
+ */
 function isSnapshotBuilt(files: PlanInputs['files'], since: Instant): boolean {
   return [files.snapshot, files.enriched].every((edition) => edition.some(({ generated }) => generated >= since))
 }

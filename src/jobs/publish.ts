@@ -23,7 +23,9 @@ export type BuildContext = {
 /** A published file. `isNew`: this build has published it. */
 export type BuildResult = { manifest: FileManifest; isNew: boolean }
 
-/** `isSame`: whether an existing file with the same content may stay. `level`: of zlib; null: it is compressed already. */
+/**
+ * `isSame`: whether an existing file with the same content may stay. `level`: of zlib; null: it is compressed already.
+ */
 type PublishOptions = {
   describe: () => FileDescription
   isSame: (former: FileManifest, now: FileDescription) => boolean

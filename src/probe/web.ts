@@ -1,4 +1,7 @@
-/** The web part of a probe: the redirect chains (Location and meta refresh) from the bare name and from `www.`, and the certificate. */
+/**
+ * The web part of a probe: the redirect chains (Location and meta refresh) from the bare name and from `www.`, and the
+ * certificate.
+ */
 
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'

@@ -80,7 +80,10 @@ async function labelledFiles(folder: string): Promise<LabelledFile[]> {
   return labelled.sort((a, b) => (a.day === b.day ? (a.file < b.file ? -1 : 1) : a.day < b.day ? -1 : 1))
 }
 
-/** Marks a file as complete before it is moved into the inbox, so that the inbox takes it at once: it has not changed lately. */
+/**
+ * Marks a file as complete before it is moved into the inbox, so that the inbox takes it at once: it has not changed
+ * lately.
+ */
 export async function markComplete(path: string): Promise<void> {
   const { atimeMs, mtimeMs } = await stat(path)
   await utimes(path, atimeMs / 1000, (mtimeMs - UNCHANGED_MS) / 1000)

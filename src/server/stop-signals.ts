@@ -11,7 +11,9 @@ export type StopSignal = (typeof STOP_SIGNALS)[number]
  */
 const SAME_REQUEST_MS = 1_000
 
-/** Calls `onFirst` at the first signal. A second one ends this process at once. Returns a function that stops listening. */
+/**
+ * Calls `onFirst` at the first signal. A second one ends this process at once. Returns a function that stops listening.
+ */
 export function listenForStopSignals(onFirst: (name: StopSignal) => void): () => void {
   let firstAt: number | null = null
   const onSignal = (name: NodeJS.Signals): void => {

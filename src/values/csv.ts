@@ -1,6 +1,8 @@
 /** CSV (RFC 4180): rows for people who open it in a spreadsheet, and the fields of rows. */
 
-/** A row without a line feed. A spreadsheet runs a text that begins like a formula, so such a text gets an apostrophe. */
+/**
+ * A row without a line feed. A spreadsheet runs a text that begins like a formula, so such a text gets an apostrophe.
+ */
 export function spreadsheetRow(fields: readonly string[]): string {
   return fields.map(spreadsheetField).join()
 }

@@ -9,7 +9,9 @@ import { folderOf, type Outcome, outcomeOf, type Start } from './run.ts'
 
 const NOBODY = '65534'
 const isRoot = process.getuid?.() === 0
-/** Permissions do not hold for root, so its commands run as another user. The owner of a closed folder needs no other. */
+/**
+ * Permissions do not hold for root, so its commands run as another user. The owner of a closed folder needs no other.
+ */
 const how: Start = isRoot
   ? { command: ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups', process.execPath] }
   : {}

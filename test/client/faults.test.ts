@@ -1,4 +1,6 @@
-/** How the client library handles faults: retries, aborts, broken and hostile responses, and the token in all of them. */
+/**
+ * How the client library handles faults: retries, aborts, broken and hostile responses, and the token in all of them.
+ */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -1,4 +1,7 @@
-/** docs/data-sources.md has the formats of `import` and the options of `import` and `fetch`, and its examples are correct. */
+/**
+ * docs/data-sources.md has the formats of `import` and the options of `import` and `fetch`, and its examples are
+ * correct.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

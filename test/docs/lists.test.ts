@@ -1,8 +1,10 @@
-/** What the code lists once and other files repeat, because they cannot import it: the page, the client, proxies, texts. */
+/**
+ * What the code lists once and other files repeat, because they cannot import it: the page, the client, proxies, texts.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { RECORD_TYPES as CLIENT_RECORD_TYPES, DomaindexClient } from '../../client/src/client.ts'
 import { ENDPOINTS } from '../../src/api/endpoints/endpoints.ts'
@@ -35,7 +37,10 @@ test('a text that counts the record types counts those of the code', () => {
   })
   const counted = files
     .split('\n')
-    .filter((path) => /\.(ts|tsx|md)$/.test(path) && !/docs\/decisions\/|CHANGELOG/.test(path))
+    .filter(
+      (path) =>
+        existsSync(`${ROOT}/${path}`) && /\.(ts|tsx|md)$/.test(path) && !/docs\/decisions\/|CHANGELOG/.test(path),
+    )
     .flatMap((path) => {
       const text = readFileSync(`${ROOT}/${path}`, 'utf8')
       const counts = text.matchAll(
@@ -92,7 +97,12 @@ test('the page shows every field of a look-up, and the data sources name every k
 test('the command `lookup` prints every field of a look-up', async () => {
   const lookup = (await createProgram(['lookup'])).commands.find((command) => command.name() === 'lookup')!
   let help = ''
-  lookup.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp()
+  lookup.configureOutput({
+    writeOut(text) {
+      help += text
+    },
+  })
+  lookup.outputHelp()
   const fields = /^Fields: ([\w, ]+)/m.exec(help)![1]!.split(', ')
   assert.deepEqual(fields.toSorted(), ['query', ...Object.keys(CharacteristicsSchema.properties)].toSorted())
 })

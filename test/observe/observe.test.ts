@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sslVerdict } from '../../src/observe/certificate.ts'
 import type { WebPart } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { writeObservation } from '../../src/observe/observation-writer.ts'
-import { observe } from '../../src/observe/observe.ts'
+import { observe, sslVerdict } from '../../src/observe/observe.ts'
 import type { CertificateResult } from '../../src/probe/probe-result.ts'
 import { anchor, answered, chain, page, SILENT, visit, web } from './probe-results.ts'
 

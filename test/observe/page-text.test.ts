@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { startPageText } from '../../src/observe/page-text.ts'
+import { startPageText } from '../../src/observe/observe.ts'
 
 const KIBIBYTE = 1024
 

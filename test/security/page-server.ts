@@ -17,7 +17,9 @@ import { makeWorld } from '../spec/world.ts'
 export const SITE = 'https://domains.test'
 export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-/** `get` sends a request as a browser does when its user opens an address. `change`: what the server has for a store. */
+/**
+ * `get` sends a request as a browser does when its user opens an address. `change`: what the server has for a store.
+ */
 export async function pageServer(change: (store: Store) => Pick<Store, 'facts' | 'ledger'> = (store) => store) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-page-'))
   after(() => rmSync(folder, { recursive: true }))

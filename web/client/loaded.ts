@@ -71,7 +71,9 @@ export function useLoaded<Body>(path: string | null): { loaded: Loaded<Body>; re
   return { loaded: ((path !== null && kept.get(path)) || LOADING) as Loaded<Body>, retry }
 }
 
-/** The response of a path, loaded each time that a component shows it. `reload` keeps the old body until the new one. */
+/**
+ * The response of a path, loaded each time that a component shows it. `reload` keeps the old body until the new one.
+ */
 export function useFresh<Body>(path: string): { loaded: Loaded<Body>; reload: () => Promise<void> } {
   const [loaded, setLoaded] = useState<Loaded<Body>>(LOADING)
   const shown = useRef(path)

@@ -13,7 +13,9 @@ type Limit = { max: number; seconds: number }
 /** Of one client at one account, and of one client at any. Another client can always sign in. */
 const CLIENT_AT_ACCOUNT: Limit = { max: 10, seconds: 15 * MINUTE }
 const CLIENT: Limit = { max: 50, seconds: 15 * MINUTE }
-/** Of all clients that change the password of one account: a stolen session gives no more guesses from many addresses. */
+/**
+ * Of all clients that change the password of one account: a stolen session gives no more guesses from many addresses.
+ */
 const PASSWORD_CHANGE: Limit = { max: 10, seconds: 15 * MINUTE }
 /** The clients of one /48 of IPv6 may together make this many times as many attempts as one. */
 const CLIENTS_OF_A_SITE = 4

@@ -76,7 +76,9 @@ async function headersOf({ responses, quotaLimiter }: ApiContext, caller: Caller
   ]
 }
 
-/** Sends the answers as fast as the client reads them. If it disconnects, the lines that are not started stay undone. */
+/**
+ * Sends the answers as fast as the client reads them. If it disconnects, the lines that are not started stay undone.
+ */
 async function sendAnswers(
   { responses }: ApiContext,
   request: ApiRequest,

@@ -54,7 +54,10 @@ function fileObject(manifest: FileManifest): object {
   return { name, kind, date, rows, bytes, etag: fileEtag(manifest), last_modified: `${formatInstant(generated)}Z` }
 }
 
-/** Handles a request for one file. Its token is a header, or it has a session. The call is recorded under /daily or /snapshot. */
+/**
+ * Handles a request for one file. Its token is a header, or it has a session. The call is recorded under /daily or
+ * /snapshot.
+ */
 export function handleFileByName(context: ApiContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { filename = '' } = request.params as { filename?: string }
   const find = (caller: Caller): Promise<FileDownload> => findFile(caller, context.fileStore, filename)

@@ -1,4 +1,6 @@
-/** The responses of the OpenAPI document: statuses, bodies, errors, headers and files, and the parameters of a query. */
+/**
+ * The responses of the OpenAPI document: statuses, bodies, errors, headers and files, and the parameters of a query.
+ */
 
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { exactObject, type JsonSchema, Type } from '../endpoints/schema.ts'

@@ -20,7 +20,10 @@ export function rateLimitError(caller: Caller, used: number): ApiError {
 /** `limit` and `remaining` are null for an account without a limit. `reset`: when the next day starts. */
 type QuotaStatus = { limit: number | null; used: number; remaining: number | null; reset: Instant }
 
-/** What a status reads. `settleServer`: lets all processes of this server settle, so that no charge of theirs is missing. */
+/**
+ * What a status reads. `settleServer`: lets all processes of this server settle, so that no charge of theirs is
+ * missing.
+ */
 type QuotaStatusContext = {
   quotaLimiter: { used: (caller: Caller) => Promise<number> }
   settleServer: () => Promise<void>

@@ -24,7 +24,9 @@ export function signLink(keys: LinkKeys, owner: LinkOwner, etag: string, now: In
   return `${fields}.${linkSignature(key, fields, owner)}`
 }
 
-/** Returns the entity tag of the file for which a link was made; null if the link is altered, expired, or not theirs. */
+/**
+ * Returns the entity tag of the file for which a link was made; null if the link is altered, expired, or not theirs.
+ */
 export function verifyLink(keys: LinkKeys, text: string, owner: LinkOwner, now: Instant): string | null {
   const [number = '', expires = '', tag = '', signature = '', ...rest] = text.split('.')
   const key = keys.get(number)

@@ -1,4 +1,7 @@
-/** Reads queries and asks them in order, several at a time; writes their rows, and says on standard error what is missing. */
+/**
+ * Reads queries and asks them in order, several at a time; writes their rows, and says on standard error what is
+ * missing.
+ */
 
 import { createReadStream } from 'node:fs'
 import { UsageFault } from '../../config/command-fault.ts'

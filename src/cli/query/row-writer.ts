@@ -33,10 +33,15 @@ export type RowShape = {
 
 export type OutputOptions = { json?: true; csv?: true; fields?: string }
 
-/** `write` resolves when the reader of standard output has kept up. `end` writes what is kept, and nothing a second time. */
+/**
+ * `write` resolves when the reader of standard output has kept up. `end` writes what is kept, and nothing a second
+ * time.
+ */
 export type RowWriter = { write: (rows: readonly Row[]) => Promise<void>; end: () => Promise<void> }
 
-/** `isSingle`: one row is expected, so a terminal gets a line for each field. Throws UsageFault for an unknown field. */
+/**
+ * `isSingle`: one row is expected, so a terminal gets a line for each field. Throws UsageFault for an unknown field.
+ */
 export function openRowWriter(shape: RowShape, options: OutputOptions, isSingle = false): RowWriter {
   const lines = openLines(shape, options, isSingle)
   return { write: (rows) => writeLines(lines.add(rows)), end: () => writeLines(lines.end()) }

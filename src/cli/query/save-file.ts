@@ -1,4 +1,7 @@
-/** Saves a file of a server: resumes an earlier part, and renames it when its digest is verified; or writes it to standard output. */
+/**
+ * Saves a file of a server: resumes an earlier part, and renames it when its digest is verified; or writes it to
+ * standard output.
+ */
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

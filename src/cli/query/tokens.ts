@@ -1,4 +1,6 @@
-/** The tokens that `domaindex login` keeps: a file in the folder for configuration of the user, one token per server. */
+/**
+ * The tokens that `domaindex login` keeps: a file in the folder for configuration of the user, one token per server.
+ */
 
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -155,7 +155,9 @@ function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
   })
 }
 
-/** Writes a file under a temporary name, and renames it when it is whole. Throws CommandFault if it cannot be written. */
+/**
+ * Writes a file under a temporary name, and renames it when it is whole. Throws CommandFault if it cannot be written.
+ */
 async function writeWhole(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const temporary = `${path}.${process.pid}.part`
   try {

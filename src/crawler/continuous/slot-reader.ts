@@ -16,7 +16,10 @@ const READ_TIME_SHARE = 20
 /** The targets for the duration of a chunk in milliseconds, and for its number of names. */
 const TARGET_CHUNK_MS = 50
 const TARGET_CHUNK_NAMES = 4_000
-/** `due`: due names that were read. `offered`: without those beyond the limit of places. `admitted`: of the kinds that were low. */
+/**
+ * `due`: due names that were read. `offered`: without those beyond the limit of places. `admitted`: of the kinds that
+ * were low.
+ */
 type SlotChunk = { slots: number; tookMs: number; due: number; offered: number; admitted: number }
 
 /** The kinds that are read from slots. */

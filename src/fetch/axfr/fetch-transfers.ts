@@ -19,7 +19,9 @@ import { signQuery, type TsigKey, TsigVerifier, transferQuery } from './tsig.ts'
 const AXFR_TYPE_CODE = 252
 const MAX_SERIAL_ANSWER_BYTES = 65_537
 
-/** `zone`: in lower case without a final dot. `key`: null for an unsigned transfer. `now`: the clock of this machine. */
+/**
+ * `zone`: in lower case without a final dot. `key`: null for an unsigned transfer. `now`: the clock of this machine.
+ */
 type TransferSource = { zone: string; server: TransferServer; key: TsigKey | null; now: () => Instant }
 
 /** A complete transfer. `names`: delegations. */
@@ -58,7 +60,9 @@ type LastTransfer = { serial: number; day: Day }
 
 const MAX_TRANSFER_BYTES = 2 ** 35
 const MAX_TRANSFER_SECONDS = 6 * 3600
-/** A zone is transferred after this many days even if its serial has not moved, so that it can be compared (contract). */
+/**
+ * A zone is transferred after this many days even if its serial has not moved, so that it can be compared (contract).
+ */
 const MAX_DAYS_UNCHANGED = 7
 /** How often a transfer is attempted that breaks off, and the milliseconds to wait before the second attempt. */
 const MAX_ATTEMPTS = 5

@@ -1,15 +1,21 @@
-/** Fetches a list of names (zip, gzip, zstd or plain) and adds them to the store, the first probes in the order of the list. */
+/**
+ * Fetches a list of names (zip, gzip, zstd or plain) and adds them to the store, the first probes in the order of the
+ * list.
+ */
 
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { type Entry, fromRandomAccessReader, RandomAccessReader, type ZipFile } from 'yauzl'
 import { errorCause, InputError } from '../../import/stream/input-error.ts'
+import { parseListLine } from '../../import/stream/list-line.ts'
 import type { UnnamedFile } from '../../import/stream/unnamed-file.ts'
 import type { RegistrationImportOptions, RegistrationImportResult } from '../../registrations/import-options.ts'
 import { inflatedBytes } from '../../registrations/inflated-bytes.ts'
 import { importNames } from '../../registrations/list/import-names.ts'
+import type { ReadListLine } from '../../registrations/list/parse-list.ts'
+import { csvFields } from '../../values/csv.ts'
+import { parseName, registrableDomain } from '../../values/domain-name.ts'
 import { type DownloadOptions, download } from '../download.ts'
-import { listLineReader } from './list-columns.ts'
 
 const READ_CHUNK_BYTES = 262_144
 
@@ -138,4 +144,31 @@ function* rangeOf(file: UnnamedFile, start: number, end: number): Generator<Buff
     file.read(chunk, at)
     yield chunk
   }
+}
+
+/**
+ * Returns a reader of lines that replaces each name by its registrable domain, so that a host name counts as its
+ * domain. `column`: a header, or a number from 1; null for one name or RANK,NAME per line.
+ */
+export function listLineReader(column: string | null): ReadListLine {
+  if (column === null) return (text) => registrableText(parseListLine(text))
+  if (/^\d+$/.test(column)) return (text) => registrableText(csvField(text, Number(column) - 1))
+  let index = -1
+  return (text, line) => {
+    if (index >= 0) return text.trim() === column ? '' : registrableText(csvField(text, index))
+    if (line > 1) throw new InputError(`it has no column ${JSON.stringify(column)}`)
+    index = csvFields(text.replace(/^\uFEFF/, '')).findIndex((header) => header.trim() === column)
+    if (index < 0) throw new InputError(`it has no column ${JSON.stringify(column)}`)
+    return ''
+  }
+}
+
+/** Leaves a text that is no name as it is, so that it is rejected with its reason. */
+function registrableText(text: string): string {
+  const name = parseName(text)
+  return name === null ? text : registrableDomain(name)
+}
+
+function csvField(line: string, index: number): string {
+  return csvFields(line)[index]?.trim() ?? ''
 }

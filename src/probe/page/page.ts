@@ -1,9 +1,16 @@
-/** Reads the start page as a stream of bytes: its links (also those in JSON-LD), its text, and the target of a meta refresh. */
+/**
+ * Reads the start page as a stream of bytes: its charset, its links (also those in JSON-LD), its text, and the target
+ * of a meta refresh.
+ */
 
-import type { TextDecoder } from 'node:util'
+import { isUtf8 } from 'node:buffer'
+import { TextDecoder } from 'node:util'
+import sniff from 'html-encoding-sniffer'
 import type { StartPage, StartPageLink } from '../probe-result.ts'
-import { charsetDecoderFor, isXhtml, MAX_SNIFFED_BYTES } from './charset.ts'
 import { type ElementHandler, MarkupReader, type TagAttributes } from './markup-reader.ts'
+
+/** The number of bytes that are examined before the first character is decoded (HTML, section 13.2.3.2). */
+export const MAX_SNIFFED_BYTES = 1024
 
 /** A page with a later refresh counts as a page, not as a redirect. */
 const MAX_REFRESH_SECONDS = 5
@@ -219,4 +226,39 @@ function parseMetaRefresh(content: string): string | 'too_late' | null {
   if (Number(seconds) > MAX_REFRESH_SECONDS) return 'too_late'
   const [, double, single, bare] = REFRESH_TARGET.exec(rest.slice(between[0].length)) ?? []
   return (double ?? single ?? bare ?? '').trim()
+}
+
+/** Returns a decoder that never throws. A page whose encoding must not be decoded (`replacement`) counts as UTF-8. */
+export function charsetDecoderFor(start: Uint8Array, contentType: string | null): TextDecoder {
+  const label = charsetParameter(contentType)
+  const transportEncoding = label === null ? {} : { transportLayerEncodingLabel: label }
+  const options = { xml: isXhtml(contentType), defaultEncoding: guessCharset(start), ...transportEncoding }
+  try {
+    return new TextDecoder(sniff(start.subarray(0, MAX_SNIFFED_BYTES), options))
+  } catch {
+    return new TextDecoder()
+  }
+}
+
+export function isXhtml(contentType: string | null): boolean {
+  return /^\s*application\/xhtml\+xml\s*(;|$)/i.test(contentType ?? '')
+}
+
+/** The charset parameter of a Content-Type (RFC 9110, section 8.3.1), quoted or not. Returns null if there is none. */
+function charsetParameter(contentType: string | null): string | null {
+  const found = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;]+))/i.exec((contentType ?? '').slice(0, 1024))
+  return found === null ? null : (found[1] ?? found[2] ?? found[3] ?? null)
+}
+
+/**
+ * Guesses UTF-8 if the bytes are valid UTF-8 so far, which includes ASCII. Otherwise the encoding of old western pages.
+ */
+function guessCharset(start: Uint8Array): string {
+  if (isUtf8(start)) return 'UTF-8'
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true })
+    return 'UTF-8'
+  } catch {
+    return 'windows-1252'
+  }
 }

@@ -1,10 +1,16 @@
-/** The backoff of addresses: how long the crawler avoids an address, by its responses to earlier probes. */
+/**
+ * The backoff of addresses: how long the crawler avoids an address, by its responses to earlier probes (RFC 6585; RFC
+ * 9110, section 10.2.3).
+ */
 
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { HttpResponse } from '../http/exchange.ts'
 import { LruMap } from '../lru-map.ts'
 import type { PolitenessLimiter } from './politeness-limiter.ts'
-import { requestedBackoff } from './retry-after.ts'
+
+/** Milliseconds if a 429 has no Retry-After. */
+const DEFAULT_BACKOFF_MS = 60_000
+const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [ \w:-]{14,30}$/
 
 export type BackoffTracker = { beginProbe(): ProbeBackoff }
 
@@ -47,4 +53,24 @@ export function createBackoffTracker(limiter: Pick<PolitenessLimiter, 'backOff'>
       }
     },
   }
+}
+
+/**
+ * The requested backoff in milliseconds, for 429, and for 503 with Retry-After. Returns null for other responses.
+ * `now`: milliseconds since 1970.
+ */
+export function requestedBackoff(response: Pick<HttpResponse, 'status' | 'header'>, now: number): number | null {
+  const { status } = response
+  if (status !== 429 && status !== 503) return null
+  const retryAfter = response.header('retry-after')
+  const delayMs = retryAfter === null ? null : parseRetryAfter(retryAfter.trim(), now)
+  return delayMs ?? (status === 429 ? DEFAULT_BACKOFF_MS : null)
+}
+
+/** Parses seconds, or a date in one of the three formats of RFC 9110, section 5.6.7. Returns null for other text. */
+function parseRetryAfter(text: string, now: number): number | null {
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  if (!HTTP_DATE.test(text)) return null
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
+  return Number.isNaN(at) ? null : Math.max(0, at - now)
 }

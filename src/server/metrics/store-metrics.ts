@@ -1,4 +1,7 @@
-/** The metrics that are read from the store when they are asked for: of jobs, certificate logs and the index of /similar. */
+/**
+ * The metrics that are read from the store when they are asked for: of jobs, certificate logs and the index of
+ * /similar.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Counter, Gauge, type Registry } from 'prom-client'

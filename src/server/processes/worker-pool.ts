@@ -4,10 +4,15 @@ import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { type Acceptor, attachWorker } from '../connections/acceptor.ts'
-import { isWorkerReport, type WorkerMetricsJson, type WorkerOrder } from './messages.ts'
+import {
+  isWorkerReport,
+  type WorkerCommand,
+  type WorkerMetricsJson,
+  type WorkerOrder,
+  type WorkerReport,
+} from './messages.ts'
 import { sharedRuns } from './shared-runs.ts'
 import { type Slot, Supervisor } from './supervisor.ts'
-import { requestReport, sendToWorker } from './worker-channel.ts'
 
 /** Milliseconds without a heartbeat after which a worker is killed. */
 const WORKER_HEARTBEAT_TIMEOUT_MS = 10_000
@@ -208,4 +213,38 @@ function forkWorker(): PoolWorker {
   const worker = cluster.fork()
   worker.on('error', () => {}) // the system did not start it: its process reports the end
   return { worker, isReady: true, reportedReady: false, metrics: null }
+}
+
+/**
+ * Sends a command and waits for a report of the given kind or `failed`. Returns null if the worker ends or if the given
+ * milliseconds pass without a report.
+ */
+async function requestReport(
+  worker: Worker,
+  command: WorkerCommand,
+  kind: WorkerReport['is'],
+  milliseconds: number,
+): Promise<WorkerReport | null> {
+  let onMessage = (_: unknown): void => {}
+  let onEnd = (): void => {}
+  const reported = new Promise<WorkerReport | null>((resolve) => {
+    onMessage = (message) => {
+      if (isWorkerReport(message) && (message.is === kind || message.is === 'failed')) resolve(message)
+    }
+    onEnd = () => resolve(null)
+  })
+  const timer = setTimeout(onEnd, milliseconds)
+  worker.on('message', onMessage).on('exit', onEnd).on('error', onEnd)
+  sendToWorker(worker, command)
+  try {
+    return await reported
+  } finally {
+    clearTimeout(timer)
+    worker.off('message', onMessage).off('exit', onEnd).off('error', onEnd)
+  }
+}
+
+/** Ignores that the worker may have died. Its `exit` event follows. */
+function sendToWorker(worker: Worker, command: WorkerCommand): void {
+  worker.send(command, () => {})
 }

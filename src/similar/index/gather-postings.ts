@@ -29,7 +29,9 @@ const SMALL_INDEX_DOCUMENTS = 50_000
 const COUNT_RANGE = 2 ** 8
 const DOCUMENT_RANGE = MAX_SEGMENT_DOCUMENTS * COUNT_RANGE
 
-/** A term with its postings, and its document frequency. Documents for which the term matters little have no posting. */
+/**
+ * A term with its postings, and its document frequency. Documents for which the term matters little have no posting.
+ */
 export type TermPostings = { term: number; groups: PostingGroup[]; count: number }
 
 /** Returns the documents above `after`, at most one segment's worth. `isFull`: more may follow. */

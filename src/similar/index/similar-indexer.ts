@@ -1,17 +1,25 @@
 /** Maintains the index step by step: files pending pages, writes segments, merges them and removes old ones. */
 
 import type { HeldLock } from '../../store/named-lock.ts'
-import type { Segment } from '../../store/port/similar.ts'
+import type { PageFiling, PendingPage, Segment } from '../../store/port/similar.ts'
 import type { Store } from '../../store/port/store.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import type { Instant } from '../../values/time.ts'
 import { createIdfCache, type IdfCache } from '../query/idf-cache.ts'
-import { documentOfPage } from './document-of-page.ts'
+import { packTermVector, termVectorOf, vectorDigest } from '../text/term-vector.ts'
 import { gatherPostings, MAX_SEGMENT_DOCUMENTS, readNewDocuments } from './gather-postings.ts'
-import { MAX_SEGMENTS, segmentsToMerge } from './merge-plan.ts'
 import { mergeSegments } from './merge-segments.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { Tombstones } from './tombstones.ts'
+
+/** Segments with at most this many documents in total are always merged. */
+const MIN_SEGMENT_DOCUMENTS = 64
+
+/** At this many segments, indexing waits for a merge, because a query reads all segments. */
+export const MAX_SEGMENTS = 32
+
+/** A segment is merged with the following ones if its size is at most this multiple of theirs. */
+const MERGE_RATIO = { busy: 1 / 3, idle: 4 } as const
 
 /** Pages filed since the start, whether more are known to wait, and the number of documents in the index. */
 export type IndexProgress = { indexed: number; hasPending: boolean; documents: number }
@@ -194,4 +202,31 @@ export class SimilarIndexer {
   private requireWritten(written: boolean): void {
     if (!written) throw this.lock.markLost()
   }
+}
+
+/** Returns the document of the page's terms, or none if the page has no term. */
+export function documentOfPage({ id, name, digest, terms }: PendingPage): PageFiling {
+  const vector = termVectorOf(terms)
+  if (vector.size === 0) return { id, name, digest, document: null }
+  const packed = packTermVector(vector)
+  return { id, name, digest, document: { key: vectorDigest(packed), vector: packed } }
+}
+
+/**
+ * Returns the segments to merge, in order, or none. While pages wait, four segments of one size become one. When no
+ * page waits, each remaining segment is more than four times as large as all that follow. If there are still too many
+ * segments, returns the later half.
+ */
+export function segmentsToMerge(segments: readonly Segment[], load: keyof typeof MERGE_RATIO): readonly Segment[] {
+  let following = 0
+  let from = segments.length
+  for (let at = segments.length - 1; at >= 0; at--) {
+    const { documents } = segments[at]!
+    if (following > 0 && (documents <= MERGE_RATIO[load] * following || documents + following <= MIN_SEGMENT_DOCUMENTS))
+      from = at
+    following += documents
+  }
+  const merged = segments.slice(from)
+  if (merged.length > 1) return merged
+  return segments.length < MAX_SEGMENTS ? [] : segments.slice(-MAX_SEGMENTS / 2)
 }

@@ -31,7 +31,9 @@ export function installationReads(read: LedgerRead) {
   return {
     placeMark: async (place: PlaceName) =>
       (await read<{ mark: string }>(INSTALLATION.placeMark, [place]))[0]?.mark ?? null,
-    /** The generated secrets that are still accepted; the first one signs. Throws StoreFault if the operator has set it. */
+    /**
+     * The generated secrets that are still accepted; the first one signs. Throws StoreFault if the operator has set it.
+     */
     async generatedSecrets(now: Instant): Promise<Secret[]> {
       const values = [now - FORMER_SECRET_SECONDS, now - SIGNING_DELAY_SECONDS]
       return (await read<SecretRow>(INSTALLATION.secrets, values)).map(({ number, bytes }) => {

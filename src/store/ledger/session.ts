@@ -5,7 +5,10 @@
 
 import type { Instant } from '../../values/time.ts'
 
-/** What the engines write differently in SQL. Numbered parameters (`$1`) and row locks are PostgreSQL's; SQLite's engine translates them. */
+/**
+ * What the engines write differently in SQL. Numbered parameters (`$1`) and row locks are PostgreSQL's; SQLite's engine
+ * translates them.
+ */
 export type Dialect = {
   /** The account `a` with its periods and add-ons, as JSON text. */
   accountJson: string

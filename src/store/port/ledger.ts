@@ -145,7 +145,9 @@ export interface Ledger extends SignIns, OperatorLedger {
 
   /** The mark of a place; null if the installation has not claimed one yet. */
   placeMark(place: PlaceName): Promise<string | null>
-  /** Stores a mark of a place if the stored one is `former`; null: if there is none. Returns the mark that is stored. */
+  /**
+   * Stores a mark of a place if the stored one is `former`; null: if there is none. Returns the mark that is stored.
+   */
   claimPlace(place: PlaceName, mark: string, former: string | null): Promise<string>
 
   /** Records that a process is alive. Returns the number of live processes. */

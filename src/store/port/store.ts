@@ -107,12 +107,16 @@ export type NeighbourPosition = { address: IpAddress; name: DomainName }
 
 /** One state. `records` is the JSON array. */
 export type HistoryState = { first_seen: Instant; records: string }
-/** One state of a page. `last_confirmed`: when it was last observed; null for the newest, of which the clock says it. */
+/**
+ * One state of a page. `last_confirmed`: when it was last observed; null for the newest, of which the clock says it.
+ */
 export type PastState = HistoryState & { last_confirmed: Instant | null }
 /** One type's page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
 export type History = { states: PastState[]; total: number; more: boolean }
 
-/** An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included. */
+/**
+ * An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included.
+ */
 export type AddressOfName = { address: IpAddress; since: string; names: number }
 /** `records`: the newest state of each type that has one. `addresses`: the first of `addressCount` ones. */
 export type DomainProfile = {

@@ -1,6 +1,11 @@
-/** The tables of the facts: each column described once, for the statements of both engines, for copies and for checksums. */
+/**
+ * The tables of the facts: each column described once, for the statements of both engines, for copies and for
+ * checksums.
+ */
 
-/** What a column holds. `word`: a text without quotes, commas and backslashes. `addresses`: a list of packed addresses. */
+/**
+ * What a column holds. `word`: a text without quotes, commas and backslashes. `addresses`: a list of packed addresses.
+ */
 export type ColumnType = 'smallint' | 'integer' | 'bigint' | 'word' | 'text' | 'bytes' | 'addresses'
 
 /**

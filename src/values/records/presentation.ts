@@ -27,7 +27,9 @@ function formatSoa({ primary_nameserver, admin_email, ...numbers }: SOARecord): 
   return [primary_nameserver, mailboxName(admin_email), ...reported].join(' ')
 }
 
-/** The RNAME of a mail address (RFC 1035, section 8): dots of the mailbox are escaped, and the at-sign becomes a dot. */
+/**
+ * The RNAME of a mail address (RFC 1035, section 8): dots of the mailbox are escaped, and the at-sign becomes a dot.
+ */
 function mailboxName(email: string): string {
   const at = email.indexOf('@')
   return at < 0 ? email : `${email.slice(0, at).replace(/\\.|\./gs, escapedDot)}.${email.slice(at + 1)}`

@@ -1,4 +1,7 @@
-/** /mcp: the tools with the client of the protocol's library, over HTTP, with the checks and the charge of the endpoints. */
+/**
+ * /mcp: the tools with the client of the protocol's library, over HTTP, with the checks and the charge of the
+ * endpoints.
+ */
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -56,7 +56,9 @@ async function visitAll(resolver: Resolver, count: number): Promise<Map<number, 
   return seen
 }
 
-/** Three failures outside a noticed overload make a query fail. Then its type is left out, which is rare and not wrong. */
+/**
+ * Three failures outside a noticed overload make a query fail. Then its type is left out, which is rare and not wrong.
+ */
 const MAX_LEFT_OUT_SHARE = 0.001
 
 /** No result is wrong, and almost no record of a live name is missing. */

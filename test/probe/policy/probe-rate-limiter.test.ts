@@ -7,14 +7,13 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Guard, makeGuard } from '../../../src/probe/guard.ts'
 import { WEB_LIMITS, type WebLimits } from '../../../src/probe/http/limits.ts'
-import { createBackoffTracker } from '../../../src/probe/policy/backoff.ts'
+import { createBackoffTracker, requestedBackoff } from '../../../src/probe/policy/backoff.ts'
 import {
   makePolitenessLimiter,
   type PolitenessLimiter,
   type RateLimitTargets,
 } from '../../../src/probe/policy/politeness-limiter.ts'
 import { ProbeRateLimiter } from '../../../src/probe/policy/probe-rate-limiter.ts'
-import { requestedBackoff } from '../../../src/probe/policy/retry-after.ts'
 import { createProber } from '../../../src/probe/probe.ts'
 import { createWebProber } from '../../../src/probe/web.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'

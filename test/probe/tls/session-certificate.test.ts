@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { connect, createServer, type SecureVersion } from 'node:tls'
 import fc from 'fast-check'
-import { certificateFromSession } from '../../../src/probe/tls/session-certificate.ts'
+import { certificateFromSession } from '../../../src/probe/tls/handshake.ts'
 import { authority, certify } from '../internet.ts'
 
 const few = await certify(['example.com'], authority)

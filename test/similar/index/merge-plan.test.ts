@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { segmentsToMerge } from '../../../src/similar/index/merge-plan.ts'
+import { segmentsToMerge } from '../../../src/similar/index/similar-indexer.ts'
 import type { Segment } from '../../../src/store/port/similar.ts'
 
 const PACES = ['busy', 'idle'] as const

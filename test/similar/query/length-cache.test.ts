@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { vectorLength } from '../../../src/similar/query/cosine.ts'
-import { LengthCache } from '../../../src/similar/query/length-cache.ts'
+import { LengthCache } from '../../../src/similar/query/similarity-service.ts'
 import type { VectorRange } from '../../../src/similar/query/vector-cache.ts'
 import { idfTableOf, rangeOf } from '../sample-documents.ts'
 

@@ -52,7 +52,9 @@ async function expectNoPart(place: Place, all: number[], step: number): Promise<
   await assert.rejects(openStore(place.location, { ...OPTIONS, demo: false }), /generated data of a demo/)
 }
 
-/** Kills a creation at every `stride`-th of its steps, two at a time. The number of migrations follows from the schema. */
+/**
+ * Kills a creation at every `stride`-th of its steps, two at a time. The number of migrations follows from the schema.
+ */
 async function killAtSteps(open: () => Promise<Place>, engine: string, stride: number): Promise<void> {
   const schema = join(import.meta.dirname, '../../../src/store', engine, 'schema')
   const all = await Promise.all(PARTS.map(async (part) => (await readdir(join(schema, part))).length))

@@ -19,7 +19,10 @@ const BACKEND = { name: 'test.backend', text: 'select pg_backend_pid() as pid' }
 const TERMINATE = { name: 'test.terminate', text: 'select pg_terminate_backend($1::integer, 5000) as ended' }
 const ONE = name('one.example')
 
-/** A database that ends the connection of the first transaction before its statement number `step`, or before its commit. */
+/**
+ * A database that ends the connection of the first transaction before its statement number `step`, or before its
+ * commit.
+ */
 function endingBefore(step: number, database: Database, other: Database) {
   const state = { statements: 0, isKilled: false }
   const killAt = async (number: number, session: Session): Promise<void> => {

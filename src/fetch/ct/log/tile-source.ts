@@ -21,7 +21,9 @@ class TileTree {
   readonly #log: CertificateLog
   readonly #get: LogGet
   readonly #head: TreeHead
-  /** The partial tile at the right edge of each level, from level 0; without nodes if the level ends with a full one. */
+  /**
+   * The partial tile at the right edge of each level, from level 0; without nodes if the level ends with a full one.
+   */
   #edge: Buffer[][] = []
   readonly #kept = new Map<string, Promise<Buffer[]>>()
 

@@ -3,8 +3,7 @@
  * partitions of their shard: the only place that numbers these parameters and routes a statement to one shard of Citus.
  */
 
-import type { IpAddress } from '../../../values/ip-address.ts'
-import { packToHex } from '../../../values/ip-address.ts'
+import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 import { type ColumnType, columnTypes, type FactTable } from '../../shared/tables.ts'
 import { bytesArray, hexArray, plainArray, textArray } from './arrays.ts'
 import { inRunSql } from './citus/part-runs.ts'
@@ -39,9 +38,10 @@ export const ADDRESSES_SQL = `string_to_array(k.addresses, ',')::bytea[]`
 /** Rows to send. `part`: the partition of a row. */
 export type PartRow = { readonly part: number }
 
-/** A statement for rows with these columns. */
-export type RowStatement<Row extends PartRow> = Statement & { readonly columns: readonly (keyof Row & string)[] } & {
-  readonly valuesOf: (rows: readonly Row[]) => string[]
+/** A statement for rows. */
+export type RowStatement<Row extends PartRow> = Statement & {
+  /** The parameters of rows: an array literal for each column. */
+  valuesOf(rows: readonly Row[]): string[]
 }
 
 /** The parts of the text of a statement for rows. */
@@ -75,7 +75,6 @@ export function rowStatement<Row extends PartRow>(
   return {
     name,
     text,
-    columns: names,
     valuesOf: (rows) => arrays.map(([, encode], index) => encode(rows.map((row) => row[names[index]!]) as never[])),
   }
 }

@@ -73,7 +73,9 @@ export async function hasCitus(read: ReadStatement): Promise<boolean> {
   return row!.isThere
 }
 
-/** Reads the shards of a database that has Citus. If the tables are not distributed, all partitions are in one shard. */
+/**
+ * Reads the shards of a database that has Citus. If the tables are not distributed, all partitions are in one shard.
+ */
 export async function readShards(read: ReadStatement): Promise<Shards> {
   const rows = await read<{ parts: string }>(READ_SHARDS, [plainArray(PART_VALUES)])
   const groups = rows.map(({ parts }) => parts.slice(1, -1).split(',').map(Number))

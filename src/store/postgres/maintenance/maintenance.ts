@@ -8,12 +8,12 @@ import type { Database } from '../database/database.ts'
 import { damageMessage } from '../database/errors.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
-import { checkCrawlStatesPostgres } from './check/crawl-states.ts'
 import { checkFactsPostgres } from './check/facts.ts'
 import { checkLedgerPostgres } from './check/ledger.ts'
 import { checkSchema } from './check/schema.ts'
 import {
   checkAddressesPostgres,
+  checkCrawlStatesPostgres,
   checkDocumentsPostgres,
   checkPresencePostgres,
   checkRedirectsPostgres,

@@ -1,4 +1,6 @@
-/** Errors of SQLite by its result codes, https://sqlite.org/rescode.html: their messages for the user, and their causes. */
+/**
+ * Errors of SQLite by its result codes, https://sqlite.org/rescode.html: their messages for the user, and their causes.
+ */
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'

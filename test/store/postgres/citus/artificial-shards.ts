@@ -4,7 +4,9 @@ import type { Database } from '../../../../src/store/postgres/database/database.
 import { PART_VALUES } from '../../../../src/store/postgres/database/partition.ts'
 import { type Shards, shardsOf } from '../../../../src/store/postgres/database/shards.ts'
 
-/** Each shard has several runs of so many successive partitions. A read of all shards takes one statement for each run. */
+/**
+ * Each shard has several runs of so many successive partitions. A read of all shards takes one statement for each run.
+ */
 const RUN_LENGTH = 8
 
 /** Shards with runs of partitions in turn. */

@@ -104,7 +104,10 @@ function monthStart(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12)
 }
 
-/** The part of an instant that tells ticks apart, at most 8 characters: `2026`, `2026-11`, `Nov 19`, `12:00`, `12:00:05`. */
+/**
+ * The part of an instant that tells ticks apart, at most 8 characters: `2026`, `2026-11`, `Nov 19`, `12:00`,
+ * `12:00:05`.
+ */
 function tickLabel(instant: Date, length: number): string {
   const text = instant.toISOString()
   if (length > 2 * 365 * DAY_MS) return text.slice(0, text.slice(5, 7) === '01' ? 4 : 7)

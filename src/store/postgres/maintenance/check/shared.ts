@@ -1,13 +1,18 @@
-/** Checks the rows that names share: every row has its owner, every counter its rows, and each is in its partition. */
+/**
+ * Checks crawl states, and the rows that names share: every row has its owner, every counter its rows, and each is in
+ * its partition.
+ */
 
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
   type CheckedAddress,
+  type CheckedCrawlState,
   type CheckedDocument,
   type CheckedPresence,
   type CheckedRedirect,
   type CheckedTarget,
   checkAddressRows,
+  checkCrawlStateRows,
   checkDocumentRows,
   checkPresenceRows,
   checkRedirectRows,
@@ -15,10 +20,19 @@ import {
 } from '../../../shared/check/rows.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { readRuns } from '../../database/citus/part-runs.ts'
-import { partitionOfName, partitionOfPackedAddress } from '../../database/partition.ts'
+import { partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../../database/partition.ts'
 import { matchRows, type RowStatement, rowStatement, runStatement } from '../../database/row-statements.ts'
 import type { Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
+
+const CHECK_CRAWL_STATES = runStatement(
+  'check.crawl-states',
+  4,
+  ({ inRun, inShard }) =>
+    `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v
+    left join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}
+    where (v.part, v.slot, v.name) > ($1, $2, $3) and ${inRun('v.part')} order by v.part, v.slot, v.name limit $4`,
+)
 
 const CHECK_PRESENCE = runStatement(
   'check.presence',
@@ -172,4 +186,20 @@ async function foundOwners<Value>(
 ): Promise<Set<Owner<Value>>> {
   const found = await matchRows<{ position: number }, Owner<Value>>(session.rows, shards, statement, owners)
   return new Set(found.map(({ row }) => row))
+}
+
+/**
+ * Checks crawl states: each row is in the slot and partition of its name, and its id is that of the facts of its name.
+ */
+export async function checkCrawlStatesPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+  shards: Shards,
+): Promise<CheckSlice> {
+  const [part, slot, name] = after === null ? [-1, -1, ''] : (JSON.parse(after) as [number, number, DomainName])
+  const rows = await readRuns(shards, part, limit, (run, max) =>
+    session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, max, ...run]),
+  )
+  return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
 }

@@ -11,7 +11,9 @@ import { probeWrite } from '../file.ts'
 import { sqliteLedgerMethods } from '../session.ts'
 import { writeWithReserve } from './disk-reserve.ts'
 
-/** The shared transactions, and the writes that this engine does in its own way. The first argument of each is the time. */
+/**
+ * The shared transactions, and the writes that this engine does in its own way. The first argument of each is the time.
+ */
 const sqliteWriteMethods = (database: DatabaseSync) => ({
   ...sqliteLedgerMethods(database),
   ...sqliteBudgetWrites(database),
@@ -24,7 +26,10 @@ export type SqliteWriteMethods = ReturnType<typeof sqliteWriteMethods>
 /** Sends a write to the process that writes the ledger. Without `now`, its time of arrival is used. */
 export type SqliteLedgerWrite = LedgerWrite<SqliteWriteMethods>
 
-/** A write as values that a thread can be sent. `now` null: the time at which it reaches the process that writes the ledger. */
+/**
+ * A write as values that a thread can be sent. `now` null: the time at which it reaches the process that writes the
+ * ledger.
+ */
 export type LedgerCall = { method: keyof SqliteWriteMethods; values: readonly unknown[]; now: Instant | null }
 
 /** The result of a call as plain JSON. */
