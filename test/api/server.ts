@@ -10,7 +10,8 @@ import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { dayOf } from '../../src/values/time.ts'
-import { folderOf, type Outcome, outcomeOf, type Start } from '../cli/run.ts'
+import type { Outcome } from '../cli/run.ts'
+import { folderOf, outcomeOf, type Start } from '../cli/run.ts'
 import { TESTER } from '../tester.ts'
 
 const now = () => Math.floor(Date.now() / 1000)

@@ -106,7 +106,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
 
   test('--out appends observations that an import can read', async (t) => {
     const { options } = await resolverOf(t)
-    const { run, path } = folderOf(t)
+    const { run, runAlone, path } = folderOf(t)
     for (const name of ['mail-1.example', 'none.example']) {
       const { stdout } = await run(['crawl', ...options, name, '--out', 'seen.jsonl'], { env: CONTACT })
       assert.match(counts(stdout), /^probed 1, .*, written 1$/)
@@ -117,7 +117,7 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     assert.deepEqual([first.domain, first.dns.MX], ['mail-1.example', [{ priority: 10, mail_server: 'mx.example' }]])
     assert.deepEqual([second.dns, second.web], [{ status: 'nxdomain' }, undefined])
     assert.match((await run(['import', 'seen.jsonl'])).stdout, /^read 2, applied 2, /)
-    const piped = await run(['crawl', ...options, 'mail-2.example', '--out', '-'], { env: CONTACT })
+    const piped = await runAlone(['crawl', ...options, 'mail-2.example', '--out', '-'], { env: CONTACT })
     assert.equal(JSON.parse(piped.stdout).domain, 'mail-2.example')
     assert.match(piped.stderr, /written 1/)
   })
@@ -240,10 +240,10 @@ suite('domaindex crawl', { concurrency: 2 }, () => {
     const site = await siteOf(t, '127.91.82.73')
     if (site === null) return t.skip('port 80 is not for this user, or in use')
     const { options } = await resolverOf(t, { 'site.example': { A: [site.address] } })
-    const { run } = folderOf(t)
-    const visit = async (...given: Parameters<typeof run>) => {
+    const { runAlone } = folderOf(t)
+    const visit = async (...given: Parameters<typeof runAlone>) => {
       site.received.length = 0
-      const { stdout } = await run(['crawl', ...options, 'site.example', '--out', '-', ...given[0]], given[1])
+      const { stdout } = await runAlone(['crawl', ...options, 'site.example', '--out', '-', ...given[0]], given[1])
       return JSON.parse(stdout).web?.has_website
     }
     assert.equal(await visit(['--allow', '127.91.0.0/16'], { env: CONTACT }), true)

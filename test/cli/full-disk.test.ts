@@ -132,12 +132,12 @@ suite('disks without room', { concurrency: 2 }, () => {
   test('on a disk without any free space a command reports it, also if SQLite has no room for its -shm file', async (t) => {
     const disk = mountSmall(t, '4m')
     if (disk === null) return t.skip(NO_MOUNT)
-    const { run } = folderOf(t)
+    const { runAlone } = folderOf(t)
     const env = { DOMAINDEX_STORE: `sqlite:${disk.path}/store.db`, DOMAINDEX_MIN_DISK_FREE: 'off' }
-    assert.equal((await run(['import', '-'], { env, input: fileOf(5) })).code, 0)
+    assert.equal((await runAlone(['import', '-'], { env, input: fileOf(5) })).code, 0)
     disk.fill()
     for (const args of [['check'], ['import', '-']]) {
-      const { code, stderr } = await run(args, { env, input: fileOf(9) })
+      const { code, stderr } = await runAlone(args, { env, input: fileOf(9) })
       assert.match(
         stderr,
         /^domaindex: (\S+ cannot be opened: )?no space is left on the disk of \S+store(-ledger)?\.db; /,
@@ -146,7 +146,7 @@ suite('disks without room', { concurrency: 2 }, () => {
     }
     disk.clear()
     disk.setReadOnly(true)
-    const { stderr } = await run(['import', '-'], { env, input: fileOf(9) })
+    const { stderr } = await runAlone(['import', '-'], { env, input: fileOf(9) })
     assert.match(
       stderr,
       /^domaindex: \S+ cannot be opened: the file system of \S+ is read-only: mount it for writing; /,

@@ -6,7 +6,8 @@ import pg from 'pg'
 import { serverOf } from '../api/server.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
-import { folderOf, type Outcome } from './run.ts'
+import type { Outcome } from './run.ts'
+import { folderOf } from './run.ts'
 
 const PASSWORD = 'not-asked-for'
 

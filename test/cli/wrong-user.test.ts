@@ -5,7 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { after, suite, test } from 'node:test'
-import { folderOf, type Outcome, outcomeOf, type Start } from './run.ts'
+import type { Outcome } from './run.ts'
+import { folderOf, outcomeOf, type Start } from './run.ts'
 
 const NOBODY = '65534'
 const isRoot = process.getuid?.() === 0

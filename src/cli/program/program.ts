@@ -114,3 +114,15 @@ export async function createProgram(argv: readonly string[] | null): Promise<Com
   }
   return program
 }
+
+/** Runs the command in `argv`, and sets the exit code of this process if it fails. */
+export async function runProgram(argv: readonly string[]): Promise<void> {
+  // Only the owner may read the files that a command creates. The command keeps a stricter umask.
+  process.umask(0o077 | process.umask(0o077))
+  try {
+    await (await createProgram(argv)).parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    const { reportError } = await import('./report-error.ts')
+    process.exitCode = reportError(error)
+  }
+}

@@ -7,7 +7,8 @@ import pg from 'pg'
 import { openStore } from '../../../src/store/open.ts'
 import { connectSqlite } from '../../../src/store/sqlite/database/connection.ts'
 import { alterBackup } from '../../cli/altered-backup.ts'
-import { folderOf, type Outcome } from '../../cli/run.ts'
+import type { Outcome } from '../../cli/run.ts'
+import { folderOf } from '../../cli/run.ts'
 import { noPostgres, postgresServer } from '../postgres/server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
