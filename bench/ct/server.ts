@@ -7,37 +7,22 @@ import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { timestamped, vector } from '../../lab/certificate-log/log.ts'
 import { labEntries } from '../../test/fetch/ct/world.ts'
 
 const TILE = 256
 const size = Math.floor(Number(process.argv[2]) / TILE) * TILE
 const sha256 = (...parts: Uint8Array[]): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest()
-const vector = (bytes: Uint8Array, lengthBytes: number): Buffer => {
-  const length = Buffer.alloc(lengthBytes)
-  length.writeUIntBE(bytes.length, 0, lengthBytes)
-  return Buffer.concat([length, bytes])
-}
 
 /** One tile of entries, which every place of the tree repeats. */
 const entries = await labEntries(TILE)
-const timestamped = entries.map(({ der, isTbs, at }) => {
-  const head = Buffer.alloc(10)
-  head.writeBigUInt64BE(BigInt(at))
-  head.writeUInt16BE(isTbs ? 1 : 0, 8)
-  return Buffer.concat([
-    head,
-    isTbs ? Buffer.alloc(32, 7) : Buffer.alloc(0),
-    vector(der, 3),
-    vector(Buffer.alloc(0), 2),
-  ])
-})
 const dataTile = gzipSync(
   Buffer.concat(
-    timestamped.map((entry, index) =>
+    entries.map((entry) =>
       Buffer.concat([
-        entry,
-        entries[index]!.isTbs ? vector(entries[index]!.der, 3) : Buffer.alloc(0),
+        timestamped(entry),
+        entry.isTbs ? vector(entry.der, 3) : Buffer.alloc(0),
         vector(Buffer.alloc(64, 9), 2),
       ]),
     ),
@@ -48,7 +33,7 @@ const nodeOf = (nodes: readonly Buffer[]): Buffer =>
   nodes.length === 1
     ? nodes[0]!
     : sha256(Buffer.from([1]), nodeOf(nodes.slice(0, nodes.length / 2)), nodeOf(nodes.slice(nodes.length / 2)))
-const levels: Buffer[][] = [timestamped.map((entry) => sha256(Buffer.from([0, 0, 0]), entry))]
+const levels: Buffer[][] = [entries.map((entry) => sha256(Buffer.from([0, 0, 0]), timestamped(entry)))]
 for (let nodes = size / TILE; nodes >= 1; nodes = Math.floor(nodes / TILE))
   levels.push(Array.from({ length: TILE }, () => nodeOf(levels.at(-1)!)))
 

@@ -39,14 +39,15 @@ export type LabLog = {
 }
 
 const TILE = 256
-const vector = (bytes: Uint8Array, lengthBytes: number): Buffer => {
+/** A vector with its length before it (RFC 8446, section 3.4). */
+export const vector = (bytes: Uint8Array, lengthBytes: number): Buffer => {
   const length = Buffer.alloc(lengthBytes)
   length.writeUIntBE(bytes.length, 0, lengthBytes)
   return Buffer.concat([length, bytes])
 }
 
 /** A TimestampedEntry (RFC 6962, section 3.4). */
-function timestamped({ der, isTbs, at }: LabEntry): Buffer {
+export function timestamped({ der, isTbs, at }: LabEntry): Buffer {
   const head = Buffer.alloc(10)
   head.writeBigUInt64BE(BigInt(at))
   head.writeUInt16BE(isTbs ? 1 : 0, 8)

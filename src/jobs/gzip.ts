@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
 import { deflateBlock } from './deflate-block.ts'
+import { fixedSizeBlocks } from './file-store/fixed-size-blocks.ts'
 import type { DeflatedBlock, DeflateTask } from './gzip-thread.ts'
 
 /** Block size in bytes. */
@@ -42,7 +43,7 @@ export async function* gzipParallel(
   let dictionary = new Uint8Array(0)
   try {
     yield GZIP_HEADER
-    for await (const content of fixedSizeBlocks(source, block, pool)) {
+    for await (const content of fixedSizeBlocks(source, block, (size) => pool.buffer(size))) {
       sum = crc32(content, sum)
       length += content.length
       const next = content.slice(-DEFLATE_WINDOW_BYTES)
@@ -64,29 +65,6 @@ function gzipTrailer(sum: number, length: number): Uint8Array {
   end.writeUInt32LE(sum, 0)
   end.writeUInt32LE(length % 2 ** 32, 4)
   return Buffer.concat([EMPTY_LAST_BLOCK, end])
-}
-
-/** Splits the source into blocks of one size. */
-async function* fixedSizeBlocks(
-  source: AsyncIterable<Uint8Array>,
-  size: number,
-  pool: GzipThreadPool,
-): AsyncGenerator<Uint8Array> {
-  let block = pool.buffer(size)
-  let filled = 0
-  for await (const piece of source) {
-    for (let at = 0; at < piece.length; ) {
-      const count = Math.min(piece.length - at, size - filled)
-      block.set(piece.subarray(at, at + count), filled)
-      at += count
-      filled += count
-      if (filled < size) continue
-      yield block
-      block = pool.buffer(size)
-      filled = 0
-    }
-  }
-  if (filled > 0) yield block.subarray(0, filled)
 }
 
 type PendingBlock = { resolve: (deflated: Uint8Array) => void; reject: (why: unknown) => void }

@@ -4,13 +4,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../src/api/api.ts'
 import { ApiMetrics } from '../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
 import type { FactsReader, RowPage } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { type Known, makeWorld } from '../spec/world.ts'
+import { createWorldApi } from '../spec/world-api.ts'
 import { until } from '../until.ts'
 
 const MIB = 2 ** 20
@@ -24,14 +22,9 @@ const facts = { ...world.store.facts, redirects: (query: string) => redirects(qu
 const metrics = new ApiMetrics()
 /** Milliseconds that a test adds to the monotonic clock. */
 let advanced = 0
-const { app } = await createApi({
-  similarSearch: openSimilarityService(world.store),
-  fileStore: world.fileStore,
+const { app } = await createWorldApi(world, {
   store: { facts, ledger: world.store.ledger },
-  settings: { cors: '*', trustedProxies: [] },
-  now: () => world.clock.now,
   monotonicMs: () => performance.now() + advanced,
-  log: pino({ level: 'silent' }),
   metrics,
 })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -2,15 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
 import { hashSecret } from '../../src/accounts/session.ts'
-import { createApi } from '../../src/api/api.ts'
 import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { csrfToken, SESSION_COOKIE } from '../../src/api/auth/session-authenticator.ts'
 import { createSignInLink } from '../../src/api/auth/sign-in-link.ts'
-import { ApiMetrics } from '../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../spec/world.ts'
+import { createWorldApi } from '../spec/world-api.ts'
 import { TESTER } from '../tester.ts'
 
 const PASSWORD = 'charts of the old harbour'
@@ -26,15 +23,9 @@ async function member(): Promise<{ id: number; email: string }> {
 
 /** A server behind a proxy that names each client. */
 async function serve(t: TestContext) {
-  const { app } = await createApi({
-    store: world.store,
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
+  const { app } = await createWorldApi(world, {
     settings: { cors: [], trustedProxies: ['127.0.0.0/8'] },
     page: world.page,
-    now: () => world.clock.now,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   const url = await app.listen({ host: '127.0.0.1', port: 0 })

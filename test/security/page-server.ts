@@ -4,15 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../src/api/api.ts'
-import { ApiMetrics } from '../../src/api/http/metrics.ts'
 import { buildPageBundle } from '../../src/api/page/bundle.ts'
 import { WebPage } from '../../src/api/page/page.ts'
-import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { openMailbox } from '../app/mailbox.ts'
 import { makeWorld } from '../spec/world.ts'
+import { createWorldApi } from '../spec/world-api.ts'
 
 export const SITE = 'https://domains.test'
 export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -28,16 +25,10 @@ export async function pageServer(change: (store: Store) => Pick<Store, 'facts' |
   const mailbox = await openMailbox()
   after(mailbox.close)
   const world = await makeWorld()
-  const { app } = await createApi({
+  const { app } = await createWorldApi(world, {
     store: change(world.store),
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
-    settings: { cors: '*', trustedProxies: [] },
     mail: { smtp: mailbox.url, from: 'service@domains.test', publicUrl: SITE },
     page: new WebPage(bundle),
-    now: () => world.clock.now,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   after(() => app.close())
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { createApi } from '../../src/api/api.ts'
 import { createSignInLink } from '../../src/api/auth/sign-in-link.ts'
-import { ApiMetrics } from '../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
 import { openMailbox } from '../app/mailbox.ts'
 import { makeWorld } from '../spec/world.ts'
+import { createWorldApi } from '../spec/world-api.ts'
 import { until } from '../until.ts'
 
 const EMAIL = 'ann@example.com'
@@ -18,15 +16,9 @@ const mailbox = await openMailbox()
 after(mailbox.close)
 const world = await makeWorld()
 let log = ''
-const { app } = await createApi({
-  store: world.store,
-  similarSearch: openSimilarityService(world.store),
-  fileStore: world.fileStore,
-  settings: { cors: '*', trustedProxies: [] },
+const { app } = await createWorldApi(world, {
   mail: { smtp: mailbox.url, from: 'service@domains.test', publicUrl: 'https://domains.test' },
-  now: () => world.clock.now,
   log: pino({ level: 'trace' }, { write: (line) => (log += line) }),
-  metrics: new ApiMetrics(),
 })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 after(() => app.close())

@@ -4,15 +4,14 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { createApi } from '../../../src/api/api.ts'
 import { beginAccessRecord, endAccessRecord } from '../../../src/api/http/access-log.ts'
 import type { ApiRequest } from '../../../src/api/http/exchange.ts'
 import { ApiMetrics } from '../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import type { FactsReader } from '../../../src/store/port/store.ts'
 import { assertRefused } from '../../spec/errors.ts'
 import { hosted } from '../../spec/observations.ts'
 import { makeWorld } from '../../spec/world.ts'
+import { createWorldApi } from '../../spec/world-api.ts'
 import { sendRaw } from '../raw.ts'
 
 const world = await makeWorld()
@@ -31,12 +30,9 @@ async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, tru
     },
   })
   const metrics = new ApiMetrics()
-  const { app } = await createApi({
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
+  const { app } = await createWorldApi(world, {
     store: { facts, ledger: world.store.ledger },
     settings: { cors: '*', trustedProxies },
-    now: () => world.clock.now,
     log: pino({}, stream),
     metrics,
   })

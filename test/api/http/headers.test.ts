@@ -2,13 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../../src/api/api.ts'
 import type { ApiOptions } from '../../../src/api/create-context.ts'
-import { ApiMetrics } from '../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { hosted, look, redirecting, site, YESTERDAY } from '../../spec/observations.ts'
 import { makeWorld } from '../../spec/world.ts'
+import { createWorldApi } from '../../spec/world-api.ts'
 import { sendRaw } from '../raw.ts'
 
 const world = await makeWorld()
@@ -29,14 +26,9 @@ const ask = (endpoint: string, query: string, headers = {}) => world.ask(endpoin
 async function apiOf(t: TestContext, cors: ApiOptions['settings']['cors']): Promise<string> {
   const settings = { cors, trustedProxies: [] }
   const now = () => world.clock.now
-  const { app } = await createApi({
-    similarSearch: openSimilarityService(world.store),
-    store: world.store,
-    fileStore: world.fileStore,
+  const { app } = await createWorldApi(world, {
     settings,
     now,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   return app.listen({ host: '127.0.0.1', port: 0 })
@@ -161,14 +153,9 @@ test('if origins are listed, only their pages may read responses, and with an em
 test('/healthz and /readyz: 200; during shutdown /readyz is 503 and every response is the last of its connection', async (t) => {
   const settings = { cors: [], trustedProxies: [] }
   const now = () => world.clock.now
-  const api = await createApi({
-    similarSearch: openSimilarityService(world.store),
-    store: world.store,
-    fileStore: world.fileStore,
+  const api = await createWorldApi(world, {
     settings,
     now,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => api.app.close())
   const address = await api.app.listen({ host: '127.0.0.1', port: 0 })

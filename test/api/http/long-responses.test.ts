@@ -4,12 +4,10 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { pino } from 'pino'
-import { createApi } from '../../../src/api/api.ts'
 import { ApiMetrics } from '../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import type { FactsReader, History } from '../../../src/store/port/store.ts'
 import { makeWorld } from '../../spec/world.ts'
+import { createWorldApi } from '../../spec/world-api.ts'
 
 const MIB = 2 ** 20
 
@@ -22,13 +20,8 @@ const history = async () => {
 }
 const facts = { ...world.store.facts, history } as unknown as FactsReader
 const metrics = new ApiMetrics()
-const { app } = await createApi({
-  similarSearch: openSimilarityService(world.store),
-  fileStore: world.fileStore,
+const { app } = await createWorldApi(world, {
   store: { facts, ledger: world.store.ledger },
-  settings: { cors: '*', trustedProxies: [] },
-  now: () => world.clock.now,
-  log: pino({ level: 'silent' }),
   metrics,
 })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })

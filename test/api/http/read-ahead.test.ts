@@ -6,12 +6,9 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { pino } from 'pino'
-import { createApi } from '../../../src/api/api.ts'
-import { ApiMetrics } from '../../../src/api/http/metrics.ts'
 import { MAX_PIPELINED_REQUESTS, PARSE_CHUNK_BYTES } from '../../../src/api/http/pending-request.ts'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../spec/world.ts'
+import { createWorldApi } from '../../spec/world-api.ts'
 import { sendRaw } from '../raw.ts'
 
 /** What a socket reads at once, and what it has read when it is paused. */
@@ -28,15 +25,9 @@ async function apiOf(t: TestContext) {
     await gate.promise
     return null
   }
-  const api = await createApi({
+  const api = await createWorldApi(world, {
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup } },
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
-    settings: { cors: [], trustedProxies: [] },
-    now: () => world.clock.now,
     monotonicMs: () => world.clock.ticks, // stands, so that no request waits too long on a busy machine
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => api.app.close())
   const address = await api.app.listen({ host: '127.0.0.1', port: 0 })

@@ -4,16 +4,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../../src/api/api.ts'
 import type { ApiOptions } from '../../../src/api/create-context.ts'
-import { ApiMetrics } from '../../../src/api/http/metrics.ts'
 import { FULL_CYCLE_SECONDS, RATE_BOUNDS } from '../../../src/probe/policy/politeness-limiter.ts'
 import { MAX_REDIRECT_HOPS } from '../../../src/probe/probe-result.ts'
 import { userAgentOf } from '../../../src/server/crawl/crawl-access.ts'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { makeWorld } from '../../spec/world.ts'
+import { createWorldApi } from '../../spec/world-api.ts'
 import { serverOf } from '../server.ts'
 
 const world = await makeWorld()
@@ -25,14 +22,8 @@ async function pageOf(
   settings: Partial<ApiOptions['settings']>,
   init: RequestInit = {},
 ): Promise<Response> {
-  const { app } = await createApi({
-    similarSearch: openSimilarityService(world.store),
-    store: world.store,
-    fileStore: world.fileStore,
+  const { app } = await createWorldApi(world, {
     settings: { cors: '*', trustedProxies: [], ...settings },
-    now: () => world.clock.now,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   return fetch(`${await app.listen({ host: '127.0.0.1', port: 0 })}/crawler`, init)

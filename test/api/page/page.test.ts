@@ -5,13 +5,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../../src/api/api.ts'
-import { ApiMetrics } from '../../../src/api/http/metrics.ts'
 import { buildPageBundle, MANIFEST_FILE } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
-import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../spec/world.ts'
+import { createWorldApi } from '../../spec/world-api.ts'
 
 const CHROME_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 
@@ -20,15 +17,8 @@ after(() => rmSync(folder, { recursive: true }))
 const bundle = join(folder, 'web')
 await buildPageBundle(bundle)
 const world = await makeWorld()
-const { app } = await createApi({
-  similarSearch: openSimilarityService(world.store),
-  store: world.store,
-  fileStore: world.fileStore,
-  settings: { cors: '*', trustedProxies: [] },
+const { app } = await createWorldApi(world, {
   page: new WebPage(bundle),
-  now: () => world.clock.now,
-  log: pino({ level: 'silent' }),
-  metrics: new ApiMetrics(),
 })
 after(() => app.close())
 const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { WrittenFile } from '../durable.ts'
+import { fixedSizeBlocks } from '../fixed-size-blocks.ts'
 import type { S3Objects, UploadedPart } from './objects.ts'
 
 /** Bytes per part. S3 takes 10,000 parts, and at least 5 MiB in each but the last. An upload holds three parts. */
@@ -15,10 +16,15 @@ export async function uploadObject(
 ): Promise<WrittenFile> {
   const digest = createHash('sha256')
   let bytes = 0
-  const parts = partsOf(content, (piece) => {
-    digest.update(piece)
-    bytes += piece.length
-  })
+  const parts = fixedSizeBlocks(
+    content,
+    PART_BYTES,
+    (size) => Buffer.allocUnsafeSlow(size),
+    (piece) => {
+      digest.update(piece)
+      bytes += piece.length
+    },
+  )
   const first = (await parts.next()).value ?? Buffer.alloc(0)
   const second = await parts.next()
   if (second.done) await objects.put(key, first, 'application/gzip')
@@ -55,27 +61,4 @@ async function uploadParts(
 async function* chain(start: readonly Uint8Array[], rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* start
   yield* rest
-}
-
-/** Copies the content into parts of PART_BYTES; the last one may be smaller. Calls `onPiece` for each piece. */
-async function* partsOf(
-  content: AsyncIterable<Uint8Array>,
-  onPiece: (piece: Uint8Array) => void,
-): AsyncGenerator<Uint8Array> {
-  let part = Buffer.allocUnsafeSlow(PART_BYTES)
-  let length = 0
-  for await (const piece of content) {
-    onPiece(piece)
-    for (let at = 0; at < piece.length; ) {
-      const taken = Math.min(piece.length - at, PART_BYTES - length)
-      part.set(piece.subarray(at, at + taken), length)
-      at += taken
-      length += taken
-      if (length < PART_BYTES) continue
-      yield part
-      part = Buffer.allocUnsafeSlow(PART_BYTES)
-      length = 0
-    }
-  }
-  if (length > 0) yield part.subarray(0, length)
 }

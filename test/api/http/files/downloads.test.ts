@@ -5,13 +5,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { createApi } from '../../../../src/api/api.ts'
 import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
 import type { FileName } from '../../../../src/jobs/file-store/file-store.ts'
-import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { dayOf } from '../../../../src/values/time.ts'
 import { noise, publish } from '../../../spec/files/files.ts'
 import { makeWorld } from '../../../spec/world.ts'
+import { createWorldApi } from '../../../spec/world-api.ts'
 
 const MIB = 2 ** 20
 const SIZE = 48 * MIB
@@ -24,12 +23,7 @@ const NAMES = ['2026-11-18.txt.gz', '2026-11-17.txt.gz'] as const
 for (const name of NAMES) await publish(world, name, content)
 const lines: { path: string; aborted?: boolean }[] = []
 const metrics = new ApiMetrics()
-const { app } = await createApi({
-  similarSearch: openSimilarityService(world.store),
-  store: world.store,
-  fileStore: world.fileStore,
-  settings: { cors: '*', trustedProxies: [] },
-  now: () => world.clock.now,
+const { app } = await createWorldApi(world, {
   log: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
   metrics,
 })

@@ -2,13 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../../../src/api/api.ts'
 import type { ClientLimitSettings } from '../../../../src/api/http/limits/client-limits.ts'
 import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { clientAddressKey } from '../../../../src/values/client-address.ts'
 import { makeWorld } from '../../../spec/world.ts'
+import { createWorldApi } from '../../../spec/world-api.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
@@ -18,14 +16,9 @@ const other = await world.account({ plan: 'premium' })
 async function apiOf(t: TestContext, settings: Partial<ClientLimitSettings>) {
   const clock = { ticks: 0 }
   const metrics = new ApiMetrics()
-  const { app } = await createApi({
-    store: world.store,
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
+  const { app } = await createWorldApi(world, {
     settings: { cors: [], trustedProxies: ['127.0.0.1'], ...settings },
-    now: () => world.clock.now,
     monotonicMs: () => clock.ticks,
-    log: pino({ level: 'silent' }),
     metrics,
   })
   t.after(() => app.close())

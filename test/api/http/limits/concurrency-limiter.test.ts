@@ -2,13 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../../../src/api/api.ts'
 import { ApiError } from '../../../../src/api/http/errors.ts'
 import { AccountConcurrencyLimiter } from '../../../../src/api/http/limits/concurrency-limiter.ts'
-import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../../spec/world.ts'
+import { createWorldApi } from '../../../spec/world-api.ts'
 
 test('per account 8 calls run at once, and the next ones wait in order', async () => {
   const lanes = new AccountConcurrencyLimiter()
@@ -53,14 +50,8 @@ test('one account never has more than 8 queries in the store, and all its calls 
     open.now--
     return null
   }
-  const { app } = await createApi({
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
+  const { app } = await createWorldApi(world, {
     store: { facts: { ...world.store.facts, lookup }, ledger: world.store.ledger },
-    settings: { cors: '*', trustedProxies: [] },
-    now: () => world.clock.now,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -4,11 +4,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { pino } from 'pino'
-import { createApi } from '../../../../src/api/api.ts'
-import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../../spec/world.ts'
+import { createWorldApi } from '../../../spec/world-api.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })
@@ -20,15 +17,9 @@ const { token } = await world.account({ plan: 'premium' })
 async function pagesAfter(t: TestContext, connections: number, milliseconds: number): Promise<string[]> {
   const gate = Promise.withResolvers<null>()
   const clock = { ticks: 0 }
-  const { app, connections: front } = await createApi({
+  const { app, connections: front } = await createWorldApi(world, {
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup: () => gate.promise } },
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
-    settings: { cors: [], trustedProxies: [] },
-    now: () => world.clock.now,
     monotonicMs: () => clock.ticks,
-    log: pino({ level: 'silent' }),
-    metrics: new ApiMetrics(),
   })
   t.after(() => app.close())
   const port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port)

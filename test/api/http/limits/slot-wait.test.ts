@@ -2,11 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
-import { createApi } from '../../../../src/api/api.ts'
 import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
-import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import { makeWorld } from '../../../spec/world.ts'
+import { createWorldApi } from '../../../spec/world-api.ts'
 import { until } from '../../../until.ts'
 
 const world = await makeWorld()
@@ -23,14 +21,9 @@ async function serve(t: TestContext) {
     state.asked++
     return gate.promise
   }
-  const { app } = await createApi({
+  const { app } = await createWorldApi(world, {
     store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup } },
-    similarSearch: openSimilarityService(world.store),
-    fileStore: world.fileStore,
-    settings: { cors: [], trustedProxies: [] },
-    now: () => world.clock.now,
     monotonicMs: () => state.ticks,
-    log: pino({ level: 'silent' }),
     metrics,
   })
   t.after(() => {
