@@ -8,8 +8,8 @@ import { ApiMetrics } from '../../src/api/http/metrics.ts'
 import type { FactsReader, RowPage } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { type Known, makeWorld } from '../spec/world.ts'
-import { createWorldApi } from '../spec/world-api.ts'
 import { until } from '../until.ts'
+import { createWorldApi } from './world-api.ts'
 
 const MIB = 2 ** 20
 

@@ -11,8 +11,8 @@ import type { FactsReader } from '../../../src/store/port/store.ts'
 import { assertRefused } from '../../spec/errors.ts'
 import { hosted } from '../../spec/observations.ts'
 import { makeWorld } from '../../spec/world.ts'
-import { createWorldApi } from '../../spec/world-api.ts'
 import { sendRaw } from '../raw.ts'
+import { createWorldApi } from '../world-api.ts'
 
 const world = await makeWorld()
 const { token, account } = await world.account({ plan: 'free' })

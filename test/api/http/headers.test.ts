@@ -5,8 +5,8 @@ import { type TestContext, test } from 'node:test'
 import type { ApiOptions } from '../../../src/api/create-context.ts'
 import { hosted, look, redirecting, site, YESTERDAY } from '../../spec/observations.ts'
 import { makeWorld } from '../../spec/world.ts'
-import { createWorldApi } from '../../spec/world-api.ts'
 import { sendRaw } from '../raw.ts'
+import { createWorldApi } from '../world-api.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'basic' })

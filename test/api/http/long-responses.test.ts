@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { ApiMetrics } from '../../../src/api/http/metrics.ts'
 import type { FactsReader, History } from '../../../src/store/port/store.ts'
 import { makeWorld } from '../../spec/world.ts'
-import { createWorldApi } from '../../spec/world-api.ts'
+import { createWorldApi } from '../world-api.ts'
 
 const MIB = 2 ** 20
 

@@ -8,8 +8,8 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { MAX_PIPELINED_REQUESTS, PARSE_CHUNK_BYTES } from '../../../src/api/http/pending-request.ts'
 import { makeWorld } from '../../spec/world.ts'
-import { createWorldApi } from '../../spec/world-api.ts'
 import { sendRaw } from '../raw.ts'
+import { createWorldApi } from '../world-api.ts'
 
 /** What a socket reads at once, and what it has read when it is paused. */
 const CHUNK = 65_536

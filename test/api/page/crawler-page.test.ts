@@ -10,8 +10,8 @@ import { MAX_REDIRECT_HOPS } from '../../../src/probe/probe-result.ts'
 import { userAgentOf } from '../../../src/server/crawl/crawl-access.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { makeWorld } from '../../spec/world.ts'
-import { createWorldApi } from '../../spec/world-api.ts'
 import { serverOf } from '../server.ts'
+import { createWorldApi } from '../world-api.ts'
 
 const world = await makeWorld()
 const DAY = 86_400

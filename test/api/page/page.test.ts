@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { buildPageBundle, MANIFEST_FILE } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
 import { makeWorld } from '../../spec/world.ts'
-import { createWorldApi } from '../../spec/world-api.ts'
+import { createWorldApi } from '../world-api.ts'
 
 const CHROME_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 

@@ -10,7 +10,7 @@ import type { FileName } from '../../../../src/jobs/file-store/file-store.ts'
 import { dayOf } from '../../../../src/values/time.ts'
 import { noise, publish } from '../../../spec/files/files.ts'
 import { makeWorld } from '../../../spec/world.ts'
-import { createWorldApi } from '../../../spec/world-api.ts'
+import { createWorldApi } from '../../world-api.ts'
 
 const MIB = 2 ** 20
 const SIZE = 48 * MIB

@@ -6,7 +6,7 @@ import type { ClientLimitSettings } from '../../../../src/api/http/limits/client
 import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
 import { clientAddressKey } from '../../../../src/values/client-address.ts'
 import { makeWorld } from '../../../spec/world.ts'
-import { createWorldApi } from '../../../spec/world-api.ts'
+import { createWorldApi } from '../../world-api.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ApiError } from '../../../../src/api/http/errors.ts'
 import { AccountConcurrencyLimiter } from '../../../../src/api/http/limits/concurrency-limiter.ts'
 import { makeWorld } from '../../../spec/world.ts'
-import { createWorldApi } from '../../../spec/world-api.ts'
+import { createWorldApi } from '../../world-api.ts'
 
 test('per account 8 calls run at once, and the next ones wait in order', async () => {
   const lanes = new AccountConcurrencyLimiter()

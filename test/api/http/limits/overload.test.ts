@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { makeWorld } from '../../../spec/world.ts'
-import { createWorldApi } from '../../../spec/world-api.ts'
+import { createWorldApi } from '../../world-api.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })

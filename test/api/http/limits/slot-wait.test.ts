@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { ApiMetrics } from '../../../../src/api/http/metrics.ts'
 import { makeWorld } from '../../../spec/world.ts'
-import { createWorldApi } from '../../../spec/world-api.ts'
 import { until } from '../../../until.ts'
+import { createWorldApi } from '../../world-api.ts'
 
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium' })

@@ -5,7 +5,7 @@ import { type Api, createApi } from '../../src/api/api.ts'
 import type { ApiOptions } from '../../src/api/create-context.ts'
 import { ApiMetrics } from '../../src/api/http/metrics.ts'
 import { openSimilarityService } from '../../src/similar/query/similarity-service.ts'
-import type { World } from './world.ts'
+import type { World } from '../spec/world.ts'
 
 /** Creates the API without listening, with the clock of the world and the given options. The caller closes it. */
 export function createWorldApi(world: World, options: Partial<ApiOptions> = {}): Promise<Api> {
