@@ -20,7 +20,7 @@ const options = existsSync('/proc/self/status') ? {} : { skip: 'the peak of the 
 
 /** Reads the logs to their ends in one process. Returns its peak memory, and what it said of each log. */
 async function readLogs(t: TestContext, hostile: readonly HostileLog[]) {
-  const { run, path } = folderOf(t)
+  const { runAlone, path } = folderOf(t)
   const logs = await Promise.all(hostile.map(async (log) => ({ ...log, lab: await startHostileLog(t, log) })))
   writeFileSync(path('list.json'), logListOf(logs))
   const env = {
@@ -28,7 +28,7 @@ async function readLogs(t: TestContext, hostile: readonly HostileLog[]) {
     MEMORY_FILE: path('memory'),
     NODE_OPTIONS: `--import ${REPORT}`,
   }
-  const { stdout, stderr } = await run(['fetch', 'ct', '--list', path('list.json'), '--once', '--json'], { env })
+  const { stdout, stderr } = await runAlone(['fetch', 'ct', '--list', path('list.json'), '--once', '--json'], { env })
   assert.ok(existsSync(path('memory')), stderr)
   const results = JSON.parse(stdout).logs as { url: string; entries: number; problem: string | null }[]
   return {
