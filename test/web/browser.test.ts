@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { visitAsOperator } from '../admin/operators.ts'
+import { isLong } from '../long.ts'
 import { TESTER } from '../tester.ts'
 import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
@@ -60,7 +61,7 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
 })
 
 async function checkPages(t: TestContext, browser: Browser, site: Site): Promise<void> {
-  mkdirSync(SCREENSHOTS, { recursive: true })
+  if (isLong) mkdirSync(SCREENSHOTS, { recursive: true })
   const cookie = await sessionOf(site)
   for (const scheme of ['light', 'dark'] as const) {
     for (const width of [1280, 375]) {
@@ -83,6 +84,9 @@ async function checkPages(t: TestContext, browser: Browser, site: Site): Promise
   }
 }
 
+/** The schemes and widths in which axe looks at the pages: each at least once. The long form adds another one. */
+const AXE_VARIANTS = isLong ? ['light-1280', 'light-375', 'dark-1280'] : ['light-375', 'dark-1280']
+
 /** Only the layout: axe and both schemes have seen these pages with shorter values. */
 async function checkLongValues(browser: Browser, site: Site): Promise<void> {
   const account = await makeLongAccount(site)
@@ -100,7 +104,7 @@ async function checkLongValues(browser: Browser, site: Site): Promise<void> {
         const [content = 0, inner = 0] = await page.evaluate<number[]>(WIDTHS)
         if (content > inner) problems.push(`${each.name} at ${width} px scrolls sideways: ${content} > ${inner}`)
         problems.push(...(await layoutProblems(page)).map((problem) => `${each.name} at ${width} px: ${problem}`))
-        await page.screenshot({ path: join(SCREENSHOTS, `${each.name}-${width}.png`), fullPage: true })
+        await keepScreenshot(page, each, String(width))
       }
       await context.close()
     }
@@ -113,8 +117,13 @@ async function checkPage(page: Page, each: PageCase, variant: string): Promise<v
   assert.ok(content <= width, `${each.name} scrolls sideways: ${content} > ${width}`)
   assert.equal(await page.locator('h1').count(), 1, each.name)
   assert.deepEqual(await layoutProblems(page), [], `${each.name} at ${width} px`)
-  if (variant !== 'dark-375') assert.deepEqual(await seriousProblems(page), [], each.name)
-  await page.screenshot({ path: join(SCREENSHOTS, `${each.name}-${variant}.png`), fullPage: each.name !== 'docs' })
+  if (AXE_VARIANTS.includes(variant)) assert.deepEqual(await seriousProblems(page), [], each.name)
+  await keepScreenshot(page, each, variant)
+}
+
+/** Screenshots are for people, and cost as much as a check: only the long form keeps them. */
+async function keepScreenshot(page: Page, { name }: PageCase, variant: string): Promise<void> {
+  if (isLong) await page.screenshot({ path: join(SCREENSHOTS, `${name}-${variant}.png`), fullPage: name !== 'docs' })
 }
 
 async function useToken(browser: Browser, site: Site): Promise<void> {

@@ -41,8 +41,11 @@ async function readLogs(t: TestContext, hostile: readonly HostileLog[]) {
 }
 
 const small = certificateOf(['www.shop.example'])
-/** Entries of 15 MiB, a response of some kilobytes for three of them; and four of them in a tile. */
-const hugeEntries: HostileLog = { kind: 'rfc6962', certificates: [HUGE_CERTIFICATE], entries: 90 }
+/**
+ * Entries of 15 MiB, a response of some kilobytes for three of them; and four of them in a tile. Together they are larger
+ * than the memory that is allowed.
+ */
+const hugeEntries: HostileLog = { kind: 'rfc6962', certificates: [HUGE_CERTIFICATE], entries: 36 }
 const hugeTiles: HostileLog = {
   kind: 'tiles',
   certificates: Array.from({ length: 256 }, (_, index) => (index % 64 === 0 ? HUGE_CERTIFICATE : small)),
@@ -70,8 +73,8 @@ const logs: Record<string, readonly HostileLog[]> = {
   'a log with 48,000 names in each tile': [{ kind: 'tiles', certificates: names('b'), entries: 1_024 }],
   'a log with tiles of 2 MB without compression': [plainTiles],
   'eight logs with entries of 15 MiB': [
-    ...Array.from({ length: 4 }, () => ({ ...hugeEntries, entries: 30 })),
-    ...Array.from({ length: 4 }, () => ({ ...hugeTiles, entries: 1_024 })),
+    ...Array.from({ length: 4 }, () => ({ ...hugeEntries, entries: 12 })),
+    ...Array.from({ length: 4 }, () => ({ ...hugeTiles, entries: 512 })),
   ],
 }
 

@@ -13,7 +13,9 @@ export async function seriousProblems(page: Page): Promise<string[]> {
   // The policy of the page allows no other code, so axe is evaluated by the protocol of the browser.
   await page.evaluate(AXE)
   const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<AxeResult> } }).axe.run(),
+    (globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } }).axe.run({
+      resultTypes: ['violations'],
+    }),
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
