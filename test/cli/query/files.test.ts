@@ -22,7 +22,7 @@ const { token, free } = await withStore(async (store) => ({
   token: (await makeAccount(store, 'local')).token,
   free: (await makeAccount(store, 'free')).token,
 }))
-const { address: server, log } = await serve()
+const { address: server, log } = await serve({ DOMAINDEX_WORKERS: '1' })
 const world = { fileStore: openFolderFileStore(path('data/files')) } as never
 const LARGE = noise(3_000_000)
 await publish(world, '2026-11-17.txt.gz', listOf('old.example'))

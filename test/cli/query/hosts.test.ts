@@ -32,7 +32,7 @@ const input = OBSERVATIONS.map((line) => JSON.stringify(line)).join('\n')
 assert.equal((await run(['import', '-'], { input })).code, 0)
 assert.equal((await run(['index'])).code, 0)
 const { token } = await withStore((store) => makeAccount(store, 'local'))
-const { address } = await serve()
+const { address } = await serve({ DOMAINDEX_WORKERS: '1' })
 
 const LOCAL = {}
 const REMOTE = { DOMAINDEX_SERVER: address, DOMAINDEX_TOKEN: token }

@@ -19,7 +19,7 @@ const input = NAMES.map((domain, at) => {
 }).join('\n')
 assert.equal((await run(['import', '-'], { input })).code, 0)
 const { token } = await withStore((store) => makeAccount(store, 'local'))
-const { address } = await serve()
+const { address } = await serve({ DOMAINDEX_WORKERS: '1' })
 
 type Handle = (request: IncomingMessage, body: string, response: ServerResponse) => void
 

@@ -21,7 +21,7 @@ const OBSERVATIONS = [
 const input = OBSERVATIONS.map((line) => JSON.stringify(line)).join('\n')
 assert.equal((await run(['import', '-'], { input })).code, 0)
 const { token } = await withStore((store) => makeAccount(store, 'local'))
-const { address } = await serve()
+const { address } = await serve({ DOMAINDEX_WORKERS: '1' })
 
 const QUERIES = ['both.example', 'dns.example', 'web.example', 'gone.example']
 const FIELDS = 'query,has_website,ssl,only_dns_no_web,ip,dns_observed,web_observed'
