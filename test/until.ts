@@ -1,4 +1,4 @@
-/** Waits for a condition. Only this file of the tests polls. */
+/** Waits for a condition, or a moment. Only this file of the tests polls. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -20,4 +20,9 @@ export async function until<Seen>(
     if (seen !== false && seen !== null && seen !== undefined) return seen as Exclude<Seen, false | null | undefined>
   }
   throw new Error(`waited in vain for ${what}`)
+}
+
+/** A pause between the requests of a load that lasts as long as something else, so that it does not fill the processor. */
+export function pause(): Promise<void> {
+  return wait(MOMENT)
 }

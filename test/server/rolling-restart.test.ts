@@ -7,7 +7,7 @@ import { clientOf } from '../api/client.ts'
 import { makeAccount, observe } from '../api/server.ts'
 import { hosted } from '../spec/observations.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
-import { until } from '../until.ts'
+import { pause, until } from '../until.ts'
 import { proxyOver } from './proxy.ts'
 import { serversOf } from './two-servers.ts'
 
@@ -31,6 +31,7 @@ function loadOn(address: string, path: string) {
         ({ status, text }) => count(status === 200 ? '200' : `${status} ${text}`),
         (error) => count(`${error}`),
       )
+      await pause()
     }
     close()
   })
