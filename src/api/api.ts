@@ -1,21 +1,27 @@
-/** Creates the API server: the seven endpoints and the other paths. */
+/** Creates the API server: the seven endpoints, the pages outside /v1.0/ and the other paths. */
 
 import type { FastifyInstance } from 'fastify'
+import { formatInstant } from '../values/time.ts'
 import { addOperatorRoutes } from './admin/routes.ts'
 import { addDataRoutes, addSignInRoutes } from './app/routes.ts'
-import type { ApiContext } from './context/context.ts'
+import { authenticateBearer } from './auth/bearer.ts'
+import type { ApiContext, HealthState } from './context/context.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
-import { handleFileByName } from './files/file-routes.ts'
+import { fileIndexResponse, handleFileByName } from './files/file-routes.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
+import type { ApiRequest } from './http/exchange.ts'
 import type { ApiMetrics } from './http/metrics.ts'
-import { respond } from './http/response.ts'
+import { type ApiResponse, respond } from './http/response.ts'
 import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
 import { openApiDocument } from './openapi/document.ts'
-import { pageHandlers } from './own-paths.ts'
 import { type CrawlerPageSettings, crawlerPage } from './page/crawler-page.ts'
 import { addQueryRoutes, directRoutes } from './query-routes.ts'
+import { quotaStatus, rateLimitHeaders } from './quota/rate-limit.ts'
+
+/** Returns the response of a page. */
+type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
 const NO_CRAWLER: CrawlerPageSettings = { crawlContact: null, crawlMinInterval: 0, crawlMaxInterval: 0 }
 
@@ -95,4 +101,36 @@ function addAppRoutes(app: FastifyInstance, context: ApiContext): void {
   addDataRoutes(app, context, ENDPOINTS)
   addSignInRoutes(app, context)
   addOperatorRoutes(app, context)
+}
+
+/** The pages by path. */
+export function pageHandlers(context: ApiContext, document: string, crawler: ApiResponse): Record<string, PageHandler> {
+  const openapi: ApiResponse = { status: 200, body: [Buffer.from(document)], headers: [], isShared: true }
+  return {
+    '/files': (request) => fileIndexResponse(context, request),
+    '/crawler': () => crawler,
+    '/account/quota': (request) => quotaResponse(context, request),
+    '/healthz': () => healthResponse(200, 'ok'),
+    '/readyz': () => readinessResponse(context),
+    '/openapi.json': () => openapi,
+  }
+}
+
+/** The daily budget of the account of the bearer token. It is free, even if no unit is left. */
+async function quotaResponse(context: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const caller = await authenticateBearer(context, request)
+  request.accessRecord.account = caller.account.id
+  const { reset, ...status } = await quotaStatus(context, caller)
+  const body = JSON.stringify({ ...status, reset: `${formatInstant(reset)}+00:00` })
+  return { status: 200, body: [body], headers: rateLimitHeaders(caller, status.remaining ?? 0) }
+}
+
+/** Whether a proxy should send requests to this server. */
+function readinessResponse({ responses, readiness }: ApiContext): ApiResponse {
+  const state = responses.isDraining ? 'draining' : readiness()
+  return healthResponse(state === 'ok' ? 200 : 503, state)
+}
+
+function healthResponse(status: number, healthState: HealthState): ApiResponse {
+  return { status, body: [JSON.stringify({ status: healthState })], headers: [] }
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeWebsite, type WebsiteVerdict } from '../../src/observe/website.ts'
+import { judgeWebsite, type WebsiteVerdict } from '../../src/observe/observe.ts'
 import type { ChainEnd, RedirectChain } from '../../src/probe/probe-result.ts'
 import { CLOSED, chain, DOMAIN, name, page, SILENT, web } from './probe-results.ts'
 

@@ -2,9 +2,9 @@
 
 import { type Lab, startLab } from '../../../lab/lab.ts'
 import { storeDestination } from '../../crawler/list/destination.ts'
-import { crawlList } from '../../crawler/list/list-crawl.ts'
 import { openListProgress } from '../../crawler/list/list-progress.ts'
 import { createListReporter } from '../../crawler/list/list-reporter.ts'
+import { crawlList } from '../../crawler/list/list-source.ts'
 import { createListCrawlTally } from '../../crawler/list/list-tally.ts'
 import { nameListFromArguments } from '../../crawler/list/name-list.ts'
 import { makeFamilyGuard } from '../../probe/address-families.ts'

@@ -1,11 +1,17 @@
-/** The request source of a list crawl: the names of the list in its order, and those that are probed again. */
+/**
+ * The list crawl: its request source gives the names of the list in their order, and those that are probed again, to
+ * the scheduler.
+ */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import { withoutOwnAddresses } from '../probe-targets.ts'
+import { createProbeRateLimit } from '../queue/probe-rate-limit.ts'
 import type { Candidate, FinishedProbe, ObservedProbe, RequestSource, WriteOutcome } from '../request-source.ts'
+import { runCrawlScheduler } from '../scheduler.ts'
 import { CrawlPauseError, type CrawlSession, type SchedulerDependencies } from '../session.ts'
-import type { ProbeOutcome } from '../status/stats.ts'
+import { CrawlStats, type ProbeOutcome } from '../status/stats.ts'
+import { BATCH_DELAY_MS } from '../verified-batches.ts'
 import { DelayQueue, targetsAfterDelay } from './delay-queue.ts'
 import type { Destination, KnownTargets } from './destination.ts'
 import type { ListProgress } from './list-progress.ts'
@@ -312,4 +318,29 @@ export class ListSource implements RequestSource<ListCandidate> {
     for (const candidate of open) this.#session.forget(candidate)
     this.#feed.retry(open.map(({ entry }) => entry))
   }
+}
+
+/** Returns true if the whole list was crawled. Rejects if the list cannot be read or the destination fails. */
+export async function crawlList(crawl: ListCrawl): Promise<boolean> {
+  const source = new ListSource(crawl)
+  const scheduler: SchedulerDependencies<ListCandidate> = {
+    ...crawl,
+    openSource: (session) => source.attach(session),
+    sink: crawl.destination,
+    isRepeated: () => false,
+    maxDelayMs: 0,
+    shares: { lookup: 0, new: 1, followup: 0, due: 0 },
+    rateLimit: createProbeRateLimit(null),
+    batchMs: BATCH_DELAY_MS,
+    idleCheckMs: Number.POSITIVE_INFINITY,
+    stats: new CrawlStats(),
+    onProbeError(name, error) {
+      crawl.tally.add('failed')
+      crawl.onFault(name, error)
+    },
+    pauseAfter: () => null,
+  }
+  await runCrawlScheduler(scheduler, crawl.signal)
+  if (source.failure !== null) throw source.failure.error
+  return source.isDone
 }

@@ -1,15 +1,36 @@
-/** Follows several certificate logs, each under a lease, and adds the names of their certificates to the store. */
+/**
+ * Follows certificate logs: reads their list each day, and each log under a lease from its state to its head, in
+ * verified batches. Adds the names of their certificates to the store.
+ */
 
 import { LruMap } from '../../probe/lru-map.ts'
 import { addNames } from '../../registrations/add-names.ts'
 import { LOG_LEASE_SECONDS, type LogLease } from '../../store/port/certificate-logs.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { followLog } from './follow-log.ts'
+import { type EntrySource, MAX_NAMES_IN_MEMORY } from './log/entry-source.ts'
 import type { LogClient } from './log/log-client.ts'
-import { type CertificateLog, type LogBatch, LogFault, LogUnavailable } from './log.ts'
+import { addSummary, emptySummary } from './log/log-entry.ts'
+import { openRfc6962Source } from './log/rfc6962-source.ts'
+import { openTileSource } from './log/tile-source.ts'
+import type { TreeHead } from './log/tree-head.ts'
+import { type CertificateLog, type LogBatch, LogFault, type LogState, LogUnavailable } from './log.ts'
 import { Slots } from './slots.ts'
 import { type FollowedState, nextFollowedState, parseFollowedState } from './stored-state.ts'
+
+export type ListFollowing = Omit<LogFollowing, 'logs'> & {
+  /** Returns the logs to follow. Its first failure ends the following; later ones leave the logs as they are. */
+  readLogs(): Promise<CertificateLog[]>
+  /** Called if the list cannot be read again. */
+  onListProblem(error: Error): void
+  /** Milliseconds after which the list is read again. By default a day. */
+  rereadMs?: number
+}
+
+const REREAD_MS = 86_400_000
+
+/** Entries per batch, about. */
+const BATCH_ENTRIES = 4_096
 
 /** Waits for a number of milliseconds, or until the signal aborts. */
 type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>
@@ -176,5 +197,86 @@ async function renewLease({ store, wait }: LogFollowing, lease: LogLease, ended:
   while (!ended.aborted) {
     await wait(RENEW_MS, ended).catch(() => {})
     if (!ended.aborted) await store.certificateLogs.renew(lease).catch(() => false)
+  }
+}
+
+/**
+ * Yields the entries from `state` to the current head, then ends. Without a state, it begins `startBack` entries before
+ * the head, at least one. If there are no new entries, it yields a batch without entries. Throws LogFault and
+ * LogUnavailable.
+ */
+export async function* followLog(
+  log: CertificateLog,
+  state: LogState | null,
+  { startBack, client }: { startBack: number; client: LogClient },
+): AsyncGenerator<LogBatch> {
+  const source = log.kind === 'tiles' ? openTileSource(log, client) : openRfc6962Source(log, client)
+  const head = await source.head()
+  const start = state === null ? await firstState(source, head, startBack) : state
+  if (state !== null) await requireSuccessor(source, state.head, head)
+  const kept = { size: head.size, root: head.root.toString('base64'), time: head.time }
+  let [position, hashes] = [start.position, start.hashes]
+  let batch = emptySummary()
+  if (position === head.size) {
+    yield { ...batch, names: [], newest: head.time, state: { ...start, head: kept } }
+    return
+  }
+  for await (const verified of source.entries(start, head)) {
+    addSummary(batch, verified.summary)
+    position += verified.summary.entries
+    hashes = verified.hashes
+    const isFull = batch.entries >= BATCH_ENTRIES || batch.names.size >= MAX_NAMES_IN_MEMORY
+    if (!isFull && position < head.size) continue
+    yield { ...batch, names: [...batch.names], state: { position, hashes, head: kept } }
+    batch = emptySummary()
+  }
+}
+
+/** At least one entry before the end, so that the start can be proved. */
+async function firstState(
+  source: EntrySource,
+  head: TreeHead,
+  startBack: number,
+): Promise<Pick<LogState, 'position' | 'hashes'>> {
+  if (head.size === 0) return { position: 0, hashes: [] }
+  return source.startAt(Math.max(0, head.size - Math.max(1, startBack)), head)
+}
+
+/**
+ * Throws LogFault unless the head follows the former one, and LogUnavailable if it is an earlier one of the same tree:
+ * servers of one log may differ for a while. Each tree is signed later than the one before it (RFC 6962, section 3.5).
+ */
+async function requireSuccessor(source: EntrySource, former: LogState['head'], head: TreeHead): Promise<void> {
+  if (head.size < former.size) {
+    const earlier = { size: head.size, root: head.root.toString('base64'), time: head.time }
+    await source.requireConsistency(earlier, { ...former, root: Buffer.from(former.root, 'base64') })
+    throw new LogUnavailable(`its tree head has ${head.size} entries, and an earlier one had ${former.size}`)
+  }
+  if (head.size > former.size && head.time < former.time)
+    throw new LogFault(`its tree of ${head.size} entries was signed before that of ${former.size}`)
+  await source.requireConsistency(former, head)
+}
+
+/** Follows until the signal, or once. Rejects if the first list or the store fails. */
+export async function followListedLogs(following: ListFollowing): Promise<void> {
+  const { readLogs, onListProblem, rereadMs = REREAD_MS, isOnce, wait, signal } = following
+  let logs = await readLogs()
+  if (isOnce) return followLogs({ ...following, logs })
+  while (!signal.aborted) {
+    const round = new AbortController()
+    const both = AbortSignal.any([signal, round.signal])
+    const isOver = wait(rereadMs, both).catch(() => {})
+    const reading = followLogs({ ...following, logs, signal: both })
+    try {
+      await Promise.race([isOver, reading.then(() => isOver)])
+    } finally {
+      round.abort()
+    }
+    await reading
+    if (signal.aborted) return
+    logs = await readLogs().catch((error: Error) => {
+      onListProblem(error)
+      return logs
+    })
   }
 }

@@ -1,19 +1,162 @@
-/** The ledger for every engine: its reads, its transactions by name, and the port that they make. */
+/**
+ * The ledger for every engine: its reads, its transactions by name, and the port that they make; the secrets and places
+ * of the installation, the tokens of operators, and the usage.
+ */
 
 import type { Actor } from '../../accounts/audit.ts'
+import type { NewToken, Token } from '../../accounts/token.ts'
+import type { Day, Instant } from '../../values/time.ts'
 import { StoreFault } from '../port/fault.ts'
-import type { Ledger, LedgerChanges, Secret } from '../port/ledger.ts'
+import type { Ledger, LedgerChanges, PlaceName, Secret, UsageCount } from '../port/ledger.ts'
+import { ANSWER_SECONDS, type AnswerClaim, type AnswerKey, type StoredAnswer } from '../port/operator.ts'
 import { STORE_ACTOR } from '../shared/actor.ts'
-import { CONFIGURED_SECRET_MESSAGE } from '../shared/secrets.ts'
+import {
+  CONFIGURED_SECRET_MESSAGE,
+  FORMER_SECRET_SECONDS,
+  generateSecret,
+  SIGNING_DELAY_SECONDS,
+} from '../shared/secrets.ts'
 import { ACCOUNT_REMOVALS, ACCOUNTS, accountReads, accountTransactions } from './accounts.ts'
-import { AUDIT, auditReads } from './audit.ts'
+import { AUDIT, auditInstallation, auditReads } from './audit.ts'
 import { CRAWL_REQUESTS } from './crawl-requests.ts'
-import { INSTALLATION, installationReads, installationTransactions } from './installation.ts'
-import { OPERATORS, operatorReads, operatorTransactions } from './operators.ts'
-import type { LedgerRead, LedgerStatement, LedgerWrite, WriteMethods } from './session.ts'
+import {
+  type LedgerRead,
+  type LedgerStatement,
+  type LedgerWrite,
+  ledgerStatements,
+  row,
+  run,
+  type Transaction,
+  type WriteMethods,
+} from './session.ts'
 import { SIGN_IN, signInReads, signInTransactions } from './sign-in.ts'
-import { TOKENS, tokenReads, tokenTransactions } from './tokens.ts'
-import { USAGE, usageReads } from './usage.ts'
+import { isActiveSql, TOKEN_COLUMNS, TOKENS, tokenReads, tokenTransactions } from './tokens.ts'
+
+const usageOf = (table: string): string =>
+  `select day, endpoint, token, calls from ${table}
+   where account = $1 and day >= coalesce($2, '') and day <= coalesce($3, '9999-12-31')`
+
+/** What accounts have used: calls by token, endpoint and day, spent units, and paid files. The engines write it. */
+const USAGE = ledgerStatements('usage', {
+  calls: `${usageOf('usage')} union all ${usageOf('closed_usage')} order by day, endpoint, token`,
+  deletedAccounts: 'select distinct account from closed_usage order by account',
+  units: 'select used from budget where account = $1 and day = $2',
+  paidFile: 'select 1 from paid_file where account = $1 and day = $2 and file = $3',
+})
+
+/** Old answers that one write removes. */
+const MAX_REMOVED = 100
+
+/** The ledger's part for operators: their tokens, the answers to requests with an Idempotency-Key, and releases. */
+const OPERATORS = ledgerStatements('operator', {
+  tokens: `select ${TOKEN_COLUMNS} from operator_token order by id`,
+  findToken: `select ${TOKEN_COLUMNS} from operator_token where hash = $1`,
+  insertToken: `insert into operator_token (name, hint, hash, created, expires) values ($1, $2, $3, $4, $5)
+    returning ${TOKEN_COLUMNS}`,
+  revokeToken: `update operator_token set revoked = $2 where id = $1 and ${isActiveSql('$2')} returning name`,
+  touchToken: 'update operator_token set last_used = $2 where id = $1 and (last_used is null or last_used < $2)',
+
+  removeOwnAnswer: 'delete from idempotent_answer where holder = $1 and key = $2 and created <= $3',
+  /** Waits for another process that claims the same key. */
+  claimAnswer: `insert into idempotent_answer (holder, key, request, created)
+    select $1, $2, $3, cast($4 as bigint)
+    where (select count(*) from idempotent_answer where holder = $1 and created > $6) < cast($5 as bigint)
+    on conflict (holder, key) do nothing`,
+  answer: 'select request, status, body from idempotent_answer where holder = $1 and key = $2',
+  /** Last in its transaction, and without waiting for a process that removes the same rows. */
+  removeOldAnswers: `delete from idempotent_answer where (holder, key) in
+    (select holder, key from idempotent_answer where created <= $1 limit ${MAX_REMOVED} for update skip locked)`,
+  storeAnswer: 'update idempotent_answer set status = $3, body = $4 where holder = $1 and key = $2',
+  releaseAnswer: 'delete from idempotent_answer where holder = $1 and key = $2 and status is null',
+
+  releases: 'select day from release_request order by day',
+  insertRelease: 'insert into release_request (day, requested) values ($1, $2) on conflict do nothing',
+  removeRelease: 'delete from release_request where day = $1',
+})
+
+type AnswerRow = { request: Uint8Array; status: number | null; body: string | null }
+
+const operatorTransactions = {
+  *createOperatorToken(now: Instant, actor: Actor, { name, hint, hash, expires }: NewToken): Transaction<Token> {
+    const token = (yield* row<Token>(OPERATORS.insertToken, [name, hint, hash, now, expires]))!
+    yield* auditInstallation(now, actor, 'operator_token.create', { token: token.id, name, expires })
+    return token
+  },
+  *revokeOperatorToken(now: Instant, actor: Actor, token: number): Transaction<boolean> {
+    const revoked = yield* row<{ name: string }>(OPERATORS.revokeToken, [token, now])
+    if (revoked === undefined) return false
+    yield* auditInstallation(now, actor, 'operator_token.revoke', { token, name: revoked.name })
+    return true
+  },
+  *touchOperatorToken(now: Instant, token: number): Transaction<void> {
+    yield* run(OPERATORS.touchToken, [token, now])
+  },
+
+  *claimAnswer(now: Instant, max: number, { holder, key }: AnswerKey, request: Uint8Array): Transaction<AnswerClaim> {
+    const oldest = now - ANSWER_SECONDS
+    yield* run(OPERATORS.removeOwnAnswer, [holder, key, oldest])
+    const isClaimed = (yield* run(OPERATORS.claimAnswer, [holder, key, request, now, max, oldest])) === 1
+    const known = isClaimed ? undefined : yield* row<AnswerRow>(OPERATORS.answer, [holder, key])
+    yield* run(OPERATORS.removeOldAnswers, [oldest])
+    if (isClaimed) return 'claimed'
+    if (known === undefined) return 'too_many'
+    const { status, body } = known
+    if (Buffer.compare(known.request, request) !== 0) return 'other_request'
+    return status === null || body === null ? 'unanswered' : { status, body }
+  },
+  *storeAnswer(_now: Instant, { holder, key }: AnswerKey, { status, body }: StoredAnswer): Transaction<void> {
+    yield* run(OPERATORS.storeAnswer, [holder, key, status, body])
+  },
+  *releaseAnswer(_now: Instant, { holder, key }: AnswerKey): Transaction<void> {
+    yield* run(OPERATORS.releaseAnswer, [holder, key])
+  },
+
+  *requestRelease(now: Instant, actor: Actor, day: Day): Transaction<boolean> {
+    if ((yield* run(OPERATORS.insertRelease, [day, now])) === 0) return false
+    yield* auditInstallation(now, actor, 'daily.release', { day })
+    return true
+  },
+  *completeRelease(_now: Instant, day: Day): Transaction<void> {
+    yield* run(OPERATORS.removeRelease, [day])
+  },
+}
+
+/** What belongs to the installation: its secrets, and the marks of the places where it keeps files. */
+const INSTALLATION = ledgerStatements('installation', {
+  secrets: `select number, bytes from secret where replaced_at is null or replaced_at > $1
+    order by case when replaced_at > $2 then 1 else 0 end desc, coalesce(replaced_at, 9000000000000000) desc, number`,
+  addSecret: `insert into secret (number, bytes) select $1, $2
+    where not exists (select 1 from secret where replaced_at is null) on conflict do nothing`,
+  lockSecret: 'select bytes from secret where replaced_at is null for update',
+  replaceSecret: 'update secret set replaced_at = $1 where replaced_at is null',
+  removeSecrets: 'delete from secret where replaced_at <= $1',
+  placeMark: 'select mark from place_mark where place = $1',
+  claimPlace: `insert into place_mark (place, mark) values ($1, $2)
+    on conflict (place) do update set mark = excluded.mark where place_mark.mark = $3`,
+})
+
+/** `bytes` null: the operator has set the secret, and the store has only its digest. */
+type SecretRow = { number: number; bytes: Uint8Array | null }
+
+const SECRET_UNSET_MESSAGE =
+  'the secret of this installation is set by DOMAINDEX_SECRET: set it for this process to the same value'
+
+const installationTransactions = {
+  *makeSecret(now: Instant, actor: Actor): Transaction<void> {
+    yield* addSecret(now, actor, 'secret.create')
+  },
+  *rotateSecret(now: Instant, actor: Actor): Transaction<void> {
+    const active = yield* row<{ bytes: Uint8Array | null }>(INSTALLATION.lockSecret, [])
+    if (active?.bytes === null) throw new StoreFault(SECRET_UNSET_MESSAGE)
+    yield* run(INSTALLATION.removeSecrets, [now - FORMER_SECRET_SECONDS])
+    yield* run(INSTALLATION.replaceSecret, [now])
+    yield* addSecret(now, actor, 'secret.rotate')
+  },
+  *claimPlace(_now: Instant, place: PlaceName, mark: string, former: string | null): Transaction<string> {
+    yield* run(INSTALLATION.claimPlace, [place, mark, former])
+    return (yield* row<{ mark: string }>(INSTALLATION.placeMark, [place]))!.mark
+  },
+}
 
 /** Every statement of the ledger that the engines share. */
 export const LEDGER_STATEMENTS: readonly LedgerStatement[] = [
@@ -96,5 +239,48 @@ function changesBy(actor: Actor, write: LedgerWrite<LedgerMethods>, isConfigured
       if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)
     },
+  }
+}
+
+function installationReads(read: LedgerRead) {
+  return {
+    placeMark: async (place: PlaceName) =>
+      (await read<{ mark: string }>(INSTALLATION.placeMark, [place]))[0]?.mark ?? null,
+    /**
+     * The generated secrets that are still accepted; the first one signs. Throws StoreFault if the operator has set it.
+     */
+    async generatedSecrets(now: Instant): Promise<Secret[]> {
+      const values = [now - FORMER_SECRET_SECONDS, now - SIGNING_DELAY_SECONDS]
+      return (await read<SecretRow>(INSTALLATION.secrets, values)).map(({ number, bytes }) => {
+        if (bytes === null) throw new StoreFault(SECRET_UNSET_MESSAGE)
+        return { number, bytes }
+      })
+    },
+  }
+}
+
+/** Adds a secret if none is active. */
+function* addSecret(now: Instant, actor: Actor, action: 'secret.create' | 'secret.rotate'): Transaction<void> {
+  const { number, bytes } = generateSecret()
+  if ((yield* run(INSTALLATION.addSecret, [number, bytes])) === 1)
+    yield* auditInstallation(now, actor, action, { number })
+}
+
+function operatorReads(read: LedgerRead) {
+  return {
+    operatorTokens: () => read<Token>(OPERATORS.tokens),
+    findOperatorToken: async (hash: Uint8Array) => (await read<Token>(OPERATORS.findToken, [hash]))[0] ?? null,
+    releaseRequests: async () => (await read<{ day: Day }>(OPERATORS.releases)).map(({ day }) => day),
+  }
+}
+
+function usageReads(read: LedgerRead) {
+  return {
+    usage: (account: number, from: Day | null, to: Day | null) => read<UsageCount>(USAGE.calls, [account, from, to]),
+    deletedAccounts: async () => (await read<{ account: number }>(USAGE.deletedAccounts)).map(({ account }) => account),
+    usedUnits: async (account: number, day: Day) =>
+      (await read<{ used: number }>(USAGE.units, [account, day]))[0]?.used ?? 0,
+    isFilePaid: async (account: number, day: Day, file: string) =>
+      (await read(USAGE.paidFile, [account, day, file])).length > 0,
   }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { arrayElements, objectMembers } from '../../../src/api/queries/json-text.ts'
+import { arrayElements, objectMembers } from '../../../src/api/queries/formatted-response.ts'
 
 const text = fc.string({ unit: fc.constantFrom('"', '\\', ',', ']', '}', '[', '{', ':', 'a', '語', '\n') })
 const value = fc.jsonValue({ stringUnit: 'grapheme' })

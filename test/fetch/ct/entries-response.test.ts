@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readLeaves } from '../../../src/fetch/ct/log/entries-response.ts'
 import { type LogEntry, parseLeafInput } from '../../../src/fetch/ct/log/log-entry.ts'
+import { readLeaves } from '../../../src/fetch/ct/log/rfc6962-source.ts'
 import { Slots } from '../../../src/fetch/ct/slots.ts'
 
 const LONG = 400_000

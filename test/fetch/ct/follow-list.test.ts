@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { followListedLogs, type ListFollowing } from '../../../src/fetch/ct/follow-list.ts'
+import { followListedLogs, type ListFollowing } from '../../../src/fetch/ct/follow-logs.ts'
 import type { CertificateLog } from '../../../src/fetch/ct/log.ts'
 import { makeWorld } from '../../registrations/world.ts'
 import { until } from '../../until.ts'

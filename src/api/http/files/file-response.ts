@@ -1,11 +1,25 @@
-/** Sends a file or a range of it, as fast as the client reads it, with one chunk in memory. */
+/**
+ * Sends a file or a range of it, as fast as the client reads it, with one chunk in memory. Evaluates the conditions and
+ * the range of its request first (RFC 9110, sections 13 and 14).
+ */
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { FileManifest, FileName, FileStore, OpenedFile } from '../../../jobs/file-store/file-store.ts'
+import type { Instant } from '../../../values/time.ts'
 import type { ApiReply, ApiRequest } from '../exchange.ts'
-import { COMMON_HEADERS, formatHttpDate, type Headers } from '../headers.ts'
+import { COMMON_HEADERS, formatHttpDate, type Headers, parseHttpDate } from '../headers.ts'
 import { crossOriginHeaders, isLastResponse, type ResponseContext } from '../response.ts'
-import { type ByteRange, evaluatePreconditions, requestedRange } from './preconditions.ts'
+
+/** The validators of a file: a strong entity tag, and the modification time, which differs between revisions. */
+type Validators = { etag: string; modified: Instant }
+
+/** 304: the client already has the file. 412: it is not the file that the client expects. */
+type PreconditionResult = 'send' | 304 | 412
+
+/** A range of bytes. `end` is exclusive. */
+type ByteRange = { start: number; end: number }
+
+const headerDate = (header: string | undefined): Instant | null => (header === undefined ? null : parseHttpDate(header))
 
 /** The part of the file store that downloads need. */
 export type ReadableFileStore = Pick<FileStore, 'open' | 'list'>
@@ -101,4 +115,49 @@ export function fileEtag({ sha256 }: FileManifest): string {
 /** RFC 9530, section 3: the digest of the whole file, even if a range is sent. */
 function reprDigest({ sha256 }: FileManifest): string {
   return `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
+}
+
+/** Evaluates the conditions in the order of section 13.2.2. */
+function evaluatePreconditions(headers: IncomingHttpHeaders, { etag, modified }: Validators): PreconditionResult {
+  const match = headers['if-match']
+  const noneMatch = headers['if-none-match']
+  if (match !== undefined) {
+    if (!listHasTag(match, etag, 'strong')) return 412
+  } else if (modified > (headerDate(headers['if-unmodified-since']) ?? Infinity)) return 412
+  if (noneMatch !== undefined) return listHasTag(noneMatch, etag, 'weak') ? 304 : 'send'
+  return modified <= (headerDate(headers['if-modified-since']) ?? -Infinity) ? 304 : 'send'
+}
+
+/**
+ * The range that a GET requests of a file of `size` bytes; null for the whole file. The result is also null if If-Range
+ * does not match, if the range is malformed or of another unit, and if there are several ranges.
+ */
+function requestedRange(headers: IncomingHttpHeaders, size: number, validators: Validators): ByteRange | 416 | null {
+  const { range, 'if-range': condition } = headers
+  if (range === undefined || !ifRangeMatches(condition, validators)) return null
+  const [, set] = /^bytes=(.*)$/i.exec(range) ?? []
+  const specs = (set ?? '').split(',').flatMap((spec) => spec.trim() || [])
+  return specs.length === 1 ? parseByteRange(specs[0]!, size) : null
+}
+
+function parseByteRange(spec: string, size: number): ByteRange | 416 | null {
+  const [, first, last, suffix] = /^(?:(\d+)-(\d*)|-(\d+))$/.exec(spec) ?? []
+  if (suffix !== undefined) return Number(suffix) > 0 ? { start: Math.max(0, size - Number(suffix)), end: size } : 416
+  if (first === undefined || (last && Number(last) < Number(first))) return null
+  if (Number(first) >= size) return 416
+  return { start: Number(first), end: last ? Math.min(size, Number(last) + 1) : size }
+}
+
+/** Whether If-Range matches. A weak tag never matches, and a date only if it is equal. */
+function ifRangeMatches(condition: string | string[] | undefined, { etag, modified }: Validators): boolean {
+  if (condition === undefined) return true
+  const text = String(condition).trim()
+  return text.includes('"') ? text === etag : parseHttpDate(text) === modified
+}
+
+/** Whether a list of entity tags contains this tag, or is `*`. */
+function listHasTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+  if (header.trim() === '*') return true
+  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? []
+  return tags.some((tag) => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag)
 }

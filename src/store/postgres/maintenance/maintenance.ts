@@ -9,12 +9,12 @@ import { damageMessage } from '../database/errors.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { checkFactsPostgres } from './check/facts.ts'
-import { checkLedgerPostgres } from './check/ledger.ts'
 import { checkSchema } from './check/schema.ts'
 import {
   checkAddressesPostgres,
   checkCrawlStatesPostgres,
   checkDocumentsPostgres,
+  checkLedgerPostgres,
   checkPresencePostgres,
   checkRedirectsPostgres,
   checkTargetsPostgres,

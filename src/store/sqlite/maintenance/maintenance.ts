@@ -11,16 +11,23 @@ import { readTransaction, walBytes } from '../database/connection.ts'
 import { damageMessage } from '../database/errors.ts'
 import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
 import type { StoreFiles } from '../locations.ts'
-import { checkFrequencies, checkInterruptions, checkPostings, checkStates } from './check/checksums.ts'
-import { checkCrawlStatesSqlite } from './check/crawl-states.ts'
-import { checkFactsSqlite } from './check/facts.ts'
-import { checkSlotLeases } from './check/leases.ts'
-import { checkLedgerSqlite } from './check/ledger.ts'
-import { checkKnownNames, checkPendingNames, checkSortedNames } from './check/listing.ts'
+import {
+  checkCrawlStatesSqlite,
+  checkFactsSqlite,
+  checkFrequencies,
+  checkInterruptions,
+  checkKnownNames,
+  checkPendingNames,
+  checkPostings,
+  checkSlotLeases,
+  checkSortedNames,
+  checkStates,
+} from './check/facts.ts'
 import { schemaFaults } from './check/schema.ts'
 import {
   checkAddressesSqlite,
   checkDocumentsSqlite,
+  checkLedgerSqlite,
   checkPresenceSqlite,
   checkRedirectsSqlite,
   checkTargetsSqlite,

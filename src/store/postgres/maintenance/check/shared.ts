@@ -1,9 +1,10 @@
 /**
- * Checks crawl states, and the rows that names share: every row has its owner, every counter its rows, and each is in
- * its partition.
+ * Checks the ledger, crawl states, and the rows that names share: every row has its owner, every counter its rows, and
+ * each is in its partition.
  */
 
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
+import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import {
   type CheckedAddress,
   type CheckedCrawlState,
@@ -202,4 +203,13 @@ export async function checkCrawlStatesPostgres(
     session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, max, ...run]),
   )
   return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
+}
+
+/** Checks the ledger's rows. */
+export async function checkLedgerPostgres({ rows }: Session): Promise<CheckSlice> {
+  const [counts, ...found] = await Promise.all([
+    rows<{ rows: number }>(LEDGER_ROWS),
+    ...LEDGER_FINDING_QUERIES.map(async (finding) => ledgerFaults(finding, await rows<{ place: number }>(finding))),
+  ])
+  return { faults: found.flat(), checked: counts[0]!.rows, last: null }
 }

@@ -1,12 +1,72 @@
-/** Checks facts: the rows of one id belong to one name, are consistent, and match the shared rows. */
+/**
+ * Checks facts and what follows from them: the rows of one id belong to one name, are consistent, match the shared rows
+ * and their checksums, and every known name is listed, scheduled and leased.
+ */
 
 import type { DatabaseSync } from 'node:sqlite'
 import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
+import {
+  emptyDocumentFrequencies,
+  MAX_ROW_TERMS,
+  unpackDocumentFrequencies,
+} from '../../../../similar/postings/document-frequencies.ts'
+import { unpackPostingRow } from '../../../../similar/postings/postings.ts'
+import { SLOT_RANGES } from '../../../../values/domain-name.ts'
+import type { CheckFault } from '../../../port/store.ts'
 import type { CheckedFacts } from '../../../shared/check/facts.ts'
-import { checkFactsRows } from '../../../shared/check/rows.ts'
-import type { CheckSlice } from '../../../shared/check/slice.ts'
+import { type CheckedCrawlState, checkCrawlStateRows, checkFactsRows } from '../../../shared/check/rows.ts'
+import {
+  type CheckSlice,
+  checkSlice,
+  problemReporter,
+  type ReportProblem,
+  reportIfUnreadable,
+} from '../../../shared/check/slice.ts'
 import type { FactsRow } from '../../../shared/columns.ts'
-import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
+import { CHECKSUM_COLUMNS, type ChecksummedTable, matchesChecksum } from '../../database/checksum.ts'
+
+/** Names per unit of `limit`. Each query for unlisted names scans all pending names, so a larger slice is cheaper. */
+const NAMES_PER_LIMIT = 40
+
+type KnownName = { slot: number; name: string; known: number; listed: number }
+type SortedName = { name: string; known: number }
+type PendingNameRow = { position: number; name: string; known: number; isForgotten: number; departed: number }
+
+type ChecksummedValue = string | number | null | Uint8Array
+type ChecksummedRow = Record<string, ChecksummedValue> & { checksum: number | null }
+type TableCheck = {
+  table: ChecksummedTable
+  /** The first columns of its first list, which are the key. */
+  key: number
+  /** Parses the content of a row without a checksum. Throws if it cannot be parsed. */
+  read?(row: ChecksummedRow): void
+}
+
+const STATE_TABLE: TableCheck = {
+  table: 'dns_state',
+  key: 3,
+  read: ({ records }) => void (records !== null && JSON.parse(records as string)),
+}
+const INTERRUPTION_TABLE: TableCheck = {
+  table: 'dns_interruption',
+  key: 3,
+}
+const POSTING_TABLE: TableCheck = {
+  table: 'posting',
+  key: 3,
+  read: ({ postings }) => void unpackPostingRow(postings as Uint8Array),
+}
+const FREQUENCY_TABLE: TableCheck = {
+  table: 'document_frequency',
+  key: 2,
+  read: ({ counts }) => unpackDocumentFrequencies(counts as Uint8Array, emptyDocumentFrequencies(MAX_ROW_TERMS)),
+}
+
+/** Checks rows whose damage only a checksum can show: superseded states, and the rows of the index of /similar. */
+export const checkStates = checkChecksums(STATE_TABLE)
+export const checkInterruptions = checkChecksums(INTERRUPTION_TABLE)
+export const checkPostings = checkChecksums(POSTING_TABLE)
+export const checkFrequencies = checkChecksums(FREQUENCY_TABLE)
 
 type FactsWithChecksum = CheckedFacts & { checksum: number | null }
 
@@ -52,4 +112,108 @@ function* checkedFactsRows(database: DatabaseSync, first: number, last: number):
   )
   for (const row of statement.iterate(first, last) as Iterable<FactsWithChecksum>)
     yield { ...row, isIntact: matchesChecksum(CHECKSUM_COLUMNS.facts, row, (column) => row[column as keyof FactsRow]) }
+}
+
+/** Checks crawl states: each row is in the slot of its name, and its id is that of the facts of its name. */
+export function checkCrawlStatesSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
+  const rows = database
+    .prepare(
+      `select v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f on f.id = v.id
+       where (v.slot, v.name) > (?, ?) order by v.slot, v.name limit ?`,
+    )
+    .all(slot, name, limit)
+  return checkCrawlStateRows(rows as CheckedCrawlState[])
+}
+
+/** Checks all ranges at once, because there are few. They are not rows of facts, so they are not counted. */
+export function checkSlotLeases(database: DatabaseSync): CheckSlice {
+  const rows = database
+    .prepare('select slot_range from slot_lease where fence is not null and next_sweep is not null')
+    .all()
+  const existing = new Set(rows.map(({ slot_range }) => slot_range))
+  const faults: CheckFault[] = []
+  for (let range = 0; range < SLOT_RANGES; range++)
+    if (!existing.has(range))
+      problemReporter(faults, 'slot_lease', String(range))('is missing or damaged: names of this range are not probed')
+  return { faults, checked: 0, last: null }
+}
+
+function checkChecksums({ table, key, read }: TableCheck) {
+  const keys = CHECKSUM_COLUMNS[table][0]!.slice(0, key)
+  return (database: DatabaseSync, after: string | null, limit: number): CheckSlice => {
+    const from = after === null ? keys.map(() => -1) : (JSON.parse(after) as number[])
+    const rows = database
+      .prepare(`select * from ${table} where (${keys}) > (${keys.map(() => '?')}) order by ${keys} limit ?`)
+      .all(...from, limit) as ChecksummedRow[]
+    const faults: CheckFault[] = []
+    for (const row of rows) {
+      const report: ReportProblem = problemReporter(faults, table, keys.map((column) => row[column]).join(' '))
+      if (!matchesChecksum(CHECKSUM_COLUMNS[table], row, (column) => row[column]!))
+        report('does not match its checksum')
+      if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
+    }
+    const last = rows.at(-1)
+    return checkSlice(faults, rows.length, last && JSON.stringify(keys.map((column) => last[column])))
+  }
+}
+
+/** Every known name is listed or pending, unless it was forgotten. */
+export function checkKnownNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
+  const rows = database
+    .prepare(
+      `select slot, name, id is not 0 as known, exists (select 1 from sorted_name l where l.name = v.name) as listed
+       from crawl_state v where (slot, name) > (?, ?) order by slot, name limit ?`,
+    )
+    .all(slot, name, limit === 1 ? 1 : NAMES_PER_LIMIT * limit) as KnownName[]
+  const missing = rows.filter(({ known, listed }) => known && !listed).map((row) => row.name)
+  const pending = pendingAmong(database, missing)
+  const faults: CheckFault[] = []
+  for (const name of missing) if (!pending.has(name)) problemReporter(faults, 'crawl_state', name)('is not listed')
+  for (const { name, known, listed } of rows)
+    if (listed && !known) problemReporter(faults, 'sorted_name', name)('was forgotten')
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.slot, last.name]))
+}
+
+function pendingAmong(database: DatabaseSync, names: readonly string[]): Set<string> {
+  if (names.length === 0) return new Set()
+  const readPending = database.prepare('select name from pending_name where name in (select value from json_each(?))')
+  return new Set((readPending.all(JSON.stringify(names)) as { name: string }[]).map(({ name }) => name))
+}
+
+/** Listed names are known. */
+export function checkSortedNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [''] : (JSON.parse(after) as [string])
+  const rows = database
+    .prepare(
+      `select l.name, v.name is not null as known from sorted_name l
+       left join crawl_state v on v.slot = slot(l.name) and v.name = l.name where l.name > ? order by l.name limit ?`,
+    )
+    .all(from, limit) as SortedName[]
+  const faults: CheckFault[] = []
+  for (const { name, known } of rows) if (!known) problemReporter(faults, 'sorted_name', name)('is unknown')
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.name]))
+}
+
+/** Pending names are known, or were forgotten and will be skipped. */
+export function checkPendingNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [0] : (JSON.parse(after) as [number])
+  const rows = database
+    .prepare(
+      `select a.position, a.name, v.name is not null as known, v.id is 0 as isForgotten,
+         exists (select 1 from pending_removal d where d.name = a.name and d.position >= a.position) as departed
+       from pending_name a left join crawl_state v on v.slot = slot(a.name) and v.name = a.name
+       where a.position > ? order by a.position limit ?`,
+    )
+    .all(from, limit) as PendingNameRow[]
+  const faults: CheckFault[] = []
+  for (const { name, known, isForgotten, departed } of rows) {
+    if (!known) problemReporter(faults, 'pending_name', name)('is unknown')
+    if (isForgotten && !departed) problemReporter(faults, 'pending_name', name)('was forgotten')
+  }
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.position]))
 }
