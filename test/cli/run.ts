@@ -17,7 +17,7 @@ import type { Store } from '../../src/store/port/store.ts'
 import { until } from '../until.ts'
 
 export type Outcome = { code: number | null; signal: string | null; stdout: string; stderr: string }
-export type Input = string | Uint8Array
+type Input = string | Uint8Array
 type Call = { args: readonly string[]; folder: string; env: NodeJS.ProcessEnv; input: Input | undefined }
 
 /** Thrown by `process.exit`, so that the command ends there. */
@@ -118,7 +118,7 @@ export function outcomeOf(child: ChildProcessWithoutNullStreams): Promise<Outcom
 let latest: Promise<unknown> = Promise.resolve()
 
 /** Runs a command with the given folder as its working directory, environment and input, after those called before. */
-export function runHere(call: Call): Promise<Outcome> {
+function runHere(call: Call): Promise<Outcome> {
   const outcome = latest.then(() => runNow(call))
   latest = outcome.catch(() => {})
   return outcome
