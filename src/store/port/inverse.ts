@@ -1,0 +1,68 @@
+/**
+ * The inverse part of the port: which names had a record, and when. For each record, name and uninterrupted time of
+ * being observed there is one span.
+ */
+
+import type { DomainName } from '../../values/domain-name.ts'
+import type { IpAddress } from '../../values/ip-address.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
+import type { Instant } from '../../values/time.ts'
+
+/** The record types whose data names a host. An SOA names two: its server, and the mailbox as a host name. */
+export const HOST_TYPES = ['NS', 'MX', 'CNAME', 'SOA'] as const satisfies readonly RecordType[]
+export type HostType = (typeof HOST_TYPES)[number]
+
+/**
+ * What is asked for.
+ * - `addresses`: A or AAAA records from `first` to `last`, both included and of one family.
+ * - `hosts`: records of `types` that name the host (canonical presentation form, RFC 1035). `below`: any host with more
+ *   labels before these (`*.example.com`). `starting`: any host that has more labels after these (`example.*`).
+ * - `text`: TXT records with exactly these character strings, in canonical form.
+ */
+export type InverseQuery =
+  | { by: 'addresses'; first: IpAddress; last: IpAddress }
+  | { by: 'hosts'; host: string; match: 'exact' | 'below' | 'starting'; types: readonly HostType[] }
+  | { by: 'text'; parts: readonly string[] }
+
+/**
+ * The data by which a span was found. `priority` only for MX. `role` only for SOA: which of its names the host is.
+ */
+export type SpanData =
+  | { type: 'A' | 'AAAA'; address: IpAddress }
+  | { type: 'NS' | 'CNAME'; host: string }
+  | { type: 'MX'; host: string; priority: number }
+  | { type: 'SOA'; host: string; role: 'primary_nameserver' | 'admin_email' }
+  | { type: 'TXT'; parts: readonly string[] }
+
+/** The first and the last observation of an uninterrupted time in which `name` showed the data. Unix seconds. */
+export type InverseSpan = { data: SpanData; name: DomainName; first: Instant; last: Instant }
+
+/** Bounds of the times of a span, all exclusive. */
+export type TimeFence = {
+  firstBefore?: Instant
+  firstAfter?: Instant
+  lastBefore?: Instant
+  lastAfter?: Instant
+}
+
+/**
+ * One page of spans, in the order of data, name and time. `position`: where the next page starts; null at the end. A
+ * page may be shorter than `limit`, and even empty, although more follow: each call reads a bounded number of spans, and
+ * a fence may exclude many.
+ */
+export type SpanPage = { spans: InverseSpan[]; position: Uint8Array | null }
+
+/** One page of names of owners, in an order of the store. `position` as in SpanPage. */
+export type OwnerPage = { names: DomainName[]; position: Uint8Array | null }
+
+/** How far the index of a store that is older than it is filled, from 0 to 1; 1 if it is complete. */
+export type InverseProgress = { share: number }
+
+export interface InverseReader {
+  /** The spans of a query after `position` (null: from the first), from one snapshot. `last` is exact at that moment. */
+  spans(query: InverseQuery, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<SpanPage>
+  /** The names that ever had DNS records and match, as `match` of `hosts` says. */
+  owners(name: string, match: 'below' | 'starting', position: Uint8Array | null, limit: number): Promise<OwnerPage>
+  /** While it is below 1, pages lack names that were stored before the index existed. */
+  progress(): Promise<InverseProgress>
+}
