@@ -196,19 +196,15 @@ export class InverseMaintainer {
 }
 
 /**
- * Maintains the index beside a writer without a server, if no other process does. `keepUp` merges while there are too
- * many runs; the rest is merged after `work`.
+ * Keeps the number of runs within bounds beside a writer, if no other process maintains the index: `work` calls `keepUp`
+ * after each batch. Fewer runs are left as they are, because merging them costs more than a few look-ups gain.
  */
 export async function withInverseMaintenance<Result>(
   indexing: InverseIndexing,
   signal: AbortSignal,
   work: (keepUp: () => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
-  const ran = await withMaintainer(indexing, signal, async (maintainer, until) => {
-    const result = await work(() => maintainer.keepUp(until))
-    while (!until.aborted && (await maintainer.step())) indexing.reporter.progress({ ...maintainer.progress })
-    return result
-  })
+  const ran = await withMaintainer(indexing, signal, (maintainer, until) => work(() => maintainer.keepUp(until)))
   return ran === null ? work(async () => {}) : ran.result
 }
 

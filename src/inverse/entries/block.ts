@@ -70,10 +70,13 @@ export class BlockWriter {
   #base = 0
   #lastEvent = 0
 
-  /** Adds an entry of which `key` has the first `length` bytes and `events` the first `count` numbers. */
-  add(key: Uint8Array, length: number, events: ArrayLike<number>, count: number): void {
+  /**
+   * Adds an entry of which `key` has the first `length` bytes and `events` the first `count` numbers. `known`: bytes that
+   * the key is known to share with the one before.
+   */
+  add(key: Uint8Array, length: number, events: ArrayLike<number>, count: number, known = 0): void {
     for (let from = 0; from === 0 || from < count; from += MAX_EVENTS)
-      this.#addPart(key, length, events, from, Math.min(count, from + MAX_EVENTS))
+      this.#addPart(key, length, events, from, Math.min(count, from + MAX_EVENTS), known)
   }
 
   /** Returns the blocks that are complete, and with `all` the last one too. The caller owns them. */
@@ -82,10 +85,10 @@ export class BlockWriter {
     return this.#finished.splice(0)
   }
 
-  #addPart(key: Uint8Array, length: number, events: ArrayLike<number>, from: number, to: number): void {
+  #addPart(key: Uint8Array, length: number, events: ArrayLike<number>, from: number, to: number, known: number): void {
     if (this.#end === 0) this.#beginBlock(to > from ? events[from]! : 0)
-    let shared = 0
     const most = Math.min(length, this.#keyLength)
+    let shared = Math.min(known, most)
     while (shared < most && key[shared] === this.#key[shared]) shared++
     this.#writeNumber(shared)
     this.#writeNumber(length - shared)

@@ -2,20 +2,41 @@
 
 import { type Block, BlockWriter, MAX_KEY_BYTES } from './block.ts'
 
-const INITIAL_BYTES = 2 ** 16
-const INITIAL_EVENTS = 2 ** 11
+const INITIAL_BYTES = 2 ** 18
+const INITIAL_EVENTS = 2 ** 14
+/** The number of the name of a set's key, which is empty. */
+const NO_NAME = 0
+
+/** Numbers of texts in the order in which they came. */
+class Numbering {
+  readonly texts: string[] = []
+  readonly #numbers = new Map<string, number>()
+
+  /** The number of a text that comes once. */
+  add(text: string): number {
+    return this.texts.push(text) - 1
+  }
+
+  numberOf(text: string): number {
+    const known = this.#numbers.get(text)
+    if (known !== undefined) return known
+    this.#numbers.set(text, this.texts.length)
+    return this.add(text)
+  }
+}
 
 /**
- * The keys are in one buffer, and the events in one array. What is sorted are their indexes: by three-way radix
- * quicksort (Bentley and Sedgewick 1997), which looks at each byte that tells keys apart about once. That takes a sixth
- * of the time of sorting texts.
+ * Most events have a value or a name in common, so that values and names are sorted once each, and the events by their
+ * numbers. That takes a tenth of the time of sorting a text for each event.
  */
 export class EventCollector {
-  #bytes = Buffer.allocUnsafe(INITIAL_BYTES)
-  #end = 0
-  /** For each event the place of its key, its length, and the event; 0 in a set of names. */
-  #starts = new Uint32Array(INITIAL_EVENTS)
-  #lengths = new Uint16Array(INITIAL_EVENTS)
+  readonly #values = new Numbering()
+  readonly #names = new Numbering()
+  #name = ''
+  #nameNumber = this.#names.add('')
+  /** For each event the numbers of its value and its name, and the event; 0 in a set of names. */
+  #valueOf = new Uint32Array(INITIAL_EVENTS)
+  #nameOf = new Uint32Array(INITIAL_EVENTS)
   #events = new Float64Array(INITIAL_EVENTS)
   #count = 0
 
@@ -24,72 +45,128 @@ export class EventCollector {
     return this.#count
   }
 
-  /** Adds an event of the key that consists of `value` and `name`; 0 for none. */
+  /** Adds an event of the key that consists of `value` and `name`. */
   add(value: string, name: string, event: number): void {
-    if (this.#end + MAX_KEY_BYTES > this.#bytes.length) this.#growBytes()
-    if (this.#count === this.#starts.length) this.#growEvents()
-    const start = this.#end
-    this.#append(value)
-    this.#append(name)
-    this.#starts[this.#count] = start
-    this.#lengths[this.#count] = this.#end - start
-    this.#events[this.#count++] = event
+    if (name !== this.#name) {
+      this.#name = name
+      this.#nameNumber = this.#names.numberOf(name)
+    }
+    this.#push(this.#values.numberOf(value), this.#nameNumber, event)
+  }
+
+  /** Adds the key of a set of names. It must be added once. */
+  addToSet(key: string): void {
+    this.#push(this.#values.add(key), NO_NAME, 0)
   }
 
   /** The blocks of all events, sorted, each event once. */
   pack(): Block[] {
-    const order = Uint32Array.from({ length: this.#count }, (_, index) => index)
-    this.#sort(order, 0, this.#count, 0)
+    const [values, names] = [this.#values.texts, this.#names.texts]
+    const byName = sortedBy(numbersTo(this.#count), this.#nameOf, ranksOf(names))
+    const order = sortedBy(byName, this.#valueOf, ranksOf(values))
     const writer = new BlockWriter()
+    const key = new Uint8Array(MAX_KEY_BYTES)
+    let value = -1
+    let valueEnd = 0
     for (let from = 0; from < order.length; ) {
+      const first = order[from]!
+      const shared = this.#valueOf[first] === value ? valueEnd : 0
+      if (shared === 0) {
+        value = this.#valueOf[first]!
+        valueEnd = writeText(key, 0, values[value]!)
+      }
+      const name = this.#nameOf[first]!
       let to = from + 1
-      while (to < order.length && this.#hasSameKey(order[from]!, order[to]!)) to++
-      const events = to - from === 1 ? [this.#events[order[from]!]!] : this.#sortedEvents(order.subarray(from, to))
-      const start = this.#starts[order[from]!]!
-      const length = this.#lengths[order[from]!]!
-      writer.add(this.#bytes.subarray(start, start + length), length, events, events[0] === 0 ? 0 : events.length)
+      while (to < order.length && this.#valueOf[order[to]!] === value && this.#nameOf[order[to]!] === name) to++
+      const events = to - from === 1 ? [this.#events[first]!] : this.#sortedEvents(order.subarray(from, to))
+      const length = writeText(key, valueEnd, names[name]!)
+      writer.add(key, length, events, events[0] === 0 ? 0 : events.length, shared)
       from = to
     }
     return writer.take(true)
   }
 
-  #append(text: string): void {
-    const bytes = this.#bytes
-    let end = this.#end
-    for (let at = 0; at < text.length; at++) bytes[end++] = text.charCodeAt(at)
-    this.#end = end
+  #push(value: number, name: number, event: number): void {
+    if (this.#count === this.#events.length) this.#grow()
+    this.#valueOf[this.#count] = value
+    this.#nameOf[this.#count] = name
+    this.#events[this.#count++] = event
   }
 
-  #growBytes(): void {
-    const larger = Buffer.allocUnsafe(2 * this.#bytes.length)
-    larger.set(this.#bytes)
-    this.#bytes = larger
-  }
-
-  #growEvents(): void {
-    const grow = <A extends Uint32Array | Uint16Array | Float64Array>(to: A, from: A): A => {
-      to.set(from)
-      return to
-    }
-    this.#starts = grow(new Uint32Array(2 * this.#count), this.#starts)
-    this.#lengths = grow(new Uint16Array(2 * this.#count), this.#lengths)
-    this.#events = grow(new Float64Array(2 * this.#count), this.#events)
+  #grow(): void {
+    const [values, names, events] = [this.#valueOf, this.#nameOf, this.#events]
+    this.#valueOf = new Uint32Array(2 * this.#count)
+    this.#nameOf = new Uint32Array(2 * this.#count)
+    this.#events = new Float64Array(2 * this.#count)
+    this.#valueOf.set(values)
+    this.#nameOf.set(names)
+    this.#events.set(events)
   }
 
   #sortedEvents(same: Uint32Array): number[] {
     return [...new Set(Array.from(same, (index) => this.#events[index]!))].sort((a, b) => a - b)
   }
+}
 
-  #hasSameKey(a: number, b: number): boolean {
-    const length = this.#lengths[a]!
-    if (this.#lengths[b] !== length) return false
-    const [startA, startB] = [this.#starts[a]!, this.#starts[b]!]
-    for (let at = length - 1; at >= 0; at--) if (this.#bytes[startA + at] !== this.#bytes[startB + at]) return false
-    return true
+function numbersTo(count: number): Uint32Array {
+  const numbers = new Uint32Array(count)
+  for (let number = 0; number < count; number++) numbers[number] = number
+  return numbers
+}
+
+/** A stable counting sort of indexes by the rank of their number. */
+function sortedBy(indexes: Uint32Array, numberOf: Uint32Array, ranks: Uint32Array): Uint32Array {
+  const ends = new Uint32Array(ranks.length + 1)
+  for (const index of indexes) ends[ranks[numberOf[index]!]! + 1]!++
+  for (let rank = 0; rank < ranks.length; rank++) ends[rank + 1]! += ends[rank]!
+  const sorted = new Uint32Array(indexes.length)
+  for (const index of indexes) sorted[ends[ranks[numberOf[index]!]!]!++] = index
+  return sorted
+}
+
+/** For each of several texts, which differ, its place in their order. */
+function ranksOf(texts: readonly string[]): Uint32Array {
+  const order = new TextOrder(texts).sorted()
+  const ranks = new Uint32Array(texts.length)
+  for (let rank = 0; rank < order.length; rank++) ranks[order[rank]!] = rank
+  return ranks
+}
+
+/**
+ * Sorts texts of one byte per character by three-way radix quicksort (Bentley and Sedgewick 1997), which looks at each
+ * byte that tells them apart about once.
+ */
+class TextOrder {
+  #bytes = new Uint8Array(INITIAL_BYTES)
+  readonly #starts: Uint32Array
+  readonly #order: Uint32Array
+
+  constructor(texts: readonly string[]) {
+    this.#order = numbersTo(texts.length)
+    this.#starts = new Uint32Array(texts.length + 1)
+    let end = 0
+    for (const [number, text] of texts.entries()) {
+      while (end + text.length > this.#bytes.length) this.#grow()
+      end = writeText(this.#bytes, end, text)
+      this.#starts[number + 1] = end
+    }
   }
 
-  /** Sorts a range of indexes by their keys, which are equal before the byte at `depth`. */
-  #sort(order: Uint32Array, from: number, to: number, depth: number): void {
+  /** The numbers of the texts in their order. */
+  sorted(): Uint32Array {
+    this.#sort(0, this.#order.length, 0)
+    return this.#order
+  }
+
+  #grow(): void {
+    const larger = new Uint8Array(2 * this.#bytes.length)
+    larger.set(this.#bytes)
+    this.#bytes = larger
+  }
+
+  /** Sorts a range of texts, which are equal before the byte at `depth`. */
+  #sort(from: number, to: number, depth: number): void {
+    const order = this.#order
     let [low, high, at] = [from, to, depth]
     while (high - low > 1) {
       const pivot = this.#byteAt(order[low + ((high - low) >> 1)]!, at)
@@ -101,17 +178,24 @@ export class EventCollector {
         else if (byte > pivot) swap(order, next, --greater)
         else next++
       }
-      this.#sort(order, low, less, at)
-      this.#sort(order, greater, high, at)
+      this.#sort(low, less, at)
+      this.#sort(greater, high, at)
       if (pivot < 0) return
       ;[low, high, at] = [less, greater, at + 1]
     }
   }
 
-  /** -1 after the end of the key. */
-  #byteAt(index: number, at: number): number {
-    return at < this.#lengths[index]! ? this.#bytes[this.#starts[index]! + at]! : -1
+  /** -1 after the end of the text. */
+  #byteAt(number: number, at: number): number {
+    const index = this.#starts[number]! + at
+    return index < this.#starts[number + 1]! ? this.#bytes[index]! : -1
   }
+}
+
+/** Writes a text of one byte per character and returns where it ends. */
+function writeText(bytes: Uint8Array, start: number, text: string): number {
+  for (let at = 0; at < text.length; at++) bytes[start + at] = text.charCodeAt(at)
+  return start + text.length
 }
 
 function swap(order: Uint32Array, a: number, b: number): void {

@@ -6,7 +6,7 @@
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import { endEvent, startEvent } from './block.ts'
-import { valueKeysOfRecord } from './value-key.ts'
+import { soaKeys, valueKeysOfRecord } from './value-key.ts'
 
 /** Events by value key: `events[i]` is one of `keys[i]`. */
 export type RecordEvents = { keys: string[]; events: number[] }
@@ -27,11 +27,24 @@ export function valueKeysOfSet(type: RecordType, text: string): readonly string[
   const cache = cachedSets[type]
   const known = cache?.get(text)
   if (known !== undefined) return known
-  const keys = (JSON.parse(text) as unknown[]).flatMap((values) => valueKeysOfRecord(type, values))
+  const keys = readKeys(type, text)
   const once = keys.length > 1 ? [...new Set(keys)] : keys
   if (cache?.size === MAX_CACHED_SETS) cache.clear()
   cache?.set(text, once)
   return once
+}
+
+/**
+ * Texts without a backslash are split: JSON.parse would take three times as long. Addresses, hosts and the first two
+ * values of an SOA contain no quotes then.
+ */
+function readKeys(type: RecordType, text: string): string[] {
+  if (type !== 'MX' && type !== 'TXT' && !text.includes('\\')) {
+    const parts = text.split('"')
+    if (type !== 'SOA') return parts.flatMap((part, at) => (at % 2 === 1 ? valueKeysOfRecord(type, part) : []))
+    if (parts.length === 5) return soaKeys(parts[1]!, parts[3]!)
+  }
+  return (JSON.parse(text) as unknown[]).flatMap((values) => valueKeysOfRecord(type, values))
 }
 
 /**

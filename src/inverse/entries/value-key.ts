@@ -27,6 +27,8 @@ export const KEY_KIND = {
   ownerStarting: 's',
 } as const
 
+const HOST_KIND_CODE = KEY_KIND.host.charCodeAt(0)
+
 /** The type codes of the IANA registry of DNS parameters (RFC 1035, section 3.2.2; RFC 3596), as one character. */
 const TYPE_CODES: Readonly<Record<RecordType, string>> = {
   A: '\x01',
@@ -49,8 +51,10 @@ const DATA_END = '\x00'
 const MAX_PLAIN_TEXT_BYTES = 64
 /** The length of a text that is stored as its digest. */
 const DIGEST_LENGTH = '\xff'
-/** Hosts whose reversed labels are kept: most names share few hosts. */
-const MAX_CACHED_HOSTS = 4096
+/** The keys of the hosts of SOA records that are kept: most names share few hosts. */
+const MAX_CACHED_KEYS = 8192
+const SERVER_KEYS = new Map<string, string>()
+const MAILBOX_KEYS = new Map<string, string>()
 
 /** The value keys of one stored record (`values/records/stored-records.ts`): two for an SOA, none if it has no host. */
 export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
@@ -62,13 +66,22 @@ export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
   }
   if (type !== 'SOA') return [hostKey(values as string, type)]
   const [server, email] = values as [string, string]
-  const mailbox = parseHostName(mailboxName(email))
-  return [`${hostKey(server, 'SOA')}\x00`, ...(mailbox === null ? [] : [`${hostKey(mailbox, 'SOA')}\x01`])]
+  return soaKeys(server, email)
+}
+
+/** The value keys of an SOA: of its server, and of its mailbox if that can be a host name. */
+export function soaKeys(server: string, email: string): string[] {
+  const mailbox = cached(MAILBOX_KEYS, email, () => {
+    const host = parseHostName(mailboxName(email))
+    return host === null ? '' : `${hostKey(host, 'SOA')}\x01`
+  })
+  const key = cached(SERVER_KEYS, server, () => `${hostKey(server, 'SOA')}\x00`)
+  return mailbox === '' ? [key] : [key, mailbox]
 }
 
 /** The value key of an address. */
 export function addressKey(address: IpAddress): string {
-  return Buffer.from(packAddress(address)).toString('latin1')
+  return String.fromCharCode(...packAddress(address))
 }
 
 /** The value key of a TXT record. */
@@ -94,21 +107,26 @@ export function hostItselfPrefix(host: string): string {
   return hostPrefix(host) + DATA_END
 }
 
-const reversedHosts = new Map<string, string>()
-
 /** The labels of a host in reverse order, each with LABEL_END. */
 export function reversedLabels(host: string): string {
-  const known = reversedHosts.get(host)
-  if (known !== undefined) return known
   let reversed = ''
   for (const label of labelsOf(host)) reversed = label + LABEL_END + reversed
-  if (reversedHosts.size === MAX_CACHED_HOSTS) reversedHosts.clear()
-  reversedHosts.set(host, reversed)
   return reversed
 }
 
+/** Returns the known value of a key, or makes it. */
+function cached(cache: Map<string, string>, key: string, make: () => string): string {
+  let value = cache.get(key)
+  if (value === undefined) {
+    value = make()
+    if (cache.size === MAX_CACHED_KEYS) cache.clear()
+    cache.set(key, value)
+  }
+  return value
+}
+
 /** The inverse of reversedLabels. */
-export function hostOfReversedLabels(reversed: string): string {
+function hostOfReversedLabels(reversed: string): string {
   return reversed === '' ? '.' : reversed.slice(0, -1).split(LABEL_END).reverse().join('.')
 }
 
@@ -135,9 +153,14 @@ export function latin1Bytes(key: string): Buffer {
   return Buffer.from(key, 'latin1')
 }
 
-/** The reversed labels of the host of a value key; null if the key has none. */
-export function reversedHostOf(valueKey: string): string | null {
-  return valueKey[0] === KEY_KIND.host ? valueKey.slice(1, valueKey.indexOf(DATA_END)) : null
+/** Whether a value key names a host. */
+export function namesHost(valueKey: string): boolean {
+  return valueKey.charCodeAt(0) === HOST_KIND_CODE
+}
+
+/** The host that a value key names. */
+export function hostOfValueKey(valueKey: string): string {
+  return hostOfReversedLabels(valueKey.slice(1, valueKey.indexOf(DATA_END)))
 }
 
 /** What a value key says. `detail` of MX is its priority. */
