@@ -47,10 +47,10 @@ export async function readTimelines(
  * The record that a span shows. For an SOA, which the index finds by one of its names, it is the one at the end of the
  * span; null if the name has been forgotten since.
  */
-export async function recordOfSpan(
+export function recordOfSpan(
   facts: Pick<FactsReader, 'history'>,
   { name, data, last }: InverseSpan,
-): Promise<AnyRecord | null> {
+): AnyRecord | Promise<AnyRecord | null> {
   return data.type === 'SOA' ? soaAt(facts, name, last) : recordOfData(data)
 }
 

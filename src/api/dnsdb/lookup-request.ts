@@ -72,10 +72,9 @@ function readPattern(text: string): { host: string; match: RrsetTarget['match'] 
   const plain = text.endsWith('.') && text.length > 1 ? text.slice(0, -1) : text
   const isBelow = plain.startsWith('*.')
   const isStarting = plain.endsWith('.*')
+  if (plain === '*' || (isBelow && isStarting))
+    throw invalid('A wildcard is the label at one end of a name: send *.example.com or example.*')
   const rest = plain.slice(isBelow ? 2 : 0, isStarting ? -2 : undefined)
-  if ((isBelow && isStarting) || rest === '' || rest === '.' || (rest.includes('*') && isBelow !== isStarting))
-    if (isBelow || isStarting)
-      throw invalid('A wildcard is one label at one end of a name: send *.example.com or example.*')
   return { host: readHost(rest), match: isBelow ? 'below' : isStarting ? 'starting' : 'exact' }
 }
 

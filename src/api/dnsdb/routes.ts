@@ -53,8 +53,10 @@ export function addDnsdbRoutes(app: FastifyInstance, context: ApiContext): void 
   const refuse = handlerOf(context, async () => {
     throw new ApiError('endpoint_unknown')
   })
-  addRoute(app, context, '/dnsdb/v2/*', READ_METHODS, refuse)
-  app.route({ method: WRITE_METHODS, url: '/dnsdb/v2/*', handler: refuse })
+  for (const url of ['/dnsdb/v2', '/dnsdb/v2/*']) {
+    addRoute(app, context, url, READ_METHODS, refuse)
+    app.route({ method: WRITE_METHODS, url, handler: refuse })
+  }
 }
 
 /** Returns the response, or null if it was sent already. */

@@ -126,9 +126,9 @@ export async function* rdataRows(
   let isCut = false
   for (const search of searches) {
     for await (const spans of mergedSpans(readers.inverse, search, selection, budget)) {
-      const found = await Promise.all(spans.map((span) => rowsOfSpan(readers.facts, search, selection, span)))
-      isCut ||= found.some(({ more }) => more)
-      yield found.flatMap(({ rows }) => rows)
+      const { rows, more } = await readRows(readers.facts, search, selection, spans)
+      isCut ||= more
+      yield rows
       await yieldToEventLoop()
     }
     if (budget.isExceeded) return true
@@ -186,20 +186,25 @@ function mergeSpans(a: CountedSpan, b: CountedSpan): CountedSpan {
   return { ...a, first: Math.min(a.first, b.first), last: Math.max(a.last, b.last), count: a.count + b.count }
 }
 
-type RowsOfSpan = { rows: DnsdbRow[]; more: boolean }
+type ReadRows = { rows: DnsdbRow[]; more: boolean }
 
-async function rowsOfSpan(
+async function readRows(
   facts: FactsReader,
   { soa }: RdataSearch,
   { isAggregated }: SpanSelection,
-  span: CountedSpan,
-): Promise<RowsOfSpan> {
-  if (soa !== null) return soaRows(facts, span.name, soa, isAggregated)
-  const { name, data, first, last, count } = span
-  const record = await recordOfSpan(facts, span)
-  if (record === null) return { rows: [], more: false }
-  const rdata = [formatAbsolutePresentation(data.type, record)]
-  return { rows: [{ name, type: data.type, rdata, bailiwick: null, first, last, count }], more: false }
+  spans: readonly CountedSpan[],
+): Promise<ReadRows> {
+  if (soa !== null) {
+    const found = await Promise.all(spans.map(({ name }) => soaRows(facts, name, soa, isAggregated)))
+    return { rows: found.flatMap(({ rows }) => rows), more: found.some(({ more }) => more) }
+  }
+  const records = await Promise.all(spans.map((span) => recordOfSpan(facts, span)))
+  const rows = spans.flatMap(({ name, data: { type }, first, last, count }, index): DnsdbRow[] => {
+    const record = records[index]!
+    if (record === null) return []
+    return [{ name, type, rdata: [formatAbsolutePresentation(type, record)], bailiwick: null, first, last, count }]
+  })
+  return { rows, more: false }
 }
 
 /** The times in which a name showed exactly this SOA: the index knows only the times of its names. */
@@ -208,7 +213,7 @@ async function soaRows(
   name: DomainName,
   soa: Uint8Array,
   isAggregated: boolean,
-): Promise<RowsOfSpan> {
+): Promise<ReadRows> {
   const [found] = await readTimelines(facts, name, ['SOA'], MAX_STATES)
   const { timeline, more } = found!
   const states = timeline.states.map((state) => ({
