@@ -1,5 +1,6 @@
 /** The change: what must be written for one name after observations were applied to its known state. */
 
+import type { RecordEvents } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
@@ -39,6 +40,8 @@ export type FactChanges = {
   redirectAfter: DomainName | null
   /** The terms of the start page. Undefined: unchanged. Null: remove them. */
   terms: PageTerms | null | undefined
+  /** What the inverse index learns. `isNewOwner`: the name has DNS records for the first time. */
+  inverse: RecordEvents & { isNewOwner: boolean }
 }
 
 /** The write of one name. The store rejects it if `state.version` is not the version in the store. */

@@ -1,5 +1,6 @@
 /** The draft: what is known of one name while observations are applied to it, and the change that results. Pure. */
 
+import type { RecordEvents } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { RecordType } from '../values/records/dns-record.ts'
@@ -20,6 +21,7 @@ export type ObservationDraft = {
   interruptions: (Interruption & { type: RecordType })[]
   firstSeen: { address: IpAddress; since: Instant }[]
   terms: PageTerms | null | undefined
+  recordEvents: RecordEvents
   touched: boolean
   /** When the name is due, after the observations applied so far. */
   plan: ProbePlan
@@ -43,6 +45,7 @@ export function startDraft(
     interruptions: [],
     firstSeen: [],
     terms: undefined,
+    recordEvents: { keys: [], events: [] },
     touched: false,
     plan: state,
     intervals,
@@ -68,6 +71,13 @@ export function changeOf(draft: ObservationDraft): Change | null {
       redirectBefore: before.web?.redirects_to ?? null,
       redirectAfter: current.web?.redirects_to ?? null,
       terms: draft.terms,
+      inverse: { ...draft.recordEvents, isNewOwner: !hasRecords(before) && hasRecords(current) },
     },
   }
+}
+
+/** Returns whether the name has had a record of any type. A type that never had one has no state. */
+function hasRecords({ states }: CurrentFacts): boolean {
+  for (const _type in states) return true
+  return false
 }

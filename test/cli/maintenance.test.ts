@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
+import { NO_RECORD_EVENTS } from '../../src/inverse/entries/record-events.ts'
 import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
@@ -11,7 +12,15 @@ import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 /** A change that only touches the current facts. */
-const NOTHING_MOVED = { superseded: [], interruptions: [], firstSeen: [], arrived: [], left: [], terms: undefined }
+const NOTHING_MOVED = {
+  superseded: [],
+  interruptions: [],
+  firstSeen: [],
+  arrived: [],
+  left: [],
+  terms: undefined,
+  inverse: NO_RECORD_EVENTS,
+}
 
 suite('upkeep', { concurrency: 2 }, () => {
   test('check reports that nothing is wrong, or one line per fault with exit code 1', async (t) => {

@@ -158,6 +158,45 @@ export class Model {
     return (this.#domains.get(name)?.facts.interruptions[type] ?? []).toReversed()
   }
 
+  /** The names that ever had records. */
+  owners(): DomainName[] {
+    return this.#names().filter((name) => RECORD_TYPES.some((type) => this.history(name, type).length > 0))
+  }
+
+  /** Every span of every name, in no order. The data of a record is one value, or two for an SOA. */
+  spans(): ModelSpan[] {
+    return this.#names().flatMap((name) => RECORD_TYPES.flatMap((type) => this.#spansOf(name, type)))
+  }
+
+  /** Looks at one value after another, through all times in which the type was observed continuously. */
+  #spansOf(name: DomainName, type: RecordType): ModelSpan[] {
+    const { clocks, facts } = this.#domains.get(name)!
+    const cuts = facts.interruptions[type]
+    const spans: ModelSpan[] = []
+    const values = new Set(facts.states[type].flatMap(({ records }) => records.flatMap((each) => valuesOf(type, each))))
+    for (const value of values) {
+      let span: ModelSpan | null = null
+      for (const { first_seen, last_confirmed, records } of facts.states[type]) {
+        const end = last_confirmed ?? clocks[type]!
+        if (!records.some((each) => valuesOf(type, each).includes(value))) {
+          span = null
+          continue
+        }
+        if (span === null || cuts.some(({ seen_again }) => seen_again === first_seen)) {
+          span = { value, name, first: first_seen, last: end }
+          spans.push(span)
+        }
+        for (const { last_seen, seen_again } of cuts.filter((cut) => first_seen < cut.seen_again && cut.seen_again <= end)) {
+          span.last = last_seen
+          span = { value, name, first: seen_again, last: end }
+          spans.push(span)
+        }
+        span.last = end
+      }
+    }
+    return spans
+  }
+
   #names(): DomainName[] {
     return [...this.#domains.keys()].sort(compareBytewise)
   }
@@ -167,6 +206,19 @@ export class Model {
     const holding = [...A, ...AAAA].filter(({ records }) => records.some((record) => addressOf(record) === address))
     return formatInstant(Math.min(...holding.map(({ first_seen }) => first_seen)))
   }
+}
+
+/** A time in which a name showed a value: the type, and what `InverseSpan.data` says beside it. */
+export type ModelSpan = { value: string; name: DomainName; first: Instant; last: Instant }
+
+/** What a record says, as texts that begin with its type. */
+function valuesOf(type: RecordType, record: AnyRecord): string[] {
+  const { nameserver, target, mail_server, priority, parts, primary_nameserver, admin_email } = record as Record<string, unknown>
+  if (type === 'SOA')
+    return [`SOA primary_nameserver ${primary_nameserver}`, `SOA admin_email ${String(admin_email).replace('@', '.')}`]
+  if (type === 'TXT') return [`TXT ${JSON.stringify(parts)}`]
+  if (type === 'MX') return [`MX ${priority} ${mail_server}`]
+  return [`${type} ${nameserver ?? target ?? addressOf(record)}`]
 }
 
 const UNSEEN_WEB: WebPart = {

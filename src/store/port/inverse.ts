@@ -3,10 +3,13 @@
  * being observed there is one span.
  */
 
+import type { Block } from '../../inverse/entries/block.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
+import type { RunSlice } from '../inverse/portion.ts'
+import type { LockHold } from './jobs.ts'
 
 /** The record types whose data names a host. An SOA names two: its server, and the mailbox as a host name. */
 export const HOST_TYPES = ['NS', 'MX', 'CNAME', 'SOA'] as const satisfies readonly RecordType[]
@@ -65,4 +68,33 @@ export interface InverseReader {
   owners(name: string, match: 'below' | 'starting', position: Uint8Array | null, limit: number): Promise<OwnerPage>
   /** While it is below 1, pages lack names that were stored before the index existed. */
   progress(): Promise<InverseProgress>
+}
+
+/** A published run: a sorted part of the index. `bytes`: of its blocks. */
+export type InverseRun = { number: number; bytes: number }
+/** A portion of several runs that was read for a merge. `erasures`: how often entries had been erased before. */
+export type MergePortion = { slices: RunSlice[]; erasures: number }
+
+/**
+ * For the process that maintains the index, the holder of the lock `inverse`. Every write passes its lock. If the lock
+ * is lost, it writes nothing and returns null. Every write is one transaction of about 50 milliseconds.
+ */
+export interface InverseIndexStore {
+  /** The published runs, oldest first. */
+  runs(): Promise<InverseRun[]>
+  /** At most `blocks` blocks of each of the runs, from the first one that ends at or after `from`. */
+  portion(runs: readonly number[], from: Uint8Array, blocks: number): Promise<MergePortion>
+  /** Begins an unpublished run and returns its number. Unpublished runs of other holders are discarded. */
+  beginRun(hold: LockHold): Promise<number | null>
+  /**
+   * Adds blocks to an unpublished run. Returns false and writes nothing if entries were erased after the portion was
+   * read, because it may contain them: read it again.
+   */
+  writeBlocks(hold: LockHold, run: number, blocks: readonly Block[], erasures: number): Promise<boolean | null>
+  /** Publishes a run in the place of others. */
+  publishRun(hold: LockHold, run: number, replaced: readonly number[]): Promise<boolean | null>
+  /** Deletes at most `limit` blocks of replaced runs. Returns true if more are left. */
+  removeReplaced(hold: LockHold, limit: number): Promise<boolean | null>
+  /** Adds the next `limit` names of a store that is older than the index. `share`: 1 if all are added. */
+  fill(hold: LockHold, limit: number): Promise<InverseProgress | null>
 }

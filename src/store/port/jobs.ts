@@ -8,9 +8,10 @@ export const LOCK_SECONDS = 60
 export const RUN_RETENTION_SECONDS = 400 * SECONDS_PER_DAY
 
 /**
- * Locks, each held by at most one process. `scheduler` starts the other jobs; `index` maintains the index of /similar.
+ * Locks, each held by at most one process. `scheduler` starts the other jobs; `index` maintains the index of /similar,
+ * and `inverse` the inverse index.
  */
-export const LOCK_NAMES = ['scheduler', 'inbox', 'daily', 'followup', 'snapshot', 'index'] as const
+export const LOCK_NAMES = ['scheduler', 'inbox', 'daily', 'followup', 'snapshot', 'index', 'inverse'] as const
 export type LockName = (typeof LOCK_NAMES)[number]
 
 /** A held lock. Each acquisition of a lock has a higher fencing token. */

@@ -1,7 +1,7 @@
 /**
  * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
  * (accounts), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
- * (followers), similar (API) and similar index (indexer).
+ * (followers), similar (API) and similar index (indexer), inverse (API) and inverse index (indexer).
  *
  * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
  * addresses are canonical values already. A missing value is null or an empty page, never an exception. A method throws
@@ -17,6 +17,7 @@ import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import type { CertificateLogs } from './certificate-logs.ts'
 import type { CrawlRequests } from './crawl-requests.ts'
+import type { InverseIndexStore, InverseReader } from './inverse.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
@@ -27,6 +28,8 @@ export interface Store {
   readonly observations: ObservationStore
   readonly schedule: Schedule
   readonly facts: FactsReader
+  readonly inverse: InverseReader
+  readonly inverseIndex: InverseIndexStore
   readonly ledger: Ledger
   readonly crawlRequests: CrawlRequests
   readonly listing: Listing

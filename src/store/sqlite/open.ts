@@ -13,6 +13,8 @@ import { writeAheadLogOf } from './database/write-ahead-log.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
 import { openLongPages } from './facts/pages/long-pages.ts'
+import { sqliteInverse } from './inverse/inverse.ts'
+import { sqliteInverseIndex } from './inverse/maintenance.ts'
 import { openSqliteLedger } from './ledger/ledger.ts'
 import { openLedgerAt } from './ledger/ledger-location.ts'
 import { withReserve } from './ledger/writing/disk-reserve.ts'
@@ -71,10 +73,13 @@ function createSqliteStore(
   const path = files.facts
   const log = writeAheadLogOf(database, path)
   const longPages = openLongPages(path)
+  const beginRead = access === 'read' ? readTurns(database) : () => {}
   return {
     observations: sqliteObservations(database, log),
     schedule: sqliteSchedule(database, log, now),
-    facts: sqliteFacts(database, access === 'read' ? readTurns(database) : () => {}, longPages),
+    facts: sqliteFacts(database, beginRead, longPages),
+    inverse: sqliteInverse(database, beginRead),
+    inverseIndex: sqliteInverseIndex(database, log),
     ledger,
     crawlRequests: ledger,
     listing: sqliteListing(path, now),

@@ -51,7 +51,7 @@ function formatSoa({ primary_nameserver, admin_email, ...numbers }: SOARecord, f
 /**
  * The RNAME of a mail address (RFC 1035, section 8): dots of the mailbox are escaped, and the at-sign becomes a dot.
  */
-function mailboxName(email: string): string {
+export function mailboxName(email: string): string {
   const at = email.indexOf('@')
   return at < 0 ? email : `${email.slice(0, at).replace(/\\.|\./gs, escapedDot)}.${email.slice(at + 1)}`
 }

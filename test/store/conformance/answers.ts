@@ -1,19 +1,105 @@
 /** Compares every response of the four queries about a few names between a store and the model. */
 
 import assert from 'node:assert/strict'
-import type { DomainProfile, FactsReader, Lookup } from '../../../src/store/port/store.ts'
+import type { InverseQuery, InverseReader, InverseSpan, TimeFence } from '../../../src/store/port/inverse.ts'
+import type { DomainProfile, FactsReader, Lookup, Store } from '../../../src/store/port/store.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
-import type { Model } from '../model.ts'
+import type { Model, ModelSpan } from '../model.ts'
+import { ADDRESSES, TEXTS } from './arbitraries.ts'
 import { walkHistory, walkInterruptions, walkNeighbours, walkRedirects } from './reading/paging.ts'
 
 /** The names and addresses to query, in pages of `limit` rows. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }
 
 /** The store answers as the model does. */
-export async function agree(facts: FactsReader, model: Model, question: Question): Promise<void> {
+export async function agree(
+  { facts, inverse }: Pick<Store, 'facts' | 'inverse'>,
+  model: Model,
+  question: Question,
+): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
+  for (const [text, query] of INVERSE_QUERIES) await agreeBackwards(inverse, model, { text, query, ...question })
+  assert.deepEqual((await walkOwners(inverse, 'example', 'below', question.limit)).sort(), model.owners().filter((name) => name.endsWith('.example')))
+  assert.deepEqual(await walkOwners(inverse, 'c', 'starting', question.limit), model.owners().filter((name) => name.startsWith('c.')))
+}
+
+const HOST_TYPES = ['NS', 'MX', 'CNAME', 'SOA'] as const
+/** Queries of the inverse index with the values that they find, as a pattern. */
+const INVERSE_QUERIES: readonly [RegExp, InverseQuery][] = [
+  ...ADDRESSES.map((each): [RegExp, InverseQuery] => [
+    new RegExp(`^A+ ${each}$`),
+    { by: 'addresses', first: each, last: each },
+  ]),
+  [/^A 192\.0\.2\./, { by: 'addresses', first: '192.0.2.0' as IpAddress, last: '192.0.2.255' as IpAddress }],
+  [/^AAAA /, { by: 'addresses', first: '::' as IpAddress, last: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff' as IpAddress }],
+  ...(['one.example', 'two.example'] as const).map((host): [RegExp, InverseQuery] => [
+    new RegExp(`^(NS|MX|CNAME|SOA)( \\S+)? ${host}$`),
+    { by: 'hosts', host, match: 'exact', types: HOST_TYPES },
+  ]),
+  [/^MX \d+ one\.example$/, { by: 'hosts', host: 'one.example', match: 'exact', types: ['MX'] }],
+  [/^(NS|CNAME) \S+\.example$/, { by: 'hosts', host: 'example', match: 'below', types: ['NS', 'CNAME'] }],
+  [/^(NS|MX|CNAME|SOA)( \S+)? one\./, { by: 'hosts', host: 'one', match: 'starting', types: HOST_TYPES }],
+  ...TEXTS.map((parts): [RegExp, InverseQuery] => [
+    exactly(`TXT ${JSON.stringify(parts)}`),
+    { by: 'text', parts },
+  ]),
+]
+
+/** A pattern of this text alone. */
+function exactly(text: string): RegExp {
+  return new RegExp(`^${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`)
+}
+
+/** The walk of a query finds the spans of the model, each once, and with a fence those inside it. */
+async function agreeBackwards(
+  inverse: InverseReader,
+  model: Model,
+  { text, query, limit }: { text: RegExp; query: InverseQuery; limit: number },
+): Promise<void> {
+  const all = model.spans().filter(({ value }) => text.test(value))
+  const some = all[all.length >> 1]
+  const fences: TimeFence[] = [{}, ...(some ? [{ firstBefore: some.last }, { lastAfter: some.first, firstAfter: some.first - 1 }, { lastBefore: some.last }] : [])]
+  for (const fence of fences) {
+    const { firstBefore = Number.POSITIVE_INFINITY, firstAfter = 0, lastBefore = Number.POSITIVE_INFINITY, lastAfter = 0 } = fence
+    const expected = all.filter(({ first, last }) => first > firstAfter && first < firstBefore && last > lastAfter && last < lastBefore)
+    assert.deepEqual(inOrder(await walkSpans(inverse, query, fence, limit)), inOrder(expected), `${text} ${JSON.stringify(fence)}`)
+  }
+}
+
+function inOrder(spans: readonly ModelSpan[]): string[] {
+  return spans.map(({ value, name, first, last }) => `${value} | ${name} ${first} ${last}`).sort()
+}
+
+async function walkSpans(inverse: InverseReader, query: InverseQuery, fence: TimeFence, limit: number): Promise<ModelSpan[]> {
+  const found: ModelSpan[] = []
+  let position: Uint8Array | null = null
+  do {
+    const page: Awaited<ReturnType<InverseReader['spans']>> = await inverse.spans(query, fence, position, limit)
+    assert.ok(page.spans.length <= limit)
+    found.push(...page.spans.map(({ data, name, first, last }) => ({ value: valueOf(data), name, first, last })))
+    position = page.position
+  } while (position !== null)
+  return found
+}
+
+async function walkOwners(inverse: InverseReader, name: string, match: 'below' | 'starting', limit: number) {
+  const found: DomainName[] = []
+  let position: Uint8Array | null = null
+  do {
+    const page: Awaited<ReturnType<InverseReader['owners']>> = await inverse.owners(name, match, position, limit)
+    found.push(...page.names)
+    position = page.position
+  } while (position !== null)
+  return found
+}
+
+function valueOf(data: InverseSpan['data']): string {
+  if (data.type === 'TXT') return `TXT ${JSON.stringify(data.parts)}`
+  if (data.type === 'SOA') return `SOA ${data.role} ${data.host}`
+  if (data.type === 'MX') return `MX ${data.priority} ${data.host}`
+  return `${data.type} ${'host' in data ? data.host : data.address}`
 }
 
 async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Question): Promise<object> {

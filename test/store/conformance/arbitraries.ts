@@ -18,14 +18,15 @@ const V6 = ['2001:db8::2', '2001:db8::10', '::ffff:192.0.2.2']
 export const ADDRESSES: readonly IpAddress[] = [...V4, ...V6].map(address)
 
 const HOSTS = ['one.example', 'two.example']
+export const TEXTS: readonly (readonly string[])[] = [['ab'], ['a', 'b'], ['é\\255"'], ['']]
 const POOLS: Record<RecordType, readonly unknown[]> = {
   A: V4,
   AAAA: V6,
   NS: HOSTS,
   CNAME: HOSTS,
   MX: HOSTS.flatMap((mail_server) => [10, 9].map((priority) => ({ priority, mail_server }))),
-  TXT: [['ab'], ['a', 'b'], ['é\\255"'], ['']],
-  SOA: [1, 2, 3].flatMap((serial) => [soa(serial), soa(serial, 60)]),
+  TXT: TEXTS,
+  SOA: [1, 2, 3].flatMap((serial) => [soa(serial), soa(serial, 60), soa(serial, 60, HOSTS[0])]),
 }
 
 /** A list of one type: mostly one or two records, sometimes none. An SOA list has one, rarely two. */

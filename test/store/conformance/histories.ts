@@ -102,7 +102,7 @@ export const PROPERTIES: readonly Property[] = [
     async ({ store }, events, sizes, page) => {
       const model = new Model(NOW)
       assert.deepEqual(await happen(store, events, sizes), happenInModel(model, events))
-      await agree(store.facts, model, { ...EVERYTHING, ...page })
+      await agree(store, model, { ...EVERYTHING, ...page })
     },
   ),
   property(
@@ -114,7 +114,7 @@ export const PROPERTIES: readonly Property[] = [
       await happen(opened.store, events, sizes)
       const again = await happen(opened.store, events, sizes.toReversed())
       assert.deepEqual(again, fates.map(secondTime))
-      await agree((await opened.reopen()).facts, model, { ...EVERYTHING, ...page })
+      await agree(await opened.reopen(), model, { ...EVERYTHING, ...page })
     },
   ),
   property(
@@ -130,7 +130,7 @@ export const PROPERTIES: readonly Property[] = [
         const both = [fates[index], others[index]].sort()
         assert.deepEqual(both, [fate, secondTime(fate)].sort(), `event ${index}`)
       }
-      await agree(opened.store.facts, model, { ...EVERYTHING, ...page })
+      await agree(opened.store, model, { ...EVERYTHING, ...page })
     },
   ),
   property(
@@ -163,7 +163,7 @@ export const PROPERTIES: readonly Property[] = [
         assert.deepEqual(missing, [], `${of}: a row is skipped`)
       }
       assert.deepEqual(wrong, [])
-      await agree(opened.store.facts, model, { ...EVERYTHING, ...page })
+      await agree(opened.store, model, { ...EVERYTHING, ...page })
     },
   ),
 ]

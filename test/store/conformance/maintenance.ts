@@ -74,7 +74,7 @@ export function upkeep(engine: Engine): void {
     model.forget(name('c.example'))
     const reopened = await opened.reopen()
     const names = ['a.example', 'b.example', 'c.example', 'd.example', 't.example'].map(name)
-    await agree(reopened.facts, model, {
+    await agree(reopened, model, {
       names,
       addresses: ['192.0.2.1', '192.0.2.2', '::1'].map(address),
       limit: 2,

@@ -82,9 +82,9 @@ export function seen(domain: string, at: number, dns: DnsPart | null, web: WebPa
 }
 
 /** An SOA record in file format. `refresh` distinguishes records that differ in other fields than the serial. */
-export function soa(serial: number, refresh = 7200): object {
+export function soa(serial: number, refresh = 7200, server = 'ns.example'): object {
   return {
-    primary_nameserver: 'ns.example',
+    primary_nameserver: server,
     admin_email: 'admin@example',
     serial,
     refresh_seconds: refresh,

@@ -41,7 +41,7 @@ async function worldOf(t: TestContext, lossy = false) {
     return ingest(store, observations)
   }
   const agrees = async (): Promise<void> => {
-    await agree(one.facts, model, QUESTION)
+    await agree(one, model, QUESTION)
     assert.deepEqual(await faults(other), [])
   }
   return { one, other, hand, proxy: proxy!, observe, agrees }

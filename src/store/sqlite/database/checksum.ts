@@ -15,10 +15,11 @@ export const CHECKSUM_COLUMNS: Record<ChecksummedTable, readonly (readonly strin
   dns_interruption: checksumColumns('dns_interruption'),
   posting: [['segment', 'key', 'document', 'postings']],
   document_frequency: [['segment', 'last_term', 'counts']],
+  inverse_block: [['run', 'last_position', 'entries']],
 }
 
 export type ChecksummedFacts = 'facts' | 'dns_state' | 'dns_interruption'
-export type ChecksummedTable = ChecksummedFacts | 'posting' | 'document_frequency'
+export type ChecksummedTable = ChecksummedFacts | 'posting' | 'document_frequency' | 'inverse_block'
 
 /** A checksum is its version times this number, plus a CRC-32. */
 const VERSION_UNIT = 2 ** 32

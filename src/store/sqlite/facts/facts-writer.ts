@@ -10,6 +10,7 @@ import { formatInstant, type Instant } from '../../../values/time.ts'
 import { packFacts, packTerms } from '../../shared/columns.ts'
 import { columnNames } from '../../shared/tables.ts'
 import { type ChecksummedFacts, checksumOf } from '../database/checksum.ts'
+import { inverseWriter } from '../inverse/inverse.ts'
 import { type SqliteSharedRows, sharedRowWriter } from './shared-rows.ts'
 
 /** Writes of one transaction: call `write` for one name after another, then `finish` once. */
@@ -30,8 +31,10 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
   const writeTerms = termsWriter(database)
   const firstSeen = firstSeenWriter(database)
   const prepareSharedRows = sharedRowWriter(database)
+  const beginRun = inverseWriter(database)
   return () => {
     const shared = prepareSharedRows()
+    const run = beginRun()
     let last = (maxId.get() as { id: number | null }).id ?? 0
     const nextId = (): number => ++last
     return {
@@ -48,8 +51,12 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
           return formatInstant(firstSeenDates[index] ?? firstSeen.read(id, address))
         }
         queueSharedRows(shared, name, facts, firstSeenOf)
+        run.add(name, facts.inverse)
       },
-      finish: shared.finish,
+      finish() {
+        shared.finish()
+        run.finish()
+      },
     }
   }
 }

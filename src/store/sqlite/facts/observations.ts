@@ -23,10 +23,16 @@ import {
 } from '../../shared/columns.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
+import { nameEraser } from '../inverse/maintenance.ts'
 import { factsWriter } from './facts-writer.ts'
 import { sharedRowWriter } from './shared-rows.ts'
 
-type OwnRow = { id: number | null; addresses: string | null; redirects_to: DomainName | null }
+type OwnRow = {
+  id: number | null
+  addresses: string | null
+  redirects_to: DomainName | null
+  states: string | null
+}
 
 export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): ObservationStore {
   const crawlState = database.prepare(`select ${CRAWL_STATE_COLUMNS} from crawl_state where slot = ? and name = ?`)
@@ -122,7 +128,7 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
 /** Returns true if there was more than a tombstone. The version is incremented, so that a late write is rejected. */
 function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
-    'select v.id, f.addresses, f.redirects_to from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    'select v.id, f.addresses, f.redirects_to, f.states from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const writeTombstone = database.prepare(
     `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, ${TOMBSTONE_ID}, 1, ?, null, 0, 0)
@@ -137,6 +143,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     'delete from pending_page where id = ?',
   ].map((sql) => database.prepare(sql))
   const prepareSharedRows = sharedRowWriter(database)
+  const eraseFromIndex = nameEraser(database)
   return (name) => {
     const row = own.get(slotOf(name), name) as OwnRow | undefined
     writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
@@ -145,6 +152,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
+    if (row.id !== null && row.states !== null) eraseFromIndex({ id: row.id, name, states: row.states })
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
   }

@@ -124,7 +124,7 @@ export function lists(engine: Engine): void {
       await ingest(store, observations)
       for (const observation of observations) model.observe(observation)
       for (let limit = 1; limit <= 25; limit++) {
-        await agree(store.facts, model, { names: names.map(name), addresses: IN_ORDER, limit })
+        await agree(store, model, { names: names.map(name), addresses: IN_ORDER, limit })
         assert.deepEqual(await walkNeighbours(store.facts, IN_ORDER, limit), model.neighbours(IN_ORDER, null))
       }
     },

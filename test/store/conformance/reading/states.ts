@@ -160,7 +160,7 @@ export function states(engine: Engine): void {
       for (const [index, observation] of observations.entries()) {
         await ingest(store, index % 4 ? [observation] : observations.slice(0, index + 1))
         model.observe(observation)
-        await agree(store.facts, model, { names: [ONE], addresses: [], limit: 1 + (index % 5) })
+        await agree(store, model, { names: [ONE], addresses: [], limit: 1 + (index % 5) })
       }
       for (let limit = 1; limit <= chain.length + 1; limit++) {
         assert.deepEqual(await walkHistory(store.facts, ONE, 'SOA', limit), model.history(ONE, 'SOA'))

@@ -35,14 +35,14 @@ export function forgetting(engine: Engine): void {
       for (const observation of WORLD) model.observe(observation)
       assert.equal(await store.observations.forget(ONE), true)
       model.forget(ONE)
-      await agree(store.facts, model, QUESTION)
+      await agree(store, model, QUESTION)
       assert.equal(await store.facts.lookup(ONE), null)
       const history = await store.facts.history(ONE, RECORD_TYPES, null, 10)
       assert.deepEqual(
         RECORD_TYPES.map((type) => history[type].total),
         RECORD_TYPES.map(() => 0),
       )
-      await agree((await opened.reopen()).facts, model, QUESTION)
+      await agree(await opened.reopen(), model, QUESTION)
     },
   )
 
@@ -67,7 +67,7 @@ export function forgetting(engine: Engine): void {
         'stale',
       ])
       model.observe(seen('two.example', 9, null, web()))
-      await agree(store.facts, model, QUESTION)
+      await agree(store, model, QUESTION)
       assert.equal((await store.observations.crawlStates([ONE]))[0]!.forgotten, true)
     },
   )

@@ -85,7 +85,7 @@ export function threads(engine: Engine): void {
       const model = new Model(NOW)
       for (const observation of history) model.observe(observation)
       const question = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES, limit: 3 }
-      await agree(store.facts, model, question)
+      await agree(store, model, question)
     },
   )
 }

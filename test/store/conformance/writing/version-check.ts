@@ -38,7 +38,7 @@ export function gate(engine: Engine): void {
         'the other change of the batch is written',
       )
       for (const observation of [first, between, on('two.example', 3, '192.0.2.2')]) model.observe(observation)
-      await agree(store.facts, model, QUESTION)
+      await agree(store, model, QUESTION)
     },
   )
 
@@ -63,7 +63,7 @@ export function gate(engine: Engine): void {
       assert.deepEqual((await other.observations.save([theirs!])).rejected, [ONE])
       const model = new Model(NOW)
       model.observe(on('one.example', 1, '192.0.2.1'))
-      await agree(other.facts, model, QUESTION)
+      await agree(other, model, QUESTION)
     },
   )
 
@@ -74,7 +74,7 @@ export function gate(engine: Engine): void {
     await other.observations.forget(ONE)
     await other.observations.forget(TWO)
     assert.deepEqual((await store.observations.save(changes)).rejected.sort(), [ONE, TWO])
-    await agree(store.facts, new Model(NOW), QUESTION)
+    await agree(store, new Model(NOW), QUESTION)
   })
 
   testWithStore(engine, 'a failed save writes nothing, and the store stays usable', async (store) => {
@@ -91,7 +91,7 @@ export function gate(engine: Engine): void {
       [broken, good!],
     ]) {
       await assert.rejects(store.observations.save(batch), /planted/)
-      await agree(store.facts, new Model(NOW), QUESTION)
+      await agree(store, new Model(NOW), QUESTION)
     }
     assert.deepEqual((await store.observations.save([good!])).rejected, [])
   })

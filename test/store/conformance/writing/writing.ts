@@ -73,7 +73,7 @@ export function writing(engine: Engine): void {
         const observation = on(at % 2 ? 'one.example' : 'two.example', at, `192.0.2.${1 + (at % 3)}`)
         await ingest(at % 3 ? store : other, [observation])
         model.observe(observation)
-        await agree(at % 2 ? store.facts : other.facts, model, QUESTION)
+        await agree(at % 2 ? store : other, model, QUESTION)
       }
     },
   )

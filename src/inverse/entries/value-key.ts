@@ -1,0 +1,165 @@
+/**
+ * The keys of the inverse index: what a record says, as bytes that sort in the order of the index. A key is a text of
+ * one character per byte, because texts are cheaper to build, compare and sort than buffers.
+ *
+ *     value key = kind, data, and for a host: 0, type, detail
+ *
+ * A host is stored with its labels reversed, each followed by 1, so that all hosts below a name are one range of keys.
+ */
+
+import { hash } from 'node:crypto'
+import { type IpAddress, packAddress, unpackAddress } from '../../values/ip-address.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
+import { parseHostName } from '../../values/records/host-name.ts'
+import { mailboxName } from '../../values/records/presentation.ts'
+
+/**
+ * The first byte of a key. Those of addresses are the first bytes of `packAddress`. `knownHost` and the owners are sets of names without times: hosts in the order of their
+ * labels, and names that have DNS records, in both orders. Never change a value: stores contain it.
+ */
+export const KEY_KIND = {
+  ipv4: '\x04',
+  ipv6: '\x06',
+  host: 'h',
+  text: 't',
+  knownHost: 'k',
+  ownerBelow: 'o',
+  ownerStarting: 's',
+} as const
+
+/** The type codes of the IANA registry of DNS parameters (RFC 1035, section 3.2.2; RFC 3596), as one character. */
+const TYPE_CODES: Readonly<Record<RecordType, string>> = {
+  A: '\x01',
+  NS: '\x02',
+  CNAME: '\x05',
+  SOA: '\x06',
+  MX: '\x0f',
+  TXT: '\x10',
+  AAAA: '\x1c',
+}
+const TYPE_OF_CODE = new Map(Object.entries(TYPE_CODES).map(([type, code]) => [code, type as RecordType]))
+
+/** The host of an SOA that a key is about. */
+export const SOA_ROLES = { '\x00': 'primary_nameserver', '\x01': 'admin_email' } as const
+
+/** Ends each label of a host. No byte of a label is lower (`values/records/host-name.ts`). */
+const LABEL_END = '\x01'
+const DATA_END = '\x00'
+/** A text of at most this many bytes is stored as it is, and a longer one as its SHA-256. */
+const MAX_PLAIN_TEXT_BYTES = 64
+/** The length of a text that is stored as its digest. */
+const DIGEST_LENGTH = '\xff'
+/** Hosts whose reversed labels are kept: most names share few hosts. */
+const MAX_CACHED_HOSTS = 4096
+
+/** The value keys of one stored record (`values/records/stored-records.ts`): two for an SOA, none if it has no host. */
+export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
+  if (type === 'A' || type === 'AAAA') return [addressKey(values as IpAddress)]
+  if (type === 'TXT') return [textKey(values as string[])]
+  if (type === 'MX') {
+    const [priority, host] = values as [number, string]
+    return [hostKey(host, 'MX') + String.fromCharCode(priority >> 8, priority & 0xff)]
+  }
+  if (type !== 'SOA') return [hostKey(values as string, type)]
+  const [server, email] = values as [string, string]
+  const mailbox = parseHostName(mailboxName(email))
+  return [`${hostKey(server, 'SOA')}\x00`, ...(mailbox === null ? [] : [`${hostKey(mailbox, 'SOA')}\x01`])]
+}
+
+/** The value key of an address. */
+export function addressKey(address: IpAddress): string {
+  return Buffer.from(packAddress(address)).toString('latin1')
+}
+
+/** The value key of a TXT record. */
+export function textKey(parts: readonly string[]): string {
+  const text = Buffer.from(JSON.stringify(parts))
+  if (text.length <= MAX_PLAIN_TEXT_BYTES) return KEY_KIND.text + String.fromCharCode(text.length) + text.toString('latin1')
+  return KEY_KIND.text + DIGEST_LENGTH + hash('sha256', text, 'buffer').toString('latin1')
+}
+
+/** The value key of a host in records of a type, without the detail of MX and SOA. */
+export function hostKey(host: string, type: RecordType): string {
+  return hostPrefix(host) + DATA_END + TYPE_CODES[type]
+}
+
+/** What the keys of a host begin with, in records of any type. */
+export function hostPrefix(host: string): string {
+  return KEY_KIND.host + reversedLabels(host)
+}
+
+/** What the keys of a host itself begin with, without those of hosts below it. */
+export function hostItselfPrefix(host: string): string {
+  return hostPrefix(host) + DATA_END
+}
+
+const reversedHosts = new Map<string, string>()
+
+/** The labels of a host in reverse order, each with LABEL_END. */
+export function reversedLabels(host: string): string {
+  const known = reversedHosts.get(host)
+  if (known !== undefined) return known
+  let reversed = ''
+  for (const label of labelsOf(host)) reversed = label + LABEL_END + reversed
+  if (reversedHosts.size === MAX_CACHED_HOSTS) reversedHosts.clear()
+  reversedHosts.set(host, reversed)
+  return reversed
+}
+
+/** The inverse of reversedLabels. */
+export function hostOfReversedLabels(reversed: string): string {
+  return reversed === '' ? '.' : reversed.slice(0, -1).split(LABEL_END).reverse().join('.')
+}
+
+/** The labels in presentation form; none for the root. A dot after a backslash belongs to its label. */
+function labelsOf(host: string): string[] {
+  if (host === '.') return []
+  return host.includes('\\') ? host.match(/(?:\\.|[^.\\])+/gs)! : host.split('.')
+}
+
+/** The keys of the sets of names: a name in the order of its labels, and in the reverse order. */
+export function nameSetKey(kind: 'knownHost' | 'ownerBelow' | 'ownerStarting', name: string): string {
+  if (kind === 'ownerBelow') return KEY_KIND.ownerBelow + reversedLabels(name)
+  return KEY_KIND[kind] + labelsOf(name).join(LABEL_END) + LABEL_END
+}
+
+/** The name of a key of a set. */
+export function nameOfSetKey(key: string): string {
+  const labels = key.slice(1)
+  return key[0] === KEY_KIND.ownerBelow ? hostOfReversedLabels(labels) : labels.slice(0, -1).split(LABEL_END).join('.')
+}
+
+/** The bytes of a key. */
+export function latin1Bytes(key: string): Buffer {
+  return Buffer.from(key, 'latin1')
+}
+
+/** The reversed labels of the host of a value key; null if the key has none. */
+export function reversedHostOf(valueKey: string): string | null {
+  return valueKey[0] === KEY_KIND.host ? valueKey.slice(1, valueKey.indexOf(DATA_END)) : null
+}
+
+/** What a value key says. `detail` of MX is its priority. */
+export type ParsedKey =
+  | { kind: 'address'; address: IpAddress }
+  | { kind: 'host'; host: string; type: RecordType; detail: string }
+  | { kind: 'text' }
+
+/** Splits the key of an entry into its value key and the name that follows. Null for the key of a set of names. */
+export function parseEntryKey(key: string): { value: ParsedKey; name: string } | null {
+  const kind = key[0]!
+  if (kind === KEY_KIND.ipv4 || kind === KEY_KIND.ipv6) {
+    const end = kind === KEY_KIND.ipv4 ? 5 : 17
+    return { value: { kind: 'address', address: unpackAddress(latin1Bytes(key.slice(0, end))) }, name: key.slice(end) }
+  }
+  if (kind === KEY_KIND.text) {
+    const end = 2 + (key[1] === DIGEST_LENGTH ? 32 : key.charCodeAt(1))
+    return { value: { kind: 'text' }, name: key.slice(end) }
+  }
+  if (kind !== KEY_KIND.host) return null
+  const end = key.indexOf(DATA_END)
+  const type = TYPE_OF_CODE.get(key[end + 1]!)!
+  const nameAt = end + 2 + (type === 'MX' ? 2 : type === 'SOA' ? 1 : 0)
+  const host = hostOfReversedLabels(key.slice(1, end))
+  return { value: { kind: 'host', host, type, detail: key.slice(end + 2, nameAt) }, name: key.slice(nameAt) }
+}

@@ -1,0 +1,63 @@
+/** Everything that the inverse index has of one name, from its current facts and its history. */
+
+import type { FactChanges } from '../../apply/change.ts'
+import type { CurrentFacts } from '../../apply/crawl-state.ts'
+import { recordTypeOfNumber } from '../../apply/stored-numbers.ts'
+import { positionOf } from '../../inverse/entries/block.ts'
+import { addTimelineEvents } from '../../inverse/entries/record-events.ts'
+import { nameSetKey } from '../../inverse/entries/value-key.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { RECORD_TYPES } from '../../values/records/dns-record.ts'
+import type { Instant } from '../../values/time.ts'
+
+/** A superseded state, oldest first. `records`: those of its base if it is stored as a serial. */
+export type HistoryRow = { type: number; first_seen: Instant; last_confirmed: Instant; records: string }
+export type InterruptionRow = { type: number; last_seen: Instant; seen_again: Instant }
+/** The stored history of a name. */
+export type NameHistory = {
+  name: DomainName
+  states: CurrentFacts['states']
+  superseded: readonly HistoryRow[]
+  interruptions: readonly InterruptionRow[]
+}
+
+/** The events of a name. */
+export function eventsOfName({ states, superseded, interruptions }: NameHistory): FactChanges['inverse'] {
+  const events = { keys: [], events: [] }
+  for (const type of RECORD_TYPES) {
+    const newest = states[type]
+    if (newest === undefined) continue
+    const isOfType = ({ type: number }: { type: number }): boolean => recordTypeOfNumber(number) === type
+    const timeline = [
+      ...superseded.filter(isOfType).map(({ first_seen, last_confirmed, records }) => {
+        return { first: first_seen, last: last_confirmed, records }
+      }),
+      { first: newest.first_seen, last: null, records: newest.records },
+    ]
+    addTimelineEvents(events, type, timeline, interruptions.filter(isOfType))
+  }
+  return { ...events, isNewOwner: Object.keys(states).length > 0 }
+}
+
+/** The keys of all entries of a name with their events, by key; null for the key of a set of names. */
+export function entriesOfName(history: NameHistory): Map<string, number[] | null> {
+  const { name } = history
+  const { keys, events, isNewOwner } = eventsOfName(history)
+  const entries = new Map<string, number[] | null>()
+  for (const [index, key] of keys.entries()) {
+    const known = entries.get(key + name)
+    if (known) known.push(events[index]!)
+    else entries.set(key + name, [events[index]!])
+  }
+  if (isNewOwner) {
+    entries.set(nameSetKey('ownerBelow', name), null)
+    entries.set(nameSetKey('ownerStarting', name), null)
+  }
+  for (const [key, list] of entries) if (list) entries.set(key, [...new Set(list)].sort((a, b) => a - b))
+  return entries
+}
+
+/** The first position of each entry of a name, in the order of the index. */
+export function positionsOfName(history: NameHistory): string[] {
+  return [...entriesOfName(history).keys()].map((key) => positionOf(key, 0)).sort()
+}

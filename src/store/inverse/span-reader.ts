@@ -1,0 +1,299 @@
+/**
+ * Reads pages of the inverse index. A read is a generator that asks for blocks and clocks, and an engine answers it
+ * from one snapshot: SQLite at once, PostgreSQL with a round trip for each question.
+ */
+
+import type { Clocks } from '../../apply/crawl-state.ts'
+import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
+import { eventOfPosition, keyOfPosition, positionOf, startEvent } from '../../inverse/entries/block.ts'
+import type { MergedEntries } from '../../inverse/entries/merge.ts'
+import {
+  addressKey,
+  hostItselfPrefix,
+  hostKey,
+  hostPrefix,
+  latin1Bytes,
+  nameOfSetKey,
+  nameSetKey,
+  type ParsedKey,
+  parseEntryKey,
+  SOA_ROLES,
+  textKey,
+} from '../../inverse/entries/value-key.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { addressFamily } from '../../values/ip-address.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
+import type { Instant } from '../../values/time.ts'
+import type {
+  HostType,
+  InverseQuery,
+  InverseSpan,
+  OwnerPage,
+  SpanData,
+  SpanPage,
+  TimeFence,
+} from '../port/inverse.ts'
+import { entriesOfPortion, portionEnd, type RunSlice } from './portion.ts'
+
+/** What a read needs next: the slices of all published runs from a position, or the clocks of names. */
+export type InverseRequest =
+  | { needs: 'slices'; from: Uint8Array; blocks: number }
+  | { needs: 'clocks'; names: readonly DomainName[] }
+type Answer = RunSlice[] | Clocks[]
+export type InverseRead<Result> = Generator<InverseRequest, Result, Answer>
+
+/** A range of keys: `from` included, `to` excluded. A key is a text of one character per byte. */
+type KeyRange = { from: string; to: string }
+
+/** Entries of one page that are read at most, about 10 milliseconds: a fence may exclude all of them. */
+const MAX_SCANNED_ENTRIES = 10_000
+/** Hosts after whose labels others follow (`example.*`), of one page. */
+const MAX_HOSTS_PER_PAGE = 100
+/** Entries that a block has at least. */
+const ENTRIES_PER_BLOCK = 12
+const MAX_BLOCKS_PER_READ = 64
+/** Blocks of a run that a read asks for if too few made no progress. */
+const MAX_GROWN_BLOCKS = 65_536
+/** Below every byte of a label, and above the bytes that end labels and data. */
+const LOWEST_LABEL_BYTE = '\x02'
+
+/** The entries of one page as spans. `end`: the position after the last one. */
+type FoundSpans = { spans: OpenSpan[]; end: string | null; scanned: number }
+/** `last` is null while the record was still there at the newest observation of its type. */
+type OpenSpan = Omit<InverseSpan, 'last'> & { last: Instant | null }
+
+/** Reads one page of spans (`InverseReader.spans`). */
+export function* readSpans(
+  query: InverseQuery,
+  fence: TimeFence,
+  position: Uint8Array | null,
+  limit: number,
+): InverseRead<SpanPage> {
+  const after = position === null ? null : Buffer.from(position).toString('latin1')
+  if (query.by === 'hosts' && query.match === 'starting') return yield* readHostsStarting(query, fence, after, limit)
+  const types = query.by === 'hosts' ? query.types : null
+  const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
+  const found = yield* readRanges(rangesOf(query), types, fence, after, bounds)
+  return pageOf(query, fence, found.spans, yield* clocksOf(found.spans), found.end)
+}
+
+/**
+ * The hosts that start with labels, one after another, each with its spans. A position is that of a host in the set of
+ * known hosts, its length, and the position in the spans of the host.
+ */
+function* readHostsStarting(
+  query: Extract<InverseQuery, { by: 'hosts' }>,
+  fence: TimeFence,
+  after: string | null,
+  limit: number,
+): InverseRead<SpanPage> {
+  const start = after === null ? null : splitPosition(after)
+  const set = furtherLabels(nameSetKey('knownHost', query.host))
+  const hosts = yield* readKeys(set, start === null ? null : positionOf(start.host, 0), MAX_HOSTS_PER_PAGE)
+  const spans: OpenSpan[] = []
+  let scanned = 0
+  for (const [index, key] of hosts.keys.entries()) {
+    const inner = index === 0 && start?.host === key ? start.inner : null
+    const ranges = hostRanges(nameOfSetKey(key), query.types)
+    const bounds = { limit: limit - spans.length, maxScanned: MAX_SCANNED_ENTRIES - scanned }
+    const found = yield* readRanges(ranges, query.types, fence, inner, bounds)
+    spans.push(...found.spans)
+    scanned += found.scanned + 1
+    if (found.end === null && spans.length < limit && scanned < MAX_SCANNED_ENTRIES) continue
+    const next = found.end === null ? hosts.keys[index + 1] : key
+    const end = next === undefined ? hosts.end : joinPosition(next, found.end ?? '')
+    return pageOf(query, fence, spans, yield* clocksOf(spans), end)
+  }
+  return pageOf(query, fence, spans, yield* clocksOf(spans), hosts.end)
+}
+
+function joinPosition(host: string, inner: string): string {
+  return String.fromCharCode(host.length >> 8, host.length & 255) + host + inner
+}
+
+function splitPosition(position: string): { host: string; inner: string | null } {
+  const end = 2 + position.charCodeAt(0) * 256 + position.charCodeAt(1)
+  return { host: position.slice(2, end), inner: position.length > end ? position.slice(end) : null }
+}
+
+/** Reads one page of the names of owners (`InverseReader.owners`). */
+export function* readOwners(
+  name: string,
+  match: 'below' | 'starting',
+  position: Uint8Array | null,
+  limit: number,
+): InverseRead<OwnerPage> {
+  const after = position === null ? null : Buffer.from(position).toString('latin1')
+  const range = furtherLabels(nameSetKey(match === 'below' ? 'ownerBelow' : 'ownerStarting', name))
+  const { keys, end } = yield* readKeys(range, after === null ? null : positionOf(splitPosition(after).host, 0), limit)
+  return { names: keys.map(nameOfSetKey) as DomainName[], position: end === null ? null : latin1Bytes(end) }
+}
+
+/** The keys of a set of names in a range. `end`: the position of the first one after them. */
+function* readKeys(range: KeyRange, after: string | null, limit: number): InverseRead<{ keys: string[]; end: string | null }> {
+  const keys: string[] = []
+  const { next } = yield* scan([range], after, limit, (entry) => {
+    if (keys.length === limit) return false
+    keys.push(entry.keyText())
+    return true
+  })
+  return { keys, end: next === null ? null : joinPosition(keyOfPosition(next), '') }
+}
+
+/** The spans of entries in ranges, at most `limit`. `types`: of the records that name hosts; null for all entries. */
+function* readRanges(
+  ranges: readonly KeyRange[],
+  types: readonly HostType[] | null,
+  fence: TimeFence,
+  after: string | null,
+  { limit, maxScanned }: { limit: number; maxScanned: number },
+): InverseRead<FoundSpans> {
+  const spans: OpenSpan[] = []
+  let scanned = 0
+  let resume: string | null = null
+  const { next } = yield* scan(ranges, after, limit, (entry, fromEvent) => {
+    if (spans.length >= limit || scanned >= maxScanned) return false
+    scanned++
+    const key = entry.keyText()
+    const { value, name } = parseEntryKey(key)!
+    if (types !== null && value.kind === 'host' && !types.includes(value.type as HostType)) return true
+    for (const span of pairEvents(entry.events, fromEvent)) {
+      if (!isWithin(span, fence)) continue
+      if (spans.length === limit) {
+        resume = positionOf(key, startEvent(span.first))
+        return false
+      }
+      spans.push({ data: dataOf(value), name: name as DomainName, ...span })
+    }
+    return true
+  })
+  return { spans, end: resume ?? next, scanned }
+}
+
+/** Whether the times of a span are inside a fence, as far as they are known without a clock. */
+function isWithin({ first, last }: { first: Instant; last: Instant | null }, fence: TimeFence): boolean {
+  const { firstBefore, firstAfter, lastBefore, lastAfter } = fence
+  if (firstBefore !== undefined && first >= firstBefore) return false
+  if (firstAfter !== undefined && first <= firstAfter) return false
+  if (lastBefore !== undefined && (last ?? first) >= lastBefore) return false
+  return lastAfter === undefined || last === null || last > lastAfter
+}
+
+/**
+ * The pairs of events from `fromEvent` on. An end before the first start belongs to a span that began earlier. Starts
+ * without an end between them are one span.
+ */
+function* pairEvents(events: readonly number[], fromEvent: number) {
+  let first: Instant | null = null
+  for (const event of events) {
+    if (event < fromEvent) continue
+    const at = Math.floor(event / 2)
+    if (event % 2 === 0) first ??= at
+    else if (first !== null) {
+      yield { first, last: at }
+      first = null
+    }
+  }
+  if (first !== null) yield { first, last: null }
+}
+
+/**
+ * Calls `take` with the entries of ranges, in order, until it returns false. `next`: the position of the entry that it
+ * did not take; null at the end. `fromEvent`: the first event of the entry that belongs to the page.
+ */
+function* scan(
+  ranges: readonly KeyRange[],
+  after: string | null,
+  limit: number,
+  take: (entry: MergedEntries, fromEvent: number) => boolean,
+): InverseRead<{ next: string | null }> {
+  let blocks = Math.min(MAX_BLOCKS_PER_READ, 1 + Math.ceil(limit / ENTRIES_PER_BLOCK))
+  for (const { from, to } of ranges) {
+    if (after !== null && after >= to) continue
+    let at = after !== null && after > from ? after : from
+    const end = latin1Bytes(to)
+    for (;;) {
+      const start = latin1Bytes(at)
+      const slices = (yield { needs: 'slices', from: start, blocks }) as RunSlice[]
+      const isPosition = at === after
+      for (const entry of entriesOfPortion(slices, start)) {
+        if (entry.key.compare(end, 0, end.length, 0, entry.keyLength) >= 0) break
+        const fromEvent = isPosition && entry.keyText() === keyOfPosition(at) ? eventOfPosition(at) : 0
+        if (!take(entry, fromEvent)) return { next: positionOf(entry.keyText(), 0) }
+      }
+      const bound = portionEnd(slices)
+      if (bound === null || end.compare(bound) <= 0) break
+      const reached = Buffer.from(bound).toString('latin1')
+      if (reached > at) at = reached
+      else if (blocks >= MAX_GROWN_BLOCKS) throw new RangeError('an entry of the inverse index has too many events')
+      else blocks *= 8
+    }
+  }
+  return { next: null }
+}
+
+/** The clocks of the names whose spans have no end yet, by name. */
+function* clocksOf(spans: readonly OpenSpan[]): InverseRead<Map<DomainName, Clocks>> {
+  const names = [...new Set(spans.filter(({ last }) => last === null).map(({ name }) => name))]
+  if (names.length === 0) return new Map()
+  const clocks = (yield { needs: 'clocks', names }) as Clocks[]
+  return new Map(names.map((name, index) => [name, clocks[index]!]))
+}
+
+function pageOf(
+  query: InverseQuery,
+  fence: TimeFence,
+  found: readonly OpenSpan[],
+  clocks: ReadonlyMap<DomainName, Clocks>,
+  end: string | null,
+): SpanPage {
+  const spans: InverseSpan[] = []
+  for (const span of found) {
+    const { data, name, first } = span
+    const last = span.last ?? Math.max(first, clocks.get(name)![CLOCK_INDEX[data.type]]!)
+    if (span.last === null && !isWithin({ first, last }, fence)) continue
+    spans.push({ data: query.by === 'text' ? { type: 'TXT', parts: query.parts } : data, name, first, last })
+  }
+  return { spans, position: end === null ? null : latin1Bytes(end) }
+}
+
+function dataOf(value: ParsedKey): SpanData {
+  if (value.kind === 'text') return { type: 'TXT', parts: [] }
+  if (value.kind === 'address') {
+    const { address } = value
+    return { type: addressFamily(address) === 4 ? 'A' : 'AAAA', address }
+  }
+  const { host, type, detail } = value
+  if (type === 'MX') return { type, host, priority: detail.charCodeAt(0) * 256 + detail.charCodeAt(1) }
+  if (type === 'SOA') return { type, host, role: SOA_ROLES[detail as keyof typeof SOA_ROLES] }
+  return { type: type as Extract<RecordType, 'NS' | 'CNAME'>, host }
+}
+
+function rangesOf(query: InverseQuery): KeyRange[] {
+  if (query.by === 'text') return [prefixRange(textKey(query.parts))]
+  if (query.by === 'addresses') return [{ from: addressKey(query.first), to: successor(addressKey(query.last)) }]
+  return query.match === 'exact' ? hostRanges(query.host, query.types) : [furtherLabels(hostPrefix(query.host))]
+}
+
+/** In the order of keys. */
+function hostRanges(host: string, types: readonly HostType[]): KeyRange[] {
+  if (types.length > 1) return [prefixRange(hostItselfPrefix(host))]
+  return types.map((type) => prefixRange(hostKey(host, type)))
+}
+
+/** All keys that begin with a text. */
+function prefixRange(prefix: string): KeyRange {
+  return { from: prefix, to: successor(prefix) }
+}
+
+/** All keys in which a label follows these. */
+function furtherLabels(prefix: string): KeyRange {
+  return { from: prefix + LOWEST_LABEL_BYTE, to: successor(prefix) }
+}
+
+/** The first text after all that begin with `prefix`, which is not all 255. */
+function successor(prefix: string): string {
+  let end = prefix.length - 1
+  while (prefix.charCodeAt(end) === 255) end--
+  return prefix.slice(0, end) + String.fromCharCode(prefix.charCodeAt(end) + 1)
+}

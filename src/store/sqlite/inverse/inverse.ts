@@ -1,0 +1,110 @@
+/** The inverse index on SQLite: its reads, and the run that a transaction adds. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { FactChanges } from '../../../apply/change.ts'
+import type { Block } from '../../../inverse/entries/block.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { slotOf } from '../../../values/domain-name.ts'
+import type { RunSlice } from '../../inverse/portion.ts'
+import { RunWriter } from '../../inverse/run-writer.ts'
+import { type InverseRead, readOwners, readSpans } from '../../inverse/span-reader.ts'
+import type { InverseProgress, InverseReader } from '../../port/inverse.ts'
+import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
+import { checksumOf } from '../database/checksum.ts'
+import { readTransaction } from '../database/connection.ts'
+import type { BeginRead } from '../database/read-turn.ts'
+
+/** The runs that together are the index. */
+export const PUBLISHED_RUNS_SQL = `select number, bytes from inverse_run where state = 'published' order by number`
+
+export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): InverseReader {
+  const runs = database.prepare(PUBLISHED_RUNS_SQL)
+  const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
+  const readSlices = sliceReader(database)
+  const clocksOf = (name: DomainName) => partClocksOf(clocks.get(slotOf(name), name) as ClockRow | undefined)
+  const answer = <Result>(read: InverseRead<Result>): Result => {
+    beginRead()
+    return readTransaction(database, () => {
+      const numbers = (runs.all() as { number: number }[]).map(({ number }) => number)
+      let step = read.next([])
+      while (!step.done) {
+        const request = step.value
+        if (request.needs === 'clocks') step = read.next(request.names.map(clocksOf))
+        else step = read.next(readSlices(numbers, request.from, request.blocks))
+      }
+      return step.value
+    })
+  }
+  const fill = fillProgressReader(database)
+  return {
+    spans: async (query, fence, position, limit) => answer(readSpans(query, fence, position, limit)),
+    owners: async (name, match, position, limit) => answer(readOwners(name, match, position, limit)),
+    async progress() {
+      beginRead()
+      return fill()
+    },
+  }
+}
+
+/** How far a store that is older than its index is filled. */
+export function fillProgressReader(database: DatabaseSync): () => InverseProgress {
+  const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
+  return () => {
+    const row = select.get() as { value: string } | undefined
+    if (row === undefined) return { share: 1 }
+    const [filled, last] = JSON.parse(row.value) as [number, number]
+    return { share: filled / (last + 1) }
+  }
+}
+
+/** Returns a function that reads at most `blocks` blocks of each run, from the first one that ends at `from` or later. */
+export function sliceReader(
+  database: DatabaseSync,
+): (runs: readonly number[], from: Uint8Array, blocks: number) => RunSlice[] {
+  const select = database.prepare(
+    'select last_position, entries from inverse_block where run = ? and last_position >= ? order by last_position limit ?',
+  )
+  select.setReturnArrays(true)
+  return (runs, from, blocks) => {
+    const slices: RunSlice[] = []
+    for (const run of runs) {
+      const rows = select.all(run, from, blocks) as unknown as [last: Uint8Array, entries: Uint8Array][]
+      if (rows.length === 0) continue
+      slices.push({ blocks: rows.map(([, entries]) => entries), last: rows.at(-1)![0], more: rows.length === blocks })
+    }
+    return slices
+  }
+}
+
+/** Prepares the statements once. Each call of the returned function starts the run of one transaction. */
+export function inverseWriter(database: DatabaseSync) {
+  const insertRun = database.prepare(
+    `insert into inverse_run (state, fence, bytes) values ('published', 0, ?) returning number`,
+  )
+  const insertBlocks = blockWriter(database)
+  return () => {
+    const writer = new RunWriter()
+    return {
+      add: (name: DomainName, inverse: FactChanges['inverse']): void => writer.add(name, inverse),
+      finish(): void {
+        const blocks = writer.finish()
+        if (blocks.length > 0) insertBlocks(insertRun.get(bytesOf(blocks))!.number as number, blocks)
+      },
+    }
+  }
+}
+
+/** Returns a function that inserts blocks of a run. */
+export function blockWriter(database: DatabaseSync): (run: number, blocks: readonly Block[]) => void {
+  const insert = database.prepare(
+    'insert into inverse_block (run, last_position, entries, checksum) values (?, ?, ?, ?)',
+  )
+  return (run, blocks) => {
+    for (const { last, bytes } of blocks)
+      insert.run(run, last, bytes, checksumOf('inverse_block', [run, last, bytes]))
+  }
+}
+
+export function bytesOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { last, bytes }) => sum + last.length + bytes.length, 0)
+}

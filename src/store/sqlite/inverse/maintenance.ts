@@ -1,0 +1,178 @@
+/** Maintains the inverse index on SQLite: merges of runs, names of older stores, and erased names. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { withoutKeys } from '../../inverse/erase.ts'
+import {
+  entriesOfName,
+  eventsOfName,
+  type HistoryRow,
+  type InterruptionRow,
+  type NameHistory,
+} from '../../inverse/name-events.ts'
+import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/inverse.ts'
+import type { LockHold } from '../../port/jobs.ts'
+import { unpackStates } from '../../shared/columns.ts'
+import { readTransaction, writeTransaction } from '../database/connection.ts'
+import type { WriteAheadLog } from '../database/write-ahead-log.ts'
+import {
+  blockWriter,
+  bytesOf,
+  fillProgressReader,
+  inverseWriter,
+  PUBLISHED_RUNS_SQL,
+  sliceReader,
+} from './inverse.ts'
+
+export function sqliteInverseIndex(database: DatabaseSync, log: WriteAheadLog): InverseIndexStore {
+  const validLock = database.prepare(
+    `select 1 from named_lock where name = 'inverse' and fence = ? and holder is not null`,
+  )
+  const runs = database.prepare(PUBLISHED_RUNS_SQL)
+  const erasures = database.prepare(`select cast(value as integer) as count from metadata where name = 'inverse_erasures'`)
+  const readErasures = (): number => erasures.get()!.count as number
+  const readSlices = sliceReader(database)
+  const { begin, write, publish, removeReplaced } = runStatements(database)
+  const fill = nameFiller(database)
+  /** Runs `work` if the lock is valid. */
+  const withLock = <Result>({ fence }: LockHold, work: () => Result): Promise<Result | null> =>
+    log.whenBounded(() => writeTransaction(database, () => (validLock.get(fence) === undefined ? null : work())))
+  return {
+    runs: async () => (runs.all() as InverseRun[]).map((row) => ({ ...row })),
+    portion: async (numbers, from, blocks) =>
+      readTransaction(database, () => ({ slices: readSlices(numbers, from, blocks), erasures: readErasures() })),
+    beginRun: (hold) => withLock(hold, () => begin(hold)),
+    writeBlocks: (hold, run, blocks, erasuresBefore) =>
+      withLock(hold, () => {
+        if (readErasures() !== erasuresBefore) return false
+        write(run, blocks)
+        return true
+      }),
+    publishRun: (hold, run, replaced) =>
+      withLock(hold, () => {
+        publish(run, replaced)
+        return true
+      }),
+    removeReplaced: (hold, limit) => withLock(hold, () => removeReplaced(limit)),
+    fill: (hold, limit) => withLock(hold, () => fill(limit)),
+  }
+}
+
+function runStatements(database: DatabaseSync) {
+  const discard = database.prepare(`update inverse_run set state = 'replaced' where state = 'building' and fence <> ?`)
+  const insert = database.prepare(
+    `insert into inverse_run (state, fence, bytes) values ('building', ?, 0) returning number`,
+  )
+  const insertBlocks = blockWriter(database)
+  const addBytes = database.prepare('update inverse_run set bytes = bytes + ? where number = ?')
+  const setState = database.prepare('update inverse_run set state = ? where number = ?')
+  const nextReplaced = database.prepare(`select number from inverse_run where state = 'replaced' order by number limit 1`)
+  const deleteBlocks = database.prepare(
+    `delete from inverse_block where run = ?1 and last_position in
+       (select last_position from inverse_block where run = ?1 order by last_position limit ?2)`,
+  )
+  const deleteRun = database.prepare('delete from inverse_run where number = ?')
+  return {
+    begin({ fence }: LockHold): number {
+      discard.run(fence)
+      return insert.get(fence)!.number as number
+    },
+    write(run: number, blocks: Parameters<typeof insertBlocks>[1]): void {
+      insertBlocks(run, blocks)
+      addBytes.run(bytesOf(blocks), run)
+    },
+    publish(run: number, replaced: readonly number[]): void {
+      setState.run('published', run)
+      for (const number of replaced) setState.run('replaced', number)
+    },
+    /** Deletes blocks of replaced runs, and each run after its last block. */
+    removeReplaced(limit: number): boolean {
+      let left = limit
+      for (let row = nextReplaced.get(); row !== undefined; row = nextReplaced.get()) {
+        left -= Number(deleteBlocks.run(row.number!, left).changes)
+        if (left <= 0) return true
+        deleteRun.run(row.number!)
+      }
+      return false
+    },
+  }
+}
+
+type NameRow = { id: number; name: DomainName; states: string }
+
+/** Returns a function that reads the history of a name from its facts. */
+export function nameHistoryReader(database: DatabaseSync): (facts: NameRow) => NameHistory {
+  const superseded = database.prepare(
+    `select s.type, s.first_seen, s.last_confirmed, coalesce(s.records, b.records) as records
+     from dns_state s left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
+     where s.id = ? order by s.type, s.first_seen`,
+  )
+  const interruptions = database.prepare('select type, last_seen, seen_again from dns_interruption where id = ?')
+  return ({ id, name, states }) => ({
+    name,
+    states: unpackStates(states),
+    superseded: superseded.all(id) as HistoryRow[],
+    interruptions: interruptions.all(id) as InterruptionRow[],
+  })
+}
+
+/** Returns a function that adds the next names to the index in one run. */
+function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress {
+  const progress = fillProgressReader(database)
+  const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
+  const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'inverse_fill'`)
+  const complete = database.prepare(`delete from metadata where name = 'inverse_fill'`)
+  const names = database.prepare('select id, name, states from facts where id > ? and id <= ? order by id limit ?')
+  const historyOf = nameHistoryReader(database)
+  const beginRun = inverseWriter(database)
+  return (limit) => {
+    const row = select.get() as { value: string } | undefined
+    if (row === undefined) return { share: 1 }
+    const [filled, last] = JSON.parse(row.value) as [number, number]
+    const rows = names.all(filled, last, limit) as NameRow[]
+    const run = beginRun()
+    for (const each of rows) run.add(each.name, eventsOfName(historyOf(each)))
+    run.finish()
+    if (rows.length < limit) complete.run()
+    else update.run(rows.at(-1)!.id, last)
+    return progress()
+  }
+}
+
+/** Returns a function that erases all entries of a name from all runs, also from those that a merge is building. */
+export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
+  const runs = database.prepare('select number from inverse_run')
+  const block = database.prepare(
+    'select last_position, entries from inverse_block where run = ? and last_position >= ? order by last_position limit 1',
+  )
+  const deleteBlock = database.prepare('delete from inverse_block where run = ? and last_position = ?')
+  const countErasure = database.prepare(`update metadata set value = cast(value as integer) + 1 where name = 'inverse_erasures'`)
+  const insertBlocks = blockWriter(database)
+  const historyOf = nameHistoryReader(database)
+  return (facts) => {
+    const keys = [...entriesOfName(historyOf(facts)).keys()].sort()
+    if (keys.length === 0) return
+    const erased = new Set(keys)
+    for (const { number: run } of runs.all() as { number: number }[]) {
+      let reached = ''
+      for (const key of keys) {
+        let from = key
+        while (from >= reached) {
+          const found = block.get(run, Buffer.from(from, 'latin1')) as { last_position: Uint8Array; entries: Uint8Array } | undefined
+          if (found === undefined) break
+          const { last_position, entries } = found
+          const remaining = withoutKeys(entries, erased)
+          if (remaining !== null) {
+            deleteBlock.run(run, last_position)
+            insertBlocks(run, remaining)
+          }
+          reached = `${Buffer.from(last_position).toString('latin1')}\x00`
+          // the entry may continue in the next block
+          if (!reached.startsWith(`${key}\x00`)) break
+          from = reached
+        }
+      }
+    }
+    countErasure.run()
+  }
+}
