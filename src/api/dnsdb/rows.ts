@@ -40,7 +40,7 @@ const OWNERS_PER_PAGE = 100
 const OWNERS_AT_ONCE = 10
 /** The spans and the pages of spans that one request reads. */
 const MAX_SPANS = 300_000
-const MAX_SPAN_PAGES = 1_000
+const MAX_SPAN_PAGES = 400
 const MIN_SPANS_PER_PAGE = 100
 const MAX_SPANS_PER_PAGE = 1_000
 
@@ -152,7 +152,7 @@ async function* mergedSpans(
   budget: SpanBudget,
 ): AsyncGenerator<CountedSpan[]> {
   const isMerged = isAggregated || soa !== null
-  const size = Math.min(MAX_SPANS_PER_PAGE, Math.max(MIN_SPANS_PER_PAGE, wanted))
+  let size = Math.min(MAX_SPANS_PER_PAGE, Math.max(MIN_SPANS_PER_PAGE, wanted))
   let open: CountedSpan | null = null
   let position: Uint8Array | null = null
   do {
@@ -160,6 +160,7 @@ async function* mergedSpans(
     position = page.position
     budget.spans -= page.spans.length
     budget.pages--
+    size = Math.min(MAX_SPANS_PER_PAGE, size * 2)
     const ready: CountedSpan[] = []
     for (const span of page.spans) {
       if (priority !== null && !(span.data.type === 'MX' && span.data.priority === priority)) continue

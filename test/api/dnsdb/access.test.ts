@@ -117,13 +117,24 @@ test('the plan bounds the offset; a summary takes none', async () => {
 })
 
 test('HEAD has the headers of GET and no body', async () => {
-  const [head, whole] = [await ask(world, RRSET, premium.token, { method: 'HEAD' }), await ask(world, RRSET, premium.token)]
+  const [head, whole] = [
+    await ask(world, RRSET, premium.token, { method: 'HEAD' }),
+    await ask(world, RRSET, premium.token),
+  ]
   assert.deepEqual([head.status, head.text], [200, ''])
   for (const name of ['content-type', 'content-length']) assert.equal(head.headers.get(name), whole.headers.get(name))
 })
 
 test('unknown paths and other methods are refused with a text', async () => {
-  for (const path of ['', 'lookup', 'lookup/rrset', 'lookup/rrset/name', 'regex/rrnames/x', `${RRSET}/A/example/more`, 'xyz'])
+  for (const path of [
+    '',
+    'lookup',
+    'lookup/rrset',
+    'lookup/rrset/name',
+    'regex/rrnames/x',
+    `${RRSET}/A/example/more`,
+    'xyz',
+  ])
     assertText(await ask(world, path, premium.token), 404, /no such endpoint/)
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
     const seen = await ask(world, RRSET, premium.token, { method })
@@ -135,7 +146,12 @@ test('unknown paths and other methods are refused with a text', async () => {
 
 test('while the index is being built, what needs it is refused, and names alone are answered', async (t) => {
   const address = await apiWith(t, { progress: async () => ({ share: 0.421 }) })
-  for (const path of [RDATA, 'lookup/rrset/name/*.example', 'lookup/rrset/name/shop.*', 'summarize/rdata/name/a.example']) {
+  for (const path of [
+    RDATA,
+    'lookup/rrset/name/*.example',
+    'lookup/rrset/name/shop.*',
+    'summarize/rdata/name/a.example',
+  ]) {
     const seen = await get(address, path)
     assertText(seen, 503, /being built \(42 % done\)/)
     assert.equal(seen.headers.get('retry-after'), '60')
@@ -144,7 +160,7 @@ test('while the index is being built, what needs it is refused, and names alone 
   const headers = { Authorization: `Bearer ${premium.token}` }
   const pdns = async (query: string) => fetch(`${address}/pdns/query/${query}`, { headers })
   const refused = await pdns('192.0.2.1')
-  assert.deepEqual([refused.status, (await refused.json() as { error: string }).error], [503, 'index_incomplete'])
+  assert.deepEqual([refused.status, ((await refused.json()) as { error: string }).error], [503, 'index_incomplete'])
   assert.equal((await (await pdns('www.shop.example')).text()).split('\n').length, 4)
 })
 

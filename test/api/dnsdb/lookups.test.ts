@@ -62,7 +62,8 @@ test('a name that vanished has the records that it had', async () => {
 test('the type selects; one that is not observed has no records', async () => {
   assert.deepEqual(names(await lookup('rrset/name/shop.example/mx')), ['shop.example. 10 mx.mail.example.'])
   assert.equal((await lookup('rrset/name/shop.example/ANY')).length, 6)
-  for (const type of ['CAA', 'ANY-DNSSEC', 'TYPE257']) assert.deepEqual(await lookup(`rrset/name/shop.example/${type}`), [])
+  for (const type of ['CAA', 'ANY-DNSSEC', 'TYPE257'])
+    assert.deepEqual(await lookup(`rrset/name/shop.example/${type}`), [])
 })
 
 test('a bailiwick selects the names in it', async () => {
