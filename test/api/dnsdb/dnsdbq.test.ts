@@ -12,7 +12,7 @@ const world = await dnsdbWorld()
 const { token } = await world.account({ plan: 'premium' })
 
 /** What dnsdbq prints. It must exit with 0. */
-async function run(args: readonly string[], { key = token, input = '' } = {}) {
+async function run(args: readonly string[], { key = token as string, input = '' } = {}) {
   const env = {
     PATH: process.env.PATH,
     HOME: world.folder,
