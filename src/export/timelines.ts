@@ -2,7 +2,7 @@
 
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import type { InverseSpan, SpanData } from '../store/port/inverse.ts'
-import type { FactsReader } from '../store/port/store.ts'
+import type { FactsReader, History } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { AnyRecord, RecordType, SOARecord } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -10,6 +10,9 @@ import type { RecordTimeline } from './cof.ts'
 
 /** The newest interruptions of a type that are considered. Times before them are left out. */
 const MAX_INTERRUPTIONS = 1_000
+/** States of a type that are read at once, and the characters of their records after which no further ones are read. */
+const STATES_PER_READ = 100
+const MAX_CHARACTERS = 4 * 2 ** 20
 
 /** `more`: there are older states, or older times before an interruption. */
 export type TypeTimeline = { type: RecordType; timeline: RecordTimeline; more: boolean }
@@ -25,10 +28,10 @@ export async function readTimelines(
   limit: number,
 ): Promise<TypeTimeline[]> {
   const [clocks] = await facts.partClocks([name])
-  const found = await facts.history(name, types, null, limit)
+  const found = await facts.history(name, types, null, Math.min(limit, STATES_PER_READ))
   return Promise.all(
     types.map(async (type) => {
-      const { states, more } = found[type]
+      const { states, more } = await readFurther(facts, name, type, found[type], limit)
       const interruptions = states.length === 0 ? [] : await facts.interruptions(name, type, null, MAX_INTERRUPTIONS)
       const isCut = interruptions.length === MAX_INTERRUPTIONS
       const from = isCut ? interruptions.at(-1)!.seen_again : 0
@@ -41,6 +44,33 @@ export async function readTimelines(
       return { type, timeline, more: more || isCut }
     }),
   )
+}
+
+/** The states of a first page and older ones, up to the limit, or until they have many characters. */
+async function readFurther(
+  facts: FactsReader,
+  name: DomainName,
+  type: RecordType,
+  first: StatePage,
+  limit: number,
+): Promise<StatePage> {
+  const states = [...first.states]
+  let { more } = first
+  let length = lengthOf(states)
+  while (more && states.length < limit && length < MAX_CHARACTERS) {
+    const count = Math.min(STATES_PER_READ, limit - states.length)
+    const page = (await facts.history(name, [type], states.at(-1)!.first_seen, count))[type]
+    states.push(...page.states)
+    length += lengthOf(page.states)
+    more = page.more
+  }
+  return { states, more }
+}
+
+type StatePage = Pick<History, 'states' | 'more'>
+
+function lengthOf(states: StatePage['states']): number {
+  return states.reduce((sum, { records }) => sum + records.length, 0)
 }
 
 /**

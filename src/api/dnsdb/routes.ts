@@ -81,39 +81,38 @@ function handlerOf(context: ApiContext, handle: DnsdbHandler): RouteHandler {
 }
 
 /** An error as this protocol says it: a line of text. An overload is 503. */
-function textResponse(request: ApiRequest, error: ApiError): ApiResponse {
+function textResponse(request: ApiRequest, error: ApiError, quotaHeaders: readonly string[] = []): ApiResponse {
   const { retryAfter, message } = error
   const status = error.key === 'internal_error' && retryAfter !== null ? 503 : error.status
-  const headers = [...bearerChallenge(request, error), ...(errorHeaders.get(error) ?? [])]
+  const headers = [...quotaHeaders, ...bearerChallenge(request, error)]
   if (retryAfter !== null) headers.push('Retry-After', String(retryAfter))
   if (error.key === 'endpoint_unknown') headers.push('Allow', [...READ_METHODS, 'OPTIONS'].join(', '))
   return { status, body: [`Error: ${message}\n`], headers, type: 'text/plain; charset=utf-8' }
 }
 
-/** The headers of the quota, for errors of a call that had a unit. */
-const errorHeaders = new WeakMap<ApiError, string[]>()
-
+/** The checks in the order of the contract: token, quota, plan, parameters. The unit is charged with the first rows. */
 function rowsHandler(context: ApiContext, verb: Verb, kind: Kind): DnsdbHandler {
   return async (request, reply) => {
-    const authenticated = authenticateApiKey(context, request)
-    const caller = await authenticated
+    const caller = await authenticateApiKey(context, request)
     await acquireSlot(context, caller, request)
-    const reservation = await context.quotaLimiter.reserve(caller)
+    let reservation: Reservation | null = null
     try {
+      const held = await context.quotaLimiter.reserve(caller)
+      reservation = held
       if (kind === 'rrset') authorizeHistory(caller)
       const limits = readRowLimits(request.query as Parameters, caller, verb === 'summarize')
       const path = (request as FastifyRequest<{ Params: PathParameters }>).params
       const rows = kind === 'rrset' ? await rrsets(context, path, limits) : await owners(context, path, limits)
       const lines = verb === 'lookup' ? lookupLines(rows, limits) : summaryLines(rows, limits)
       return await sendLines(context, request, reply, lines, () => {
-        reservation.charge(ENDPOINT)
-        return rateLimitHeaders(caller, reservation.remaining)
+        held.charge(ENDPOINT)
+        return rateLimitHeaders(caller, held.remaining)
       })
     } catch (thrown) {
-      await release(reservation)
       const error = toApiError(context, request.id, thrown)
-      errorHeaders.set(error, rateLimitHeaders(caller, reservation.remaining))
-      throw error
+      if (reservation !== null) await release(reservation)
+      const remaining = error.key === 'rate_limited' ? 0 : reservation?.remaining
+      return textResponse(request, error, remaining === undefined ? [] : rateLimitHeaders(caller, remaining))
     }
   }
 }

@@ -27,10 +27,7 @@ export async function sendLines(
 ): Promise<ApiResponse | null> {
   const chunks = inChunks(texts)
   const first = await chunks.next()
-  if (first.done || request.method === 'HEAD') {
-    await texts.return(undefined)
-    return { status: 200, body: [first.value], headers: charge(), type: NDJSON_TYPE }
-  }
+  if (first.done) return { status: 200, body: [first.value], headers: charge(), type: NDJSON_TYPE }
   await sendStream(context, request, reply, { first: first.value, chunks, headers: charge() })
   return null
 }
@@ -61,6 +58,10 @@ async function sendStream(
   if (isZipped) head.push('Content-Encoding', 'gzip')
   if (responses.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
   raw.writeHead(200, [...head, 'Content-Type', NDJSON_TYPE])
+  if (request.method === 'HEAD') {
+    raw.end()
+    return void (await chunks.return(''))
+  }
   const gzip = isZipped ? createGzip({ level: 1 }) : null
   if (gzip !== null) void pipeline(gzip, raw).catch(() => raw.destroy())
   const sink: Writable = gzip ?? raw
@@ -82,7 +83,7 @@ async function sendStream(
     }
   } catch (thrown) {
     toApiError(context, request.id, thrown)
-    await write(FAILED_LINE)
+    if (!raw.destroyed) await write(FAILED_LINE)
   }
   sink.end()
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { look, ok } from '../../spec/observations.ts'
 import { NOON } from '../../spec/world.ts'
 import { ask, at, dnsdbWorld, EIGHT, NINE, type Row, stream, TEN } from './world.ts'
 
@@ -203,6 +204,19 @@ test('a summary has one object about all rows, and none without rows', async () 
   assert.deepEqual([limited.rows[0]!.num_results, limited.end.cond], [2, 'limited'])
   const counted = await summary('rdata/ip/192.0.2.0,24?max_count=3')
   assert.deepEqual([counted.rows[0]!.count, counted.end.cond], [4, 'limited'])
+})
+
+test('a name has its 1,000 newest states of a type, and one that a wildcard found 100', async () => {
+  const time = (n: number) => new Date((at(EIGHT) - n * 60) * 1000).toISOString()
+  const states = (name: string, count: number) =>
+    Array.from({ length: count }, (_, n) => look(name, { dns: ok({ A: [`198.51.100.${n % 2}`] }) }, time(count - n)))
+  await world.ingest(...states('many.test', 1_001), ...states('sub.many.test', 101))
+  const many = await stream(world, 'lookup/rrset/name/many.test/A?aggr=f', token)
+  assert.deepEqual([many.rows.length, many.end.cond], [1_000, 'limited'])
+  const [newest, last] = [many.rows[0]!, many.rows.at(-1)!]
+  assert.deepEqual([newest.time_first, last.time_first], [at(EIGHT) - 60, at(EIGHT) - 60_000])
+  const found = await stream(world, 'lookup/rrset/name/*.many.test/A?aggr=f', token)
+  assert.deepEqual([found.rows.length, found.end.cond], [100, 'limited'])
 })
 
 test('a name that the store cannot have has no rows', async () => {
