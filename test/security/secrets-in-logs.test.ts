@@ -66,6 +66,8 @@ test('the log of all paths that take or give a secret has none of them', async (
   await send(`/nothing/${token}/${code}`, undefined, { Authorization: `Bearer ${token}` })
   await send('/account/quota', undefined, { Authorization: `Bearer ${token}` })
   await send('/pdns/query/a.example', undefined, { Authorization: `Basic ${keep(btoa(`me:${token}`))}` })
+  await send('/dnsdb/v2/lookup/rdata/ip/192.0.2.1', undefined, { 'X-API-Key': token })
+  await send(`/dnsdb/v2/nothing/${token}`, undefined, { 'X-API-Key': token })
   const rotated = await send(`/app/tokens/${created.body.token.id}/rotate`, { grace_hours: 1 }, session)
   keep(rotated.body.secret)
   const changed = await send('/app/password', { current: PASSWORDS[0], password: PASSWORDS[1] }, session)
