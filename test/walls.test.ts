@@ -17,7 +17,15 @@ type ModuleException = { folder: string; module: string; names: string[] }
  */
 const LAYERS = [
   ['src/values/', 'src/config/command-fault.ts', 'client/'],
-  ['web/', 'src/accounts/', 'src/similar/text/', 'src/jobs/file-store/', 'src/import/stream/', 'src/probe/'],
+  [
+    'web/',
+    'src/accounts/',
+    'src/similar/text/',
+    'src/inverse/entries/',
+    'src/jobs/file-store/',
+    'src/import/stream/',
+    'src/probe/',
+  ],
   ['src/similar/postings/', 'src/probe/dns/', 'src/probe/tls/', 'src/probe/page/'],
   ['src/probe/http/', 'src/probe/self-check/'],
   ['src/probe/policy/'],
@@ -27,11 +35,11 @@ const LAYERS = [
   ['src/observe/', 'lab/'],
   ['src/apply/'],
   ['src/store/'],
-  ['src/store/ledger/'],
+  ['src/store/inverse/', 'src/store/ledger/'],
   ['src/store/sqlite/', 'src/store/postgres/'],
   ['src/store/engines.ts'],
   ['src/store/open.ts'],
-  ['src/import/', 'src/export/', 'src/registrations/', 'src/similar/', 'src/crawler/'],
+  ['src/import/', 'src/export/', 'src/registrations/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
   ['src/jobs/'],
   ['src/api/http/'],
@@ -60,6 +68,7 @@ const PURE = [
   'src/accounts/',
   'src/similar/text/',
   'src/similar/postings/',
+  'src/inverse/entries/',
   'src/observe/',
   'src/apply/',
 ]
@@ -215,7 +224,7 @@ test('imports point to lower layers, and every file begins with a sentence that 
 })
 
 test('every engine of the store has a row of its own, and only store/engines.ts may import it', () => {
-  const shared = ['src/store/port/', 'src/store/shared/', 'src/store/ledger/']
+  const shared = ['src/store/port/', 'src/store/shared/', 'src/store/ledger/', 'src/store/inverse/']
   const engines = globSync('src/store/*/', { cwd: ROOT }).map((path) => `${path.replace(/\/$/, '')}/`)
   const folders = engines.filter((folder) => !shared.includes(folder)).toSorted()
   const restricted = RESTRICTED.find(({ importers }) => String(importers) === 'src/store/engines.ts')

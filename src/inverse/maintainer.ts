@@ -37,6 +37,8 @@ const SIZE_STEP = 4
 /** Blocks that a merge reads and writes in one transaction, of all runs together. */
 const BLOCKS_PER_PORTION = 768
 const MAX_GROWN_BLOCKS = 65_536
+/** A writer merges above this number of runs. */
+const MAX_RUNS = 256
 /** Blocks of replaced runs that are deleted in one transaction. */
 const BLOCKS_PER_CLEANUP = 5000
 /** Milliseconds between two checks for new runs, between two attempts to acquire the lock, and after an error. */
@@ -132,6 +134,11 @@ export class InverseMaintainer {
     return isFilling || isMerging || isCleaning
   }
 
+  /** Merges while there are so many runs that a look-up would take long. */
+  async keepUp(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.#index.runs()).length > MAX_RUNS) await this.step()
+  }
+
   /** Returns true if there were names to add. */
   async #fill(): Promise<boolean> {
     if (this.progress.share === 1) return false
@@ -186,6 +193,23 @@ export class InverseMaintainer {
     if (result === null) throw this.#lock.markLost()
     return result
   }
+}
+
+/**
+ * Maintains the index beside a writer without a server, if no other process does. `keepUp` merges while there are too
+ * many runs; the rest is merged after `work`.
+ */
+export async function withInverseMaintenance<Result>(
+  indexing: InverseIndexing,
+  signal: AbortSignal,
+  work: (keepUp: () => Promise<void>) => Promise<Result>,
+): Promise<Result> {
+  const ran = await withMaintainer(indexing, signal, async (maintainer, until) => {
+    const result = await work(() => maintainer.keepUp(until))
+    while (!until.aborted && (await maintainer.step())) indexing.reporter.progress({ ...maintainer.progress })
+    return result
+  })
+  return ran === null ? work(async () => {}) : ran.result
 }
 
 /** The runs of one size, and the smaller ones, if they are many; of several such sizes the smallest. */

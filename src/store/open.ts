@@ -2,8 +2,7 @@
 
 import { engineOf } from './engines.ts'
 import type { BulkStore } from './port/bulk.ts'
-import type { OnProgress } from './port/engine.ts'
-import type { OpenStoreOptions } from './port/open-options.ts'
+import type { OnProgress, OpenStoreOptions } from './port/engine.ts'
 import type { Store } from './port/store.ts'
 import type { StoreLocation } from './port/url.ts'
 

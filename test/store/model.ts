@@ -186,7 +186,9 @@ export class Model {
           span = { value, name, first: first_seen, last: end }
           spans.push(span)
         }
-        for (const { last_seen, seen_again } of cuts.filter((cut) => first_seen < cut.seen_again && cut.seen_again <= end)) {
+        for (const { last_seen, seen_again } of cuts.filter(
+          (cut) => first_seen < cut.seen_again && cut.seen_again <= end,
+        )) {
           span.last = last_seen
           span = { value, name, first: seen_again, last: end }
           spans.push(span)
@@ -213,7 +215,10 @@ export type ModelSpan = { value: string; name: DomainName; first: Instant; last:
 
 /** What a record says, as texts that begin with its type. */
 function valuesOf(type: RecordType, record: AnyRecord): string[] {
-  const { nameserver, target, mail_server, priority, parts, primary_nameserver, admin_email } = record as Record<string, unknown>
+  const { nameserver, target, mail_server, priority, parts, primary_nameserver, admin_email } = record as Record<
+    string,
+    unknown
+  >
   if (type === 'SOA')
     return [`SOA primary_nameserver ${primary_nameserver}`, `SOA admin_email ${String(admin_email).replace('@', '.')}`]
   if (type === 'TXT') return [`TXT ${JSON.stringify(parts)}`]

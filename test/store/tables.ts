@@ -12,4 +12,6 @@ export const FACT_TABLES = [
   'redirect',
   'redirect_count',
   'pending_page',
+  'inverse_run',
+  'inverse_block',
 ] as const

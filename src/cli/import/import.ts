@@ -21,9 +21,12 @@ import {
 } from '../../import/import-tally.ts'
 import { preparedFromColumns, releaseColumns } from '../../import/observation-columns.ts'
 import { openRejectsFile } from '../../import/rejects.ts'
+import { withInverseMaintenance } from '../../inverse/maintainer.ts'
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
 import { userMessageOf } from '../../store/engines.ts'
 import { type IngestOutcome, ingestPrepared, MAX_AHEAD_SECONDS } from '../../store/ingest.ts'
+import { processHolderName } from '../../store/named-lock.ts'
 import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type Instant, parseInstant } from '../../values/time.ts'
@@ -152,14 +155,22 @@ async function importFile(path: string, options: FileOptions): Promise<void> {
   const tally: ImportTally = { read: 0, applied: 0, unchanged: 0, stale: 0, refused: 0, skipped: 0, line: 0 }
   const observedAt = options.observedAt ?? null
   const reader = startReaderThread(source, { strict: options.strict ?? false, format, observedAt })
-  const work = async (): Promise<void> => {
-    const apply = (rows: PreparedObservation[]): Promise<IngestOutcome[]> => ingestPrepared(store, rows, { intervals })
-    const end = await applyBatches({ apply, now: store.now }, reader, stop.signal, (batch, outcomes) => {
+  const indexing = { store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter: { progress() {} } }
+  const applyAll = (keepUp: () => Promise<void>): Promise<ImportEnd> => {
+    const apply = async (rows: PreparedObservation[]): Promise<IngestOutcome[]> => {
+      const outcomes = await ingestPrepared(store, rows, { intervals })
+      await keepUp()
+      return outcomes
+    }
+    return applyBatches({ apply, now: store.now }, reader, stop.signal, (batch, outcomes) => {
       addBatchToTally(tally, batch, outcomes)
       rejects.write(batch.rejects)
       const share = source.stats.size > 0 ? batch.bytes / source.stats.size : null
       progress.show(tally.line, share, format === null ? {} : { more: `${observationCount(tally)} observations` })
     })
+  }
+  const work = async (): Promise<void> => {
+    const end = await withInverseMaintenance(indexing, stop.signal, applyAll)
     progress.end()
     const seconds = progress.seconds()
     printResult(options.json, importSummaryJson(tally, seconds, format), [formatImportSummary(tally, seconds, format)])

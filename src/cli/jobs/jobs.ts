@@ -1,8 +1,9 @@
-/** `domaindex jobs`, `index` and `claim`: the jobs of an installation, its /similar index, and its places for files. */
+/** `domaindex jobs`, `index` and `claim`: the jobs of an installation, its indexes, and its places for files. */
 
 import type { Command } from 'commander'
 import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, SETTINGS } from '../../config/settings.ts'
+import { type InverseIndexProgress, maintainInverseOnce } from '../../inverse/maintainer.ts'
 import type { FileManifest } from '../../jobs/file-store/file-store.ts'
 import { type JobPlan, type JobStep, planJobs } from '../../jobs/job-plan.ts'
 import { readPlanInputs } from '../../jobs/steps.ts'
@@ -27,11 +28,12 @@ The next jobs build the files that are missing. A server that still uses the for
 ready from then on.`
 
 const INDEX_HELP = `
-domaindex serve updates the index within seconds of new observations (DOMAINDEX_INDEX). This command
-updates it once, for a store without a running server. The store may be in use. Ctrl-C stops it; run
-it again to continue.
+domaindex serve maintains the /similar index and the inverse index (DOMAINDEX_INDEX). This command
+does it once, for a store without a running server: it adds new start pages to the /similar index. It
+adds names that are older than the inverse index to that one, and merges its parts. The store may be
+in use. Ctrl-C stops it; run it again to continue.
 
-Exit codes: 0 the index is complete, 1 it failed, or another process maintains the index.`
+Exit codes: 0 both are complete, 1 it failed, or another process maintains the indexes.`
 
 /** Number of runs shown. */
 const SHOWN_RUNS = 20
@@ -78,10 +80,11 @@ function jobsReportJson({ now, locks, held, plan, runs }: JobsReport): string {
 
 function jobsReportLines({ locks, held, plan, runs }: JobsReport): string[] {
   const holderOf = (lockName: LockName): string | undefined => locks.find(({ name }) => name === lockName)?.holder
-  const runningJobs = locks.filter(({ name }) => name !== 'scheduler' && name !== 'index')
+  const runningJobs = locks.filter(({ name }) => name !== 'scheduler' && name !== 'index' && name !== 'inverse')
   return [
     `job scheduler runs in: ${holderOf('scheduler') ?? 'no process (domaindex serve runs it)'}`,
     `the /similar index is maintained by: ${holderOf('index') ?? 'no process (domaindex serve maintains it)'}`,
+    `the inverse index is maintained by: ${holderOf('inverse') ?? 'no process (domaindex serve maintains it)'}`,
     ...runningJobs.map(({ name, holder }) => `running: ${name}, ${holder}`),
     `next: ${plan === null ? 'nothing, because DOMAINDEX_JOB_TIMES is off' : nextStepText(plan)}`,
     ...held.map(({ date, held }) => `held: ${date}, ${held}`),
@@ -115,15 +118,15 @@ function runsTable(runs: readonly JobRun[]): string[] {
   )
 }
 
-/** `domaindex index`: updates the /similar index once, if no server maintains it. */
+/** `domaindex index`: updates the indexes once, if no server maintains them. */
 export function defineIndex(command: Command): void {
   command
-    .option('--json', 'print one JSON object: pages, documents, stopped')
+    .option('--json', 'print one JSON object: pages, documents, runs (of the inverse index), stopped')
     .addHelpText('after', INDEX_HELP)
-    .action(({ json }: { json?: true }) => withExistingStore('write', (store) => indexAllPages(store, json)))
+    .action(({ json }: { json?: true }) => withExistingStore('write', (store) => updateIndexes(store, json)))
 }
 
-async function indexAllPages(store: Store, json: true | undefined): Promise<void> {
+async function updateIndexes(store: Store, json: true | undefined): Promise<void> {
   const diskSpace = diskSpaceOf(
     loadSettings(() => {}),
     [],
@@ -135,15 +138,19 @@ async function indexAllPages(store: Store, json: true | undefined): Promise<void
     progress: ({ indexed, documents }: IndexProgress) =>
       progress.show(indexed, null, { more: `${documents} documents` }),
   }
+  const inverseReporter = {
+    progress: ({ share, blocks }: InverseIndexProgress) =>
+      progress.show(null, share, { more: `${blocks} blocks of the inverse index merged` }),
+  }
+  const run = { store, holder: processHolderName(), clock: SYSTEM_CLOCK, diskSpace }
   try {
-    const done = await indexOnce(
-      { store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter, diskSpace },
-      stop.signal,
-    )
+    const done = await indexOnce({ ...run, reporter }, stop.signal)
+    const seconds = progress.seconds()
+    const merged = done && (await maintainInverseOnce({ ...run, reporter: inverseReporter }, stop.signal))
     progress.end()
-    if (done === null) throw new CommandFault(await lockTakenMessage(store))
-    const object = { pages: done.indexed, documents: done.documents, stopped: stop.signal.aborted }
-    printResult(json, object, [indexSummary(done, progress.seconds())])
+    if (done === null || merged === null) throw new CommandFault(await lockTakenMessage(store))
+    const object = { pages: done.indexed, documents: done.documents, runs: merged.runs, stopped: stop.signal.aborted }
+    printResult(json, object, [indexSummary(done, seconds), `merged the inverse index into ${merged.runs} runs`])
     if (stop.signal.aborted) console.error('stopped before the end; run it again to continue')
   } catch (error) {
     if (!stop.signal.aborted) throw error
@@ -155,8 +162,9 @@ async function indexAllPages(store: Store, json: true | undefined): Promise<void
 }
 
 async function lockTakenMessage({ jobs }: Store): Promise<string> {
-  const holder = (await jobs.lockHolders()).find(({ name }) => name === 'index')?.holder ?? 'another process'
-  return `${holder} maintains the index (domaindex serve), so this command has nothing to do`
+  const holder =
+    (await jobs.lockHolders()).find(({ name }) => name === 'index' || name === 'inverse')?.holder ?? 'another process'
+  return `${holder} maintains the indexes (domaindex serve), so this command has nothing to do`
 }
 
 function indexSummary({ indexed, documents }: IndexProgress, seconds: number): string {

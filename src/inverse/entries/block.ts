@@ -23,6 +23,11 @@ const POSITION_SEPARATOR = 0
 /** A packed block, and the position of its last event (`positionOf`). */
 export type Block = { last: Uint8Array; bytes: Uint8Array }
 
+/** The bytes of blocks and their positions. */
+export function bytesOfBlocks(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { last, bytes }) => sum + last.length + bytes.length, 0)
+}
+
 /** The event of a record that an observation at `at` showed for the first time. */
 export function startEvent(at: number): number {
   return 2 * at

@@ -74,7 +74,8 @@ export function addressKey(address: IpAddress): string {
 /** The value key of a TXT record. */
 export function textKey(parts: readonly string[]): string {
   const text = Buffer.from(JSON.stringify(parts))
-  if (text.length <= MAX_PLAIN_TEXT_BYTES) return KEY_KIND.text + String.fromCharCode(text.length) + text.toString('latin1')
+  if (text.length <= MAX_PLAIN_TEXT_BYTES)
+    return KEY_KIND.text + String.fromCharCode(text.length) + text.toString('latin1')
   return KEY_KIND.text + DIGEST_LENGTH + hash('sha256', text, 'buffer').toString('latin1')
 }
 

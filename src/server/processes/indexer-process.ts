@@ -1,8 +1,9 @@
-/** The indexer process of `serve`: maintains the /similar index. */
+/** The indexer process of `serve`: maintains the /similar index and the inverse index. */
 
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
+import { type InverseIndexProgress, runInverseMaintenance } from '../../inverse/maintainer.ts'
 import { runIndexer } from '../../similar/index/run-indexer.ts'
 import type { IndexProgress } from '../../similar/index/similar-indexer.ts'
 import { processHolderName } from '../../store/named-lock.ts'
@@ -33,8 +34,17 @@ async function maintainIndex(settings: Settings, log: Logger, signal: AbortSigna
       log.debug({ pages: indexed, hasPending, documents }, 'indexed'),
     failed: (error: unknown) => logIndexerFault(log, error),
   }
+  const inverseReporter = {
+    progress: ({ share, runs, blocks }: InverseIndexProgress) =>
+      log.debug({ share, runs, blocks }, 'inverse index merged'),
+    failed: reporter.failed,
+  }
   try {
-    await runIndexer({ store, holder, clock: SYSTEM_CLOCK, reporter, diskSpace }, signal)
+    const run = { store, holder, clock: SYSTEM_CLOCK, diskSpace }
+    await Promise.all([
+      runIndexer({ ...run, reporter }, signal),
+      runInverseMaintenance({ ...run, reporter: inverseReporter }, signal),
+    ])
   } finally {
     await store.close()
   }

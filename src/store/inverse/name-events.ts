@@ -14,7 +14,7 @@ import type { Instant } from '../../values/time.ts'
 export type HistoryRow = { type: number; first_seen: Instant; last_confirmed: Instant; records: string }
 export type InterruptionRow = { type: number; last_seen: Instant; seen_again: Instant }
 /** The stored history of a name. */
-export type NameHistory = {
+export type StoredHistory = {
   name: DomainName
   states: CurrentFacts['states']
   superseded: readonly HistoryRow[]
@@ -22,7 +22,7 @@ export type NameHistory = {
 }
 
 /** The events of a name. */
-export function eventsOfName({ states, superseded, interruptions }: NameHistory): FactChanges['inverse'] {
+export function eventsOfName({ states, superseded, interruptions }: StoredHistory): FactChanges['inverse'] {
   const events = { keys: [], events: [] }
   for (const type of RECORD_TYPES) {
     const newest = states[type]
@@ -40,7 +40,7 @@ export function eventsOfName({ states, superseded, interruptions }: NameHistory)
 }
 
 /** The keys of all entries of a name with their events, by key; null for the key of a set of names. */
-export function entriesOfName(history: NameHistory): Map<string, number[] | null> {
+export function entriesOfName(history: StoredHistory): Map<string, number[] | null> {
   const { name } = history
   const { keys, events, isNewOwner } = eventsOfName(history)
   const entries = new Map<string, number[] | null>()
@@ -53,11 +53,16 @@ export function entriesOfName(history: NameHistory): Map<string, number[] | null
     entries.set(nameSetKey('ownerBelow', name), null)
     entries.set(nameSetKey('ownerStarting', name), null)
   }
-  for (const [key, list] of entries) if (list) entries.set(key, [...new Set(list)].sort((a, b) => a - b))
+  for (const [key, list] of entries)
+    if (list)
+      entries.set(
+        key,
+        [...new Set(list)].sort((a, b) => a - b),
+      )
   return entries
 }
 
 /** The first position of each entry of a name, in the order of the index. */
-export function positionsOfName(history: NameHistory): string[] {
+export function positionsOfName(history: StoredHistory): string[] {
   return [...entriesOfName(history).keys()].map((key) => positionOf(key, 0)).sort()
 }

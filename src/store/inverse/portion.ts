@@ -2,12 +2,7 @@
 
 import { EntryCursor } from '../../inverse/entries/block.ts'
 import { compareKeys, MergedEntries } from '../../inverse/entries/merge.ts'
-
-/**
- * Consecutive blocks of one run, from the first one that ends at or after a position. `last`: the position at which the
- * last of them ends. `more`: others may follow.
- */
-export type RunSlice = { blocks: Uint8Array[]; last: Uint8Array; more: boolean }
+import type { RunSlice } from '../port/inverse.ts'
 
 /** The bytes of a position after its key (`positionOf` in `block.ts`). */
 const POSITION_TAIL_BYTES = 6

@@ -29,11 +29,12 @@ import type {
   InverseQuery,
   InverseSpan,
   OwnerPage,
+  RunSlice,
   SpanData,
   SpanPage,
   TimeFence,
 } from '../port/inverse.ts'
-import { entriesOfPortion, portionEnd, type RunSlice } from './portion.ts'
+import { entriesOfPortion, portionEnd } from './portion.ts'
 
 /** What a read needs next: the slices of all published runs from a position, or the clocks of names. */
 export type InverseRequest =
@@ -130,7 +131,11 @@ export function* readOwners(
 }
 
 /** The keys of a set of names in a range. `end`: the position of the first one after them. */
-function* readKeys(range: KeyRange, after: string | null, limit: number): InverseRead<{ keys: string[]; end: string | null }> {
+function* readKeys(
+  range: KeyRange,
+  after: string | null,
+  limit: number,
+): InverseRead<{ keys: string[]; end: string | null }> {
   const keys: string[] = []
   const { next } = yield* scan([range], after, limit, (entry) => {
     if (keys.length === limit) return false

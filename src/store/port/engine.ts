@@ -1,9 +1,30 @@
 /** What an engine implements: the rules of its URLs, and the functions that work on a store as a whole. */
 
+import type { Instant } from '../../values/time.ts'
 import type { BulkStore } from './bulk.ts'
-import type { OpenStoreOptions } from './open-options.ts'
 import type { Store } from './store.ts'
 import type { StoreLocation } from './url.ts'
+
+/** The options for opening a store: access, ledger writer, clock. */
+export type OpenStoreOptions = {
+  /** `read`: facts are read-only (API). `write`: for imports and crawls. */
+  access: 'read' | 'write'
+  /**
+   * Which thread or process writes the ledger. `own`: this thread (commands). `thread`: a thread of this process (the
+   * primary of `serve`). `primary`: the primary of this cluster, by message (workers of `serve`).
+   */
+  ledger: 'own' | 'thread' | 'primary'
+  /** DOMAINDEX_SECRET; null for the secret that the store generates. */
+  secret: string | null
+  /** Whole Unix seconds. Default: the clock of the machine that has the data. */
+  now?: () => Instant
+  /** Connections of this process, if the engine is a server. */
+  pool?: number
+  /** If the engine is a server: milliseconds that it may be silent during a request; default 90 seconds. */
+  maxSilence?: number
+  /** Marks a store that is created now as a demo, and allows opening a demo store. */
+  demo?: boolean
+}
 
 /** The locations of an engine's stores. These rules load neither the engine nor its database client. */
 export type LocationRules = {

@@ -8,7 +8,6 @@ import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
-import type { RunSlice } from '../inverse/portion.ts'
 import type { LockHold } from './jobs.ts'
 
 /** The record types whose data names a host. An SOA names two: its server, and the mailbox as a host name. */
@@ -72,6 +71,11 @@ export interface InverseReader {
 
 /** A published run: a sorted part of the index. `bytes`: of its blocks. */
 export type InverseRun = { number: number; bytes: number }
+/**
+ * Consecutive blocks of one run, from the first one that ends at or after a position. `last`: the position at which the
+ * last of them ends. `more`: others may follow.
+ */
+export type RunSlice = { blocks: Uint8Array[]; last: Uint8Array; more: boolean }
 /** A portion of several runs that was read for a merge. `erasures`: how often entries had been erased before. */
 export type MergePortion = { slices: RunSlice[]; erasures: number }
 

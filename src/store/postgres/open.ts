@@ -1,7 +1,7 @@
 /** Opens a store in a PostgreSQL database. Its tables are in the current schema of the connection. */
 
+import type { OpenStoreOptions } from '../port/engine.ts'
 import { StoreFault } from '../port/fault.ts'
-import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
 import { storeWorkerSettings } from './database/citus/worker-settings.ts'
 import { type Database, openDatabase } from './database/database.ts'
@@ -14,6 +14,8 @@ import {
 import type { TransactionWork } from './database/transaction.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
+import { postgresInverse } from './inverse/inverse.ts'
+import { postgresInverseIndex } from './inverse/maintenance.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'
 import { postgresListing } from './listing/listing.ts'
 import { redactPostgresUrl } from './locations.ts'
@@ -28,7 +30,7 @@ const DISTRIBUTED_TABLES = [
   ...['crawl_state', 'facts', 'dns_state', 'presence', 'address_count', 'redirect', 'redirect_count', 'pending_page'],
 ]
 const LOCAL_TABLES = [
-  ...['page_document', 'document', 'segment', 'posting', 'document_frequency'],
+  ...['page_document', 'document', 'segment', 'posting', 'document_frequency', 'inverse_run', 'inverse_block'],
   ...['account', 'period', 'addon', 'token', 'secret'],
 ]
 
@@ -97,6 +99,8 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
       observations: postgresObservations(database),
       schedule: postgresSchedule(database, now),
       facts: postgresFacts(database),
+      inverse: postgresInverse(database),
+      inverseIndex: postgresInverseIndex(database),
       ledger,
       crawlRequests: ledger,
       listing: postgresListing({ ...database, now: now ? async () => now() : database.now }),

@@ -2,9 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Day } from '../../values/time.ts'
+import type { OpenStoreOptions } from '../port/engine.ts'
 import { StoreFault } from '../port/fault.ts'
 import type { Ledger } from '../port/ledger.ts'
-import type { OpenStoreOptions } from '../port/open-options.ts'
 import type { Store } from '../port/store.ts'
 import { openSqliteFile } from './database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'

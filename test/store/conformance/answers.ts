@@ -21,8 +21,14 @@ export async function agree(
 ): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
   for (const [text, query] of INVERSE_QUERIES) await agreeBackwards(inverse, model, { text, query, ...question })
-  assert.deepEqual((await walkOwners(inverse, 'example', 'below', question.limit)).sort(), model.owners().filter((name) => name.endsWith('.example')))
-  assert.deepEqual(await walkOwners(inverse, 'c', 'starting', question.limit), model.owners().filter((name) => name.startsWith('c.')))
+  assert.deepEqual(
+    (await walkOwners(inverse, 'example', 'below', question.limit)).sort(),
+    model.owners().filter((name) => name.endsWith('.example')),
+  )
+  assert.deepEqual(
+    await walkOwners(inverse, 'c', 'starting', question.limit),
+    model.owners().filter((name) => name.startsWith('c.')),
+  )
 }
 
 const HOST_TYPES = ['NS', 'MX', 'CNAME', 'SOA'] as const
@@ -33,7 +39,10 @@ const INVERSE_QUERIES: readonly [RegExp, InverseQuery][] = [
     { by: 'addresses', first: each, last: each },
   ]),
   [/^A 192\.0\.2\./, { by: 'addresses', first: '192.0.2.0' as IpAddress, last: '192.0.2.255' as IpAddress }],
-  [/^AAAA /, { by: 'addresses', first: '::' as IpAddress, last: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff' as IpAddress }],
+  [
+    /^AAAA /,
+    { by: 'addresses', first: '::' as IpAddress, last: 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff' as IpAddress },
+  ],
   ...(['one.example', 'two.example'] as const).map((host): [RegExp, InverseQuery] => [
     new RegExp(`^(NS|MX|CNAME|SOA)( \\S+)? ${host}$`),
     { by: 'hosts', host, match: 'exact', types: HOST_TYPES },
@@ -41,10 +50,7 @@ const INVERSE_QUERIES: readonly [RegExp, InverseQuery][] = [
   [/^MX \d+ one\.example$/, { by: 'hosts', host: 'one.example', match: 'exact', types: ['MX'] }],
   [/^(NS|CNAME) \S+\.example$/, { by: 'hosts', host: 'example', match: 'below', types: ['NS', 'CNAME'] }],
   [/^(NS|MX|CNAME|SOA)( \S+)? one\./, { by: 'hosts', host: 'one', match: 'starting', types: HOST_TYPES }],
-  ...TEXTS.map((parts): [RegExp, InverseQuery] => [
-    exactly(`TXT ${JSON.stringify(parts)}`),
-    { by: 'text', parts },
-  ]),
+  ...TEXTS.map((parts): [RegExp, InverseQuery] => [exactly(`TXT ${JSON.stringify(parts)}`), { by: 'text', parts }]),
 ]
 
 /** A pattern of this text alone. */
@@ -60,11 +66,27 @@ async function agreeBackwards(
 ): Promise<void> {
   const all = model.spans().filter(({ value }) => text.test(value))
   const some = all[all.length >> 1]
-  const fences: TimeFence[] = [{}, ...(some ? [{ firstBefore: some.last }, { lastAfter: some.first, firstAfter: some.first - 1 }, { lastBefore: some.last }] : [])]
+  const fences: TimeFence[] = [
+    {},
+    ...(some
+      ? [{ firstBefore: some.last }, { lastAfter: some.first, firstAfter: some.first - 1 }, { lastBefore: some.last }]
+      : []),
+  ]
   for (const fence of fences) {
-    const { firstBefore = Number.POSITIVE_INFINITY, firstAfter = 0, lastBefore = Number.POSITIVE_INFINITY, lastAfter = 0 } = fence
-    const expected = all.filter(({ first, last }) => first > firstAfter && first < firstBefore && last > lastAfter && last < lastBefore)
-    assert.deepEqual(inOrder(await walkSpans(inverse, query, fence, limit)), inOrder(expected), `${text} ${JSON.stringify(fence)}`)
+    const {
+      firstBefore = Number.POSITIVE_INFINITY,
+      firstAfter = 0,
+      lastBefore = Number.POSITIVE_INFINITY,
+      lastAfter = 0,
+    } = fence
+    const expected = all.filter(
+      ({ first, last }) => first > firstAfter && first < firstBefore && last > lastAfter && last < lastBefore,
+    )
+    assert.deepEqual(
+      inOrder(await walkSpans(inverse, query, fence, limit)),
+      inOrder(expected),
+      `${text} ${JSON.stringify(fence)}`,
+    )
   }
 }
 
@@ -72,13 +94,18 @@ function inOrder(spans: readonly ModelSpan[]): string[] {
   return spans.map(({ value, name, first, last }) => `${value} | ${name} ${first} ${last}`).sort()
 }
 
-async function walkSpans(inverse: InverseReader, query: InverseQuery, fence: TimeFence, limit: number): Promise<ModelSpan[]> {
+async function walkSpans(
+  inverse: InverseReader,
+  query: InverseQuery,
+  fence: TimeFence,
+  limit: number,
+): Promise<ModelSpan[]> {
   const found: ModelSpan[] = []
   let position: Uint8Array | null = null
   do {
     const page: Awaited<ReturnType<InverseReader['spans']>> = await inverse.spans(query, fence, position, limit)
     assert.ok(page.spans.length <= limit)
-    found.push(...page.spans.map(({ data, name, first, last }) => ({ value: valueOf(data), name, first, last })))
+    found.push(...page.spans.map(({ data, name, first, last }) => ({ value: valueText(data), name, first, last })))
     position = page.position
   } while (position !== null)
   return found
@@ -95,7 +122,7 @@ async function walkOwners(inverse: InverseReader, name: string, match: 'below' |
   return found
 }
 
-function valueOf(data: InverseSpan['data']): string {
+function valueText(data: InverseSpan['data']): string {
   if (data.type === 'TXT') return `TXT ${JSON.stringify(data.parts)}`
   if (data.type === 'SOA') return `SOA ${data.role} ${data.host}`
   if (data.type === 'MX') return `MX ${data.priority} ${data.host}`

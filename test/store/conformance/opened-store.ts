@@ -1,7 +1,7 @@
 /** A new store for one test, with all its instances, on any engine. */
 
 import { openStore } from '../../../src/store/open.ts'
-import type { OpenStoreOptions } from '../../../src/store/port/open-options.ts'
+import type { OpenStoreOptions } from '../../../src/store/port/engine.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import type { Opened } from './engine.ts'
 

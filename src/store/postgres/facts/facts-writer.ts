@@ -18,6 +18,7 @@ import {
 } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
+import { writeRun } from '../inverse/run.ts'
 import { deletePendingPages, PAGE_KEY, type PageKey, removeFiledPages } from './page-removal.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
 
@@ -71,6 +72,7 @@ export async function writeFacts(session: Session, shards: Shards, names: readon
     write(INSERT_FIRST_SEEN, names.flatMap(firstSeenRows)),
     write(UPSERT_PENDING_PAGE, names.flatMap(pendingPageRows)),
     deletePendingPages(session, shards, removedTexts),
+    writeRun(session, names),
   ])
   const [firstSeen] = await Promise.all([firstSeenReader(session, shards, names), writes])
   await sharedRowsOf(names, firstSeen).write(session, shards)

@@ -18,7 +18,7 @@ import type { ReadStatement } from '../database/pipelined-reader.ts'
 import { rowStatement } from '../database/row-statements.ts'
 import type { ShardBatch, Shards } from '../database/shards.ts'
 import { postgresLookups, shardedLookups } from './lookups.ts'
-import { nameStatement, shardedReader } from './observations.ts'
+import { READ_PART_CLOCKS, shardedReader } from './observations.ts'
 import { postgresAddressProfile, postgresDomainProfile, shardedDomainProfile } from './profiles.ts'
 
 /** Rows per read: some milliseconds of a connection that other reads share. */
@@ -93,7 +93,6 @@ const READ_CLOCKS = {
   name: 'facts.clocks',
   text: `select clock, other_clocks from crawl_state v where ${CRAWL_STATE_OF_NAME}`,
 }
-const READ_PART_CLOCKS = nameStatement('facts.part-clocks', 'v.clock, v.other_clocks')
 const READ_ADDRESSES = {
   name: 'facts.addresses',
   text: `select (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes

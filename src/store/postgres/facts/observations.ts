@@ -27,6 +27,7 @@ import { partitionOfName } from '../database/partition.ts'
 import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
+import { eraseName } from '../inverse/maintenance.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { removeFiledPages } from './page-removal.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
@@ -89,6 +90,8 @@ const READ_CURRENT_FACTS = nameStatement(
   FACTS_SELECT_COLUMNS.join(', '),
   ({ inShard }) => `join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
 )
+/** The clocks of every observed part. */
+export const READ_PART_CLOCKS = nameStatement('facts.part-clocks', 'v.clock, v.other_clocks')
 /** One number for all new names of a batch. As the default of the column, it would keep Citus from using one shard. */
 const NEXT_ARRIVAL = { name: 'observations.arrival', text: `select nextval('arrival_number') as number` }
 const WRITTEN_STATE = tableRows('crawl_state')
@@ -159,7 +162,7 @@ export function shardedReader({ read, shards }: Pick<Database, 'read' | 'shards'
     readForRows<Row, NameKey>(read, await shards(), statement, names.map(keyOfName))
 }
 
-function keyOfName(name: DomainName): NameKey {
+export function keyOfName(name: DomainName): NameKey {
   return { part: partitionOfName(name), slot: slotOf(name), name }
 }
 
@@ -245,6 +248,7 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   await session.run(WRITE_TOMBSTONE, key)
   if (id === null) return true
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
+  await eraseName(session, key[0] as number, id)
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
   for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)

@@ -102,6 +102,10 @@ function lastNumberSql(table: keyof LastNumbers): string {
   return `select case when is_called then last_value else 0 end from ${NUMBER_SEQUENCES[table]}`
 }
 
+/** The inverse index is not copied: all names are to be filled in. */
+const START_INVERSE_FILL = `insert into metadata (name, value)
+  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1) on conflict (name) do nothing`
+
 async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<void> {
   for (const table of Object.keys(NUMBER_SEQUENCES) as (keyof LastNumbers)[])
     if (numbered[table] > 0) await client.query(`select setval('${NUMBER_SEQUENCES[table]}', $1)`, [numbered[table]])
@@ -109,6 +113,7 @@ async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<voi
   const block = ID_BLOCK * Math.floor(rows[0].last / ID_BLOCK)
   if (block > 0) await client.query(`select setval('name_id', $1)`, [block])
   await client.query('set synchronous_commit = on')
+  await client.query(START_INVERSE_FILL)
   await client.query(`delete from metadata where name = 'copy'`)
   await client.query(`analyze ${BULK_TABLES.map(({ name }) => `"${name}"`)}`)
 }

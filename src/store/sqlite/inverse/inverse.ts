@@ -2,13 +2,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { FactChanges } from '../../../apply/change.ts'
-import type { Block } from '../../../inverse/entries/block.ts'
+import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { slotOf } from '../../../values/domain-name.ts'
-import type { RunSlice } from '../../inverse/portion.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import { type InverseRead, readOwners, readSpans } from '../../inverse/span-reader.ts'
-import type { InverseProgress, InverseReader } from '../../port/inverse.ts'
+import type { InverseProgress, InverseReader, RunSlice } from '../../port/inverse.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
@@ -88,7 +87,7 @@ export function inverseWriter(database: DatabaseSync) {
       add: (name: DomainName, inverse: FactChanges['inverse']): void => writer.add(name, inverse),
       finish(): void {
         const blocks = writer.finish()
-        if (blocks.length > 0) insertBlocks(insertRun.get(bytesOf(blocks))!.number as number, blocks)
+        if (blocks.length > 0) insertBlocks(insertRun.get(bytesOfBlocks(blocks))!.number as number, blocks)
       },
     }
   }
@@ -100,11 +99,6 @@ export function blockWriter(database: DatabaseSync): (run: number, blocks: reado
     'insert into inverse_block (run, last_position, entries, checksum) values (?, ?, ?, ?)',
   )
   return (run, blocks) => {
-    for (const { last, bytes } of blocks)
-      insert.run(run, last, bytes, checksumOf('inverse_block', [run, last, bytes]))
+    for (const { last, bytes } of blocks) insert.run(run, last, bytes, checksumOf('inverse_block', [run, last, bytes]))
   }
-}
-
-export function bytesOf(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, { last, bytes }) => sum + last.length + bytes.length, 0)
 }

@@ -1,6 +1,7 @@
 /** Maintains the inverse index on SQLite: merges of runs, names of older stores, and erased names. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
@@ -8,28 +9,23 @@ import {
   eventsOfName,
   type HistoryRow,
   type InterruptionRow,
-  type NameHistory,
+  type StoredHistory,
 } from '../../inverse/name-events.ts'
 import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
 import { unpackStates } from '../../shared/columns.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
-import {
-  blockWriter,
-  bytesOf,
-  fillProgressReader,
-  inverseWriter,
-  PUBLISHED_RUNS_SQL,
-  sliceReader,
-} from './inverse.ts'
+import { blockWriter, fillProgressReader, inverseWriter, PUBLISHED_RUNS_SQL, sliceReader } from './inverse.ts'
 
 export function sqliteInverseIndex(database: DatabaseSync, log: WriteAheadLog): InverseIndexStore {
   const validLock = database.prepare(
     `select 1 from named_lock where name = 'inverse' and fence = ? and holder is not null`,
   )
   const runs = database.prepare(PUBLISHED_RUNS_SQL)
-  const erasures = database.prepare(`select cast(value as integer) as count from metadata where name = 'inverse_erasures'`)
+  const erasures = database.prepare(
+    `select cast(value as integer) as count from metadata where name = 'inverse_erasures'`,
+  )
   const readErasures = (): number => erasures.get()!.count as number
   const readSlices = sliceReader(database)
   const { begin, write, publish, removeReplaced } = runStatements(database)
@@ -66,7 +62,9 @@ function runStatements(database: DatabaseSync) {
   const insertBlocks = blockWriter(database)
   const addBytes = database.prepare('update inverse_run set bytes = bytes + ? where number = ?')
   const setState = database.prepare('update inverse_run set state = ? where number = ?')
-  const nextReplaced = database.prepare(`select number from inverse_run where state = 'replaced' order by number limit 1`)
+  const nextReplaced = database.prepare(
+    `select number from inverse_run where state = 'replaced' order by number limit 1`,
+  )
   const deleteBlocks = database.prepare(
     `delete from inverse_block where run = ?1 and last_position in
        (select last_position from inverse_block where run = ?1 order by last_position limit ?2)`,
@@ -79,7 +77,7 @@ function runStatements(database: DatabaseSync) {
     },
     write(run: number, blocks: Parameters<typeof insertBlocks>[1]): void {
       insertBlocks(run, blocks)
-      addBytes.run(bytesOf(blocks), run)
+      addBytes.run(bytesOfBlocks(blocks), run)
     },
     publish(run: number, replaced: readonly number[]): void {
       setState.run('published', run)
@@ -101,7 +99,7 @@ function runStatements(database: DatabaseSync) {
 type NameRow = { id: number; name: DomainName; states: string }
 
 /** Returns a function that reads the history of a name from its facts. */
-export function nameHistoryReader(database: DatabaseSync): (facts: NameRow) => NameHistory {
+export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) => StoredHistory {
   const superseded = database.prepare(
     `select s.type, s.first_seen, s.last_confirmed, coalesce(s.records, b.records) as records
      from dns_state s left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
@@ -123,7 +121,7 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'inverse_fill'`)
   const complete = database.prepare(`delete from metadata where name = 'inverse_fill'`)
   const names = database.prepare('select id, name, states from facts where id > ? and id <= ? order by id limit ?')
-  const historyOf = nameHistoryReader(database)
+  const historyOf = storedHistoryReader(database)
   const beginRun = inverseWriter(database)
   return (limit) => {
     const row = select.get() as { value: string } | undefined
@@ -146,9 +144,11 @@ export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
     'select last_position, entries from inverse_block where run = ? and last_position >= ? order by last_position limit 1',
   )
   const deleteBlock = database.prepare('delete from inverse_block where run = ? and last_position = ?')
-  const countErasure = database.prepare(`update metadata set value = cast(value as integer) + 1 where name = 'inverse_erasures'`)
+  const countErasure = database.prepare(
+    `update metadata set value = cast(value as integer) + 1 where name = 'inverse_erasures'`,
+  )
   const insertBlocks = blockWriter(database)
-  const historyOf = nameHistoryReader(database)
+  const historyOf = storedHistoryReader(database)
   return (facts) => {
     const keys = [...entriesOfName(historyOf(facts)).keys()].sort()
     if (keys.length === 0) return
@@ -158,7 +158,9 @@ export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
       for (const key of keys) {
         let from = key
         while (from >= reached) {
-          const found = block.get(run, Buffer.from(from, 'latin1')) as { last_position: Uint8Array; entries: Uint8Array } | undefined
+          const found = block.get(run, Buffer.from(from, 'latin1')) as
+            | { last_position: Uint8Array; entries: Uint8Array }
+            | undefined
           if (found === undefined) break
           const { last_position, entries } = found
           const remaining = withoutKeys(entries, erased)

@@ -22,6 +22,10 @@ import { openLedgerAt } from '../ledger/ledger-location.ts'
 import type { StoreFiles } from '../locations.ts'
 import { openFacts } from '../open.ts'
 
+/** The inverse index is not copied: all names are to be filled in. */
+const START_INVERSE_FILL = `insert or replace into metadata (name, value)
+  select 'inverse_fill', json_array(0, max(id)) from facts having max(id) is not null`
+
 /** `read`: an existing store. `write`: creates the store if there is none. Throws StoreFault. */
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): BulkStore {
   const path = files.facts
@@ -52,6 +56,7 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
     async finish({ document, ...ofLedger }) {
       setLastNumber(facts, 'document', document)
       for (const [table, number] of Object.entries(ofLedger)) setLastNumber(ledger, table, number)
+      facts.exec(START_INVERSE_FILL)
       facts.exec(`delete from metadata where name = 'copy'`)
     },
     async close() {

@@ -1,0 +1,40 @@
+/** Reads the inverse index on PostgreSQL, each page from one snapshot. */
+
+import { type InverseRead, readOwners, readSpans } from '../../inverse/span-reader.ts'
+import type { InverseReader } from '../../port/inverse.ts'
+import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
+import type { Database } from '../database/database.ts'
+import { readForRows } from '../database/row-statements.ts'
+import { keyOfName, type NameKey, READ_PART_CLOCKS } from '../facts/observations.ts'
+import { fillProgress, readSlices } from './run.ts'
+
+const READ_FILL = { name: 'inverse.fill', text: `select value from metadata where name = 'inverse_fill'` }
+export function postgresInverse(database: Database): InverseReader {
+  const answer = async <Result>(read: () => InverseRead<Result>): Promise<Result> => {
+    const shards = await database.shards()
+    return database.snapshot(async (session) => {
+      const questions = read()
+      let step = questions.next([])
+      while (!step.done) {
+        const request = step.value
+        if (request.needs === 'slices') step = questions.next(await readSlices(session, request.from, request.blocks))
+        else {
+          const keys = request.names.map(keyOfName)
+          type NamedClocks = ClockRow & { name: string }
+          const rows = await readForRows<NamedClocks, NameKey>(session.rows, shards, READ_PART_CLOCKS, keys)
+          const byName = new Map(rows.map((row) => [row.name, row]))
+          step = questions.next(request.names.map((name) => partClocksOf(byName.get(name))))
+        }
+      }
+      return step.value
+    })
+  }
+  return {
+    spans: (query, fence, position, limit) => answer(() => readSpans(query, fence, position, limit)),
+    owners: (name, match, position, limit) => answer(() => readOwners(name, match, position, limit)),
+    async progress() {
+      const [row] = await database.read<{ value: string }>(READ_FILL)
+      return fillProgress(row?.value ?? null)
+    },
+  }
+}

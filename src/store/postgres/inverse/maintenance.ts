@@ -1,0 +1,202 @@
+/**
+ * Maintains the inverse index on PostgreSQL: merges of runs, names of older stores, and erased names. Every write checks
+ * its lock in its transaction, which keeps the lock valid.
+ */
+
+import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { withoutKeys } from '../../inverse/erase.ts'
+import {
+  entriesOfName,
+  eventsOfName,
+  type HistoryRow,
+  type InterruptionRow,
+  type StoredHistory,
+} from '../../inverse/name-events.ts'
+import { RunWriter } from '../../inverse/run-writer.ts'
+import type { InverseIndexStore, InverseRun } from '../../port/inverse.ts'
+import type { LockHold } from '../../port/jobs.ts'
+import { unpackStates } from '../../shared/columns.ts'
+import { bytesArray } from '../database/arrays.ts'
+import type { Database } from '../database/database.ts'
+import { PART_VALUES } from '../database/partition.ts'
+import type { Session } from '../database/transaction.ts'
+import { blockArrays, fillProgress, insertRun, readSlices } from './run.ts'
+
+/** Locks the row, so that no process acquires the lock before the end of the transaction. */
+const CHECK_LOCK = {
+  name: 'inverse.lock',
+  text: `select 1 from named_lock where name = 'inverse' and fence = $1 and holder is not null for share`,
+}
+const READ_RUNS = {
+  name: 'inverse.runs',
+  text: `select number, bytes from inverse_run where state = 'published' order by number`,
+}
+const READ_ERASURES = {
+  name: 'inverse.erasures',
+  text: `select value::bigint as count from metadata where name = 'inverse_erasures'`,
+}
+/** No name is forgotten until the end of the transaction. */
+const HOLD_ERASURES = { name: 'inverse.hold-erasures', text: `${READ_ERASURES.text} for share` }
+const COUNT_ERASURE = {
+  name: 'inverse.count-erasure',
+  text: `update metadata set value = (value::bigint + 1)::text where name = 'inverse_erasures'`,
+}
+const BEGIN_RUN = {
+  name: 'inverse.begin',
+  text: `with discarded as (update inverse_run set state = 'replaced' where state = 'building' and fence <> $1)
+    insert into inverse_run (state, fence, bytes) values ('building', $1, 0) returning number`,
+}
+const INSERT_BLOCKS = {
+  name: 'inverse.blocks',
+  text: `with counted as (update inverse_run set bytes = bytes + $2 where number = $1)
+    insert into inverse_block (run, last_position, entries) select $1, * from unnest($3::bytea[], $4::bytea[])`,
+}
+const PUBLISH_RUN = {
+  name: 'inverse.publish',
+  text: `update inverse_run set state = case when number = $1 then 'published' else 'replaced' end
+    where number = $1 or number = any ($2::bigint[])`,
+}
+const READ_REPLACED = {
+  name: 'inverse.replaced',
+  text: `select number from inverse_run where state = 'replaced' order by number limit 1`,
+}
+const DELETE_BLOCKS = {
+  name: 'inverse.delete-blocks',
+  text: `delete from inverse_block where ctid = any (array(
+    select ctid from inverse_block where run = $1 order by last_position limit $2))`,
+}
+const DELETE_RUN = { name: 'inverse.delete-run', text: 'delete from inverse_run where number = $1' }
+const READ_FILL = {
+  name: 'inverse.read-fill',
+  text: `select value from metadata where name = 'inverse_fill' for update`,
+}
+const SAVE_FILL = { name: 'inverse.save-fill', text: `update metadata set value = $1 where name = 'inverse_fill'` }
+const END_FILL = { name: 'inverse.end-fill', text: `delete from metadata where name = 'inverse_fill'` }
+/** The names of a partition after an id, with their history. */
+const READ_HISTORIES = {
+  name: 'inverse.histories',
+  text: `select f.id, f.name, f.states,
+      coalesce((select json_agg(json_build_object('type', s.type, 'first_seen', s.first_seen,
+          'last_confirmed', s.last_confirmed, 'records', coalesce(s.records, b.records)) order by s.type, s.first_seen)
+        from dns_state s left join dns_state b
+          on b.part = $1 and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
+        where s.part = $1 and s.id = f.id), '[]')::text as superseded,
+      coalesce((select json_agg(json_build_object('type', i.type, 'last_seen', i.last_seen, 'seen_again', i.seen_again))
+        from dns_interruption i where i.part = $1 and i.id = f.id), '[]')::text as interruptions
+    from facts f where f.part = $1 and f.id > $2 order by f.id limit $3`,
+}
+/** The first block of each run, also of an unpublished one, that ends at one of the positions or later. */
+const FIND_BLOCKS = {
+  name: 'inverse.find-blocks',
+  text: `select distinct b.run, b.last_position as last, b.entries from unnest($1::bytea[]) k(position)
+    cross join inverse_run r
+    cross join lateral (select run, last_position, entries from inverse_block
+      where run = r.number and last_position >= k.position order by last_position limit 1) b`,
+}
+const DELETE_BLOCK = {
+  name: 'inverse.delete-block',
+  text: 'delete from inverse_block where run = $1 and last_position = $2',
+}
+const REPLACE_BLOCKS = {
+  name: 'inverse.replace-blocks',
+  text: 'insert into inverse_block (run, last_position, entries) select $1, * from unnest($2::bytea[], $3::bytea[])',
+}
+
+type HistoryOfName = { id: number; name: DomainName; states: string; superseded: string; interruptions: string }
+
+export function postgresInverseIndex(database: Database): InverseIndexStore {
+  const withLock = <Result>({ fence }: LockHold, work: (session: Session) => Promise<Result>): Promise<Result | null> =>
+    database.transaction(async (session) =>
+      (await session.rows(CHECK_LOCK, [fence])).length === 0 ? null : work(session),
+    )
+  return {
+    runs: () => database.read<InverseRun>(READ_RUNS),
+    portion: (runs, from, blocks) =>
+      database.snapshot(async (session) => ({
+        slices: await readSlices(session, from, blocks, runs),
+        erasures: (await session.rows<{ count: number }>(READ_ERASURES))[0]!.count,
+      })),
+    beginRun: (hold) =>
+      withLock(hold, async ({ rows }) => (await rows<{ number: number }>(BEGIN_RUN, [hold.fence]))[0]!.number),
+    writeBlocks: (hold, run, blocks, erasures) =>
+      withLock(hold, async (session) => {
+        const [held] = await session.rows<{ count: number }>(HOLD_ERASURES)
+        if (held!.count !== erasures) return false
+        await session.run(INSERT_BLOCKS, [run, bytesOfBlocks(blocks), ...blockArrays(blocks)])
+        return true
+      }),
+    publishRun: (hold, run, replaced) =>
+      withLock(hold, async (session) => {
+        await session.run(PUBLISH_RUN, [run, replaced])
+        return true
+      }),
+    removeReplaced: (hold, limit) => withLock(hold, (session) => removeReplaced(session, limit)),
+    fill: (hold, limit) =>
+      withLock(hold, async (session) => {
+        const [row] = await session.rows<{ value: string }>(READ_FILL)
+        return fillProgress(row === undefined ? null : await fillNames(session, row.value, limit))
+      }),
+  }
+}
+
+/** Deletes blocks of replaced runs, and each run after its last block. Returns true if more are left. */
+async function removeReplaced({ rows, run }: Session, limit: number): Promise<boolean> {
+  let left = limit
+  for (;;) {
+    const [row] = await rows<{ number: number }>(READ_REPLACED)
+    if (row === undefined) return false
+    left -= await run(DELETE_BLOCKS, [row.number, left])
+    if (left <= 0) return true
+    await run(DELETE_RUN, [row.number])
+  }
+}
+
+/** Adds the next names of a partition. Returns the progress to store; null at the end. */
+async function fillNames(session: Session, fill: string, limit: number): Promise<string | null> {
+  const [part, id] = JSON.parse(fill) as [number, number]
+  await session.rows(HOLD_ERASURES)
+  const rows = await session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
+  const writer = new RunWriter()
+  for (const row of rows) writer.add(row.name, eventsOfName(storedHistoryOf(row)))
+  await insertRun(session, writer.finish())
+  const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
+  if (next[0] === PART_VALUES.length) await session.run(END_FILL)
+  else await session.run(SAVE_FILL, [JSON.stringify(next)])
+  return next[0] === PART_VALUES.length ? null : JSON.stringify(next)
+}
+
+/** The stored history of a name. */
+export function storedHistoryOf({ name, states, superseded, interruptions }: Omit<HistoryOfName, 'id'>): StoredHistory {
+  return {
+    name,
+    states: unpackStates(states),
+    superseded: JSON.parse(superseded) as HistoryRow[],
+    interruptions: JSON.parse(interruptions) as InterruptionRow[],
+  }
+}
+
+/**
+ * Erases all entries of a name from all runs, also from those that a merge is building. A merge that has read some of
+ * them and not written them yet finds that entries were erased.
+ */
+export async function eraseName(session: Session, part: number, id: number): Promise<void> {
+  const [row] = await session.rows<HistoryOfName>(READ_HISTORIES, [part, id - 1, 1])
+  if (row === undefined || row.id !== id) return
+  await session.run(COUNT_ERASURE)
+  const keys = new Set(entriesOfName(storedHistoryOf(row)).keys())
+  let positions = [...keys].map((key) => Buffer.from(key, 'latin1'))
+  while (positions.length > 0) {
+    type Found = { run: number; last: Uint8Array; entries: Uint8Array }
+    const found = await session.rows<Found>(FIND_BLOCKS, [bytesArray(positions)])
+    positions = []
+    for (const { run, last, entries } of found) {
+      const remaining = withoutKeys(entries, keys)
+      if (remaining === null) continue
+      await session.run(DELETE_BLOCK, [run, last])
+      if (remaining.length > 0) await session.run(REPLACE_BLOCKS, [run, ...blockArrays(remaining)])
+      // the last entry may continue in the next block
+      positions.push(Buffer.concat([last, Buffer.of(0)]))
+    }
+  }
+}
