@@ -38,7 +38,8 @@ async function send(path: string, body?: object, headers: Record<string, string>
   const response = await fetch(address + path, init)
   const text = await response.text()
   const cookie = /=([\w-]{43})/.exec(response.headers.get('set-cookie') ?? '')?.[1]
-  return { status: response.status, body: text === '' ? null : JSON.parse(text), cookie }
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, body: isJson ? JSON.parse(text) : null, cookie }
 }
 const mailedCode = async (page: string): Promise<string> => {
   const pattern = new RegExp(`/${page}#code=([\\w-]{43})`)
