@@ -48,8 +48,8 @@ export function authenticateApiKey(
   context: Pick<Authenticators, 'authenticator'>,
   request: ApiRequest,
 ): Caller | Promise<Caller> {
-  const key = request.headers['x-api-key']
-  if (key !== undefined) return context.authenticator.authenticate(String(key), request.ip)
+  const key = String(request.headers['x-api-key'] ?? '').trim()
+  if (key !== '') return context.authenticator.authenticate(key, request.ip)
   if (request.headers.authorization === undefined) throw new ApiError('token_missing', { msg: NO_API_KEY_MESSAGE })
   return authenticateBearer(context, request)
 }
