@@ -7,6 +7,7 @@ import { addDataRoutes, addSignInRoutes } from './app/routes.ts'
 import { authenticateBearer } from './auth/bearer.ts'
 import type { ApiContext, HealthState } from './context/context.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
+import { addDnsdbRoutes } from './dnsdb/routes.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { fileIndexResponse, handleFileByName } from './files/file-routes.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
@@ -55,6 +56,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     answerUnknown: (request, reply) => page?.answerUnknown(responses, request, reply) ?? false,
   })
   addQueryRoutes(app, context)
+  addDnsdbRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => respond(context, request, reply, () => page(request))
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })

@@ -33,7 +33,7 @@ import { QuotaLimiter } from './quota/quota-limiter.ts'
 import { openCursorKeyring } from './signing/keyring.ts'
 
 export type ApiOptions = {
-  store: Pick<Store, 'facts' | 'ledger'>
+  store: Pick<Store, 'facts' | 'inverse' | 'ledger'>
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   settings: {
@@ -80,13 +80,14 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     log,
     metrics,
   } = options
-  const { facts, ledger } = store
+  const { facts, inverse, ledger } = store
   const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, monotonicMs, (reason) =>
     metrics.countRejection(reason),
   )
   const onFault = (err: unknown): void => log.error({ err }, 'ledger failed')
   return {
     facts,
+    inverse,
     similarSearch,
     fileStore,
     fileList: cachedFileList(fileStore, monotonicMs),

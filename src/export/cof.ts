@@ -54,7 +54,10 @@ export function recordSpans(type: RecordType, timeline: RecordTimeline): Span[] 
 /**
  * Yields the states, oldest first, cut at each interruption. `isContinued`: none lies between it and the one before.
  */
-function* periodsOf({ states, interruptions }: RecordTimeline): Generator<RecordState & { isContinued: boolean }> {
+export function* periodsOf({
+  states,
+  interruptions,
+}: RecordTimeline): Generator<RecordState & { isContinued: boolean }> {
   const cuts = [...interruptions].sort((a, b) => a.seen_again - b.seen_again)
   let cut = 0
   for (const { first_seen, last_seen, records } of [...states].sort((a, b) => a.first_seen - b.first_seen)) {

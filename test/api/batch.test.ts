@@ -23,7 +23,7 @@ const metrics = new ApiMetrics()
 /** Milliseconds that a test adds to the monotonic clock. */
 let advanced = 0
 const { app } = await createWorldApi(world, {
-  store: { facts, ledger: world.store.ledger },
+  store: { ...world.store, facts },
   monotonicMs: () => performance.now() + advanced,
   metrics,
 })

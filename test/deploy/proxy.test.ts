@@ -137,6 +137,8 @@ for (const each of [NGINX, CADDY]) {
         (await send(sockets.tls, '/pdns/query/unknown-name.example?limit=1', { headers: bearer })).status,
         200,
       )
+      const lookup = '/dnsdb/v2/lookup/rrset/name/unknown-name.example/A'
+      assert.equal((await send(sockets.tls, lookup, { headers: { 'X-API-Key': token } })).status, 200)
       server.process.kill('SIGKILL')
       await server.outcome
       await send(sockets.tls, '/domain/unknown-name.example', { headers: bearer })
@@ -149,6 +151,7 @@ for (const each of [NGINX, CADDY]) {
       assert.match(written, /\/v1\.0\/lookup.*50[23]/)
       assert.ok(!written.includes(token), written)
       assert.match(written, /\/pdns\/query\//)
+      assert.match(written, /\/dnsdb\/v2\/lookup\//)
       assert.ok(!written.includes('unknown-name'), written)
       assert.ok(!written.includes('198.51.100.77'), written)
     })

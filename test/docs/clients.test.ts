@@ -22,6 +22,8 @@ const LIBRARY = fileURLToPath(new URL('../../client/src/client.ts', import.meta.
 const noCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl'
 const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'there is no python3'
 
+const noDnsdbq = spawnSync('dnsdbq', ['-v']).status === 0 ? false : 'there is no dnsdbq'
+
 const world = await makeWorld()
 const { token } = await world.account({ plan: 'premium', periods: ['premium:2026-01-01..'] })
 const folder = mkdtempSync(join(tmpdir(), 'domaindex-clients-'))
@@ -103,6 +105,28 @@ test('the commands with curl answer', { skip: noCurl }, async () => {
   }
   assert.equal(JSON.parse(outputs[0]!).result.ip, 'both')
   assert.match(outputs[1]!, /^target\nexample\.blog\n/)
+})
+
+test('dnsdbq prints what the page shows', { skip: noDnsdbq }, async () => {
+  const section = sections(readPage('clients.md'), 2).get('Passive DNS clients and MISP')!
+  const settings = join(folder, 'dnsdb-query.conf')
+  const [, lines] = /```sh\n(DNSDB_API_KEY=[^`]+)```/.exec(section)!
+  writeFileSync(settings, lines!.replaceAll('TOKEN', token).replaceAll('https://api.example.com', world.address))
+  const env = { ...process.env, DNSDBQ_CONFIG_FILE: settings }
+  const commands = [...section.matchAll(/```sh\n(dnsdbq [^\n]+)\n```\n\n```\n([^`]+)```/g)]
+  assert.equal(commands.length, section.split('```sh\ndnsdbq').length - 1, 'each command has its output')
+  for (const [, command, output] of commands) {
+    const { stdout, stderr, code } = await outcomeOf(spawn('sh', ['-c', command!], { env }))
+    assert.equal(code, 0, stderr)
+    assert.equal(stdout, output, command)
+  }
+})
+
+test('the lines of DNSDB are those of api.md', async () => {
+  const section = sections(readPage('api.md'), 3).get('DNSDB')!
+  const [, path, output] = /'http:\/\/127\.0\.0\.1:8080([^']+)'\n```\n\n```\n([^`]+)```/.exec(section)!
+  const response = await fetch(world.address + path, { headers: { 'X-API-Key': token } })
+  assert.equal(await response.text(), output)
 })
 
 test('DuckDB runs the queries over exported files', async () => {

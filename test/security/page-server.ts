@@ -17,7 +17,9 @@ export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q
 /**
  * `get` sends a request as a browser does when its user opens an address. `change`: what the server has for a store.
  */
-export async function pageServer(change: (store: Store) => Pick<Store, 'facts' | 'ledger'> = (store) => store) {
+export async function pageServer(
+  change: (store: Store) => Pick<Store, 'facts' | 'inverse' | 'ledger'> = (store) => store,
+) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-page-'))
   after(() => rmSync(folder, { recursive: true }))
   const bundle = join(folder, 'web')

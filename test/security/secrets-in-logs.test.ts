@@ -38,7 +38,8 @@ async function send(path: string, body?: object, headers: Record<string, string>
   const response = await fetch(address + path, init)
   const text = await response.text()
   const cookie = /=([\w-]{43})/.exec(response.headers.get('set-cookie') ?? '')?.[1]
-  return { status: response.status, body: text === '' ? null : JSON.parse(text), cookie }
+  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, body: isJson ? JSON.parse(text) : null, cookie }
 }
 const mailedCode = async (page: string): Promise<string> => {
   const pattern = new RegExp(`/${page}#code=([\\w-]{43})`)
@@ -66,6 +67,8 @@ test('the log of all paths that take or give a secret has none of them', async (
   await send(`/nothing/${token}/${code}`, undefined, { Authorization: `Bearer ${token}` })
   await send('/account/quota', undefined, { Authorization: `Bearer ${token}` })
   await send('/pdns/query/a.example', undefined, { Authorization: `Basic ${keep(btoa(`me:${token}`))}` })
+  await send('/dnsdb/v2/lookup/rdata/ip/192.0.2.1', undefined, { 'X-API-Key': token })
+  await send(`/dnsdb/v2/nothing/${token}`, undefined, { 'X-API-Key': token })
   const rotated = await send(`/app/tokens/${created.body.token.id}/rotate`, { grace_hours: 1 }, session)
   keep(rotated.body.secret)
   const changed = await send('/app/password', { current: PASSWORDS[0], password: PASSWORDS[1] }, session)

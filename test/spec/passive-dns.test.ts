@@ -13,6 +13,17 @@ const NINE = '2026-11-19T09:00:00Z'
 const TEN = '2026-11-19T10:00:00Z'
 const at = (text: string) => parseInstant(text)!
 
+const mail = (priority: number, mail_server: string) => ({ priority, mail_server })
+const soa = (serial: number) => ({
+  primary_nameserver: 'ns.dns.example',
+  admin_email: 'host@dns.example',
+  serial,
+  refresh_seconds: 7200,
+  retry_seconds: 3600,
+  expire_seconds: 1_209_600,
+  minimum_ttl_seconds: 300,
+})
+
 before(async () => {
   await world.ingest(
     look('one.example', { dns: ok({ A: ['192.0.2.1', '192.0.2.2'], TXT: [['a "b"']], NS: [] }) }, NINE),
@@ -27,6 +38,10 @@ before(async () => {
     look('moved.example', { dns: ok({ A: ['192.0.2.8'] }) }, TEN),
     hosted('two.example', ['192.0.2.2', '2001:db8::1'], NINE),
     hosted('two.example', ['192.0.2.2', '2001:db8::1'], TEN),
+    look('mx.example', { dns: ok({ A: ['203.0.113.5'] }) }, TEN),
+    look('self.example', { dns: ok({ MX: [mail(10, 'self.example'), mail(20, 'mx.example')] }) }, NINE),
+    look('zone.example', { dns: ok({ SOA: [soa(1)] }) }, NINE),
+    look('zone.example', { dns: ok({ SOA: [soa(2)] }) }, TEN),
     ...Array.from({ length: 12 }, (_, n) =>
       look(
         'many.example',
@@ -81,28 +96,62 @@ test('a name that was gone in between has a line for each time', async () => {
   ])
 })
 
-test('a domain that left an address and came back has the line of its present time there', async () => {
+test('a domain that left an address and came back has a line for each time there', async () => {
   assert.deepEqual(await rows('192.0.2.8'), [
+    row('back.example', 'A', '192.0.2.8', EIGHT, EIGHT),
     row('back.example', 'A', '192.0.2.8', TEN, TEN),
+    row('moved.example', 'A', '192.0.2.8', EIGHT, EIGHT),
     row('moved.example', 'A', '192.0.2.8', TEN, TEN),
   ])
+})
+
+test('a name has the records of others that name it as a host after its own', async () => {
+  assert.deepEqual(await rows('mx.example'), [
+    row('mx.example', 'A', '203.0.113.5', TEN, TEN),
+    row('one.example', 'MX', '10 mx.example', TEN, TEN),
+    row('self.example', 'MX', '20 mx.example', NINE, NINE),
+  ])
+})
+
+test('an SOA is found by both of its names, and shown as it was at the end of that time', async () => {
+  const text = 'ns.dns.example host.dns.example 2 7200 3600 1209600 300'
+  assert.deepEqual(await rows('ns.dns.example'), [row('zone.example', 'SOA', text, NINE, TEN)])
+  assert.deepEqual(await rows('host.dns.example'), [row('zone.example', 'SOA', text, NINE, TEN)])
+})
+
+test('a name that names itself has that record once', async () => {
+  assert.deepEqual(await rows('self.example'), [
+    row('self.example', 'MX', '10 self.example', NINE, NINE),
+    row('self.example', 'MX', '20 mx.example', NINE, NINE),
+  ])
+})
+
+test('the pages after the first have only what other names say', async () => {
+  const first = await query('mx.example?limit=1')
+  assert.match(first.text, /^\{"rrname":"mx\.example".*\n\{"rrname":"one\.example".*\n$/)
+  const second = await query(`mx.example?limit=1&next=${first.headers.get('next-cursor')}`)
+  assert.match(second.text, /^\{"rrname":"self\.example".*\n$/)
+  assert.equal(second.headers.get('next-cursor'), null)
+  const mismatch = await query(`one.example?next=${first.headers.get('next-cursor')}`)
+  assert.deepEqual([mismatch.status, JSON.parse(mismatch.text).error], [400, 'cursor_mismatch'])
 })
 
 test('an unknown name has no lines, as it has no history', async () => {
   assert.deepEqual(await rows('unknown.example'), [])
 })
 
-test('an address has a line for each domain that is on it now', async () => {
+test('an address has a line for each domain that was ever on it', async () => {
   assert.deepEqual(await rows('192.0.2.2'), [
     row('one.example', 'A', '192.0.2.2', NINE, TEN),
     row('two.example', 'A', '192.0.2.2', NINE, TEN),
   ])
   assert.deepEqual(await rows('2001:DB8:0::1'), [row('two.example', 'AAAA', '2001:db8::1', NINE, TEN)])
-  const missing = await query('192.0.2.1')
+  assert.deepEqual(await rows('192.0.2.1'), [row('one.example', 'A', '192.0.2.1', NINE, NINE)])
+  const missing = await query('192.0.2.99')
   assert.deepEqual([missing.status, JSON.parse(missing.text).error], [404, 'no_data'])
 })
 
-test('the pages of an address are those of /reverseip', async () => {
+test('an address has pages', async () => {
   const first = await query('192.0.2.2?limit=1')
   const cursor = first.headers.get('next-cursor')!
   assert.equal(first.text.split('\n').length, 2)
@@ -147,7 +196,7 @@ test('each call costs one unit, and an error of the query none', async () => {
   const remaining = async (text: string) => Number(/r=(\d+)/.exec((await query(text)).headers.get('ratelimit')!)?.[1])
   const start = await remaining('one.example')
   assert.equal(await remaining('unknown.example'), start - 1)
-  assert.equal(await remaining('192.0.2.1'), start - 2)
+  assert.equal(await remaining('192.0.2.99'), start - 2)
   assert.equal(await remaining('nodot'), start - 2)
   const bad = await query('nodot')
   assert.deepEqual([bad.status, JSON.parse(bad.text).error], [400, 'domain_format'])

@@ -11,6 +11,8 @@ const NO_BEARER_MESSAGE =
   'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
   '"domaindex account token create EMAIL".'
 
+const NO_API_KEY_MESSAGE = 'There is no token: send it as the header X-API-Key.'
+
 const NO_PASSWORD_TOKEN_MESSAGE = 'There is no token: send it as the password of Basic authentication.'
 
 /** The caller of the bearer token (RFC 6750, section 2.1). Throws `token_missing` and `token_invalid`. */
@@ -36,6 +38,20 @@ export function authenticateBasicOrBearer(
   const [, password = ''] = /:(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? []
   if (password === '') throw new ApiError('token_missing', { msg: NO_PASSWORD_TOKEN_MESSAGE })
   return context.authenticator.authenticate(password, request.ip)
+}
+
+/**
+ * The caller of the token in the header X-API-Key, as clients of DNSDB send it, or of the bearer token. Throws
+ * `token_missing` and `token_invalid`.
+ */
+export function authenticateApiKey(
+  context: Pick<Authenticators, 'authenticator'>,
+  request: ApiRequest,
+): Caller | Promise<Caller> {
+  const key = String(request.headers['x-api-key'] ?? '').trim()
+  if (key !== '') return context.authenticator.authenticate(key, request.ip)
+  if (request.headers.authorization === undefined) throw new ApiError('token_missing', { msg: NO_API_KEY_MESSAGE })
+  return authenticateBearer(context, request)
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { FileManifest } from '../../jobs/file-store/file-store.ts'
 import type { SimilarityService } from '../../similar/query/similarity-service.ts'
+import type { InverseReader } from '../../store/port/inverse.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import type { FactsReader } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -21,6 +22,7 @@ import type { Mailer } from './mailer.ts'
 
 export type ApiContext = HttpContext & {
   facts: FactsReader
+  inverse: InverseReader
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   fileList: FileList
@@ -58,7 +60,7 @@ export type ApiContext = HttpContext & {
 }
 
 /** What answers a call, without HTTP: also in a command that has no server. */
-export type QueryContext = Pick<ApiContext, 'facts' | 'similarSearch' | 'fileStore' | 'requestCrawl'> & {
+export type QueryContext = Pick<ApiContext, 'facts' | 'inverse' | 'similarSearch' | 'fileStore' | 'requestCrawl'> & {
   quotaLimiter: Pick<QuotaLimiter, 'reserve'>
   cursorKeyring: Pick<CursorKeyring, 'keys'>
   log: Pick<Logger, 'error'>

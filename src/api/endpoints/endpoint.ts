@@ -1,6 +1,7 @@
 /** The declaration of an endpoint: its name, parameters, response, errors and handlers. */
 
 import type { SimilarityService } from '../../similar/query/similarity-service.ts'
+import type { InverseReader } from '../../store/port/inverse.ts'
 import type { FactsReader, LastObserved } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Caller } from '../auth/authenticator.ts'
@@ -21,6 +22,7 @@ export type EndpointCall = {
   parameters: Parameters
   caller: Caller
   facts: FactsReader
+  inverse: InverseReader
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   keys: CursorKeys

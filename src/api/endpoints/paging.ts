@@ -29,8 +29,12 @@ export function readCursorPosition({ keys, caller }: EndpointCall, next: string,
 }
 
 /** The cursor for the page after `position`, as JSON; `null` if no page follows. */
-export function nextCursor({ keys, caller }: EndpointCall, scope: CursorScope, position: string | null): string {
-  if (position === null) return 'null'
+export function nextCursor(call: EndpointCall, scope: CursorScope, position: string | null): string {
+  return position === null ? 'null' : `"${signNextCursor(call, scope, position)}"`
+}
+
+/** The cursor for the page after `position`. */
+export function signNextCursor({ keys, caller }: EndpointCall, scope: CursorScope, position: string): string {
   const { endpoint, query, type } = scope
-  return `"${signCursor(keys, { endpoint, query, type: type ?? '', position, issued: caller.now })}"`
+  return signCursor(keys, { endpoint, query, type: type ?? '', position, issued: caller.now })
 }

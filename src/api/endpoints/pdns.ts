@@ -1,40 +1,48 @@
 /** GET /pdns/query/QUERY: passive DNS of a name or an address, for clients of the Common Output Format. */
 
-import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
-import { cofLine, cofLines, type RecordTimeline, recordSpans } from '../../export/cof.ts'
-import type { FactsReader, NeighbourRow } from '../../store/port/store.ts'
+import { cofLine, cofLines } from '../../export/cof.ts'
+import { readTimelines, recordOfSpan } from '../../export/timelines.ts'
+import { HOST_TYPES, type InverseQuery, type InverseReader, type InverseSpan } from '../../store/port/inverse.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { addressFamily, type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
-import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
+import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
+import { RECORD_TYPES } from '../../values/records/dns-record.ts'
+import { formatPresentation } from '../../values/records/presentation.ts'
+import { ApiError } from '../http/errors.ts'
 import { readLimitParameter, readNameParameter, readQueryParameter } from '../http/parameters.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
-import { textOfBody } from '../http/write-parts.ts'
 import { authorizeHistory, maxStatesOf } from './dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from './endpoint.ts'
-import { reverseip } from './reverseip.ts'
-import { Type } from './schema.ts'
+import { type CursorScope, readCursorPosition, readNextParameter, signNextCursor } from './paging.ts'
+import { DEFAULT_PAGE_ROWS, Type } from './schema.ts'
 
-/** Names whose timelines are read at once. */
-const NAMES_PER_READ = 100
-/** The newest interruptions of a type that a response considers. Times before them are left out. */
-const MAX_INTERRUPTIONS = 1_000
-/** The newest states of a name among which a response looks for the start of its time on an address. */
-const MAX_STATES_ON_ADDRESS = 1_000
+/** Spans that are read and formatted at once. */
+const SPANS_PER_READ = 1_000
+/** Reads of the index in one response. */
+const MAX_READS = 100
 
 export const pdns: Endpoint = {
   name: 'pdns',
   summary: 'Passive DNS of a name or an address',
   description:
     'Lines of the passive DNS Common Output Format: one for each record and uninterrupted time in which it was seen. A ' +
-    'name has the plan and the ceilings of `/dnshistory`, an address those of `/reverseip`. It is charged as one call.',
+    'name has the plan and the ceilings of `/dnshistory`, an address those of `/reverseip`. After its own records, a name ' +
+    'has those of other names that name it as a host (NS, MX, CNAME, SOA). It is charged as one call.',
   envelope: 'top',
   parameters: Type.Object({
     query: Type.String({ description: 'A domain, an IPv4 or an IPv6 address.', examples: ['example.com'] }),
   }),
   response: null,
   file: null,
-  errors: ['plan_required', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch', 'no_data'],
+  errors: [
+    'plan_required',
+    'domain_format',
+    'cursor_invalid',
+    'cursor_expired',
+    'cursor_mismatch',
+    'no_data',
+    'index_incomplete',
+  ],
   authorize(caller, parameters) {
     if (parseQueryAddress(readQueryParameter(parameters)) === null) authorizeHistory(caller)
   },
@@ -44,78 +52,96 @@ export const pdns: Endpoint = {
   },
 }
 
-/** The history of all types: at most as many states of each as the plan includes. */
-async function handleName({ parameters, caller, facts }: EndpointCall): Promise<EndpointResult> {
+/**
+ * On the first page, the history of all types: at most as many states of each as the plan includes. Then the records of
+ * other names that name it as a host. While the index of them is incomplete, they are left out.
+ */
+async function handleName(call: EndpointCall): Promise<EndpointResult> {
+  const { parameters, caller, facts, inverse } = call
   const name = readNameParameter(parameters)
+  const scope: CursorScope = { endpoint: 'pdns', query: name, type: '' }
+  const position = readPosition(call, scope)
   const maxStates = maxStatesOf(caller)
   const limit = readLimitParameter(parameters, maxStates, maxStates)
-  const timelines = await readTimelines(facts, name, RECORD_TYPES, limit)
+  const timelines = position === null ? await readTimelines(facts, name, RECORD_TYPES, limit) : []
   const lines = timelines.flatMap(({ type, timeline }) => cofLines(name, type, timeline))
   const truncated = timelines.filter(({ more }) => more).map(({ type }) => type)
   const headers = truncated.length === 0 ? [] : ['Truncated-Types', truncated.join(', ')]
-  return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: await facts.clocks(name) }
-}
-
-/** `more`: there are older states, or older times before an interruption. */
-type TypeTimeline = { type: RecordType; timeline: RecordTimeline; more: boolean }
-
-/**
- * The newest states of types, with the interruptions between them. The reads are in an order in which a write between
- * them makes a time shorter, never longer: a clock before its states, and states before their interruptions.
- */
-async function readTimelines(
-  facts: FactsReader,
-  name: DomainName,
-  types: readonly RecordType[],
-  limit: number,
-): Promise<TypeTimeline[]> {
-  const [clocks] = await facts.partClocks([name])
-  const found = await facts.history(name, types, null, limit)
-  return Promise.all(
-    types.map(async (type) => {
-      const { states, more } = found[type]
-      const interruptions = states.length === 0 ? [] : await facts.interruptions(name, type, null, MAX_INTERRUPTIONS)
-      const isCut = interruptions.length === MAX_INTERRUPTIONS
-      const from = isCut ? interruptions.at(-1)!.seen_again : 0
-      const known = states.map(({ first_seen, last_confirmed, records }) => ({
-        first_seen: Math.max(first_seen, from),
-        last_seen: last_confirmed ?? Math.max(first_seen, clocks![CLOCK_INDEX[type]]!),
-        records: JSON.parse(records) as AnyRecord[],
-      }))
-      const timeline = { states: known.filter(({ last_seen }) => last_seen >= from), interruptions }
-      return { type, timeline, more: more || isCut }
-    }),
-  )
-}
-
-/** The domains on an address now: the rows and the cursor of `/reverseip`. */
-async function handleAddress(call: EndpointCall, address: IpAddress): Promise<EndpointResult> {
-  const { body, release } = await reverseip.handle!(call)
-  const { meta, result } = JSON.parse(textOfBody(body)) as { meta: { next: string | null }; result: NeighbourRow[] }
-  release?.()
-  const type = addressFamily(address) === 4 ? 'A' : 'AAAA'
-  const lines: string[] = []
-  for (let at = 0; at < result.length; at += NAMES_PER_READ) {
-    const targets = result.slice(at, at + NAMES_PER_READ).map(({ target }) => target)
-    lines.push(...(await Promise.all(targets.map((target) => presentLine(call.facts, target, type, address)))).flat())
-    await yieldToEventLoop()
+  const query: InverseQuery = { by: 'hosts', host: name, match: 'exact', types: HOST_TYPES }
+  const found = (await isComplete(inverse)) ? await readBackward(call, query, name, position) : NOTHING
+  return {
+    body: linesBody([...lines, ...found.lines]),
+    type: NDJSON_TYPE,
+    headers: [...headers, ...cursorHeader(call, scope, found.position)],
+    lastObserved: await facts.clocks(name),
   }
-  const headers = meta.next === null ? [] : ['Next-Cursor', meta.next]
+}
+
+/** The domains that were ever on an address, and when. */
+async function handleAddress(call: EndpointCall, address: IpAddress): Promise<EndpointResult> {
+  const scope: CursorScope = { endpoint: 'pdns', query: address, type: '' }
+  const after = readPosition(call, scope)
+  await requireCompleteIndex(call.inverse)
+  const { lines, position } = await readBackward(call, { by: 'addresses', first: address, last: address }, null, after)
+  if (lines.length === 0 && position === null && after === null)
+    throw new ApiError('no_data', { msg: `No domain was ever observed on ${address}.` })
+  const headers = cursorHeader(call, scope, position)
   return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: null }
 }
 
-/** The newest uninterrupted time of a name on an address; none if the name has just left it. */
-async function presentLine(
-  facts: FactsReader,
-  name: DomainName,
-  type: 'A' | 'AAAA',
-  address: IpAddress,
-): Promise<string[]> {
-  const [{ timeline }] = (await readTimelines(facts, name, [type], MAX_STATES_ON_ADDRESS)) as [TypeTimeline]
-  const [newest] = recordSpans(type, timeline)
-    .filter(({ rdata }) => rdata === address)
-    .sort((a, b) => b.last - a.last)
-  return newest ? [cofLine(name, type, address, newest.first, newest.last)] : []
+/** Lines of an answer, and where the next page starts; null at the end. */
+type BackwardPage = { lines: string[]; position: Uint8Array | null }
+const NOTHING: BackwardPage = { lines: [], position: null }
+
+/** One line for each span of a query after a position. `except`: the owner whose own records are left out. */
+async function readBackward(
+  { parameters, caller, facts, inverse }: EndpointCall,
+  query: InverseQuery,
+  except: DomainName | null,
+  after: Uint8Array | null,
+): Promise<BackwardPage> {
+  const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, caller.limits.pageRows)
+  const lines: string[] = []
+  let position = after
+  for (let reads = 0; reads < MAX_READS && lines.length < limit; reads++) {
+    const page = await inverse.spans(query, {}, position, Math.min(SPANS_PER_READ, limit - lines.length))
+    const spans = page.spans.filter(({ name }) => name !== except)
+    lines.push(...(await Promise.all(spans.map((span) => spanLine(facts, span)))).flat())
+    position = page.position
+    if (position === null) break
+    await yieldToEventLoop()
+  }
+  return { lines, position }
+}
+
+async function spanLine(facts: EndpointCall['facts'], span: InverseSpan): Promise<string[]> {
+  const { name, data, first, last } = span
+  const record = await recordOfSpan(facts, span)
+  return record === null ? [] : [cofLine(name, data.type, formatPresentation(data.type, record), first, last)]
+}
+
+/** Throws `index_incomplete` while the index of a store that is older than it is filled. */
+export async function requireCompleteIndex(inverse: InverseReader): Promise<void> {
+  const { share } = await inverse.progress()
+  if (share >= 1) return
+  const msg = `The index of records is being built (${Math.floor(share * 100)} % done): try again later.`
+  throw new ApiError('index_incomplete', { msg, retryAfter: INDEX_RETRY_SECONDS })
+}
+
+const INDEX_RETRY_SECONDS = 60
+
+async function isComplete(inverse: InverseReader): Promise<boolean> {
+  return (await inverse.progress()).share >= 1
+}
+
+function readPosition(call: EndpointCall, scope: CursorScope): Uint8Array | null {
+  const next = readNextParameter(call)
+  return next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+}
+
+function cursorHeader(call: EndpointCall, scope: CursorScope, position: Uint8Array | null): string[] {
+  if (position === null) return []
+  return ['Next-Cursor', signNextCursor(call, scope, Buffer.from(position).toString('base64url'))]
 }
 
 function linesBody(lines: readonly string[]): string[] {

@@ -35,7 +35,7 @@ export const ERRORS = {
   body_too_large: [413, 'The body of a request may have at most 64 KiB.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
-/** The further errors of batches, of the web page's paths and of the operator's, all outside `/v1.0/`. */
+/** The further errors of batches, of passive DNS, of the web page's paths and of the operator's, all outside `/v1.0/`. */
 export const PAGE_ERRORS = {
   batch_invalid: [400, 'A batch has 1 to 1,000 lines: send further ones in another batch.'],
   line_invalid: [400, 'The line is not a JSON object such as {"endpoint":"lookup","query":"example.com"}.'],
@@ -47,7 +47,9 @@ export const PAGE_ERRORS = {
   operator_required: [403, 'This needs an account of an operator.'],
   not_found: [404, 'There is nothing with this ID.'],
   conflict: [409, 'The current state does not allow this change.'],
+  offset_too_large: [416, 'The offset is larger than the plan allows, or the request takes none.'],
   too_many_attempts: [429, 'There were too many attempts: wait, then try again.'],
+  index_incomplete: [503, 'The index of records is being built: try again later.'],
   mail_unavailable: [503, 'This service cannot send email at the moment: try again later.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 

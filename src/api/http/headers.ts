@@ -50,7 +50,7 @@ export function preflightHeaders(cors: Cors, allow: string): Headers {
     'Access-Control-Allow-Methods',
     allow,
     'Access-Control-Allow-Headers',
-    'Content-Type, Accept, Authorization, Range, If-Range, If-None-Match, If-Modified-Since',
+    'Content-Type, Accept, Authorization, X-API-Key, Range, If-Range, If-None-Match, If-Modified-Since',
     'Access-Control-Max-Age',
     PREFLIGHT_MAX_AGE_SECONDS,
   ]

@@ -3,6 +3,7 @@
 import { SESSION_COOKIE } from '../auth/session-authenticator.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { Type } from '../endpoints/schema.ts'
+import { DNSDB_PATHS } from './dnsdb-paths.ts'
 import { OWN_PATHS } from './own-paths.ts'
 import { HEADERS, headerRefs, partialFileResponses, queryParameter, responsesOf } from './responses.ts'
 
@@ -25,17 +26,19 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
     security: [],
     tags: [
       { name: 'queries', description: 'Data about domains.' },
+      { name: 'passive DNS', description: 'The paths of the DNSDB API, version 2.' },
       { name: 'profiles', description: 'Everything current about a domain or an address in one call.' },
       { name: 'files', description: 'Finished files by name.' },
       { name: 'account', description: 'The account of a token.' },
       { name: 'crawler', description: 'The crawler that visits domains.' },
       { name: 'health', description: 'The state of the server.' },
     ],
-    paths: { ...Object.fromEntries(paths), ...OWN_PATHS },
+    paths: { ...Object.fromEntries(paths), ...OWN_PATHS, ...DNSDB_PATHS },
     components: {
       securitySchemes: {
         query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET, the token is part of the URL.' },
         bearer: { type: 'http', scheme: 'bearer', description: 'Outside `/v1.0/`.' },
+        key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The token, under `/dnsdb/v2/`.' },
         basic: { type: 'http', scheme: 'basic', description: 'Any user name; the password is the token.' },
         session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'The session of the web page.' },
         csrf: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token', description: 'Belongs to the session.' },

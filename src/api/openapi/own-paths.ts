@@ -78,7 +78,14 @@ function passiveDnsPathItem(): JsonObject {
         { ...queryParameter('query', parameters.properties.query!, ['query']), in: 'path' },
         ...Object.entries(options).map(([name, schema]) => queryParameter(name, schema)),
       ],
-      responses: { 200: { ...(success as JsonObject), content: { [NDJSON_TYPE]: { schema: lines } } }, ...failures },
+      responses: {
+        200: {
+          ...(success as JsonObject),
+          headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit', 'Next-Cursor', 'Truncated-Types'),
+          content: { [NDJSON_TYPE]: { schema: lines } },
+        },
+        ...failures,
+      },
     },
   }
 }

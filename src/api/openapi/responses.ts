@@ -136,7 +136,10 @@ export const HEADERS = {
   RateLimit: { description: 'Calls left, and seconds until the reset.', schema: Type.String() },
   'Retry-After': { description: 'Seconds to wait.', schema: Type.Integer() },
   'Observed-At': { description: 'When DNS and web of the domain were last observed.', schema: Type.String() },
-  'Next-Cursor': { description: 'With CSV: the cursor of the next page, if there is one.', schema: Type.String() },
+  'Next-Cursor': {
+    description: 'With CSV and passive DNS: the cursor of the next page, if there is one.',
+    schema: Type.String(),
+  },
   'Truncated-Types': { description: 'With CSV: the record types with older states.', schema: Type.String() },
 }
 

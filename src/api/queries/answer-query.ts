@@ -26,14 +26,15 @@ export async function answerQuery(
   parameters: Parameters,
   id: string,
 ): Promise<ApiResponse> {
-  const { facts, similarSearch, fileStore, quotaLimiter, cursorKeyring, requestCrawl } = context
+  const { facts, inverse, similarSearch, fileStore, quotaLimiter, cursorKeyring, requestCrawl } = context
   let reservation: Reservation | null = null
   try {
     const reserved = quotaLimiter.reserve(caller)
     reservation = reserved instanceof Promise ? await reserved : reserved
     endpoint.authorize?.(caller, parameters)
     const onUnknownName = (name: DomainName): void => requestCrawl(caller.account.id, name)
-    const call = { parameters, caller, facts, similarSearch, fileStore, keys: cursorKeyring.keys, onUnknownName }
+    const readers = { facts, inverse, similarSearch, fileStore }
+    const call = { ...readers, parameters, caller, keys: cursorKeyring.keys, onUnknownName }
     const { body, type, headers: ownHeaders = [], lastObserved, release } = await endpoint.handle!(call)
     reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)

@@ -45,6 +45,7 @@ export async function openLocalSource(settings: Settings): Promise<LocalSource> 
   let fault: unknown = null
   const context: QueryContext = {
     facts: store.facts,
+    inverse: store.inverse,
     similarSearch: openSimilarityService(store),
     fileStore,
     quotaLimiter: { reserve: () => NO_QUOTA },

@@ -4,14 +4,35 @@ import type { AnyRecord, MXRecord, RecordType, SOARecord, TXTRecord } from './dn
 
 /** The data of a record without owner, class and TTL, such as `10 mx.example.com` or `"v=spf1 -all"`. */
 export function formatPresentation(type: RecordType, record: AnyRecord): string {
-  if (type === 'MX') return formatMx(record as MXRecord)
-  if (type === 'TXT') return (record as TXTRecord).parts.map(quotedPart).join(' ')
-  if (type === 'SOA') return formatSoa(record as SOARecord)
-  return Object.values(record)[0] as string
+  return formatData(type, record, relative)
 }
 
-function formatMx({ priority, mail_server }: MXRecord): string {
-  return `${priority} ${mail_server}`
+/** As formatPresentation, but names are absolute: they end in a dot, as in a zone file. */
+export function formatAbsolutePresentation(type: RecordType, record: AnyRecord): string {
+  return formatData(type, record, absoluteName)
+}
+
+/** A name with its trailing dot. */
+export function absoluteName(name: string): string {
+  return name === '.' ? name : `${name}.`
+}
+
+function relative(name: string): string {
+  return name
+}
+
+type NameForm = (name: string) => string
+
+function formatData(type: RecordType, record: AnyRecord, formatName: NameForm): string {
+  if (type === 'MX') return formatMx(record as MXRecord, formatName)
+  if (type === 'TXT') return (record as TXTRecord).parts.map(quotedPart).join(' ')
+  if (type === 'SOA') return formatSoa(record as SOARecord, formatName)
+  const data = Object.values(record)[0] as string
+  return type === 'NS' || type === 'CNAME' ? formatName(data) : data
+}
+
+function formatMx({ priority, mail_server }: MXRecord, formatName: NameForm): string {
+  return `${priority} ${formatName(mail_server)}`
 }
 
 /** A part has the escapes of presentation form already, except that of the quote. */
@@ -20,11 +41,11 @@ function quotedPart(part: string): string {
 }
 
 /** Without the last field if the zone did not report it. */
-function formatSoa({ primary_nameserver, admin_email, ...numbers }: SOARecord): string {
+function formatSoa({ primary_nameserver, admin_email, ...numbers }: SOARecord, formatName: NameForm): string {
   const { serial, refresh_seconds, retry_seconds, expire_seconds, minimum_ttl_seconds } = numbers
   const fields = [serial, refresh_seconds, retry_seconds, expire_seconds, minimum_ttl_seconds]
   const reported = fields.filter((field) => field !== undefined)
-  return [primary_nameserver, mailboxName(admin_email), ...reported].join(' ')
+  return [formatName(primary_nameserver), formatName(mailboxName(admin_email)), ...reported].join(' ')
 }
 
 /**

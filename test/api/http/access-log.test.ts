@@ -31,7 +31,7 @@ async function apiOf(t: TestContext, facts: FactsReader = world.store.facts, tru
   })
   const metrics = new ApiMetrics()
   const { app } = await createWorldApi(world, {
-    store: { facts, ledger: world.store.ledger },
+    store: { ...world.store, facts },
     settings: { cors: '*', trustedProxies },
     log: pino({}, stream),
     metrics,

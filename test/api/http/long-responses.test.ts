@@ -21,7 +21,7 @@ const history = async () => {
 const facts = { ...world.store.facts, history } as unknown as FactsReader
 const metrics = new ApiMetrics()
 const { app } = await createWorldApi(world, {
-  store: { facts, ledger: world.store.ledger },
+  store: { ...world.store, facts },
   metrics,
 })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -26,7 +26,7 @@ async function apiOf(t: TestContext) {
     return null
   }
   const api = await createWorldApi(world, {
-    store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup } },
+    store: { ...world.store, facts: { ...world.store.facts, lookup } },
     monotonicMs: () => world.clock.ticks, // stands, so that no request waits too long on a busy machine
   })
   t.after(() => api.app.close())

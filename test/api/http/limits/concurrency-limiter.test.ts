@@ -51,7 +51,7 @@ test('one account never has more than 8 queries in the store, and all its calls 
     return null
   }
   const { app } = await createWorldApi(world, {
-    store: { facts: { ...world.store.facts, lookup }, ledger: world.store.ledger },
+    store: { ...world.store, facts: { ...world.store.facts, lookup } },
   })
   t.after(() => app.close())
   const address = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -18,7 +18,7 @@ async function pagesAfter(t: TestContext, connections: number, milliseconds: num
   const gate = Promise.withResolvers<null>()
   const clock = { ticks: 0 }
   const { app, connections: front } = await createWorldApi(world, {
-    store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup: () => gate.promise } },
+    store: { ...world.store, facts: { ...world.store.facts, lookup: () => gate.promise } },
     monotonicMs: () => clock.ticks,
   })
   t.after(() => app.close())

@@ -22,7 +22,7 @@ async function serve(t: TestContext) {
     return gate.promise
   }
   const { app } = await createWorldApi(world, {
-    store: { ledger: world.store.ledger, facts: { ...world.store.facts, lookup } },
+    store: { ...world.store, facts: { ...world.store.facts, lookup } },
     monotonicMs: () => state.ticks,
     metrics,
   })
