@@ -7,8 +7,8 @@ import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
+  changesOfName,
   entriesOfName,
-  eventsOfName,
   type HistoryRow,
   type InterruptionRow,
   type StoredHistory,
@@ -158,7 +158,7 @@ async function fillNames(session: Session, fill: string, limit: number): Promise
   await session.rows(HOLD_ERASURES)
   const rows = await session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
   const writer = new RunWriter()
-  for (const row of rows) writer.add(row.name, eventsOfName(storedHistoryOf(row)))
+  for (const row of rows) writer.add(row.name, changesOfName(storedHistoryOf(row)))
   await insertRun(session, writer.finish())
   const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
   if (next[0] === PART_VALUES.length) await session.run(END_FILL)

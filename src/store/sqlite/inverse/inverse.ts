@@ -1,7 +1,7 @@
 /** The inverse index on SQLite: its reads, and the run that a transaction adds. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { FactChanges } from '../../../apply/change.ts'
+import type { InverseChanges } from '../../../apply/change.ts'
 import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { slotOf } from '../../../values/domain-name.ts'
@@ -81,10 +81,11 @@ export function inverseWriter(database: DatabaseSync) {
     `insert into inverse_run (state, fence, bytes) values ('published', 0, ?) returning number`,
   )
   const insertBlocks = blockWriter(database)
+  const writer = new RunWriter()
   return () => {
-    const writer = new RunWriter()
+    writer.finish() // a transaction that failed may have left something
     return {
-      add: (name: DomainName, inverse: FactChanges['inverse']): void => writer.add(name, inverse),
+      add: (name: DomainName, inverse: InverseChanges): void => writer.add(name, inverse),
       finish(): void {
         const blocks = writer.finish()
         if (blocks.length > 0) insertBlocks(insertRun.get(bytesOfBlocks(blocks))!.number as number, blocks)

@@ -5,8 +5,8 @@ import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
+  changesOfName,
   entriesOfName,
-  eventsOfName,
   type HistoryRow,
   type InterruptionRow,
   type StoredHistory,
@@ -129,7 +129,7 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
     const [filled, last] = JSON.parse(row.value) as [number, number]
     const rows = names.all(filled, last, limit) as NameRow[]
     const run = beginRun()
-    for (const each of rows) run.add(each.name, eventsOfName(historyOf(each)))
+    for (const each of rows) run.add(each.name, changesOfName(historyOf(each)))
     run.finish()
     if (rows.length < limit) complete.run()
     else update.run(rows.at(-1)!.id, last)
