@@ -9,13 +9,15 @@ import {
   hostOfValueKey,
   KEY_KIND,
   LABEL_END_CODE,
+  MAX_PLAIN_TEXT_BYTES,
   nameSetKey,
   namesHost,
   TYPE_CODES,
+  textKey,
 } from './value-key.ts'
 
 const INITIAL_EVENTS = 2 ** 10
-const [ZERO, NINE, QUOTE, DOT, AT] = [48, 57, 34, 46, 64]
+const [ZERO, NINE, QUOTE, COMMA, DOT, AT] = [48, 57, 34, 44, 46, 64]
 /** The number of the name of a set's key, which is empty. */
 const NO_NAME = 0
 /** A mail address of at most this many characters is a host name, if its labels are not too long. */
@@ -51,8 +53,7 @@ export class EventCollector {
   add(value: string, name: string, event: number): void {
     this.#setName(name)
     this.#values.text(value)
-    this.#push(this.#values.number(), this.#nameNumber, event)
-    if (!namesHost(value)) return
+    if (!this.#pushValue(event) || !namesHost(value)) return
     this.#hosts.text(nameSetKey('knownHost', hostOfValueKey(value)))
     this.#hosts.number()
   }
@@ -118,10 +119,11 @@ export class EventCollector {
   #addSet(name: string, type: RecordType, text: string, event: number): void {
     if (text === '[]') return
     this.#setName(name)
-    const isPlain = type !== 'TXT' && type !== 'AAAA' && !text.includes('\\')
+    const isPlain = type !== 'AAAA' && !text.includes('\\') && (type !== 'TXT' || isAscii(text))
     if (!isPlain) for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
     else if (type === 'A') this.#addAddresses(text, event)
     else if (type === 'SOA') this.#addSoa(name, text, event)
+    else if (type === 'TXT') this.#addTexts(name, text, event)
     else this.#addHosts(type, text, event)
   }
 
@@ -139,7 +141,7 @@ export class EventCollector {
         }
       }
       this.#values.byte(byte)
-      this.#push(this.#values.number(), this.#nameNumber, event)
+      this.#pushValue(event)
     }
   }
 
@@ -158,8 +160,7 @@ export class EventCollector {
         this.#values.byte(priority >> 8)
         this.#values.byte(priority & 255)
       }
-      this.#push(this.#values.number(), this.#nameNumber, event)
-      this.#addKnownHost(text, at + 1, end)
+      if (this.#pushValue(event)) this.#addKnownHost(text, at + 1, end)
       priority = 0
       at = end
     }
@@ -178,16 +179,38 @@ export class EventCollector {
     this.#addLabels(text, server, email - 3)
     this.#endHost('SOA')
     this.#values.byte(0)
-    this.#push(this.#values.number(), this.#nameNumber, event)
+    if (this.#pushValue(event)) this.#addKnownHost(text, server, email - 3)
     this.#beginHost()
     this.#addLabels(text, at + 1, emailEnd)
     this.#values.text(text, email, at)
     this.#values.byte(LABEL_END_CODE)
     this.#endHost('SOA')
     this.#values.byte(1)
+    if (this.#pushValue(event)) this.#addKnownHost(text, email, emailEnd, at)
+  }
+
+  /** Of a text such as `[["v=spf1 -all"],["part one","part two"]]`. */
+  #addTexts(name: string, text: string, event: number): void {
+    for (let from = 1; from < text.length - 1; ) {
+      let to = from
+      do to = text.indexOf('"', text.indexOf('"', to + 1) + 1) + 1
+      while (text.charCodeAt(to) === COMMA)
+      to++
+      if (to - from <= MAX_PLAIN_TEXT_BYTES) {
+        this.#values.text(KEY_KIND.text)
+        this.#values.byte(to - from)
+        this.#values.text(text, from, to)
+        this.#pushValue(event)
+      } else this.add(textKey(JSON.parse(text.slice(from, to))), name, event)
+      from = to + 1
+    }
+  }
+
+  /** Adds an event of the value that was written. Returns whether it is the first one of that value. */
+  #pushValue(event: number): boolean {
+    const known = this.#values.count
     this.#push(this.#values.number(), this.#nameNumber, event)
-    this.#addKnownHost(text, server, email - 3)
-    this.#addKnownHost(text, email, emailEnd)
+    return this.#values.count > known
   }
 
   #beginHost(): void {
@@ -212,13 +235,13 @@ export class EventCollector {
     this.#values.text(TYPE_CODES[type])
   }
 
-  /** `@` separates labels here, as it does in the mailbox of an SOA. */
-  #addKnownHost(text: string, from: number, to: number): void {
+  /** `atSign`: the place of the at-sign of a mail address, which separates labels too. */
+  #addKnownHost(text: string, from: number, to: number, atSign = -1): void {
     const hosts = this.#hosts
     hosts.text(KEY_KIND.knownHost)
     for (let at = from; at < to; at++) {
       const code = text.charCodeAt(at)
-      hosts.byte(code === DOT || code === AT ? LABEL_END_CODE : code)
+      hosts.byte(code === DOT || at === atSign ? LABEL_END_CODE : code)
     }
     if (to > from + 1 || text.charCodeAt(from) !== DOT) hosts.byte(LABEL_END_CODE)
     hosts.number()
@@ -251,6 +274,11 @@ export class EventCollector {
   #sortedEvents(same: Uint32Array): number[] {
     return [...new Set(Array.from(same, (index) => this.#events[index]!))].sort((a, b) => a - b)
   }
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 126) return false
+  return true
 }
 
 /** A stable counting sort of indexes by the rank of their number. */

@@ -49,7 +49,7 @@ const LABEL_END = '\x01'
 export const LABEL_END_CODE = 1
 const DATA_END = '\x00'
 /** A text of at most this many bytes is stored as it is, and a longer one as its SHA-256. */
-const MAX_PLAIN_TEXT_BYTES = 64
+export const MAX_PLAIN_TEXT_BYTES = 64
 /** The length of a text that is stored as its digest. */
 const DIGEST_LENGTH = '\xff'
 /** The value keys of one stored record (`values/records/stored-records.ts`): two for an SOA, none if it has no host. */
