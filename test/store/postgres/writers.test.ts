@@ -22,7 +22,7 @@ const QUESTION = {
 
 /** Two stores on one schema, as two processes have them, a connection of the test, and a model. */
 async function worldOf(t: TestContext, lossy = false) {
-  const place = await (await postgresServer()).schema()
+  const place = await (await postgresServer()).tables()
   const proxy = lossy ? await proxyTo(place.url) : null
   const open = (): Promise<Store> =>
     openStore(proxy?.url ?? place.url, { access: 'write', ledger: 'own', secret: null, now: () => NOW, pool: 2 })
