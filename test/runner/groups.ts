@@ -60,5 +60,7 @@ function groupOf(path: string): string {
 /** Groups files, paths from the root of the checkout. Those that compute longest come first. */
 export function groupFiles(paths: readonly string[]): string[][] {
   const groups = Map.groupBy(paths, groupOf)
-  return [...groups].sort(([one], [other]) => Number(ALONE.includes(other)) - Number(ALONE.includes(one))).map(([, files]) => files)
+  return [...groups]
+    .sort(([one], [other]) => Number(ALONE.includes(other)) - Number(ALONE.includes(one)))
+    .map(([, files]) => files)
 }
