@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 
 /** Files that run alone: they compute long, or they measure or change the process. */
-const ALONE = [
+export const ALONE = [
   'api/http/files/downloads',
   'cli/full-disk',
   'cli/wrong-user',
@@ -22,12 +22,14 @@ const ALONE = [
 ].map((name) => `test/${name}.test.ts`)
 
 /** Folders with groups of their own. The files of any other folder run with those of the folder above. */
-const FOLDERS = [
+export const FOLDERS = [
   'accounts',
   'admin',
   'api',
   'app',
   'cli',
+  'cli/import',
+  'cli/query',
   'client',
   'crawler',
   'deploy',
@@ -42,6 +44,7 @@ const FOLDERS = [
   'registrations',
   'security',
   'server',
+  'server/places',
   'similar',
   'spec',
   'store',
@@ -57,10 +60,19 @@ function groupOf(path: string): string {
   return folder
 }
 
-/** Groups files, paths from the root of the checkout. Those that compute longest come first. */
+/** Folders whose groups take longest. They start first, so that no core is idle at the end. */
+const LONGEST = ['server', 'cli', 'store/postgres', 'store/migrations', 'cli/query', 'api', 'spec'].map(
+  (name) => `test/${name}`,
+)
+
+/** The place of a group in the order of starts. */
+function orderOf(group: string): number {
+  if (LONGEST.includes(group)) return LONGEST.indexOf(group)
+  return LONGEST.length + (ALONE.includes(group) ? 0 : 1)
+}
+
+/** Groups files, paths from the root of the checkout. The groups that take longest come first. */
 export function groupFiles(paths: readonly string[]): string[][] {
   const groups = Map.groupBy(paths, groupOf)
-  return [...groups]
-    .sort(([one], [other]) => Number(ALONE.includes(other)) - Number(ALONE.includes(one)))
-    .map(([, files]) => files)
+  return [...groups].sort(([one], [other]) => orderOf(one) - orderOf(other)).map(([, files]) => files)
 }
