@@ -11,6 +11,7 @@ export const ALONE = [
   'nodes/simulation',
   'probe/guard-tricks',
   'server/rolling-restart',
+  'server/serve',
   'server/two-servers',
   'similar/query/idf-cache',
   'store/ledger/sqlite',

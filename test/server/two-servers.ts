@@ -7,7 +7,7 @@ import { postgresServer } from '../store/postgres/server.ts'
 
 /** `serve` starts one more server on the same store. Everything is removed after the test. */
 export async function serversOf(test: TestContext) {
-  const { url, drop } = await (await postgresServer()).tables()
+  const { url, drop } = await (await postgresServer()).schema()
   const { serve, run, withStore } = serverOf(test)
   test.after(drop)
   const settings = { DOMAINDEX_STORE: url, DOMAINDEX_POOL: '4' }
