@@ -15,6 +15,7 @@ export const ALONE = [
   'server/two-servers',
   'similar/query/idf-cache',
   'store/ledger/sqlite',
+  'store/migrations/added-column',
   'store/migrations/killed-migration',
   'store/postgres/citus/sharded',
   'store/postgres/postgres',
