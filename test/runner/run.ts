@@ -10,9 +10,8 @@ import { spec } from 'node:test/reporters'
 import { groupFiles } from './groups.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** A test may take five minutes, and a group fifteen: a loaded machine takes several times as long as an idle one. */
+/** A loaded machine takes several times as long as an idle one. */
 const TEST_TIMEOUT_MS = 300_000
-const GROUP_TIMEOUT_MS = 900_000
 /** A test often waits, for a process or a clock, so more groups than cores run at once. */
 const GROUPS_AT_ONCE = 6
 
@@ -36,7 +35,6 @@ process.on('exit', () => rmSync(folder, { recursive: true }))
 run({
   files: writeGroups(folder),
   concurrency: GROUPS_AT_ONCE,
-  timeout: GROUP_TIMEOUT_MS,
   execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`, ...preloaded.flatMap((path) => ['--import', path])],
 })
   .on('test:fail', ({ todo }) => {
