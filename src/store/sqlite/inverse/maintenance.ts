@@ -96,7 +96,7 @@ function runStatements(database: DatabaseSync) {
   }
 }
 
-type NameRow = { id: number; name: DomainName; states: string }
+export type NameRow = { id: number; name: DomainName; states: string }
 
 /** Returns a function that reads the history of a name from its facts. */
 export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) => StoredHistory {
