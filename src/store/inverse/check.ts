@@ -4,6 +4,7 @@
  */
 
 import { EntryCursor, keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
+import { compareKeys } from '../../inverse/entries/merge.ts'
 import { valueKeysOfSet } from '../../inverse/entries/record-events.ts'
 import {
   hostOfReversedLabels,
@@ -21,6 +22,7 @@ import type { CheckFault } from '../port/store.ts'
 import { type CheckSlice, checkSlice, type DatabaseBoolean, problemReporter } from '../shared/check/slice.ts'
 import { newestRecords } from '../shared/columns.ts'
 import { entriesOfName, type StoredHistory } from './name-events.ts'
+import { POSITION_TAIL_BYTES } from './portion.ts'
 
 /** A block with the state of its run; null if the run does not exist. */
 export type CheckedBlock = {
@@ -49,10 +51,10 @@ export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, Invers
 
 /** The states of a run (migration `inverse`). */
 const RUN_STATES = ['building', 'published', 'replaced']
-/** Entries per row of `CHECK_SLICE_ROWS`: a block has some dozen. */
-const ROWS_PER_BLOCK = 20
+/** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
+const ROWS_PER_BLOCK = 40
 /** Names of a slice, times the number of published runs. */
-const MAX_NAMES_TIMES_RUNS = 256
+const MAX_NAMES_TIMES_RUNS = 128
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
@@ -183,7 +185,7 @@ function namesOf(entries: readonly OwnedEntry[]): DomainName[] {
 }
 
 function isInNewestState({ type, valueKey }: OwnedEntry, states: string): boolean {
-  if (type === null) return false
+  if (type === null) return states !== '{}'
   try {
     const records = newestRecords(states, type)
     return records !== null && valueKeysOfSet(type, records).includes(valueKey)
@@ -236,32 +238,53 @@ function differs(found: ReadonlySet<number>, events: readonly number[]): boolean
 /** The events of those of the keys that the published runs have. `keys` ascend. */
 function* findEntries(keys: readonly string[]): InverseCheck<Map<string, Set<number>>> {
   const found = new Map<string, Set<number>>()
-  const wanted = new Set(keys)
-  let positions = keys.map(latin1Bytes)
+  const wanted = keys.map(latin1Bytes)
+  const isWanted = new Set(keys)
+  let positions = wanted
   while (positions.length > 0) {
     const blocks = (yield { needs: 'blocks', positions }) as FoundBlock[]
+    blocks.sort((a, b) => a.run - b.run || Buffer.compare(a.last, b.last))
     const next = new Set<string>()
-    for (const { entries, last } of blocks) {
-      addFound(entries, wanted, found)
-      const position = latin1(last)
+    let at = 0
+    for (const [index, block] of blocks.entries()) {
+      if (block.run !== blocks[index - 1]?.run) at = 0
+      while (at < wanted.length && isBehind(block, wanted[at]!, blocks[index - 1])) at++
+      addFound(block, { keys, wanted, at }, found)
+      const position = latin1(block.last)
       // the entry may continue in the next block
-      if (wanted.has(keyOfPosition(position))) next.add(`${position}\x00`)
+      if (isWanted.has(keyOfPosition(position))) next.add(`${position}\x00`)
     }
     positions = [...next].sort().map(latin1Bytes)
   }
   return found
 }
 
-/** Skips the rest of a damaged block, which the check of blocks reports. */
-function addFound(block: Uint8Array, wanted: ReadonlySet<string>, found: Map<string, Set<number>>): void {
-  const cursor = new EntryCursor([block])
+/** Whether a key ends in the block before, at the latest. It may continue if it is the last one of that block. */
+function isBehind({ run }: FoundBlock, key: Buffer, before: FoundBlock | undefined): boolean {
+  if (before?.run !== run) return false
+  const lastKey = before.last.subarray(0, before.last.length - POSITION_TAIL_BYTES)
+  return Buffer.compare(key, lastKey) < 0
+}
+
+/** Adds the wanted entries of a block, from the wanted key `at`. Skips the rest of a damaged block. */
+function addFound(
+  { entries, last }: FoundBlock,
+  { keys, wanted, at: from }: { keys: readonly string[]; wanted: readonly Buffer[]; at: number },
+  found: Map<string, Set<number>>,
+): void {
+  const cursor = new EntryCursor([entries])
+  let at = from
   try {
-    while (cursor.next()) {
-      const key = cursor.key.toString('latin1', 0, cursor.keyLength)
-      if (!wanted.has(key)) continue
-      const events = found.get(key) ?? new Set<number>()
+    while (at < wanted.length && Buffer.compare(wanted[at]!, last) < 0 && cursor.next()) {
+      let order = 1
+      for (; at < wanted.length; at++) {
+        order = compareKeys(wanted[at]!, wanted[at]!.length, cursor.key, cursor.keyLength)
+        if (order >= 0) break
+      }
+      if (order !== 0) continue
+      const events = found.get(keys[at]!) ?? new Set<number>()
       for (let index = 0; index < cursor.eventCount; index++) events.add(cursor.events[index]!)
-      found.set(key, events)
+      found.set(keys[at]!, events)
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
