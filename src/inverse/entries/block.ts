@@ -14,8 +14,11 @@
 const BLOCK_BYTES = 880
 /** Entries with more events continue in the next block. */
 const MAX_EVENTS = 128
-/** No key is longer: a host of 255 bytes, an owner of 253, and a few bytes of type and detail. */
-export const MAX_KEY_BYTES = 640
+/**
+ * No key is longer: a host of 255 bytes in wire form, of which each may take four in presentation form (1,004 with its
+ * dots), an owner of 253, and a few bytes of kind, type and detail.
+ */
+export const MAX_KEY_BYTES = 1280
 const EVENT_BYTES = 5
 const MAX_EVENT = 2 ** (8 * EVENT_BYTES) - 1
 /** The factor of the last byte that a number may have: the difference of two events has six bytes. */

@@ -53,8 +53,12 @@ export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, Invers
 const RUN_STATES = ['building', 'published', 'replaced']
 /** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
 const ROWS_PER_BLOCK = 40
-/** Names of a slice, times the number of published runs. */
-const MAX_NAMES_TIMES_RUNS = 128
+/** Blocks that a slice of names reads at most, except for a few names. */
+const MAX_READ_BLOCKS = 1500
+const MIN_NAMES = 32
+/** About. */
+const ENTRIES_PER_NAME = 12
+const BYTES_PER_BLOCK = 900
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
@@ -65,9 +69,13 @@ export function blocksPerSlice(limit: number): number {
   return Math.ceil(limit / ROWS_PER_BLOCK)
 }
 
-/** The number of names of a slice. */
-export function namesPerSlice(limit: number, runs: number): number {
-  return Math.max(1, Math.min(limit, Math.floor(MAX_NAMES_TIMES_RUNS / Math.max(1, runs))))
+/** The number of names of a slice. Small runs are read whole, however many names there are. */
+export function namesPerSlice(limit: number, runs: readonly { bytes: number }[]): number {
+  const blocksOf = (names: number): number =>
+    runs.reduce((sum, { bytes }) => sum + Math.min(ENTRIES_PER_NAME * names, bytes / BYTES_PER_BLOCK), 0)
+  let names = limit
+  while (names > MIN_NAMES && blocksOf(names) > MAX_READ_BLOCKS) names = Math.max(MIN_NAMES, Math.ceil(names / 2))
+  return names
 }
 
 /** Checks runs after a number. */

@@ -99,7 +99,7 @@ test('blocks give back the entries that were packed, in order, and say where eac
   )
 })
 
-test('a key of 640 bytes and 1,000 events before the base of the block come back', () => {
+test('a key of 1,280 bytes and 1,000 events before the base of the block come back', () => {
   const long = 'k'.repeat(MAX_KEY_BYTES)
   const map: Entries = new Map([
     ['a', [MAX_EVENT]],

@@ -99,7 +99,7 @@ export async function checkInverseNames(
   shards: Shards,
 ): Promise<CheckSlice> {
   const [part, id] = after === null ? [-1, -1] : (JSON.parse(after) as [number, number])
-  const max = namesPerSlice(limit, (await session.rows(READ_RUNS)).length)
+  const max = namesPerSlice(limit, await session.rows<{ bytes: number }>(READ_RUNS))
   const rows = await readRuns(shards, part, max, (run, left) =>
     session.rows<PartHistory>(CHECK_INVERSE_NAMES, [part, id, left, ...run]),
   )

@@ -55,7 +55,7 @@ export function checkInverseBlocks(database: DatabaseSync, after: string | null,
 /** The index has every entry of the names that are filled in. */
 export function checkInverseNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
   const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
-  const runs = database.prepare(PUBLISHED_RUNS_SQL).all().length
+  const runs = database.prepare(PUBLISHED_RUNS_SQL).all() as { bytes: number }[]
   const rows = database
     .prepare('select id, name, states from facts where id > ? order by id limit ?')
     .all(from, namesPerSlice(limit, runs)) as NameRow[]
