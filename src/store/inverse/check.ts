@@ -54,7 +54,7 @@ const RUN_STATES = ['building', 'published', 'replaced']
 /** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
 const ROWS_PER_BLOCK = 40
 /** Blocks that a slice of names reads at most, except for a few names. */
-const MAX_READ_BLOCKS = 1500
+const MAX_READ_BLOCKS = 700
 const MIN_NAMES = 32
 /** About. */
 const ENTRIES_PER_NAME = 12
@@ -78,23 +78,37 @@ export function namesPerSlice(limit: number, runs: readonly { bytes: number }[])
   return names
 }
 
-/** Checks runs after a number. */
-export function checkRuns(runs: readonly { number: number; state: string }[]): CheckSlice {
+/**
+ * Where a slice of blocks starts: [bound, run, position in hexadecimal]. `bound`: the highest run of the check. Writers
+ * add runs all the time, and the check would otherwise not end before they do. `newest`: the newest run.
+ */
+export function blockStart(after: string | null, newest: number): { bound: number; run: number; position: Buffer } {
+  const [bound, run, hex] = after === null ? [0, -1, ''] : (JSON.parse(after) as [number, number, string])
+  return { bound: bound > 0 ? bound : newest, run, position: Buffer.from(hex, 'hex') }
+}
+
+/** Checks runs after a number, at most `limit`. */
+export function checkRuns(runs: readonly { number: number; state: string }[], limit: number): CheckSlice {
   const faults: CheckFault[] = []
   for (const { number, state } of runs)
     if (!RUN_STATES.includes(state)) problemReporter(faults, 'inverse_run', String(number))(`has state ${state}`)
-  const last = runs.at(-1)
-  return checkSlice(faults, runs.length, last && JSON.stringify([last.number]))
+  // every transaction of a writer adds a run: a slice that is not full is the end
+  const last = runs.length < limit ? null : JSON.stringify([runs.at(-1)!.number])
+  return { faults, checked: runs.length, last }
 }
 
 /**
  * Checks consecutive blocks. `after`: where the slice starts, null for the first block. If the first of `blocks` is at
  * that place, it was checked before, and the next one must follow it.
  */
-export function* checkBlocks(blocks: readonly CheckedBlock[], after: string | null): InverseCheck<CheckSlice> {
+export function* checkBlocks(
+  blocks: readonly CheckedBlock[],
+  after: string | null,
+  bound: number,
+): InverseCheck<CheckSlice> {
   const faults: CheckFault[] = []
   const entries: OwnedEntry[] = []
-  const isChecked = blocks[0] !== undefined && blockPlace(blocks[0]) === after
+  const isChecked = blocks[0] !== undefined && blockPlace(bound, blocks[0]) === after
   for (let index = isChecked ? 1 : 0; index < blocks.length; index++) {
     const block = blocks[index]!
     const before = blocks[index - 1]
@@ -111,11 +125,11 @@ export function* checkBlocks(blocks: readonly CheckedBlock[], after: string | nu
   yield* checkOwners(entries, faults)
   const checked = blocks.length - (isChecked ? 1 : 0)
   const last = blocks.at(-1)
-  return checkSlice(faults, checked, last && blockPlace(last))
+  return checkSlice(faults, checked, last && blockPlace(bound, last))
 }
 
-function blockPlace({ run, last }: FoundBlock): string {
-  return JSON.stringify([run, Buffer.from(last).toString('hex')])
+function blockPlace(bound: number, { run, last }: FoundBlock): string {
+  return JSON.stringify([bound, run, Buffer.from(last).toString('hex')])
 }
 
 function blockReporter(faults: CheckFault[], { run, last }: FoundBlock) {

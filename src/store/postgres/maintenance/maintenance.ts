@@ -37,7 +37,7 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
-  { name: 'inverse_block', columns: ['number', 'hex'], check: checkInverseBlocks },
+  { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },
   { name: 'ledger', columns: [], check: checkLedgerPostgres },
 ]

@@ -55,7 +55,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
   { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
-  { name: 'inverse_block', columns: ['number', 'hex'], check: checkInverseBlocks },
+  { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['number'], check: checkInverseNames },
   { name: 'known', columns: ['slot', 'text'], check: checkKnownNames },
   { name: 'sorted_name', columns: ['text'], check: checkSortedNames },

@@ -2,6 +2,7 @@
 
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
+  blockStart,
   blocksPerSlice,
   type CheckedBlock,
   type CheckedOwner,
@@ -31,8 +32,9 @@ const CHECK_BLOCKS = {
   name: 'check.inverse-blocks',
   text: `select b.run, b.last_position as last, b.entries, r.state, true as "isIntact"
     from inverse_block b left join inverse_run r on r.number = b.run
-    where (b.run, b.last_position) >= ($1, $2) order by b.run, b.last_position limit $3`,
+    where (b.run, b.last_position) >= ($1, $2) and b.run <= $4 order by b.run, b.last_position limit $3`,
 }
+const NEWEST_RUN = { name: 'check.inverse-newest', text: 'select max(run) as run from inverse_block' }
 const CHECK_FILL = { name: 'check.inverse-fill', text: `select value from metadata where name = 'inverse_fill'` }
 /** The first block of each published run that ends at one of the positions or later. */
 const FIND_PUBLISHED_BLOCKS = {
@@ -75,7 +77,7 @@ const CHECK_INVERSE_NAMES = runStatement(
 /** Every run has a known state. */
 export async function checkInverseRuns({ rows }: Session, after: string | null, limit: number): Promise<CheckSlice> {
   const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
-  return checkRuns(await rows(CHECK_RUNS, [from, limit]))
+  return checkRuns(await rows(CHECK_RUNS, [from, limit]), limit)
 }
 
 /** Every block is in order, and its entries belong to names whose histories have them. */
@@ -85,10 +87,11 @@ export async function checkInverseBlocks(
   limit: number,
   shards: Shards,
 ): Promise<CheckSlice> {
-  const [run, last] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
-  const values = [run, Buffer.from(last, 'hex'), blocksPerSlice(limit) + 1]
+  const [newest] = await session.rows<{ run: number | null }>(NEWEST_RUN)
+  const { bound, run, position } = blockStart(after, newest?.run ?? 0)
+  const values = [run, position, blocksPerSlice(limit) + 1, bound]
   const blocks = await session.rows<CheckedBlock>(CHECK_BLOCKS, values)
-  return answered(session, shards, checkBlocks(blocks, after))
+  return answered(session, shards, checkBlocks(blocks, after, bound))
 }
 
 /** The index has every entry of the names that are filled in. */

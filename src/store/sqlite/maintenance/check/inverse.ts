@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
+  blockStart,
   blocksPerSlice,
   type CheckedBlock,
   type CheckedOwner,
@@ -27,19 +28,20 @@ export function checkInverseRuns(database: DatabaseSync, after: string | null, l
   const rows = database
     .prepare('select number, state from inverse_run where number > ? order by number limit ?')
     .all(from, limit)
-  return checkRuns(rows as { number: number; state: string }[])
+  return checkRuns(rows as { number: number; state: string }[], limit)
 }
 
 /** Every block is intact and in order, and its entries belong to names whose histories have them. */
 export function checkInverseBlocks(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
-  const [run, last] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
+  const newest = database.prepare('select max(run) as run from inverse_block').get()!.run as number | null
+  const { bound, run, position } = blockStart(after, newest ?? 0)
   const rows = database
     .prepare(
       `select b.run, b.last_position, b.entries, b.checksum, r.state
        from inverse_block b left join inverse_run r on r.number = b.run
-       where (b.run, b.last_position) >= (?, ?) order by b.run, b.last_position limit ?`,
+       where (b.run, b.last_position) >= (?, ?) and b.run <= ? order by b.run, b.last_position limit ?`,
     )
-    .all(run, Buffer.from(last, 'hex'), blocksPerSlice(limit) + 1) as BlockRow[]
+    .all(run, position, bound, blocksPerSlice(limit) + 1) as BlockRow[]
   const blocks = rows.map(
     (row): CheckedBlock => ({
       run: row.run,
@@ -49,7 +51,7 @@ export function checkInverseBlocks(database: DatabaseSync, after: string | null,
       isIntact: matchesChecksum(CHECKSUM_COLUMNS.inverse_block, row, (column) => row[column as keyof BlockRow]),
     }),
   )
-  return answered(database, checkBlocks(blocks, after))
+  return answered(database, checkBlocks(blocks, after, bound))
 }
 
 /** The index has every entry of the names that are filled in. */
