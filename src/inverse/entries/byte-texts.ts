@@ -1,9 +1,9 @@
 /** Distinct texts as bytes, numbered in the order in which they came. No text is an object, so that none is garbage. */
 
+import { MAX_KEY_BYTES } from './block.ts'
+
 const INITIAL_BYTES = 2 ** 14
 const INITIAL_TEXTS = 2 ** 9
-/** Bytes that a text may have. */
-const MAX_TEXT_BYTES = 1024
 /** The hash table has at least this many places for each text. */
 const PLACES_PER_TEXT = 2
 
@@ -63,11 +63,11 @@ export class ByteTexts {
 
   /** Ends a text that is not known. Returns its number. */
   add(): number {
-    if (this.#next - this.#end > MAX_TEXT_BYTES) throw new RangeError('a key of the inverse index is too long')
+    if (this.#next - this.#end > MAX_KEY_BYTES) throw new RangeError('a key of the inverse index is too long')
     this.#starts[this.#count++] = this.#end
     this.#end = this.#next
     if (this.#count === this.#starts.length) this.#growTexts()
-    if (this.#end + MAX_TEXT_BYTES >= this.#bytes.length) this.#bytes = withBytes(this.#bytes, 2 * this.#bytes.length)
+    if (this.#end + MAX_KEY_BYTES >= this.#bytes.length) this.#bytes = withBytes(this.#bytes, 2 * this.#bytes.length)
     return this.#count - 1
   }
 

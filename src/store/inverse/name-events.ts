@@ -3,7 +3,6 @@
 import type { InverseChanges } from '../../apply/change.ts'
 import type { CurrentFacts } from '../../apply/crawl-state.ts'
 import { recordTypeOfNumber } from '../../apply/stored-numbers.ts'
-import { positionOf } from '../../inverse/entries/block.ts'
 import { changesOfTimeline, eventsOfChange, type SetChange } from '../../inverse/entries/record-events.ts'
 import { nameSetKey } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
@@ -63,9 +62,4 @@ export function entriesOfName(history: StoredHistory): Map<string, number[] | nu
         [...new Set(list)].sort((a, b) => a - b),
       )
   return entries
-}
-
-/** The first position of each entry of a name, in the order of the index. */
-export function positionsOfName(history: StoredHistory): string[] {
-  return [...entriesOfName(history).keys()].map((key) => positionOf(key, 0)).sort()
 }

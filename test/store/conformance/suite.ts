@@ -3,6 +3,9 @@
 import { describe } from 'node:test'
 import type { Engine } from './engine.ts'
 import { histories } from './histories.ts'
+import { filling } from './inverse/filling.ts'
+import { largeEntries } from './inverse/large-entries.ts'
+import { merging } from './inverse/merging.ts'
 import { upkeep } from './maintenance.ts'
 import { listing } from './reading/listing.ts'
 import { lists } from './reading/lists.ts'
@@ -52,6 +55,9 @@ export function conformance(engine: Engine): void {
       upkeep,
       wholeStores,
       histories,
+      merging,
+      filling,
+      largeEntries,
     ])
       part(engine)
   })

@@ -64,6 +64,11 @@ test('checksums detect changed values that no other row confirms', async (t) => 
       'update document_frequency set last_term = last_term - 1',
       'document_frequency',
     ],
+    [
+      'update inverse_block set checksum = checksum + 1 where run = 1',
+      'update inverse_block set checksum = checksum - 1 where run = 1',
+      'inverse_block',
+    ],
   ] as const) {
     database.exec(statement)
     const faults = (await checked(path)).filter(({ table }) => table !== 'schema') // of the trigger
@@ -98,6 +103,7 @@ test('check continues after unreadable pages, reports where they are, and checks
     'sorted_name',
     'redirect',
     'pending_name',
+    'inverse_block',
   ]) {
     const path = await filled(t)
     const page = pageOf(path, table)
