@@ -33,7 +33,7 @@ export const GROWING_TABLES = {
     'redirect',
     'redirect_count',
   ],
-  coordinator: ['document', 'page_document', 'posting', 'document_frequency', 'inverse_run', 'inverse_block'],
+  coordinator: ['document', 'page_document', 'posting', 'document_frequency', 'inverse_block'],
 } as const
 
 /** Assumptions that are not measured. */

@@ -1,4 +1,4 @@
-/** Tests `domaindex index`, which brings the index of /similar up to date once. */
+/** Tests `domaindex index`, which brings the index of /similar and the inverse index up to date once. */
 
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -18,7 +18,7 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.equal((await run(['import', '-'], { input: lines(40) })).code, 0)
     const first = await run(['index'])
     assert.equal(first.stderr, '')
-    assert.match(first.stdout, /^indexed 40 pages, 10 documents \(\d+\.\d s, \d+ pages\/s\)\n$/)
+    assert.match(first.stdout, /^indexed 40 pages, 10 documents \(\d+\.\d s, \d+ pages\/s\)\nmerged the inverse index into \d+ runs\n$/)
     assert.equal(first.code, 0)
     await withStore(async (store) => {
       const rows = await openSimilarityService(store).similar('n3.example' as DomainName, 3)
@@ -42,9 +42,18 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /^domaindex: elsewhere 17 abc maintains the index \(domaindex serve\), so this command has nothing to do\n$/,
+      /^domaindex: elsewhere 17 abc maintains the indexes \(domaindex serve\), so this command has nothing to do\n$/,
     )
     await withStore(async ({ similar }) => assert.deepEqual(await similar.segments(), []))
+  })
+
+  test('if another process maintains the inverse index, the command names it', async (t) => {
+    const { run, withStore } = folderOf(t)
+    assert.equal((await run(['import', '-'], { input: lines(3) })).code, 0)
+    await withStore(({ jobs }) => jobs.acquireLock('inverse', 'elsewhere 17 abc'))
+    const { code, stderr } = await run(['index'])
+    assert.equal(code, 1)
+    assert.match(stderr, /^domaindex: elsewhere 17 abc maintains the indexes /)
   })
 
   test('a missing store is reported', async (t) => {

@@ -17,6 +17,7 @@ const SCHEMA = `${import.meta.dirname}/../../src/store/postgres/schema`
 const GROWING: string[] = [...GROWING_TABLES.workers, ...GROWING_TABLES.coordinator]
 /** Tables with few rows, whatever the number of names. */
 const SMALL = [
+  'inverse_run',
   'dns_interruption',
   ...['metadata', 'commit_marker', 'slot_lease', 'crawler', 'probe_outcome', 'named_lock', 'job_run', 'anchor'],
   ...['segment', 'orphan_document', 'document_tombstone', 'secret', 'audit', 'lookup_request_count', 'crawl_request'],

@@ -88,7 +88,7 @@ suite('domaindex build and jobs', { concurrency: 2 }, () => {
     assert.match(
       stdout,
       new RegExp(
-        `^job scheduler runs in: no process.*\nthe /similar index is maintained by: no process.*\nnext: .*\nheld: ${before(1)}, 502 rows, `,
+        `^job scheduler runs in: no process.*\nthe /similar index is maintained by: no process.*\nthe inverse index is maintained by: no process.*\nnext: .*\nheld: ${before(1)}, 502 rows, `,
       ),
     )
     assert.match(stdout, /^daily +\d{4}-\d\d-\d\d {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\d+ s +502$/m)
