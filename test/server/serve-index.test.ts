@@ -59,11 +59,13 @@ test('serve maintains the index beside its workers: it follows an import, is res
   }
   const { code, stderr } = await run(['index'])
   assert.deepEqual(
-    [code, stderr.startsWith(`domaindex: ${holder} maintains the index (domaindex serve)`)],
+    [code, stderr.startsWith(`domaindex: ${holder} maintains the indexes (domaindex serve)`)],
     [1, true],
     stderr,
   )
-  assert.match((await run(['jobs'])).stdout, new RegExp(`^the /similar index is maintained by: ${holder}$`, 'm'))
+  const jobs = (await run(['jobs'])).stdout
+  for (const index of ['/similar', 'inverse'])
+    assert.match(jobs, new RegExp(`^the ${index} index is maintained by: ${holder}$`, 'm'))
 
   process.kill(pid, 'SIGKILL')
   await until(() => indexers().length === 2)
