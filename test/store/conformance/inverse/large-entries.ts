@@ -12,7 +12,7 @@ import { inverseHold, mergeAll, namesInBlocks } from './index-runs.ts'
 
 const TOGGLED = name('toggled.example')
 const TOGGLES = 2000
-const NAMES = 20_000
+const NAMES = 4_000
 /** Of a page of 1,000 names: about 30 names are in a block. */
 const MAX_BLOCKS_OF_PAGE = 100
 
@@ -55,7 +55,7 @@ export function largeEntries(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a page of an address with 20,000 names reads a bounded number of blocks, and the last one no more than the first',
+    'a page of an address with 4,000 names reads a bounded number of blocks, and the last one no more than the first',
     async (store) => {
       await ingestAll(
         store,
