@@ -19,14 +19,14 @@ const { DOMAINDEX_TEST_RUNS } = process.env
 const RUNS = 15
 const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
 
-const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
+export const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
 const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }) })
 
 /** The outcome of an event: that of an observation, or whether there was something to forget. */
 type Fate = IngestOutcome | boolean
 
 /** Applies events to the store, with observations in batches of these sizes in turn. */
-async function happen(
+export async function happen(
   store: Pick<Store, 'observations' | 'now'>,
   events: readonly Event[],
   sizes: number[],
@@ -77,7 +77,7 @@ function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
 type Property = { sentence: string; on: (engine: Pick<Engine, 'open'>) => fc.IAsyncPropertyWithHooks<unknown[]> }
 
 /** A property over new stores, each of which must be free of errors at the end. */
-function property<Values extends [unknown, ...unknown[]]>(
+export function property<Values extends [unknown, ...unknown[]]>(
   sentence: string,
   arbitraries: { [I in keyof Values]: fc.Arbitrary<Values[I]> },
   holds: (opened: Opened, ...values: Values) => Promise<void>,
