@@ -21,7 +21,7 @@ import { batchSizes, happen, property } from './histories.ts'
 import { minute, NOW } from './world.ts'
 
 /**
- * `all`: the observations in the order of their times. `isComplete`: each asks for all types, as a crawl does.
+ * `all`: the observations in the order of their times, one of a name at each. `isComplete`: each asks for all types, as a crawl does.
  * `moment`: at or between observations, before the first or after the last.
  */
 type Cut = { all: readonly Observation[]; isComplete: boolean; moment: Instant }
@@ -34,7 +34,8 @@ const cuts: fc.Arbitrary<Cut> = fc
   })
   .map(({ drawn, isComplete, moment }) => {
     const past = drawn.filter(({ observed_at }) => observed_at <= NOW)
-    const ordered = past.toSorted((a, b) => a.observed_at - b.observed_at)
+    const distinct = new Map(past.map((each) => [`${each.domain} ${each.observed_at}`, each]))
+    const ordered = [...distinct.values()].toSorted((a, b) => a.observed_at - b.observed_at)
     return { all: isComplete ? ordered.map(asking) : ordered, isComplete, moment }
   })
 
