@@ -107,6 +107,7 @@ const PAGE_ROUTES = [
   '/domain/:name/redirects',
   '/domain/:name/similar',
   '/ip/:address',
+  '/ip/:address/:length',
   '/sign-in',
   '/sign-up',
   '/setup',

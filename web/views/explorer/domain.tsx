@@ -3,11 +3,14 @@
 import { useEffect } from 'preact/hooks'
 import { toUnicode } from 'punycode/punycode.es6.js'
 import { useIsLoaded } from '../../client/loaded.ts'
+import { pageAddress } from '../../client/router.ts'
+import { useSignal } from '../../client/signal.ts'
 import { Neighbours, neighboursPath } from './address.tsx'
 import { profilePath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
 import { Overview } from './overview.tsx'
+import { DomainAsOf } from './past/domain-as-of.tsx'
 import { Redirects, redirectsPath } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
@@ -62,11 +65,12 @@ function Tab({ name, tab, isCurrent }: { name: string; tab: (typeof TABS)[number
 }
 
 function DomainView({ name, view }: { name: string; view: string }) {
+  const day = useSignal(pageAddress).query.get('at')
   if (view === 'history') return <History name={name} />
   if (view === 'neighbours') return <Neighbours name={name} />
   if (view === 'redirects') return <Redirects name={name} />
   if (view === 'similar') return <Similar name={name} />
-  return <Overview name={name} />
+  return day === null ? <Overview name={name} /> : <DomainAsOf key={day} name={name} day={day} />
 }
 
 /**
