@@ -111,6 +111,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   ip: { rows: arrayElements, columns: ['target', 'ip', 'first_seen', 'last_seen'] },
   domain: null,
   pdns: null,
+  uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },
 }
 

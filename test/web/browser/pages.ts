@@ -75,6 +75,8 @@ export function pageCases(hub: string): PageCase[] {
     own('history-type', `/domain/${hub}/history?type=A`, 'Time line of A'),
     own('neighbours', `/domain/${hub}/neighbours`, 'shop-001.example'),
     own('redirects', `/domain/${hub}/redirects`, 'moved-away.example'),
+    own('uses', '/domain/ns1.old-host.example/uses', 'harbour-books.example'),
+    own('uses-text', `/domain/${hub}/uses?text=${encodeURIComponent('["v=spf1 mx -all"]')}`, '2025-03-21'),
     own('similar', `/domain/${hub}/similar`, 'sea-charts.example'),
     own('address', '/ip/198.51.100.7', 'shop-001.example'),
     own('address-past', '/ip/198.51.100.7?at=2024-03-01', 'harbour-books.example'),

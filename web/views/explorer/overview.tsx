@@ -174,7 +174,7 @@ function CurrentRecords({ profile }: { profile: DomainProfileBody }) {
       title={profile.former_records === null ? 'DNS records' : 'Last DNS records, gone now'}
       aside={<a href={`/domain/${encodeURIComponent(profile.name)}/history`}>History</a>}
     >
-      <RecordList records={profile.former_records ?? profile.records} />
+      <RecordList name={profile.name} records={profile.former_records ?? profile.records} />
     </Card>
   )
 }

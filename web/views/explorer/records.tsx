@@ -1,10 +1,19 @@
 /** The records of a domain by type, now or as of a day. */
 
 import { Ago, Day } from '../../parts/time.tsx'
-import { type DnsRecord, ipPath, RECORD_TYPES, type RecordsByType, type RecordType } from './data/responses.ts'
-import { recordText } from './history/history-data.ts'
+import {
+  type DnsRecord,
+  ipPath,
+  profilePath,
+  RECORD_TYPES,
+  type RecordsByType,
+  type RecordType,
+} from './data/responses.ts'
 
-type TypeRecordsProps = { type: RecordType; state: RecordsByType[RecordType]; isPast: boolean }
+type TypeRecordsProps = { name: string; type: RecordType; state: RecordsByType[RecordType]; isPast: boolean }
+
+/** Longer texts are no links: an address of a page has a bounded length. */
+const MAX_LINKED_TEXT = 1_000
 
 const SOA_PARTS = [
   ['refresh', 'refresh_seconds'],
@@ -13,12 +22,14 @@ const SOA_PARTS = [
   ['minimum', 'minimum_ttl_seconds'],
 ] as const
 
+type RecordListProps = { name: string; records: RecordsByType; isPast?: boolean }
+
 /** Each type with its records and since when they are; of the past, also when they were last seen. */
-export function RecordList({ records, isPast = false }: { records: RecordsByType; isPast?: boolean }) {
+export function RecordList({ name, records, isPast = false }: RecordListProps) {
   return (
     <dl class="records">
       {RECORD_TYPES.map((type) => (
-        <TypeRecords key={type} type={type} state={records[type]} isPast={isPast} />
+        <TypeRecords key={type} name={name} type={type} state={records[type]} isPast={isPast} />
       ))}
     </dl>
   )
@@ -32,7 +43,7 @@ function Stay({ since, last }: { since: string; last: string | null }) {
   )
 }
 
-function TypeRecords({ type, state, isPast }: TypeRecordsProps) {
+function TypeRecords({ name, type, state, isPast }: TypeRecordsProps) {
   return (
     <div class={state === null || state.records.length === 0 ? 'record-type none' : 'record-type'}>
       <dt>
@@ -53,14 +64,15 @@ function TypeRecords({ type, state, isPast }: TypeRecordsProps) {
         {state === null && <span class="hint">{isPast ? 'not on record' : 'never seen'}</span>}
         {state?.records.length === 0 && <span class="hint">{isPast ? 'none then' : 'none now'}</span>}
         {state?.records.map((record) => (
-          <RecordLine key={JSON.stringify(record)} type={type} record={record} />
+          <RecordLine key={JSON.stringify(record)} name={name} type={type} record={record} />
         ))}
       </dd>
     </div>
   )
 }
 
-function RecordLine({ type, record }: { type: RecordType; record: DnsRecord }) {
+/** Addresses, hosts and TXT records are links to who else has them. */
+function RecordLine({ name, type, record }: { name: string; type: RecordType; record: DnsRecord }) {
   if (type === 'A' || type === 'AAAA') {
     const address = String(record.ipv4_address ?? record.ipv6_address)
     return (
@@ -69,15 +81,35 @@ function RecordLine({ type, record }: { type: RecordType; record: DnsRecord }) {
       </a>
     )
   }
-  if (type === 'TXT') return <span class="record mono wrap">{String(record.text)}</span>
+  if (type === 'TXT') return <TextRecord name={name} record={record} />
   if (type === 'SOA') return <SoaRecord record={record} />
   if (type === 'MX')
     return (
       <span class="record mono">
-        <span class="priority">{String(record.priority)}</span> {String(record.mail_server)}
+        <span class="priority">{String(record.priority)}</span> <Host host={String(record.mail_server)} />
       </span>
     )
-  return <span class="record mono">{recordText(type, record)}</span>
+  return (
+    <span class="record mono">
+      <Host host={String(record.nameserver ?? record.target)} />
+    </span>
+  )
+}
+
+function Host({ host }: { host: string }) {
+  if (host === '.') return <span>{host}</span>
+  return <a href={`${profilePath(host)}/uses`}>{host}</a>
+}
+
+function TextRecord({ name, record }: { name: string; record: DnsRecord }) {
+  const parts = JSON.stringify(record.parts)
+  const text = String(record.text)
+  if (parts.length > MAX_LINKED_TEXT || text === '') return <span class="record mono wrap">{text}</span>
+  return (
+    <a class="record mono wrap" href={`${profilePath(name)}/uses?text=${encodeURIComponent(parts)}`}>
+      {text}
+    </a>
+  )
 }
 
 function SoaRecord({ record }: { record: DnsRecord }) {

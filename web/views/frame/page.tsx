@@ -26,6 +26,7 @@ const DOMAIN_VIEWS: Record<string, string> = {
   neighbours: 'Neighbours of ',
   redirects: 'Redirects of ',
   similar: 'Pages similar to ',
+  uses: 'Who uses ',
 }
 
 const ACCOUNT_TITLES: Record<string, string> = {

@@ -80,6 +80,14 @@ export function ipPath(address: string): string {
   return `/ip/${address}`
 }
 
+/** The use of a host or a text by a domain: the first and the last time of an uninterrupted one. */
+export type UseRow = { target: string; type: string; priority: number | null; first_seen: string; last_seen: string }
+
+/** `text`: the parts of a TXT record as JSON; null: who uses the host. */
+export function usesPath(host: string, text: string | null, next: string | null = null): string {
+  return endpointPath('uses', { ...(text === null ? { host } : { text }), ...(next !== null && { next }) })
+}
+
 /** `day`: `YYYY-MM-DD`. */
 export function domainAsOfPath(name: string, day: string): string {
   return `${profilePath(name)}?at=${encodeURIComponent(day)}`

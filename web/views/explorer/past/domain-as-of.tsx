@@ -45,7 +45,7 @@ function Past({ body, day }: { body: DomainAsOfBody; day: string }) {
             title={body.former_records === null ? 'DNS records then' : 'Last DNS records, gone then'}
             aside={<a href={`${profilePath(body.name)}/history`}>History</a>}
           >
-            <RecordList records={records} isPast />
+            <RecordList name={body.name} records={records} isPast />
           </Card>
         </div>
         <div class="stack">
