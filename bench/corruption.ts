@@ -9,7 +9,7 @@ import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import { SYSTEM_CLOCK } from '../src/server/system-clock.ts'
 import { indexOnce } from '../src/similar/index/run-indexer.ts'
 import { openSimilarityService, type SimilarityService } from '../src/similar/query/similarity-service.ts'
@@ -20,19 +20,13 @@ import type { DomainName } from '../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../src/values/records/dns-record.ts'
 import { parsePage } from '../test/store/conformance/reading/paging.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
+import { readTexts } from './measure/options.ts'
 import { metric, report } from './measure/report.ts'
 import { type RandomSource, randomInt, seededRandom } from './world/random.ts'
 
 const ALL_ROWS = 1_000_000
 const WORDS = ['bread', 'cake', 'harbour', 'mill', 'bank', 'forest', 'river', 'lamp', 'stone', 'glass', 'paper', 'wind']
-const { values } = parseArgs({
-  options: {
-    stores: { type: 'string', default: '200' },
-    flips: { type: 'string', default: '4' },
-    names: { type: 'string', default: '200' },
-    seed: { type: 'string', default: '1' },
-  },
-})
+const values = readTexts({ stores: '200', flips: '4', names: '200', seed: '1' })
 const NAMES = Array.from({ length: Number(values.names) }, (_, n) => name(`n${n}.example`))
 const TARGETS = Array.from({ length: 7 }, (_, n) => name(`t${n}.example`))
 

@@ -4,11 +4,11 @@
  */
 
 import { mkdirSync, rmSync } from 'node:fs'
-import { parseArgs } from 'node:util'
 import { DEFAULT_PROBE_INTERVALS } from '../src/apply/next-probe.ts'
 import { quantiles } from '../src/crawler/status/quantiles.ts'
 import { LAG_BOUNDS_SECONDS } from '../src/crawler/status/stats.ts'
 import { type SimulationOptions, type SimulationResult, simulate } from './crawl-simulation/simulation.ts'
+import { readTexts } from './measure/options.ts'
 import { makeTemporaryFolder } from './measure/process.ts'
 import { metric, metricWithMax, report } from './measure/report.ts'
 
@@ -16,15 +16,7 @@ const DAY = 86_400
 /** Days by which a probe may exceed the maximum interval. */
 const MAX_DELAY_DAYS = 1
 
-const { values } = parseArgs({
-  options: {
-    names: { type: 'string', default: '1000000' },
-    days: { type: 'string', default: '90' },
-    crawlers: { type: 'string', default: '4' },
-    rate: { type: 'string', default: '20' },
-    seed: { type: 'string', default: '1' },
-  },
-})
+const values = readTexts({ names: '1000000', days: '90', crawlers: '4', rate: '20', seed: '1' })
 const folder = makeTemporaryFolder()
 const options: SimulationOptions = {
   names: Number(values.names),

@@ -5,9 +5,9 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { CrawlResult, CrawlTask } from './crawl/probes.ts'
 import { type Servers, startServers } from './crawl/servers.ts'
+import { readTexts } from './measure/options.ts'
 import { makeTemporaryFolder, runProcess } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
 import { medianOf, runInterleaved } from './measure/rounds.ts'
@@ -17,15 +17,13 @@ const SERVERS_CORE = 1
 const WORKLOADS = ['page', 'secure', 'plain', 'dns'] as const
 type Workload = (typeof WORKLOADS)[number]
 
-const { values } = parseArgs({
-  options: {
-    names: { type: 'string', default: '20000' },
-    probes: { type: 'string', default: '10000' },
-    'warm-ups': { type: 'string', default: '4000' },
-    rounds: { type: 'string', default: '5' },
-    parallel: { type: 'string', default: '256' },
-    'memory-probes': { type: 'string', default: '100000' },
-  },
+const values = readTexts({
+  names: '20000',
+  probes: '10000',
+  'warm-ups': '4000',
+  rounds: '5',
+  parallel: '256',
+  'memory-probes': '100000',
 })
 const [names, probes, warmUps, rounds, parallel, memoryProbes] = [
   values.names,

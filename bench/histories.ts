@@ -5,13 +5,13 @@
  * of histories of the three suites. If a history fails, the bench prints the seed, the path and the history.
  */
 
-import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { PROPERTIES } from '../test/store/conformance/histories.ts'
 import { holdOf } from '../test/store/conformance/similar/filed-pages.ts'
 import { SEGMENT_PROPERTY } from '../test/store/conformance/similar/segments.ts'
 import { NOW } from '../test/store/conformance/world.ts'
 import { LEDGER_PROPERTIES } from '../test/store/ledger/interleavings.ts'
+import { readTexts } from './measure/options.ts'
 import { type Metric, metric, report } from './measure/report.ts'
 import { openReusedStore } from './world/reused-store.ts'
 
@@ -23,15 +23,13 @@ const SEED_STEP = 1_000_003
 /** A property with the number of its histories. */
 type PropertyRun = { sentence: string; runs: number; property: () => fc.IRawProperty<unknown, true> }
 
-const { values } = parseArgs({
-  options: {
-    engine: { type: 'string', default: 'sqlite' },
-    runs: { type: 'string', default: '100000' },
-    ledger: { type: 'string', default: '5000' },
-    segments: { type: 'string', default: '5000' },
-    seed: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '600' },
-  },
+const values = readTexts({
+  engine: 'sqlite',
+  runs: '100000',
+  ledger: '5000',
+  segments: '5000',
+  seed: '1',
+  seconds: '600',
 })
 const store = await openReusedStore(values.engine === 'postgres' ? 'postgres' : 'sqlite')
 const clock = { now: NOW }

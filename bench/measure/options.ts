@@ -43,3 +43,11 @@ export function exitIfHelp(options: string): void {
   console.log(`${comment.replaceAll(/^ *\* ?/gm, '').trim()}\n\nOptions: ${options}`)
   process.exit()
 }
+
+/** Parses `--NAME VALUE` for the names of these defaults, as texts. Any other name is an error. */
+export function readTexts<Name extends string>(defaults: Record<Name, string>): Record<Name, string> {
+  const entries = Object.entries<string>(defaults)
+  exitIfHelp(entries.map(([name, text]) => `--${name} (${text})`).join(', '))
+  const options = Object.fromEntries(entries.map(([name, text]) => [name, { type: 'string', default: text } as const]))
+  return parseArgs({ options }).values as Record<Name, string>
+}

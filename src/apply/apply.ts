@@ -1,6 +1,5 @@
 /** Applies observations of one name to its known state: known + Observation -> Change. Pure. */
 
-import { addRecordEvents } from '../inverse/entries/record-events.ts'
 import type { DnsStatus, SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
 import { termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
@@ -179,10 +178,8 @@ function applyType(draft: ObservationDraft, type: RecordType, text: string, at: 
   const wasAbsent = known?.absence !== undefined && known.absence.first <= at
   const isSplit = known !== undefined && known.records !== '[]' && text !== '[]' && (isInterrupted || wasAbsent)
   if (isSplit) draft.interruptions.push({ type, last_seen: clock, seen_again: at })
-  if (isSplit || known?.records !== text) {
-    const change = { before: known?.records, last: clock, after: text, at, isInterrupted: isSplit }
-    addRecordEvents(draft.recordEvents, type, change)
-  }
+  if (isSplit || known?.records !== text)
+    draft.setChanges.push({ type, before: known?.records, last: clock, after: text, at, isInterrupted: isSplit })
   if (known ? known.records === text : text === '[]') {
     if (known?.absence && absence !== known.absence) setState(draft, type, withAbsence(known, absence))
     return

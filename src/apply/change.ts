@@ -1,6 +1,6 @@
 /** The change: what must be written for one name after observations were applied to its known state. */
 
-import type { RecordEvents } from '../inverse/entries/record-events.ts'
+import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
@@ -40,9 +40,12 @@ export type FactChanges = {
   redirectAfter: DomainName | null
   /** The terms of the start page. Undefined: unchanged. Null: remove them. */
   terms: PageTerms | null | undefined
-  /** What the inverse index learns. `isNewOwner`: the name has DNS records for the first time. */
-  inverse: RecordEvents & { isNewOwner: boolean }
+  /** What the inverse index learns. */
+  inverse: InverseChanges
 }
+
+/** The changes of sets of records. `isNewOwner`: the name has DNS records for the first time. */
+export type InverseChanges = { sets: readonly SetChange[]; isNewOwner: boolean }
 
 /** The write of one name. The store rejects it if `state.version` is not the version in the store. */
 export type Change = { state: CrawlState; facts: FactChanges | null }

@@ -1,6 +1,6 @@
 /** The draft: what is known of one name while observations are applied to it, and the change that results. Pure. */
 
-import type { RecordEvents } from '../inverse/entries/record-events.ts'
+import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { RecordType } from '../values/records/dns-record.ts'
@@ -21,7 +21,7 @@ export type ObservationDraft = {
   interruptions: (Interruption & { type: RecordType })[]
   firstSeen: { address: IpAddress; since: Instant }[]
   terms: PageTerms | null | undefined
-  recordEvents: RecordEvents
+  setChanges: SetChange[]
   touched: boolean
   /** When the name is due, after the observations applied so far. */
   plan: ProbePlan
@@ -45,7 +45,7 @@ export function startDraft(
     interruptions: [],
     firstSeen: [],
     terms: undefined,
-    recordEvents: { keys: [], events: [] },
+    setChanges: [],
     touched: false,
     plan: state,
     intervals,
@@ -71,7 +71,7 @@ export function changeOf(draft: ObservationDraft): Change | null {
       redirectBefore: before.web?.redirects_to ?? null,
       redirectAfter: current.web?.redirects_to ?? null,
       terms: draft.terms,
-      inverse: { ...draft.recordEvents, isNewOwner: !hasRecords(before) && hasRecords(current) },
+      inverse: { sets: draft.setChanges, isNewOwner: !hasRecords(before) && hasRecords(current) },
     },
   }
 }

@@ -1,6 +1,5 @@
 /** Derives the redirect target of a name again after the public suffix list has changed. Pure. */
 
-import { NO_RECORD_EVENTS } from '../inverse/entries/record-events.ts'
 import { redirectTargetFor } from '../observe/redirect-target.ts'
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { Change } from './change.ts'
@@ -37,7 +36,7 @@ export function retargetChange(
       redirectBefore: web.redirects_to,
       redirectAfter: redirects_to,
       terms: hadText ? null : undefined,
-      inverse: NO_RECORD_EVENTS,
+      inverse: { sets: [], isNewOwner: false },
     },
   }
 }

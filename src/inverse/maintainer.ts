@@ -208,16 +208,20 @@ export async function withInverseMaintenance<Result>(
   return ran === null ? work(async () => {}) : ran.result
 }
 
-/** The runs of one size, and the smaller ones, if they are many; of several such sizes the smallest. */
+/**
+ * The runs of one size and the smaller ones, if they are many; of several such sizes the smallest. A run is rewritten
+ * only with others that together have a quarter of its bytes, so that each byte is rewritten a few times at each size.
+ */
 export function runsToMerge(runs: readonly InverseRun[]): number[] {
   const sizeOf = ({ bytes }: InverseRun): number =>
     Math.max(0, Math.floor(Math.log(bytes / SMALL_RUN_BYTES) / Math.log(SIZE_STEP)) + 1)
   const sizes = [...new Set(runs.map(sizeOf))].sort((a, b) => a - b)
   for (const size of sizes) {
-    const candidates = runs.filter((run) => sizeOf(run) <= size)
-    if (candidates.length < MERGED_RUNS) continue
-    const smallestFirst = candidates.toSorted((a, b) => a.bytes - b.bytes)
-    return smallestFirst.slice(0, MAX_MERGED_RUNS).map(({ number }) => number)
+    const smallestFirst = runs.filter((run) => sizeOf(run) <= size).sort((a, b) => a.bytes - b.bytes)
+    const merged = smallestFirst.slice(0, MAX_MERGED_RUNS)
+    if (merged.length < MERGED_RUNS) continue
+    const others = merged.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0)
+    if (SIZE_STEP * others >= merged.at(-1)!.bytes || size === 0) return merged.map(({ number }) => number)
   }
   return []
 }

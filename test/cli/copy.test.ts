@@ -128,6 +128,12 @@ async function answersOf(url: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(answers))
 }
 
+/** How far the inverse index of a store is filled. */
+async function inverseShareOf(url: string): Promise<number> {
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  return store.inverse.progress().then(({ share }) => store.close().then(() => share))
+}
+
 suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
   test('a store that is copied to PostgreSQL and back has the same rows in every table and the same responses', async (t) => {
     const { url, postgres, back, copy, run } = await worldOf(t)
@@ -143,6 +149,11 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     for (const store of [postgres, back]) {
       assert.match((await run(['check'], { env: { DOMAINDEX_STORE: store } })).stdout, /faults 0\n$/)
       assert.deepEqual(await answersOf(store), await answersOf(url))
+      assert.ok((await inverseShareOf(store)) < 1)
+      const index = await run(['index'], { env: { DOMAINDEX_STORE: store } })
+      assert.equal(index.code, 0, index.stderr)
+      assert.equal(await inverseShareOf(store), 1)
+      assert.match((await run(['check'], { env: { DOMAINDEX_STORE: store } })).stdout, /faults 0\n$/)
     }
   })
 

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { NO_RECORD_EVENTS } from '../../src/inverse/entries/record-events.ts'
 import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
@@ -19,7 +18,7 @@ const NOTHING_MOVED = {
   arrived: [],
   left: [],
   terms: undefined,
-  inverse: NO_RECORD_EVENTS,
+  inverse: { sets: [], isNewOwner: false },
 }
 
 suite('upkeep', { concurrency: 2 }, () => {

@@ -11,7 +11,7 @@ import { NAMES, processWorld } from './processes.ts'
 test('two crawlers share the names of one PostgreSQL, and continue after their connections break', {
   skip: noPostgres,
 }, async (t) => {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   const { asked, start, withStore } = await processWorld(t, url)
   const crawlers = [start('crawl', '--loop'), start('crawl', '--loop')]

@@ -20,7 +20,7 @@ export async function openSqlite(): Promise<Opened> {
 }
 
 async function openPostgres(): Promise<Opened> {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
   return { store, close: () => store.close().then(drop) }
 }

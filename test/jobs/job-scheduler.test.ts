@@ -82,7 +82,7 @@ test('a run builds the day before and both follow-ups, and records each job', as
 })
 
 test('a run on PostgreSQL builds the same files', { skip: noPostgres }, async (t) => {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   const folder = folderOf(t)
   for (const before of [0, 7]) putList(folder, addDays(DAY, -before), some(1_200))

@@ -22,7 +22,7 @@ for (const seed of seeds)
   test(`seed ${seed}: no old write lands, no unit is given twice or lost, and nothing is built twice`, {
     skip: noPostgres,
   }, async (t) => {
-    const { url, drop } = await (await postgresServer()).schema()
+    const { url, drop } = await (await postgresServer()).tables()
     t.after(drop)
     const simulation = new Simulation(seed, url)
     await simulation.run()

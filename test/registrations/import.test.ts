@@ -361,7 +361,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   test(`on ${engine}, new names are stored, and added or removed names are due at once`, {
     skip: engine === 'postgres' && noPostgres,
   }, async (t) => {
-    const place = engine === 'postgres' ? await (await postgresServer()).schema() : null
+    const place = engine === 'postgres' ? await (await postgresServer()).tables() : null
     const world = await makeWorld(t, place?.url)
     const names = ['stays', 'goes', 'comes', 'forgotten'].map((label) => parseName(`${label}.test`)!)
     await ingest(

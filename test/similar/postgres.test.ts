@@ -7,7 +7,7 @@ import { answers } from './query/answers.ts'
 
 suite('PostgreSQL', { skip: noPostgres }, () => {
   answers(async (clock) => {
-    const { url, drop } = await (await postgresServer()).schema()
+    const { url, drop } = await (await postgresServer()).tables()
     return openedAt(url, { now: () => clock.now, pool: 2 }, drop)
   }, 4)
 })

@@ -14,9 +14,15 @@
 const BLOCK_BYTES = 880
 /** Entries with more events continue in the next block. */
 const MAX_EVENTS = 128
-/** No key is longer: a host of 255 bytes, an owner of 253, and a few bytes of type and detail. */
-export const MAX_KEY_BYTES = 640
+/**
+ * No key is longer: a host of 255 bytes in wire form, of which each may take four in presentation form (1,004 with its
+ * dots), an owner of 253, and a few bytes of kind, type and detail.
+ */
+export const MAX_KEY_BYTES = 1280
 const EVENT_BYTES = 5
+const MAX_EVENT = 2 ** (8 * EVENT_BYTES) - 1
+/** The factor of the last byte that a number may have: the difference of two events has six bytes. */
+const MAX_FACTOR = 2 ** 42
 /** Between key and event of a position. No byte of the end of a key is lower. */
 const POSITION_SEPARATOR = 0
 
@@ -171,7 +177,7 @@ export class EntryCursor {
     }
     const shared = this.#readNumber(bytes)
     const length = shared + this.#readNumber(bytes)
-    if (shared > this.keyLength || length > MAX_KEY_BYTES) throw new RangeError('damaged block of the inverse index')
+    if (shared > this.keyLength || length > MAX_KEY_BYTES) throw damagedBlock()
     for (let at = shared; at < length; at++) this.key[at] = bytes[this.#at++]!
     this.keyLength = length
     this.#readEvents(bytes)
@@ -180,7 +186,7 @@ export class EntryCursor {
 
   #readEvents(bytes: Uint8Array): void {
     this.eventCount = this.#readNumber(bytes)
-    if (this.eventCount > MAX_EVENTS) throw new RangeError('damaged block of the inverse index')
+    if (this.eventCount > MAX_EVENTS) throw damagedBlock()
     let event = this.#base
     for (let index = 0; index < this.eventCount; index++) {
       const value = this.#readNumber(bytes)
@@ -188,7 +194,8 @@ export class EntryCursor {
       else event += value % 2 === 1 ? -(value + 1) / 2 : value / 2
       this.events[index] = event
     }
-    if (this.#at > bytes.length) throw new RangeError('damaged block of the inverse index')
+    const isInRange = this.eventCount === 0 || (this.events[0]! >= 0 && event <= MAX_EVENT)
+    if (this.#at > bytes.length || !isInRange) throw damagedBlock()
   }
 
   #readNumber(bytes: Uint8Array): number {
@@ -196,9 +203,14 @@ export class EntryCursor {
     if (byte < 128) return byte
     let value = byte & 127
     for (let factor = 128; byte >= 128; factor *= 128) {
+      if (factor > MAX_FACTOR) throw damagedBlock()
       byte = bytes[this.#at++] ?? 0
       value += (byte & 127) * factor
     }
     return value
   }
+}
+
+function damagedBlock(): RangeError {
+  return new RangeError('damaged block of the inverse index')
 }

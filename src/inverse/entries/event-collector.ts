@@ -1,39 +1,43 @@
 /** Collects the events of a batch of names in any order, and packs them into the blocks of one sorted run. */
 
-import { type Block, BlockWriter, MAX_KEY_BYTES } from './block.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
+import { type Block, BlockWriter, MAX_KEY_BYTES, startEvent } from './block.ts'
+import { ByteTexts, numbersTo } from './byte-texts.ts'
+import { eventsOfChange, type SetChange, valueKeysOfSet } from './record-events.ts'
+import {
+  HOST_KIND_CODE,
+  hostOfValueKey,
+  KEY_KIND,
+  LABEL_END_CODE,
+  MAX_PLAIN_TEXT_BYTES,
+  nameSetKey,
+  namesHost,
+  TYPE_CODES,
+  textKey,
+} from './value-key.ts'
 
-const INITIAL_BYTES = 2 ** 18
-const INITIAL_EVENTS = 2 ** 14
+const INITIAL_EVENTS = 2 ** 10
+const [ZERO, NINE, QUOTE, COMMA, DOT, AT] = [48, 57, 34, 44, 46, 64]
 /** The number of the name of a set's key, which is empty. */
 const NO_NAME = 0
-
-/** Numbers of texts in the order in which they came. */
-class Numbering {
-  readonly texts: string[] = []
-  readonly #numbers = new Map<string, number>()
-
-  /** The number of a text that comes once. */
-  add(text: string): number {
-    return this.texts.push(text) - 1
-  }
-
-  numberOf(text: string): number {
-    const known = this.#numbers.get(text)
-    if (known !== undefined) return known
-    this.#numbers.set(text, this.texts.length)
-    return this.add(text)
-  }
-}
+/** A mail address of at most this many characters is a host name, if its labels are not too long. */
+const MAX_PLAIN_EMAIL = 63
 
 /**
+ * One collector serves one batch after another, because new buffers for each would make the garbage collector run often.
  * Most events have a value or a name in common, so that values and names are sorted once each, and the events by their
- * numbers. That takes a tenth of the time of sorting a text for each event.
+ * numbers. That takes a tenth of the time of sorting a text for each event. The values of a set of records are written
+ * from its stored text directly, if that has no escapes, for the same reason.
  */
 export class EventCollector {
-  readonly #values = new Numbering()
-  readonly #names = new Numbering()
+  readonly #values = new ByteTexts()
+  readonly #names = new ByteTexts()
+  /** The hosts of values, as the keys of the set of known hosts. */
+  readonly #hosts = new ByteTexts()
+  readonly #writer = new BlockWriter()
+  readonly #key = new Uint8Array(2 * MAX_KEY_BYTES)
   #name = ''
-  #nameNumber = this.#names.add('')
+  #nameNumber = this.#names.add()
   /** For each event the numbers of its value and its name, and the event; 0 in a set of names. */
   #valueOf = new Uint32Array(INITIAL_EVENTS)
   #nameOf = new Uint32Array(INITIAL_EVENTS)
@@ -47,25 +51,50 @@ export class EventCollector {
 
   /** Adds an event of the key that consists of `value` and `name`. */
   add(value: string, name: string, event: number): void {
-    if (name !== this.#name) {
-      this.#name = name
-      this.#nameNumber = this.#names.numberOf(name)
-    }
-    this.#push(this.#values.numberOf(value), this.#nameNumber, event)
+    this.#setName(name)
+    this.#values.text(value)
+    if (!this.#pushValue(event) || !namesHost(value)) return
+    this.#hosts.text(nameSetKey('knownHost', hostOfValueKey(value)))
+    this.#hosts.number()
   }
 
   /** Adds the key of a set of names. It must be added once. */
   addToSet(key: string): void {
-    this.#push(this.#values.add(key), NO_NAME, 0)
+    this.#values.text(key)
+    this.#push(this.#values.add(), NO_NAME, 0)
   }
 
-  /** The blocks of all events, sorted, each event once. */
+  /** Adds the events of a change of a set of records. */
+  addChange(name: string, change: SetChange): void {
+    const { type, before = '[]', after, at } = change
+    if (before === '[]') {
+      this.#addSet(name, type, after, startEvent(at))
+      return
+    }
+    const { keys, events } = eventsOfChange(change)
+    for (const [index, key] of keys.entries()) this.add(key, name, events[index]!)
+  }
+
+  /** The blocks of all events, sorted, each event once. The collector is empty afterwards. */
   pack(): Block[] {
-    const [values, names] = [this.#values.texts, this.#names.texts]
-    const byName = sortedBy(numbersTo(this.#count), this.#nameOf, ranksOf(names))
-    const order = sortedBy(byName, this.#valueOf, ranksOf(values))
-    const writer = new BlockWriter()
-    const key = new Uint8Array(MAX_KEY_BYTES)
+    const blocks = this.#pack()
+    for (const texts of [this.#values, this.#names, this.#hosts]) texts.clear()
+    this.#name = ''
+    this.#nameNumber = this.#names.add()
+    this.#count = 0
+    return blocks
+  }
+
+  #pack(): Block[] {
+    const key = this.#key
+    for (let host = 0; host < this.#hosts.count; host++) {
+      const length = this.#hosts.copy(host, key, 0)
+      for (let at = 0; at < length; at++) this.#values.byte(key[at]!)
+      this.#push(this.#values.add(), NO_NAME, 0)
+    }
+    const byName = sortedBy(numbersTo(this.#count), this.#nameOf, this.#names.ranks())
+    const order = sortedBy(byName, this.#valueOf, this.#values.ranks())
+    const writer = this.#writer
     let value = -1
     let valueEnd = 0
     for (let from = 0; from < order.length; ) {
@@ -73,17 +102,156 @@ export class EventCollector {
       const shared = this.#valueOf[first] === value ? valueEnd : 0
       if (shared === 0) {
         value = this.#valueOf[first]!
-        valueEnd = writeText(key, 0, values[value]!)
+        valueEnd = this.#values.copy(value, key, 0)
       }
       const name = this.#nameOf[first]!
       let to = from + 1
       while (to < order.length && this.#valueOf[order[to]!] === value && this.#nameOf[order[to]!] === name) to++
       const events = to - from === 1 ? [this.#events[first]!] : this.#sortedEvents(order.subarray(from, to))
-      const length = writeText(key, valueEnd, names[name]!)
+      const length = this.#names.copy(name, key, valueEnd)
       writer.add(key, length, events, events[0] === 0 ? 0 : events.length, shared)
       from = to
     }
     return writer.take(true)
+  }
+
+  /** Adds an event of each value of a stored set of records. */
+  #addSet(name: string, type: RecordType, text: string, event: number): void {
+    if (text === '[]') return
+    this.#setName(name)
+    const isPlain = type !== 'AAAA' && !text.includes('\\') && (type !== 'TXT' || isAscii(text))
+    if (!isPlain) for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
+    else if (type === 'A') this.#addAddresses(text, event)
+    else if (type === 'SOA') this.#addSoa(name, text, event)
+    else if (type === 'TXT') this.#addTexts(name, text, event)
+    else this.#addHosts(type, text, event)
+  }
+
+  /** Of a text such as `["192.0.2.1","192.0.2.2"]`. */
+  #addAddresses(text: string, event: number): void {
+    for (let at = 2; at < text.length; at += 3) {
+      this.#values.byte(4)
+      let byte = 0
+      let code = text.charCodeAt(at)
+      for (; code !== QUOTE; code = text.charCodeAt(++at)) {
+        if (code !== DOT) byte = 10 * byte + code - ZERO
+        else {
+          this.#values.byte(byte)
+          byte = 0
+        }
+      }
+      this.#values.byte(byte)
+      this.#pushValue(event)
+    }
+  }
+
+  /** Of a text such as `["ns1.example","ns2.example"]` or `[[10,"mx.example"]]`. */
+  #addHosts(type: RecordType, text: string, event: number): void {
+    let priority = 0
+    for (let at = 1; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code >= ZERO && code <= NINE) priority = 10 * priority + code - ZERO
+      if (code !== QUOTE) continue
+      const end = text.indexOf('"', at + 1)
+      this.#beginHost()
+      this.#addLabels(text, at + 1, end)
+      this.#endHost(type)
+      if (type === 'MX') {
+        this.#values.byte(priority >> 8)
+        this.#values.byte(priority & 255)
+      }
+      if (this.#pushValue(event)) this.#addKnownHost(text, at + 1, end)
+      priority = 0
+      at = end
+    }
+  }
+
+  /** Of a text such as `[["ns1.example","hostmaster@example",1,7200,3600,1209600,3600]]`. */
+  #addSoa(name: string, text: string, event: number): void {
+    const [server, email] = [3, text.indexOf('"', 3) + 3]
+    const emailEnd = text.indexOf('"', email)
+    const at = plainMailboxEnd(text, email, emailEnd)
+    if (at < 0 || text.indexOf('"', emailEnd + 1) >= 0) {
+      for (const key of valueKeysOfSet('SOA', text)) this.add(key, name, event)
+      return
+    }
+    this.#beginHost()
+    this.#addLabels(text, server, email - 3)
+    this.#endHost('SOA')
+    this.#values.byte(0)
+    if (this.#pushValue(event)) this.#addKnownHost(text, server, email - 3)
+    this.#beginHost()
+    this.#addLabels(text, at + 1, emailEnd)
+    this.#values.text(text, email, at)
+    this.#values.byte(LABEL_END_CODE)
+    this.#endHost('SOA')
+    this.#values.byte(1)
+    if (this.#pushValue(event)) this.#addKnownHost(text, email, emailEnd, at)
+  }
+
+  /** Of a text such as `[["v=spf1 -all"],["part one","part two"]]`. */
+  #addTexts(name: string, text: string, event: number): void {
+    for (let from = 1; from < text.length - 1; ) {
+      let to = from
+      do to = text.indexOf('"', text.indexOf('"', to + 1) + 1) + 1
+      while (text.charCodeAt(to) === COMMA)
+      to++
+      if (to - from <= MAX_PLAIN_TEXT_BYTES) {
+        this.#values.text(KEY_KIND.text)
+        this.#values.byte(to - from)
+        this.#values.text(text, from, to)
+        this.#pushValue(event)
+      } else this.add(textKey(JSON.parse(text.slice(from, to))), name, event)
+      from = to + 1
+    }
+  }
+
+  /** Adds an event of the value that was written. Returns whether it is the first one of that value. */
+  #pushValue(event: number): boolean {
+    const known = this.#values.count
+    this.#push(this.#values.number(), this.#nameNumber, event)
+    return this.#values.count > known
+  }
+
+  #beginHost(): void {
+    this.#values.byte(HOST_KIND_CODE)
+  }
+
+  /** Writes the labels between two places in reverse order, none for the root. */
+  #addLabels(text: string, from: number, to: number): void {
+    let end = to
+    for (let at = to - 1; at >= from - 1; at--) {
+      if (at >= from && text.charCodeAt(at) !== DOT) continue
+      if (end > at + 1) {
+        this.#values.text(text, at + 1, end)
+        this.#values.byte(LABEL_END_CODE)
+      }
+      end = at
+    }
+  }
+
+  #endHost(type: RecordType): void {
+    this.#values.byte(0)
+    this.#values.text(TYPE_CODES[type])
+  }
+
+  /** `atSign`: the place of the at-sign of a mail address, which separates labels too. */
+  #addKnownHost(text: string, from: number, to: number, atSign = -1): void {
+    const hosts = this.#hosts
+    hosts.text(KEY_KIND.knownHost)
+    for (let at = from; at < to; at++) {
+      const code = text.charCodeAt(at)
+      hosts.byte(code === DOT || at === atSign ? LABEL_END_CODE : code)
+    }
+    if (to > from + 1 || text.charCodeAt(from) !== DOT) hosts.byte(LABEL_END_CODE)
+    hosts.number()
+  }
+
+  #setName(name: string): void {
+    if (name === this.#name) return
+    this.#name = name
+    this.#names.text(name)
+    this.#nameNumber = this.#names.number()
   }
 
   #push(value: number, name: number, event: number): void {
@@ -108,10 +276,9 @@ export class EventCollector {
   }
 }
 
-function numbersTo(count: number): Uint32Array {
-  const numbers = new Uint32Array(count)
-  for (let number = 0; number < count; number++) numbers[number] = number
-  return numbers
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 126) return false
+  return true
 }
 
 /** A stable counting sort of indexes by the rank of their number. */
@@ -124,82 +291,22 @@ function sortedBy(indexes: Uint32Array, numberOf: Uint32Array, ranks: Uint32Arra
   return sorted
 }
 
-/** For each of several texts, which differ, its place in their order. */
-function ranksOf(texts: readonly string[]): Uint32Array {
-  const order = new TextOrder(texts).sorted()
-  const ranks = new Uint32Array(texts.length)
-  for (let rank = 0; rank < order.length; rank++) ranks[order[rank]!] = rank
-  return ranks
-}
-
 /**
- * Sorts texts of one byte per character by three-way radix quicksort (Bentley and Sedgewick 1997), which looks at each
- * byte that tells them apart about once.
+ * Where the at-sign is in a mail address whose mailbox is one label of letters, digits, `-` and `_`, in a host of such
+ * labels that is short enough for a host name in any case; -1 for any other address.
  */
-class TextOrder {
-  #bytes = new Uint8Array(INITIAL_BYTES)
-  readonly #starts: Uint32Array
-  readonly #order: Uint32Array
-
-  constructor(texts: readonly string[]) {
-    this.#order = numbersTo(texts.length)
-    this.#starts = new Uint32Array(texts.length + 1)
-    let end = 0
-    for (const [number, text] of texts.entries()) {
-      while (end + text.length > this.#bytes.length) this.#grow()
-      end = writeText(this.#bytes, end, text)
-      this.#starts[number + 1] = end
-    }
+function plainMailboxEnd(text: string, from: number, to: number): number {
+  if (to - from > MAX_PLAIN_EMAIL) return -1
+  let at = -1
+  let before = DOT
+  for (let index = from; index < to; index++) {
+    const code = text.charCodeAt(index)
+    const isSeparator = code === DOT || code === AT
+    if (isSeparator && (before === DOT || before === AT || at < 0 !== (code === AT))) return -1
+    if (code === AT) at = index
+    if (!isSeparator && !(code >= 97 && code <= 122) && !(code >= ZERO && code <= NINE) && code !== 45 && code !== 95)
+      return -1
+    before = code
   }
-
-  /** The numbers of the texts in their order. */
-  sorted(): Uint32Array {
-    this.#sort(0, this.#order.length, 0)
-    return this.#order
-  }
-
-  #grow(): void {
-    const larger = new Uint8Array(2 * this.#bytes.length)
-    larger.set(this.#bytes)
-    this.#bytes = larger
-  }
-
-  /** Sorts a range of texts, which are equal before the byte at `depth`. */
-  #sort(from: number, to: number, depth: number): void {
-    const order = this.#order
-    let [low, high, at] = [from, to, depth]
-    while (high - low > 1) {
-      const pivot = this.#byteAt(order[low + ((high - low) >> 1)]!, at)
-      let less = low
-      let greater = high
-      for (let next = low; next < greater; ) {
-        const byte = this.#byteAt(order[next]!, at)
-        if (byte < pivot) swap(order, less++, next++)
-        else if (byte > pivot) swap(order, next, --greater)
-        else next++
-      }
-      this.#sort(low, less, at)
-      this.#sort(greater, high, at)
-      if (pivot < 0) return
-      ;[low, high, at] = [less, greater, at + 1]
-    }
-  }
-
-  /** -1 after the end of the text. */
-  #byteAt(number: number, at: number): number {
-    const index = this.#starts[number]! + at
-    return index < this.#starts[number + 1]! ? this.#bytes[index]! : -1
-  }
-}
-
-/** Writes a text of one byte per character and returns where it ends. */
-function writeText(bytes: Uint8Array, start: number, text: string): number {
-  for (let at = 0; at < text.length; at++) bytes[start + at] = text.charCodeAt(at)
-  return start + text.length
-}
-
-function swap(order: Uint32Array, a: number, b: number): void {
-  const moved = order[a]!
-  order[a] = order[b]!
-  order[b] = moved
+  return before === DOT || before === AT ? -1 : at
 }

@@ -24,7 +24,7 @@ export class MergedEntries {
     const first = this.#heap[0]
     if (first === undefined) return false
     this.keyLength = first.keyLength
-    this.key.set(first.key.subarray(0, first.keyLength))
+    for (let at = 0; at < first.keyLength; at++) this.key[at] = first.key[at]!
     const events: number[] = []
     let isSorted = true
     for (let top = this.#heap[0]; top !== undefined && this.#isCurrent(top); top = this.#heap[0]) {

@@ -27,10 +27,10 @@ export const KEY_KIND = {
   ownerStarting: 's',
 } as const
 
-const HOST_KIND_CODE = KEY_KIND.host.charCodeAt(0)
+export const HOST_KIND_CODE = KEY_KIND.host.charCodeAt(0)
 
 /** The type codes of the IANA registry of DNS parameters (RFC 1035, section 3.2.2; RFC 3596), as one character. */
-const TYPE_CODES: Readonly<Record<RecordType, string>> = {
+export const TYPE_CODES: Readonly<Record<RecordType, string>> = {
   A: '\x01',
   NS: '\x02',
   CNAME: '\x05',
@@ -46,16 +46,12 @@ export const SOA_ROLES = { '\x00': 'primary_nameserver', '\x01': 'admin_email' }
 
 /** Ends each label of a host. No byte of a label is lower (`values/records/host-name.ts`). */
 const LABEL_END = '\x01'
+export const LABEL_END_CODE = 1
 const DATA_END = '\x00'
 /** A text of at most this many bytes is stored as it is, and a longer one as its SHA-256. */
-const MAX_PLAIN_TEXT_BYTES = 64
+export const MAX_PLAIN_TEXT_BYTES = 64
 /** The length of a text that is stored as its digest. */
 const DIGEST_LENGTH = '\xff'
-/** The keys of the hosts of SOA records that are kept: most names share few hosts. */
-const MAX_CACHED_KEYS = 8192
-const SERVER_KEYS = new Map<string, string>()
-const MAILBOX_KEYS = new Map<string, string>()
-
 /** The value keys of one stored record (`values/records/stored-records.ts`): two for an SOA, none if it has no host. */
 export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
   if (type === 'A' || type === 'AAAA') return [addressKey(values as IpAddress)]
@@ -66,17 +62,8 @@ export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
   }
   if (type !== 'SOA') return [hostKey(values as string, type)]
   const [server, email] = values as [string, string]
-  return soaKeys(server, email)
-}
-
-/** The value keys of an SOA: of its server, and of its mailbox if that can be a host name. */
-export function soaKeys(server: string, email: string): string[] {
-  const mailbox = cached(MAILBOX_KEYS, email, () => {
-    const host = parseHostName(mailboxName(email))
-    return host === null ? '' : `${hostKey(host, 'SOA')}\x01`
-  })
-  const key = cached(SERVER_KEYS, server, () => `${hostKey(server, 'SOA')}\x00`)
-  return mailbox === '' ? [key] : [key, mailbox]
+  const mailbox = parseHostName(mailboxName(email))
+  return [`${hostKey(server, 'SOA')}\x00`, ...(mailbox === null ? [] : [`${hostKey(mailbox, 'SOA')}\x01`])]
 }
 
 /** The value key of an address. */
@@ -112,17 +99,6 @@ export function reversedLabels(host: string): string {
   let reversed = ''
   for (const label of labelsOf(host)) reversed = label + LABEL_END + reversed
   return reversed
-}
-
-/** Returns the known value of a key, or makes it. */
-function cached(cache: Map<string, string>, key: string, make: () => string): string {
-  let value = cache.get(key)
-  if (value === undefined) {
-    value = make()
-    if (cache.size === MAX_CACHED_KEYS) cache.clear()
-    cache.set(key, value)
-  }
-  return value
 }
 
 /** The inverse of reversedLabels. */

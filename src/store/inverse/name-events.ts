@@ -1,10 +1,9 @@
 /** Everything that the inverse index has of one name, from its current facts and its history. */
 
-import type { FactChanges } from '../../apply/change.ts'
+import type { InverseChanges } from '../../apply/change.ts'
 import type { CurrentFacts } from '../../apply/crawl-state.ts'
 import { recordTypeOfNumber } from '../../apply/stored-numbers.ts'
-import { positionOf } from '../../inverse/entries/block.ts'
-import { addTimelineEvents } from '../../inverse/entries/record-events.ts'
+import { changesOfTimeline, eventsOfChange, type SetChange } from '../../inverse/entries/record-events.ts'
 import { nameSetKey } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
@@ -21,9 +20,9 @@ export type StoredHistory = {
   interruptions: readonly InterruptionRow[]
 }
 
-/** The events of a name. */
-export function eventsOfName({ states, superseded, interruptions }: StoredHistory): FactChanges['inverse'] {
-  const events = { keys: [], events: [] }
+/** The changes that made the history of a name. */
+export function changesOfName({ states, superseded, interruptions }: StoredHistory): InverseChanges {
+  const sets: SetChange[] = []
   for (const type of RECORD_TYPES) {
     const newest = states[type]
     if (newest === undefined) continue
@@ -34,20 +33,23 @@ export function eventsOfName({ states, superseded, interruptions }: StoredHistor
       }),
       { first: newest.first_seen, last: null, records: newest.records },
     ]
-    addTimelineEvents(events, type, timeline, interruptions.filter(isOfType))
+    sets.push(...changesOfTimeline(type, timeline, interruptions.filter(isOfType)))
   }
-  return { ...events, isNewOwner: Object.keys(states).length > 0 }
+  return { sets, isNewOwner: Object.keys(states).length > 0 }
 }
 
 /** The keys of all entries of a name with their events, by key; null for the key of a set of names. */
 export function entriesOfName(history: StoredHistory): Map<string, number[] | null> {
   const { name } = history
-  const { keys, events, isNewOwner } = eventsOfName(history)
+  const { sets, isNewOwner } = changesOfName(history)
   const entries = new Map<string, number[] | null>()
-  for (const [index, key] of keys.entries()) {
-    const known = entries.get(key + name)
-    if (known) known.push(events[index]!)
-    else entries.set(key + name, [events[index]!])
+  for (const change of sets) {
+    const { keys, events } = eventsOfChange(change)
+    for (const [index, key] of keys.entries()) {
+      const known = entries.get(key + name)
+      if (known) known.push(events[index]!)
+      else entries.set(key + name, [events[index]!])
+    }
   }
   if (isNewOwner) {
     entries.set(nameSetKey('ownerBelow', name), null)
@@ -60,9 +62,4 @@ export function entriesOfName(history: StoredHistory): Map<string, number[] | nu
         [...new Set(list)].sort((a, b) => a - b),
       )
   return entries
-}
-
-/** The first position of each entry of a name, in the order of the index. */
-export function positionsOfName(history: StoredHistory): string[] {
-  return [...entriesOfName(history).keys()].map((key) => positionOf(key, 0)).sort()
 }

@@ -5,7 +5,7 @@ import { compareKeys, MergedEntries } from '../../inverse/entries/merge.ts'
 import type { RunSlice } from '../port/inverse.ts'
 
 /** The bytes of a position after its key (`positionOf` in `block.ts`). */
-const POSITION_TAIL_BYTES = 6
+export const POSITION_TAIL_BYTES = 6
 
 /**
  * Yields the merged entries of all slices, in order, as far as they are complete: up to the first key of which a block

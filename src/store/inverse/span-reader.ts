@@ -212,7 +212,7 @@ function* scan(
   limit: number,
   take: (entry: MergedEntries, fromEvent: number) => boolean,
 ): InverseRead<{ next: string | null }> {
-  let blocks = Math.min(MAX_BLOCKS_PER_READ, 1 + Math.ceil(limit / ENTRIES_PER_BLOCK))
+  let blocks = Math.min(MAX_BLOCKS_PER_READ, Math.ceil(limit / ENTRIES_PER_BLOCK))
   for (const { from, to } of ranges) {
     if (after !== null && after >= to) continue
     let at = after !== null && after > from ? after : from

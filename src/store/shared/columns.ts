@@ -219,6 +219,12 @@ export function unpackStates(text: string): CurrentFacts['states'] {
   return states
 }
 
+/** The records of the newest state of one type; null if there is none. */
+export function newestRecords(text: string, type: RecordType): string | null {
+  const state = (JSON.parse(text) as Partial<Record<RecordType, StoredState>>)[type]
+  return state ? JSON.stringify(state[3]) : null
+}
+
 /** Pairs (hash, count) as little-endian bytes. */
 export function packTerms(counts: Uint32Array): Uint8Array {
   return new Uint8Array(counts.buffer, counts.byteOffset, counts.byteLength)

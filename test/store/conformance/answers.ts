@@ -94,7 +94,8 @@ function inOrder(spans: readonly ModelSpan[]): string[] {
   return spans.map(({ value, name, first, last }) => `${value} | ${name} ${first} ${last}`).sort()
 }
 
-async function walkSpans(
+/** All spans of a query, in pages of `limit`. */
+export async function walkSpans(
   inverse: InverseReader,
   query: InverseQuery,
   fence: TimeFence,

@@ -17,10 +17,10 @@ import { faults, NOW } from './world.ts'
 
 const { DOMAINDEX_TEST_RUNS } = process.env
 const RUNS = 15
-const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
+export const EVERYTHING = { names: [...NAMES, ...TARGETS], addresses: ADDRESSES }
 
 export const batchSizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
-const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }) })
+export const pages = fc.record({ limit: fc.integer({ min: 1, max: 4 }) })
 
 /** The outcome of an event: that of an observation, or whether there was something to forget. */
 type Fate = IngestOutcome | boolean
@@ -47,12 +47,12 @@ export async function happen(
   return fates
 }
 
-function happenInModel(model: Model, events: readonly Event[]): Fate[] {
+export function happenInModel(model: Model, events: readonly Event[]): Fate[] {
   return events.map((event) => ('forget' in event ? model.forget(event.forget) : model.observe(event)))
 }
 
 /** The store with every call delayed, so that the scheduler can try all orders. */
-function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
+export function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
   const pace = <Port extends object>(port: Port): Port =>
     new Proxy(port, {
       get(target, key) {
@@ -69,12 +69,14 @@ function paced(store: Store, scheduler: fc.Scheduler, who: string): Store {
     observations: pace(store.observations),
     facts: pace(store.facts),
     maintenance: pace(store.maintenance),
+    inverse: pace(store.inverse),
+    inverseIndex: pace(store.inverseIndex),
     now: () => store.now(),
   }
 }
 
 /** A property of every store, on any engine. */
-type Property = { sentence: string; on: (engine: Pick<Engine, 'open'>) => fc.IAsyncPropertyWithHooks<unknown[]> }
+export type Property = { sentence: string; on: (engine: Pick<Engine, 'open'>) => fc.IAsyncPropertyWithHooks<unknown[]> }
 
 /** A property over new stores, each of which must be free of errors at the end. */
 export function property<Values extends [unknown, ...unknown[]]>(
@@ -169,8 +171,12 @@ export const PROPERTIES: readonly Property[] = [
 ]
 
 export function histories(engine: Engine): void {
+  testProperties(engine, PROPERTIES)
+}
+
+export function testProperties(engine: Engine, properties: readonly Property[]): void {
   const numRuns = Number(DOMAINDEX_TEST_RUNS ?? engine.runs ?? RUNS)
-  for (const { sentence, on } of PROPERTIES) test(sentence, () => fc.assert(on(engine), { numRuns }))
+  for (const { sentence, on } of properties) test(sentence, () => fc.assert(on(engine), { numRuns }))
 }
 
 /** The outcome of an event that has happened before. */

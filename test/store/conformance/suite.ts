@@ -4,6 +4,9 @@ import { describe } from 'node:test'
 import { asOf } from './as-of.ts'
 import type { Engine } from './engine.ts'
 import { histories } from './histories.ts'
+import { filling } from './inverse/filling.ts'
+import { largeEntries } from './inverse/large-entries.ts'
+import { merging } from './inverse/merging.ts'
 import { upkeep } from './maintenance.ts'
 import { listing } from './reading/listing.ts'
 import { lists } from './reading/lists.ts'
@@ -54,6 +57,9 @@ export function conformance(engine: Engine): void {
       wholeStores,
       histories,
       asOf,
+      merging,
+      filling,
+      largeEntries,
     ])
       part(engine)
   })

@@ -45,11 +45,11 @@ async function placeOf(t: TestContext, make: () => Promise<Place>): Promise<stri
   return url
 }
 
-const schemaOf = (t: TestContext) => placeOf(t, async () => (await postgresServer()).schema())
+const tablesOf = (t: TestContext) => placeOf(t, async () => (await postgresServer()).tables())
 
 /** A ledger behind a proxy, and one with a direct connection. */
 async function behindProxy(t: TestContext) {
-  const url = await schemaOf(t)
+  const url = await tablesOf(t)
   const proxy = await proxyTo(url)
   atEnd(t, () => proxy.close())
   return { ledger: await open(t, proxy.url), beside: await open(t, url), proxy, leasedUnits: await leasesIn(t, url) }
@@ -97,7 +97,7 @@ for (const when of ['before', 'after'] as const) {
 test('a write with an unknown outcome spends what its process held and grants nothing', {
   skip: noPostgres,
 }, async (t) => {
-  const url = await schemaOf(t)
+  const url = await tablesOf(t)
   const beside = await open(t, url)
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   atEnd(t, () => database.close())
@@ -132,7 +132,7 @@ test('a write with an unknown outcome spends what its process held and grants no
 test('a deadlock is retried, and any other failure is reported by the failed statement', {
   skip: noPostgres,
 }, async (t) => {
-  const url = await schemaOf(t)
+  const url = await tablesOf(t)
   const ledger = await open(t, url)
   const hand = new pg.Client({ connectionString: url })
   await hand.connect()
@@ -157,7 +157,7 @@ test('a read whose connection is lost is retried once', { skip: noPostgres }, as
 })
 
 test('a secret other than that of the installation is rejected with what to do', { skip: noPostgres }, async (t) => {
-  const url = await schemaOf(t)
+  const url = await tablesOf(t)
   await open(t, url, SECRET)
   await open(t, url, SECRET)
   await assert.rejects(open(t, url, OTHER), (error: Error) => {
@@ -173,7 +173,7 @@ test('a secret other than that of the installation is rejected with what to do',
 })
 
 test('a given secret is replaced by a new one in front of it, process by process', { skip: noPostgres }, async (t) => {
-  const url = await schemaOf(t)
+  const url = await tablesOf(t)
   await open(t, url, SECRET)
   await open(t, url, `${SECRET},${OTHER}`)
   await open(t, url, `${OTHER},${SECRET}`)
@@ -184,7 +184,7 @@ test('a given secret is replaced by a new one in front of it, process by process
 })
 
 test('a secret that the installation generated is not replaced by a given one', { skip: noPostgres }, async (t) => {
-  const url = await schemaOf(t)
+  const url = await tablesOf(t)
   const ledger = await open(t, url)
   const [first] = await ledger.secrets(NOW)
   await assert.rejects(open(t, url, SECRET), /has generated its own secret.*unset it/)

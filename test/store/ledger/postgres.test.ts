@@ -15,7 +15,7 @@ const engine: LedgerEngine = {
   runs: 20,
   async open(clock, secret) {
     const server = await postgresServer()
-    const { url, drop } = await server.schema()
+    const { url, drop } = await server.tables()
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     const opened: { close(): Promise<void> }[] = [{ close: () => client.end() }]

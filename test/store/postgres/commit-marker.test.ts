@@ -9,7 +9,7 @@ import { noPostgres, postgresServer } from './server.ts'
 const COUNT = { name: 'test.markers', text: 'select count(*)::integer as count from commit_marker' }
 
 test('a process leaves few markers behind, and none when it closes the store', { skip: noPostgres }, async (t) => {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   const database = await openDatabase(url, { pool: 2, applicationName: 'test' })
   const reader = await openDatabase(url, { pool: 2, applicationName: 'test' })
   t.after(() => reader.close().then(drop))

@@ -31,7 +31,7 @@ function batchOf(importer: number, batch: number): Observation[] {
 
 test('acknowledged observations are present once, and the counters match', { skip: notOurs }, async (t) => {
   const server = await postgresServer()
-  const { url, drop } = await server.schema()
+  const { url, drop } = await server.tables()
   const place = new URL(url)
   place.searchParams.set('options', `${place.searchParams.get('options')} -csynchronous_commit=on`)
   const open = () => openStore(place.href, { access: 'write', ledger: 'own', secret: null })
@@ -81,7 +81,7 @@ async function spoilPage(url: string, table: string, restart: () => Promise<void
 for (const table of ['facts', 'dns_state']) {
   test(`check continues after an unreadable page of ${table}`, { skip: notOurs }, async (t) => {
     const server = await postgresServer()
-    const { url, drop } = await server.schema()
+    const { url, drop } = await server.tables()
     let store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     t.after(() => store.close().then(drop))
     await fillEveryTable(store)

@@ -18,7 +18,7 @@ if (!noPostgres) await postgresServer() // for the whole file
 const OPTIONS = { access: 'write', ledger: 'own', secret: null, pool: 2 } as const
 
 async function schemaOf(t: TestContext): Promise<string> {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   return url
 }

@@ -24,7 +24,7 @@ const TWO = name('two.example')
  * index.
  */
 async function worldOf(t: TestContext) {
-  const place = await (await postgresServer()).schema()
+  const place = await (await postgresServer()).tables()
   const open = (): Promise<Store> =>
     openStore(place.url, { access: 'write', ledger: 'own', secret: null, now: () => NOW, pool: 4 })
   const [keeper, other] = [await open(), await open()]

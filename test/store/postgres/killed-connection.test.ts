@@ -57,7 +57,7 @@ async function endEverywhere(
 ): Promise<void> {
   let step = 1
   for (let isKilled = true; isKilled; step++) {
-    const { url, drop } = await (await postgresServer()).schema()
+    const { url, drop } = await (await postgresServer()).tables()
     const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
     const [database, other] = [
       await openDatabase(url, { pool: 2, applicationName: 'test' }),

@@ -11,6 +11,7 @@ import type { Damage, Engine } from '../conformance/engine.ts'
 import { lists } from '../conformance/reading/lists.ts'
 import { conformance } from '../conformance/suite.ts'
 import { forgetting } from '../conformance/writing/forgetting.ts'
+import { WRONG_BLOCKS } from '../planted-blocks.ts'
 import { openedInReusedPlaces, run } from './places.ts'
 import { recordStatements } from './recorded-statements.ts'
 import { noOtherCollation, noPostgres, postgresServer } from './server.ts'
@@ -164,6 +165,23 @@ const damages: readonly Damage[] = [
   statement('a tombstone with facts', `update crawl_state set id = 0 where name = 'a.example'`),
   statement('a name in the slot of another', `update crawl_state set slot = slot # 1 where name = 'a.example'`),
   otherPart('a name in another part', 'crawl_state', `name = 'a.example'`),
+  statement(
+    'a missing block of the inverse index',
+    `delete from inverse_block where run = (select min(run) from inverse_block)`,
+  ),
+  statement('a run of the inverse index without a known state', `update inverse_run set state = 'done'`),
+  statement('blocks of no run', `delete from inverse_run`),
+  statement(
+    'a run of the inverse index that is not published',
+    `update inverse_run set state = 'building' where number = (select min(run) from inverse_block)`,
+  ),
+  ...WRONG_BLOCKS.map(({ what, position, entries }) =>
+    statement(
+      what,
+      `insert into inverse_run (number, state, fence, bytes) values (1000000, 'published', 0, 1)`,
+      `insert into inverse_block (run, last_position, entries) values (1000000, '\\x${position}', '\\x${entries}')`,
+    ),
+  ),
 ]
 
 suite('PostgreSQL', { skip: noPostgres }, () => {

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL of one test file: from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names. Every test gets
- * its own place in it.
+ * The PostgreSQL of the test files of one process: from the npm package, or the one that DOMAINDEX_TEST_POSTGRES names.
+ * Every test gets its own place in it.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -8,8 +8,9 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import pg from 'pg'
+import { openDatabase } from '../../../src/store/postgres/database/database.ts'
+import { applyPostgresMigrations, SCHEMA_PARTS } from '../../../src/store/postgres/database/migrate.ts'
 import { takeCluster } from '../../postgres/cluster.ts'
 import { findPrograms, type Programs } from '../../postgres/programs.ts'
 
@@ -21,6 +22,8 @@ export type PostgresServer = {
   schema(): Promise<Place>
   /** A new database, with the ICU collation of a language (`en-US`) if given. */
   database(language?: string): Promise<Place>
+  /** A new database with the tables of an empty store, copied; an empty schema in a server that is not our own. */
+  tables(): Promise<Place>
   /** A new copy of a database created by `database` that has no connections. */
   copy(of: Place): Promise<Place>
   /** Kills the server and starts it again with its data. Throws if it is not our own server. */
@@ -55,8 +58,8 @@ const programs = given ? null : findPrograms()
 let server: Promise<PostgresServer> | undefined
 let end = async (): Promise<void> => {}
 
-// Here, because a hook set in a test belongs to that test.
-after(() => end())
+// Not a hook of node:test, which would end the server with the first of several files that share this process.
+process.once('beforeExit', () => end())
 
 /** Why PostgreSQL is not available, for the `skip` of a test, or false if it is. */
 export const noPostgres: string | false =
@@ -69,7 +72,7 @@ export const noOtherCollation: string | false = given
   ? 'the database that is given has the collation it has'
   : noPostgres
 
-/** The server of this test file. It starts on first use and ends after the tests of the file. */
+/** The server of this process. It starts on first use and ends after all tests. */
 export function postgresServer(): Promise<PostgresServer> {
   server ??= given ? Promise.resolve(serverAt(given, null)) : start()
   return server
@@ -121,24 +124,33 @@ async function watched(folder: string, command: string[]): Promise<ChildProcess>
 function serverAt(url: string, restart: (() => Promise<void>) | null): PostgresServer {
   let places = 0
   const nextName = (): string => `test_${process.pid}_${Date.now().toString(36)}_${++places}`
+  const schema = async (): Promise<Place> => {
+    const name = nextName()
+    await run(url, `create schema ${name}`)
+    const place = new URL(url)
+    place.searchParams.set('options', `-csearch_path=${name}`)
+    return { url: place.href, drop: () => run(url, `drop schema ${name} cascade`) }
+  }
+  const database = async (language?: string): Promise<Place> => {
+    const name = nextName()
+    const collation = language ? `locale_provider icu icu_locale '${language}' locale 'C'` : ''
+    await run(url, `create database ${name} template template0 encoding 'UTF8' ${collation}`)
+    return databasePlace(url, name)
+  }
+  const copy = async ({ url: of }: Place): Promise<Place> => {
+    const name = nextName()
+    await run(url, `create database ${name} template ${new URL(of).pathname.slice(1)}`)
+    return databasePlace(url, name)
+  }
+  let template: Promise<Place> | undefined
   return {
-    async schema() {
-      const name = nextName()
-      await run(url, `create schema ${name}`)
-      const place = new URL(url)
-      place.searchParams.set('options', `-csearch_path=${name}`)
-      return { url: place.href, drop: () => run(url, `drop schema ${name} cascade`) }
-    },
-    async database(language) {
-      const name = nextName()
-      const collation = language ? `locale_provider icu icu_locale '${language}' locale 'C'` : ''
-      await run(url, `create database ${name} template template0 encoding 'UTF8' ${collation}`)
-      return databasePlace(url, name)
-    },
-    async copy({ url: of }) {
-      const name = nextName()
-      await run(url, `create database ${name} template ${new URL(of).pathname.slice(1)}`)
-      return databasePlace(url, name)
+    schema,
+    database,
+    copy,
+    async tables() {
+      if (restart === null) return schema()
+      template ??= database().then(createTables)
+      return copy(await template)
     },
     async restart() {
       if (restart === null) throw new Error('the server is not ours to restart')
@@ -147,9 +159,18 @@ function serverAt(url: string, restart: (() => Promise<void>) | null): PostgresS
   }
 }
 
+/** Applies all migrations, and nothing else that opening a store does: it has no secret and no rows. */
+async function createTables(place: Place): Promise<Place> {
+  const database = await openDatabase(place.url, { pool: 1, applicationName: 'test' })
+  for (const [part, folder] of SCHEMA_PARTS) await applyPostgresMigrations(database, part, folder)
+  await database.close()
+  return place
+}
+
 function databasePlace(url: string, name: string): Place {
   const place = new URL(url)
   place.pathname = `/${name}`
+  place.searchParams.set('options', '-csearch_path=public')
   return { url: place.href, drop: () => run(url, `drop database ${name} with (force)`) }
 }
 

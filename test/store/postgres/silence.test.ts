@@ -17,7 +17,7 @@ const ONE = { name: 'one', text: 'select 1 as one' }
 
 /** A schema with the table of commit markers, and its own client. */
 async function schemaOf(t: TestContext) {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(CREATE_COMMIT_MARKERS)

@@ -22,7 +22,7 @@ const QUESTION = {
 
 /** Two stores on one schema, as two processes have them, a connection of the test, and a model. */
 async function worldOf(t: TestContext, lossy = false) {
-  const place = await (await postgresServer()).schema()
+  const place = await (await postgresServer()).tables()
   const proxy = lossy ? await proxyTo(place.url) : null
   const open = (): Promise<Store> =>
     openStore(proxy?.url ?? place.url, { access: 'write', ledger: 'own', secret: null, now: () => NOW, pool: 2 })
@@ -36,7 +36,7 @@ async function worldOf(t: TestContext, lossy = false) {
     await place.drop()
   })
   const model = new Model(NOW)
-  const observe = async (store: Store, ...observations: ReturnType<typeof on>[]) => {
+  const observe = async (store: Store, ...observations: Seen[]) => {
     for (const observation of observations) model.observe(observation)
     return ingest(store, observations)
   }
@@ -44,8 +44,20 @@ async function worldOf(t: TestContext, lossy = false) {
     await agree(one, model, QUESTION)
     assert.deepEqual(await faults(other), [])
   }
-  return { one, other, hand, proxy: proxy!, observe, agrees }
+  /** Two observations that redirect to t.example: the second writer comes while the first one waits to commit. */
+  const observeInTurn = async (earlier: Seen, later: Seen) => {
+    const release = await holdTarget(hand, 't.example')
+    const first = observe(one, earlier)
+    await waiting(hand, 1)
+    const second = observe(other, later)
+    await waiting(hand, 2)
+    await release()
+    return [await first, await second]
+  }
+  return { one, other, hand, proxy: proxy!, observe, observeInTurn, agrees }
 }
+
+type Seen = ReturnType<typeof on>
 
 function on(domain: string, at: number, ip: string, target: string) {
   return seen(domain, at, dns({ A: [ip] }), redirecting(target))
@@ -86,31 +98,24 @@ suite('concurrent writers on PostgreSQL', { skip: noPostgres, concurrency: 2 }, 
   })
 
   test('of two writers of the same name the second waits, is rejected, and applies its observations to the new state', async (t) => {
-    const { one, other, hand, observe, agrees } = await worldOf(t)
+    const { one, observe, observeInTurn, agrees } = await worldOf(t)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
     await observe(one, on('a.example', 1, '192.0.2.3', 'u.example'))
-    const release = await holdTarget(hand, 't.example')
-    const first = observe(one, on('a.example', 2, '192.0.2.1', 't.example'))
-    await waiting(hand, 1)
-    const second = observe(other, on('a.example', 3, '192.0.2.2', 't.example'))
-    await waiting(hand, 2)
-    await release()
-    assert.deepEqual([await first, await second], [['applied'], ['applied']])
+    const later = on('a.example', 3, '192.0.2.2', 't.example')
+    assert.deepEqual(await observeInTurn(on('a.example', 2, '192.0.2.1', 't.example'), later), [
+      ['applied'],
+      ['applied'],
+    ])
     const { A } = await one.facts.history(name('a.example'), ['A'], null, 10)
     assert.equal(A.total, 3)
     await agrees()
   })
 
   test('two writers that create the same new name create it once', async (t) => {
-    const { one, other, hand, observe, agrees } = await worldOf(t)
+    const { one, observe, observeInTurn, agrees } = await worldOf(t)
     await observe(one, on('s.example', 1, '192.0.2.3', 't.example'))
-    const release = await holdTarget(hand, 't.example')
-    const first = observe(one, on('a.example', 2, '192.0.2.1', 't.example'))
-    await waiting(hand, 1)
-    const second = observe(other, on('a.example', 2, '192.0.2.1', 't.example'))
-    await waiting(hand, 2)
-    await release()
-    assert.deepEqual([await first, await second], [['applied'], ['stale']])
+    const later = on('a.example', 2, '192.0.2.1', 't.example')
+    assert.deepEqual(await observeInTurn(on('a.example', 2, '192.0.2.1', 't.example'), later), [['applied'], ['stale']])
     await agrees()
   })
 

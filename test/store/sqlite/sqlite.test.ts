@@ -4,9 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { checksumOf } from '../../../src/store/sqlite/database/checksum.ts'
 import type { Clock, Damage, Opened } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { conformance } from '../conformance/suite.ts'
+import { WRONG_BLOCKS } from '../planted-blocks.ts'
 
 async function open(clock: Clock): Promise<Opened> {
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-sqlite-'))
@@ -142,5 +144,25 @@ conformance({
       'a name in the slot of another',
       `update crawl_state set slot = (slot + 1) % 65536 where name = 'a.example'`,
     ),
+    statement(
+      'a missing block of the inverse index',
+      `delete from inverse_block where run = (select min(run) from inverse_block)`,
+    ),
+    statement('a run of the inverse index without a known state', `update inverse_run set state = 'done'`),
+    statement('blocks of no run', `delete from inverse_run`),
+    statement(
+      'a run of the inverse index that is not published',
+      `update inverse_run set state = 'building' where number = (select min(run) from inverse_block)`,
+    ),
+    statement('a changed block of the inverse index', `update inverse_block set checksum = checksum + 1`),
+    ...WRONG_BLOCKS.map(({ what, position, entries }) => {
+      const [last, bytes] = [position, entries].map((hex) => Buffer.from(hex, 'hex'))
+      return statement(
+        what,
+        `insert into inverse_run (number, state, fence, bytes) values (1000, 'published', 0, 1)`,
+        `insert into inverse_block (run, last_position, entries, checksum)
+         values (1000, x'${position}', x'${entries}', ${checksumOf('inverse_block', [1000, last!, bytes!])})`,
+      )
+    }),
   ],
 })

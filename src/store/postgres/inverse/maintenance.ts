@@ -7,8 +7,8 @@ import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
+  changesOfName,
   entriesOfName,
-  eventsOfName,
   type HistoryRow,
   type InterruptionRow,
   type StoredHistory,
@@ -28,7 +28,7 @@ const CHECK_LOCK = {
   name: 'inverse.lock',
   text: `select 1 from named_lock where name = 'inverse' and fence = $1 and holder is not null for share`,
 }
-const READ_RUNS = {
+export const READ_RUNS = {
   name: 'inverse.runs',
   text: `select number, bytes from inverse_run where state = 'published' order by number`,
 }
@@ -73,17 +73,20 @@ const READ_FILL = {
 }
 const SAVE_FILL = { name: 'inverse.save-fill', text: `update metadata set value = $1 where name = 'inverse_fill'` }
 const END_FILL = { name: 'inverse.end-fill', text: `delete from metadata where name = 'inverse_fill'` }
-/** The names of a partition after an id, with their history. */
-const READ_HISTORIES = {
-  name: 'inverse.histories',
-  text: `select f.id, f.name, f.states,
+/** The columns of `HistoryOfName` without the id, of facts `f`. `part`: that of the rows of the name. */
+export const historySql = (part: string, inShard: (column: string) => string): string =>
+  `f.name, f.states,
       coalesce((select json_agg(json_build_object('type', s.type, 'first_seen', s.first_seen,
           'last_confirmed', s.last_confirmed, 'records', coalesce(s.records, b.records)) order by s.type, s.first_seen)
         from dns_state s left join dns_state b
-          on b.part = $1 and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
-        where s.part = $1 and s.id = f.id), '[]')::text as superseded,
+          on b.part = ${part} and b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen and ${inShard('b.part')}
+        where s.part = ${part} and s.id = f.id and ${inShard('s.part')}), '[]')::text as superseded,
       coalesce((select json_agg(json_build_object('type', i.type, 'last_seen', i.last_seen, 'seen_again', i.seen_again))
-        from dns_interruption i where i.part = $1 and i.id = f.id), '[]')::text as interruptions
+        from dns_interruption i where i.part = ${part} and i.id = f.id and ${inShard('i.part')}), '[]')::text as interruptions`
+/** The names of a partition after an id, with their history. */
+const READ_HISTORIES = {
+  name: 'inverse.histories',
+  text: `select f.id, ${historySql('$1', () => 'true')}
     from facts f where f.part = $1 and f.id > $2 order by f.id limit $3`,
 }
 /** The first block of each run, also of an unpublished one, that ends at one of the positions or later. */
@@ -103,7 +106,7 @@ const REPLACE_BLOCKS = {
   text: 'insert into inverse_block (run, last_position, entries) select $1, * from unnest($2::bytea[], $3::bytea[])',
 }
 
-type HistoryOfName = { id: number; name: DomainName; states: string; superseded: string; interruptions: string }
+export type HistoryOfName = { id: number; name: DomainName; states: string; superseded: string; interruptions: string }
 
 export function postgresInverseIndex(database: Database): InverseIndexStore {
   const withLock = <Result>({ fence }: LockHold, work: (session: Session) => Promise<Result>): Promise<Result | null> =>
@@ -158,7 +161,7 @@ async function fillNames(session: Session, fill: string, limit: number): Promise
   await session.rows(HOLD_ERASURES)
   const rows = await session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
   const writer = new RunWriter()
-  for (const row of rows) writer.add(row.name, eventsOfName(storedHistoryOf(row)))
+  for (const row of rows) writer.add(row.name, changesOfName(storedHistoryOf(row)))
   await insertRun(session, writer.finish())
   const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
   if (next[0] === PART_VALUES.length) await session.run(END_FILL)

@@ -9,6 +9,7 @@ import { damageMessage } from '../database/errors.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { checkFactsPostgres } from './check/facts.ts'
+import { checkInverseBlocks, checkInverseNames, checkInverseRuns } from './check/inverse.ts'
 import { checkSchema } from './check/schema.ts'
 import {
   checkAddressesPostgres,
@@ -35,6 +36,9 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect', columns: ['part', 'text', 'text'], check: checkRedirectsPostgres },
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
+  { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
+  { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
+  { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },
   { name: 'ledger', columns: [], check: checkLedgerPostgres },
 ]
 

@@ -1,14 +1,16 @@
 /** The inverse index on SQLite: its reads, and the run that a transaction adds. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { FactChanges } from '../../../apply/change.ts'
+import type { InverseChanges } from '../../../apply/change.ts'
+import { type Clocks, NO_CLOCKS } from '../../../apply/crawl-state.ts'
 import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { slotOf } from '../../../values/domain-name.ts'
+import type { Instant } from '../../../values/time.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import { type InverseRead, readOwners, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseProgress, InverseReader, RunSlice } from '../../port/inverse.ts'
-import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
+import { unpackClocks } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
@@ -16,20 +18,41 @@ import type { BeginRead } from '../database/read-turn.ts'
 /** The runs that together are the index. */
 export const PUBLISHED_RUNS_SQL = `select number, bytes from inverse_run where state = 'published' order by number`
 
+/** The first block of each published run that ends at a position or later. */
+const FIRST_BLOCKS_SQL = `select b.last_position, b.entries from inverse_run r
+  join inverse_block b on b.number = (select number from inverse_block
+    where run = r.number and last_position >= ?1 order by last_position limit 1)
+  where r.state = 'published'`
+
 export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): InverseReader {
   const runs = database.prepare(PUBLISHED_RUNS_SQL)
+  const firstBlocks = database.prepare(FIRST_BLOCKS_SQL)
+  firstBlocks.setReturnArrays(true)
   const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
-  const readSlices = sliceReader(database)
-  const clocksOf = (name: DomainName) => partClocksOf(clocks.get(slotOf(name), name) as ClockRow | undefined)
+  clocks.setReturnArrays(true)
+  const readSlicesOf = sliceReader(database)
+  const clocksOf = (name: DomainName): Clocks => {
+    const row = clocks.get(slotOf(name), name) as unknown as [Instant, Uint8Array | null] | undefined
+    return row === undefined ? NO_CLOCKS : unpackClocks(...row)
+  }
+  const readSlices = (from: Uint8Array, blocks: number): RunSlice[] => {
+    if (blocks > 1)
+      return readSlicesOf(
+        (runs.all() as { number: number }[]).map(({ number }) => number),
+        from,
+        blocks,
+      )
+    const rows = firstBlocks.all(from) as unknown as [last: Uint8Array, entries: Uint8Array][]
+    return rows.map(([last, entries]) => ({ blocks: [entries], last, more: true }))
+  }
   const answer = <Result>(read: InverseRead<Result>): Result => {
     beginRead()
     return readTransaction(database, () => {
-      const numbers = (runs.all() as { number: number }[]).map(({ number }) => number)
       let step = read.next([])
       while (!step.done) {
         const request = step.value
         if (request.needs === 'clocks') step = read.next(request.names.map(clocksOf))
-        else step = read.next(readSlices(numbers, request.from, request.blocks))
+        else step = read.next(readSlices(request.from, request.blocks))
       }
       return step.value
     })
@@ -81,10 +104,11 @@ export function inverseWriter(database: DatabaseSync) {
     `insert into inverse_run (state, fence, bytes) values ('published', 0, ?) returning number`,
   )
   const insertBlocks = blockWriter(database)
+  const writer = new RunWriter()
   return () => {
-    const writer = new RunWriter()
+    writer.finish() // a transaction that failed may have left something
     return {
-      add: (name: DomainName, inverse: FactChanges['inverse']): void => writer.add(name, inverse),
+      add: (name: DomainName, inverse: InverseChanges): void => writer.add(name, inverse),
       finish(): void {
         const blocks = writer.finish()
         if (blocks.length > 0) insertBlocks(insertRun.get(bytesOfBlocks(blocks))!.number as number, blocks)

@@ -5,8 +5,8 @@ import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
+  changesOfName,
   entriesOfName,
-  eventsOfName,
   type HistoryRow,
   type InterruptionRow,
   type StoredHistory,
@@ -96,7 +96,7 @@ function runStatements(database: DatabaseSync) {
   }
 }
 
-type NameRow = { id: number; name: DomainName; states: string }
+export type NameRow = { id: number; name: DomainName; states: string }
 
 /** Returns a function that reads the history of a name from its facts. */
 export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) => StoredHistory {
@@ -129,7 +129,7 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
     const [filled, last] = JSON.parse(row.value) as [number, number]
     const rows = names.all(filled, last, limit) as NameRow[]
     const run = beginRun()
-    for (const each of rows) run.add(each.name, eventsOfName(historyOf(each)))
+    for (const each of rows) run.add(each.name, changesOfName(historyOf(each)))
     run.finish()
     if (rows.length < limit) complete.run()
     else update.run(rows.at(-1)!.id, last)
@@ -156,8 +156,9 @@ export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
     for (const { number: run } of runs.all() as { number: number }[]) {
       let reached = ''
       for (const key of keys) {
-        let from = key
-        while (from >= reached) {
+        // the entry may continue in the next block
+        const continued = (): string | null => (reached.startsWith(`${key}\x00`) ? reached : null)
+        for (let from = key > reached ? key : continued(); from !== null; from = continued()) {
           const found = block.get(run, Buffer.from(from, 'latin1')) as
             | { last_position: Uint8Array; entries: Uint8Array }
             | undefined
@@ -169,9 +170,6 @@ export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
             insertBlocks(run, remaining)
           }
           reached = `${Buffer.from(last_position).toString('latin1')}\x00`
-          // the entry may continue in the next block
-          if (!reached.startsWith(`${key}\x00`)) break
-          from = reached
         }
       }
     }

@@ -23,6 +23,7 @@ import {
   checkSortedNames,
   checkStates,
 } from './check/facts.ts'
+import { checkInverseBlocks, checkInverseNames, checkInverseRuns } from './check/inverse.ts'
 import { schemaFaults } from './check/schema.ts'
 import {
   checkAddressesSqlite,
@@ -53,6 +54,9 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'document', columns: ['number'], check: checkDocumentsSqlite },
   { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
   { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
+  { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
+  { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
+  { name: 'inverse_name', columns: ['number'], check: checkInverseNames },
   { name: 'known', columns: ['slot', 'text'], check: checkKnownNames },
   { name: 'sorted_name', columns: ['text'], check: checkSortedNames },
   { name: 'pending_name', columns: ['number'], check: checkPendingNames },

@@ -19,7 +19,7 @@ const ALL_ROWS = 100
 test('the count of a look-up is that of its list while the shard of the address has not committed', {
   skip: noPostgres,
 }, async (t) => {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
   const domains = ['a', 'b', 'c'].map((label) => `${label}.example`)
@@ -46,7 +46,7 @@ test('the count of a look-up is that of its list while the shard of the address 
 test('the check goes on after a row of a partition that does not exist, and reports it', {
   skip: noPostgres,
 }, async (t) => {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   const store = await openStore(url, { access: 'write', ledger: 'own', secret: null, now: () => NOW })
   await ingest(store, [seen('a.example', 1, dns({ A: [ADDRESS] }))])

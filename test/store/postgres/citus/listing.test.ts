@@ -22,7 +22,7 @@ const MANY = 23_000
 
 /** A store with many names, some of which have facts. */
 async function databaseOf(t: TestContext): Promise<Database> {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   const bulk = await openBulkStore(url, 'write')
   const names = Array.from({ length: MANY }, (_, n) => `n${n}.example` as DomainName)

@@ -141,7 +141,7 @@ const CRAWL_STATE = BULK_TABLES.find(({ name }) => name === 'crawl_state')!
 test('a connection or a worker that is lost inside COPY is reported in a sentence, and nothing was written', {
   skip: noPostgres,
 }, async (t) => {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   const proxy = await proxyTo(url)
   t.after(() => proxy.close())

@@ -16,7 +16,7 @@ test('a name that returns to an address within a batch keeps the first date on i
   skip: noPostgres,
 }, async (t) => {
   for (const plan of PLANS) {
-    const { url, drop } = await (await postgresServer()).schema()
+    const { url, drop } = await (await postgresServer()).tables()
     t.after(drop)
     const place = new URL(url)
     place.searchParams.set('options', `${place.searchParams.get('options')} ${plan}`)

@@ -31,7 +31,7 @@ export function Uses({ name, text }: { name: string; text: string | null }) {
       {rows !== null && (
         <DataTools
           name={`${name}-uses`}
-          call={{ path: `/pdns/query/${encodeURIComponent(name)}`, parameters: null }}
+          call={text === null ? { path: `/dnsdb/v2/lookup/rdata/name/${name}`, parameters: null } : null}
           json={rows}
           rows={() => rows.map(({ priority, ...row }) => ({ ...row, priority: priority ?? '' }))}
         />

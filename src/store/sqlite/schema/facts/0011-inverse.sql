@@ -11,14 +11,17 @@ create table inverse_run (
   bytes integer not null
 ) strict;
 
--- Some dozen entries of a run, by the position of the last one.
+-- Some dozen entries of a run, found by the position of the last one. The index is apart from the rows, which are long:
+-- inside a table without rowid, they would make it twice as deep.
 create table inverse_block (
+  number integer primary key,
   run integer not null,
   last_position blob not null,
   entries blob not null,
-  checksum integer not null,
-  primary key (run, last_position)
-) strict, without rowid;
+  checksum integer not null
+) strict;
+
+create unique index inverse_block_position on inverse_block (run, last_position);
 
 insert into named_lock (name, fence) values ('inverse', 0);
 

@@ -1,0 +1,327 @@
+/**
+ * Checks the inverse index: its blocks, the owners of its entries, and that it has every entry of a name. A check is a
+ * generator that asks for rows, and an engine answers it from one snapshot.
+ */
+
+import { EntryCursor, keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
+import { compareKeys } from '../../inverse/entries/merge.ts'
+import { valueKeysOfSet } from '../../inverse/entries/record-events.ts'
+import {
+  hostOfValueKey,
+  KEY_KIND,
+  latin1Bytes,
+  nameOfSetKey,
+  nameSetKey,
+  namesHost,
+  parseEntryKey,
+} from '../../inverse/entries/value-key.ts'
+import type { DomainName } from '../../values/domain-name.ts'
+import { addressFamily } from '../../values/ip-address.ts'
+import type { RecordType } from '../../values/records/dns-record.ts'
+import type { CheckFault } from '../port/store.ts'
+import { type CheckSlice, checkSlice, type DatabaseBoolean, problemReporter } from '../shared/check/slice.ts'
+import { newestRecords } from '../shared/columns.ts'
+import { entriesOfName, type StoredHistory } from './name-events.ts'
+import { POSITION_TAIL_BYTES } from './portion.ts'
+
+/** A block with the state of its run; null if the run does not exist. */
+export type CheckedBlock = {
+  run: number
+  last: Uint8Array
+  entries: Uint8Array
+  state: string | null
+  isIntact: DatabaseBoolean
+}
+/** The name of an entry, and its stored states. */
+export type CheckedOwner = { name: DomainName; states: string }
+export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
+
+/**
+ * What a check needs next.
+ * - `owners`: the names of these that have facts.
+ * - `histories`: those of names that have facts.
+ * - `blocks`: of each published run the first block that ends at one of the positions or later, each once. The positions
+ *   ascend.
+ */
+export type InverseCheckRequest =
+  | { needs: 'owners' | 'histories'; names: readonly DomainName[] }
+  | { needs: 'blocks'; positions: readonly Buffer[] }
+export type InverseCheckAnswer = CheckedOwner[] | StoredHistory[] | FoundBlock[]
+export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, InverseCheckAnswer>
+
+/** The states of a run (migration `inverse`). */
+const RUN_STATES = ['building', 'published', 'replaced']
+/** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
+const ROWS_PER_BLOCK = 40
+/** Blocks that a slice of names reads at most, except for a few names. */
+const MAX_READ_BLOCKS = 700
+const MIN_NAMES = 32
+/** About. */
+const ENTRIES_PER_NAME = 12
+const BYTES_PER_BLOCK = 900
+/** The bytes of names. */
+const NAME_PATTERN = /^[!-~]+$/
+
+type OwnedEntry = { key: string; name: DomainName; type: RecordType | null; valueKey: string; block: CheckedBlock }
+
+/** The number of blocks of a slice. */
+export function blocksPerSlice(limit: number): number {
+  return Math.ceil(limit / ROWS_PER_BLOCK)
+}
+
+/** The number of names of a slice. Small runs are read whole, however many names there are. */
+export function namesPerSlice(limit: number, runs: readonly { bytes: number }[]): number {
+  const blocksOf = (names: number): number =>
+    runs.reduce((sum, { bytes }) => sum + Math.min(ENTRIES_PER_NAME * names, bytes / BYTES_PER_BLOCK), 0)
+  let names = limit
+  while (names > MIN_NAMES && blocksOf(names) > MAX_READ_BLOCKS) names = Math.max(MIN_NAMES, Math.ceil(names / 2))
+  return names
+}
+
+/**
+ * Where a slice of blocks starts: [bound, run, position in hexadecimal]. `bound`: the highest run of the check. Writers
+ * add runs all the time, and the check would otherwise not end before they do. `newest`: the newest run.
+ */
+export function blockStart(after: string | null, newest: number): { bound: number; run: number; position: Buffer } {
+  const [bound, run, hex] = after === null ? [0, -1, ''] : (JSON.parse(after) as [number, number, string])
+  return { bound: bound > 0 ? bound : newest, run, position: Buffer.from(hex, 'hex') }
+}
+
+/** Checks runs after a number, at most `limit`. */
+export function checkRuns(runs: readonly { number: number; state: string }[], limit: number): CheckSlice {
+  const faults: CheckFault[] = []
+  for (const { number, state } of runs)
+    if (!RUN_STATES.includes(state)) problemReporter(faults, 'inverse_run', String(number))(`has state ${state}`)
+  // every transaction of a writer adds a run: a slice that is not full is the end
+  const last = runs.length < limit ? null : JSON.stringify([runs.at(-1)!.number])
+  return { faults, checked: runs.length, last }
+}
+
+/**
+ * Checks consecutive blocks. `after`: where the slice starts, null for the first block. If the first of `blocks` is at
+ * that place, it was checked before, and the next one must follow it.
+ */
+export function* checkBlocks(
+  blocks: readonly CheckedBlock[],
+  after: string | null,
+  bound: number,
+): InverseCheck<CheckSlice> {
+  const faults: CheckFault[] = []
+  const entries: OwnedEntry[] = []
+  const isChecked = blocks[0] !== undefined && blockPlace(bound, blocks[0]) === after
+  for (let index = isChecked ? 1 : 0; index < blocks.length; index++) {
+    const block = blocks[index]!
+    const before = blocks[index - 1]
+    const report = blockReporter(faults, block)
+    if (!block.isIntact) report('does not match its checksum')
+    if (block.state === null) report('belongs to no run')
+    try {
+      const problem = readBlock(block, before?.run === block.run ? before.last : null, entries)
+      if (problem !== null) report(problem)
+    } catch (error) {
+      report(`cannot be read: ${(error as Error).message}`)
+    }
+  }
+  yield* checkOwners(entries, faults)
+  const checked = blocks.length - (isChecked ? 1 : 0)
+  const last = blocks.at(-1)
+  return checkSlice(faults, checked, last && blockPlace(bound, last))
+}
+
+function blockPlace(bound: number, { run, last }: FoundBlock): string {
+  return JSON.stringify([bound, run, Buffer.from(last).toString('hex')])
+}
+
+function blockReporter(faults: CheckFault[], { run, last }: FoundBlock) {
+  return problemReporter(faults, 'inverse_block', `${run} ${Buffer.from(last).toString('hex')}`)
+}
+
+/**
+ * Adds the entries of a block that belong to a name. `before`: the position of the block before in the same run. Returns
+ * what is wrong with the block, null if nothing is. Throws RangeError if it is damaged.
+ */
+function readBlock(block: CheckedBlock, before: Uint8Array | null, entries: OwnedEntry[]): string | null {
+  const cursor = new EntryCursor([block.entries])
+  let reached = before === null ? null : latin1(before)
+  let problem: string | null = null
+  let count = 0
+  let lastKey: string | null = null
+  for (; cursor.next(); count++) {
+    const key = cursor.key.toString('latin1', 0, cursor.keyLength)
+    for (let index = 0; index < Math.max(1, cursor.eventCount); index++) {
+      const position = positionOf(key, cursor.eventCount === 0 ? 0 : cursor.events[index]!)
+      if (reached !== null && position <= reached) problem ??= 'has entries that are not in order'
+      reached = position
+    }
+    const entry = key === lastKey ? null : ownedEntry(key, cursor.eventCount, block)
+    lastKey = key
+    if (typeof entry === 'string') problem ??= entry
+    else if (entry !== null) entries.push(entry)
+  }
+  if (count === 0) return 'has no entries'
+  return problem ?? (reached === latin1(block.last) ? null : 'has another last position')
+}
+
+/** The entry of a key. Null for one that belongs to no name. A text is what is wrong with it. */
+function ownedEntry(key: string, eventCount: number, block: CheckedBlock): OwnedEntry | string | null {
+  const isOwner = key[0] === KEY_KIND.ownerBelow || key[0] === KEY_KIND.ownerStarting
+  const parsed = isOwner ? null : parseEntryKey(key)
+  if (parsed === null && !isOwner && key[0] !== KEY_KIND.knownHost) return 'has an entry of an unknown kind'
+  if ((parsed === null) !== (eventCount === 0)) return 'has an entry with a wrong number of events'
+  if (parsed === null && !isOwner) return null
+  const name = (parsed === null ? nameOfSetKey(key) : parsed.name) as DomainName
+  if (!NAME_PATTERN.test(name)) return 'has an entry of no name'
+  const valueKey = key.slice(0, key.length - name.length)
+  return { key, name, type: parsed === null ? null : typeOf(parsed.value), valueKey, block }
+}
+
+function typeOf(value: NonNullable<ReturnType<typeof parseEntryKey>>['value']): RecordType {
+  if (value.kind === 'host') return value.type
+  if (value.kind === 'text') return 'TXT'
+  return addressFamily(value.address) === 4 ? 'A' : 'AAAA'
+}
+
+/** Each entry belongs to a name whose newest state of the type has the value, or otherwise its history. */
+function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): InverseCheck<void> {
+  const report = ({ name, block }: OwnedEntry, problem: string): void =>
+    blockReporter(faults, block)(`has an entry of ${name}, ${problem}`)
+  const owners = (yield { needs: 'owners', names: namesOf(entries) }) as CheckedOwner[]
+  const states = new Map(owners.map((owner) => [owner.name, owner.states]))
+  const others: OwnedEntry[] = []
+  for (const entry of entries) {
+    const ofName = states.get(entry.name)
+    if (ofName === undefined) report(entry, 'which has no facts')
+    else if (!isInNewestState(entry, ofName)) others.push(entry)
+  }
+  if (others.length === 0) return
+  const histories = (yield { needs: 'histories', names: namesOf(others) }) as StoredHistory[]
+  const expected = new Map(histories.map((history) => [history.name, readableEntries(history)]))
+  for (const entry of others) {
+    const ofName = expected.get(entry.name)
+    if (ofName && !ofName.has(entry.key)) report(entry, 'whose history does not have it')
+  }
+}
+
+function namesOf(entries: readonly OwnedEntry[]): DomainName[] {
+  return [...new Set(entries.map(({ name }) => name))]
+}
+
+function isInNewestState({ type, valueKey }: OwnedEntry, states: string): boolean {
+  if (type === null) return states !== '{}'
+  try {
+    const records = newestRecords(states, type)
+    return records !== null && valueKeysOfSet(type, records).includes(valueKey)
+  } catch {
+    return false
+  }
+}
+
+/** The entries of a name; null if its history cannot be read, which the check of facts reports. */
+function readableEntries(history: StoredHistory): ReturnType<typeof entriesOfName> | null {
+  try {
+    return entriesOfName(history)
+  } catch {
+    return null
+  }
+}
+
+/** The published runs have every entry of each name, with exactly its events, and its hosts. */
+export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<CheckFault[]> {
+  const expected: [DomainName, Map<string, number[] | null>][] = []
+  const keys = new Set<string>()
+  for (const history of histories) {
+    const entries = readableEntries(history)
+    if (entries === null) continue
+    for (const host of new Set([...entries.keys()].filter(namesHost).map(hostOfValueKey)))
+      entries.set(nameSetKey('knownHost', host), null)
+    expected.push([history.name, entries])
+    for (const key of entries.keys()) keys.add(key)
+  }
+  const found = yield* findEntries([...keys].sort())
+  const faults: CheckFault[] = []
+  for (const [name, entries] of expected) {
+    const missing = [...entries].filter(([key]) => !found.has(key))
+    const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events ?? []))
+    const report = problemReporter(faults, 'inverse_block', name)
+    if (missing.length > 0) report(`has no entry of ${valueText(missing[0]![0])}${others(missing.length)}`)
+    if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
+  }
+  return faults
+}
+
+function others(count: number): string {
+  return count > 1 ? ` and ${count - 1} others` : ''
+}
+
+function differs(found: ReadonlySet<number>, events: readonly number[]): boolean {
+  return found.size !== events.length || events.some((event) => !found.has(event))
+}
+
+/** The events of those of the keys that the published runs have. `keys` ascend. */
+function* findEntries(keys: readonly string[]): InverseCheck<Map<string, Set<number>>> {
+  const found = new Map<string, Set<number>>()
+  const wanted = keys.map(latin1Bytes)
+  const isWanted = new Set(keys)
+  let positions = wanted
+  while (positions.length > 0) {
+    const blocks = (yield { needs: 'blocks', positions }) as FoundBlock[]
+    blocks.sort((a, b) => a.run - b.run || Buffer.compare(a.last, b.last))
+    const next = new Set<string>()
+    let at = 0
+    for (const [index, block] of blocks.entries()) {
+      if (block.run !== blocks[index - 1]?.run) at = 0
+      while (at < wanted.length && isBehind(block, wanted[at]!, blocks[index - 1])) at++
+      addFound(block, { keys, wanted, at }, found)
+      const position = latin1(block.last)
+      // the entry may continue in the next block
+      if (isWanted.has(keyOfPosition(position))) next.add(`${position}\x00`)
+    }
+    positions = [...next].sort().map(latin1Bytes)
+  }
+  return found
+}
+
+/** Whether a key ends in the block before, at the latest. It may continue if it is the last one of that block. */
+function isBehind({ run }: FoundBlock, key: Buffer, before: FoundBlock | undefined): boolean {
+  if (before?.run !== run) return false
+  const lastKey = before.last.subarray(0, before.last.length - POSITION_TAIL_BYTES)
+  return Buffer.compare(key, lastKey) < 0
+}
+
+/** Adds the wanted entries of a block, from the wanted key `at`. Skips the rest of a damaged block. */
+function addFound(
+  { entries, last }: FoundBlock,
+  { keys, wanted, at: from }: { keys: readonly string[]; wanted: readonly Buffer[]; at: number },
+  found: Map<string, Set<number>>,
+): void {
+  const cursor = new EntryCursor([entries])
+  let at = from
+  try {
+    while (at < wanted.length && Buffer.compare(wanted[at]!, last) < 0 && cursor.next()) {
+      let order = 1
+      for (; at < wanted.length; at++) {
+        order = compareKeys(wanted[at]!, wanted[at]!.length, cursor.key, cursor.keyLength)
+        if (order >= 0) break
+      }
+      if (order !== 0) continue
+      const events = found.get(keys[at]!) ?? new Set<number>()
+      for (let index = 0; index < cursor.eventCount; index++) events.add(cursor.events[index]!)
+      found.set(keys[at]!, events)
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+}
+
+/** What a key says, for a message. */
+function valueText(key: string): string {
+  const parsed = parseEntryKey(key)
+  if (parsed === null) return key[0] === KEY_KIND.knownHost ? `host ${nameOfSetKey(key)}` : 'its name'
+  const { value } = parsed
+  if (value.kind === 'text') return 'TXT'
+  return value.kind === 'host' ? `${value.type} ${value.host}` : `${typeOf(value)} ${value.address}`
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}

@@ -1,0 +1,148 @@
+/** Checks the inverse index: runs, blocks with the owners of their entries, and the entries of each name. */
+
+import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
+import {
+  blockStart,
+  blocksPerSlice,
+  type CheckedBlock,
+  type CheckedOwner,
+  checkBlocks,
+  checkNames,
+  checkRuns,
+  type FoundBlock,
+  type InverseCheck,
+  type InverseCheckAnswer,
+  type InverseCheckRequest,
+  namesPerSlice,
+} from '../../../inverse/check.ts'
+import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
+import { bytesArray } from '../../database/arrays.ts'
+import { readRuns } from '../../database/citus/part-runs.ts'
+import { PART_VALUES, partitionOfName } from '../../database/partition.ts'
+import { type PartRow, readForRows, rowStatement, runStatement } from '../../database/row-statements.ts'
+import type { Shards } from '../../database/shards.ts'
+import type { Session } from '../../database/transaction.ts'
+import { type HistoryOfName, historySql, READ_RUNS, storedHistoryOf } from '../../inverse/maintenance.ts'
+
+const CHECK_RUNS = {
+  name: 'check.inverse-runs',
+  text: 'select number, state from inverse_run where number > $1 order by number limit $2',
+}
+const CHECK_BLOCKS = {
+  name: 'check.inverse-blocks',
+  text: `select b.run, b.last_position as last, b.entries, r.state, true as "isIntact"
+    from inverse_block b left join inverse_run r on r.number = b.run
+    where (b.run, b.last_position) >= ($1, $2) and b.run <= $4 order by b.run, b.last_position limit $3`,
+}
+const NEWEST_RUN = { name: 'check.inverse-newest', text: 'select max(run) as run from inverse_block' }
+const CHECK_FILL = { name: 'check.inverse-fill', text: `select value from metadata where name = 'inverse_fill'` }
+/** The first block of each published run that ends at one of the positions or later. */
+const FIND_PUBLISHED_BLOCKS = {
+  name: 'check.find-blocks',
+  text: `select distinct b.run, b.last_position as last, b.entries from unnest($1::bytea[]) k(position)
+    cross join inverse_run r
+    cross join lateral (select run, last_position, entries from inverse_block
+      where run = r.number and last_position >= k.position order by last_position limit 1) b
+    where r.state = 'published'`,
+}
+
+type NameRow = PartRow & { slot: number; name: DomainName }
+type PartHistory = HistoryOfName & PartRow
+
+const NAME_ROW = { part: 'smallint', slot: 'integer', name: 'word' } as const
+const CHECK_OWNERS_OF = rowStatement<NameRow>(
+  'check.inverse-owners',
+  NAME_ROW,
+  ({ rows, inShard }) =>
+    `select f.name, f.states from ${rows}
+    join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
+    join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
+)
+const CHECK_HISTORIES_OF = rowStatement<NameRow>(
+  'check.inverse-histories',
+  NAME_ROW,
+  ({ rows, inShard }) =>
+    `select f.id, ${historySql('f.part', inShard)} from ${rows}
+    join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
+    join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
+)
+const CHECK_INVERSE_NAMES = runStatement(
+  'check.inverse-names',
+  3,
+  ({ inRun, inShard }) =>
+    `select f.part, f.id, ${historySql('f.part', inShard)} from facts f
+    where (f.part, f.id) > ($1, $2) and ${inRun('f.part')} order by f.part, f.id limit $3`,
+)
+
+/** Every run has a known state. */
+export async function checkInverseRuns({ rows }: Session, after: string | null, limit: number): Promise<CheckSlice> {
+  const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
+  return checkRuns(await rows(CHECK_RUNS, [from, limit]), limit)
+}
+
+/** Every block is in order, and its entries belong to names whose histories have them. */
+export async function checkInverseBlocks(
+  session: Session,
+  after: string | null,
+  limit: number,
+  shards: Shards,
+): Promise<CheckSlice> {
+  const [newest] = await session.rows<{ run: number | null }>(NEWEST_RUN)
+  const { bound, run, position } = blockStart(after, newest?.run ?? 0)
+  const values = [run, position, blocksPerSlice(limit) + 1, bound]
+  const blocks = await session.rows<CheckedBlock>(CHECK_BLOCKS, values)
+  return answered(session, shards, checkBlocks(blocks, after, bound))
+}
+
+/** The index has every entry of the names that are filled in. */
+export async function checkInverseNames(
+  session: Session,
+  after: string | null,
+  limit: number,
+  shards: Shards,
+): Promise<CheckSlice> {
+  const [part, id] = after === null ? [-1, -1] : (JSON.parse(after) as [number, number])
+  const max = namesPerSlice(limit, await session.rows<{ bytes: number }>(READ_RUNS))
+  const rows = await readRuns(shards, part, max, (run, left) =>
+    session.rows<PartHistory>(CHECK_INVERSE_NAMES, [part, id, left, ...run]),
+  )
+  const [fill] = await session.rows<{ value: string }>(CHECK_FILL)
+  const filled = rows.filter((row) => fill === undefined || isFilled(row, fill.value))
+  const faults = await answered(session, shards, checkNames(historiesOf(filled)))
+  const lastRow = rows.at(-1)
+  return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.part, lastRow.id]))
+}
+
+function isFilled({ part, id }: PartHistory, fill: string): boolean {
+  const [next, filled] = JSON.parse(fill) as [number, number]
+  const index = PART_VALUES.indexOf(part)
+  return index < next || (index === next && id <= filled)
+}
+
+/** Skips names whose facts cannot be read, which the check of facts reports. */
+function historiesOf(rows: readonly HistoryOfName[]) {
+  return rows.flatMap((row) => {
+    try {
+      return [storedHistoryOf(row)]
+    } catch {
+      return []
+    }
+  })
+}
+
+async function answered<Result>(session: Session, shards: Shards, check: InverseCheck<Result>): Promise<Result> {
+  let step = check.next([])
+  while (!step.done) step = check.next(await answerTo(session, shards, step.value))
+  return step.value
+}
+
+async function answerTo(session: Session, shards: Shards, request: InverseCheckRequest): Promise<InverseCheckAnswer> {
+  if (request.needs === 'blocks') {
+    const found = await session.rows<FoundBlock>(FIND_PUBLISHED_BLOCKS, [bytesArray([...request.positions])])
+    return found
+  }
+  const names = request.names.map((name) => ({ part: partitionOfName(name), slot: slotOf(name), name }))
+  if (request.needs === 'owners')
+    return readForRows<CheckedOwner, NameRow>(session.rows, shards, CHECK_OWNERS_OF, names)
+  return historiesOf(await readForRows<HistoryOfName, NameRow>(session.rows, shards, CHECK_HISTORIES_OF, names))
+}

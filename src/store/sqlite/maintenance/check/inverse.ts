@@ -1,0 +1,121 @@
+/** Checks the inverse index: runs, blocks with the owners of their entries, and the entries of each name. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
+import {
+  blockStart,
+  blocksPerSlice,
+  type CheckedBlock,
+  type CheckedOwner,
+  checkBlocks,
+  checkNames,
+  checkRuns,
+  type FoundBlock,
+  type InverseCheck,
+  type InverseCheckRequest,
+  namesPerSlice,
+} from '../../../inverse/check.ts'
+import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
+import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
+import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
+import { type NameRow, storedHistoryReader } from '../../inverse/maintenance.ts'
+
+type BlockRow = { run: number; last_position: Uint8Array; entries: Uint8Array; checksum: number; state: string | null }
+
+/** Every run has a known state. */
+export function checkInverseRuns(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
+  const rows = database
+    .prepare('select number, state from inverse_run where number > ? order by number limit ?')
+    .all(from, limit)
+  return checkRuns(rows as { number: number; state: string }[], limit)
+}
+
+/** Every block is intact and in order, and its entries belong to names whose histories have them. */
+export function checkInverseBlocks(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const newest = database.prepare('select max(run) as run from inverse_block').get()!.run as number | null
+  const { bound, run, position } = blockStart(after, newest ?? 0)
+  const rows = database
+    .prepare(
+      `select b.run, b.last_position, b.entries, b.checksum, r.state
+       from inverse_block b left join inverse_run r on r.number = b.run
+       where (b.run, b.last_position) >= (?, ?) and b.run <= ? order by b.run, b.last_position limit ?`,
+    )
+    .all(run, position, bound, blocksPerSlice(limit) + 1) as BlockRow[]
+  const blocks = rows.map(
+    (row): CheckedBlock => ({
+      run: row.run,
+      last: row.last_position,
+      entries: row.entries,
+      state: row.state,
+      isIntact: matchesChecksum(CHECKSUM_COLUMNS.inverse_block, row, (column) => row[column as keyof BlockRow]),
+    }),
+  )
+  return answered(database, checkBlocks(blocks, after, bound))
+}
+
+/** The index has every entry of the names that are filled in. */
+export function checkInverseNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
+  const runs = database.prepare(PUBLISHED_RUNS_SQL).all() as { bytes: number }[]
+  const rows = database
+    .prepare('select id, name, states from facts where id > ? order by id limit ?')
+    .all(from, namesPerSlice(limit, runs)) as NameRow[]
+  const fill = database.prepare(`select value from metadata where name = 'inverse_fill'`).get()
+  const [filled, last] = fill === undefined ? [0, 0] : (JSON.parse(fill.value as string) as [number, number])
+  const isFilled = ({ id }: NameRow): boolean => id <= filled || id > last
+  const faults = answered(database, checkNames(historiesOf(database, rows.filter(isFilled))))
+  const lastRow = rows.at(-1)
+  return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.id]))
+}
+
+/** Skips names whose facts cannot be read, which the check of facts reports. */
+function historiesOf(database: DatabaseSync, rows: readonly NameRow[]) {
+  const historyOf = storedHistoryReader(database)
+  return rows.flatMap((row) => {
+    try {
+      return [historyOf(row)]
+    } catch (error) {
+      if (error instanceof SyntaxError) return []
+      throw error
+    }
+  })
+}
+
+function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): Result {
+  let step = check.next([])
+  while (!step.done) step = check.next(answerTo(database, step.value))
+  return step.value
+}
+
+function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
+  if (request.needs === 'blocks') return foundBlocks(database, request.positions)
+  const rows = factsOf(database, request.names)
+  return request.needs === 'owners' ? rows : historiesOf(database, rows)
+}
+
+function factsOf(database: DatabaseSync, names: readonly DomainName[]): (NameRow & CheckedOwner)[] {
+  const facts = database.prepare(
+    `select f.id, f.name, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
+  )
+  return names.flatMap((name) => (facts.get(slotOf(name), name) as (NameRow & CheckedOwner) | undefined) ?? [])
+}
+
+function foundBlocks(database: DatabaseSync, positions: readonly Buffer[]): FoundBlock[] {
+  const next = database.prepare(
+    `select run, last_position as last, entries from inverse_block
+     where run = ? and last_position >= ? order by last_position limit 1`,
+  )
+  const blocks: FoundBlock[] = []
+  for (const { number } of database.prepare(PUBLISHED_RUNS_SQL).all()) {
+    let last: Uint8Array | null = null
+    for (const position of positions) {
+      if (last !== null && position.compare(last) <= 0) continue
+      const block = next.get(number!, position) as FoundBlock | undefined
+      if (block === undefined) break
+      blocks.push(block)
+      last = block.last
+    }
+  }
+  return blocks
+}

@@ -1,0 +1,245 @@
+/** Blocks, the collector of events and merged runs of the inverse index: the same entries come back, in order. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  type Block,
+  BlockWriter,
+  EntryCursor,
+  eventOfPosition,
+  keyOfPosition,
+  MAX_KEY_BYTES,
+  positionOf,
+} from '../../../src/inverse/entries/block.ts'
+import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
+import { MergedEntries } from '../../../src/inverse/entries/merge.ts'
+import { latin1Bytes } from '../../../src/inverse/entries/value-key.ts'
+import { runsToMerge } from '../../../src/inverse/maintainer.ts'
+
+type Entries = Map<string, number[]>
+
+const MAX_EVENT = 2 ** 33
+
+/** Keys that share beginnings. No byte is 0, as in the names at their ends. */
+const key = fc
+  .tuple(
+    fc.constantFrom('', 'h', 'hcom\x01example\x01', `t\xff${'long '.repeat(100)}`),
+    fc.string({
+      minLength: 1,
+      maxLength: 100,
+      unit: fc.integer({ min: 1, max: 255 }).map((byte) => String.fromCharCode(byte)),
+    }),
+  )
+  .map((parts) => parts.join('').slice(0, MAX_KEY_BYTES))
+const event = fc.oneof(fc.integer({ min: 2, max: 400 }), fc.integer({ min: 0, max: MAX_EVENT }))
+const events = fc.oneof(
+  { weight: 8, arbitrary: fc.array(event, { maxLength: 4 }) },
+  { weight: 1, arbitrary: fc.array(event, { maxLength: 1000, size: 'max' }) },
+)
+const entries: fc.Arbitrary<Entries> = fc
+  .array(fc.tuple(key, events), { maxLength: 60, size: 'max' })
+  .map((pairs) => sorted(new Map(pairs.map(([each, list]) => [each, once(list)]))))
+
+function once(list: readonly number[]): number[] {
+  return [...new Set(list)].sort((a, b) => a - b)
+}
+
+function sorted(map: Entries): Entries {
+  return new Map([...map].sort(([a], [b]) => Buffer.compare(latin1Bytes(a), latin1Bytes(b))))
+}
+
+function packed(map: Entries): Block[] {
+  const writer = new BlockWriter()
+  for (const [each, list] of map) writer.add(latin1Bytes(each), each.length, list, list.length)
+  return writer.take(true)
+}
+
+function cursorOf(blocks: readonly Block[]): EntryCursor {
+  return new EntryCursor(blocks.map(({ bytes }) => bytes))
+}
+
+/** The entries of a cursor; the parts of one entry are joined. */
+function read(cursor: EntryCursor): Entries {
+  const found: Entries = new Map()
+  while (cursor.next()) {
+    const each = cursor.key.toString('latin1', 0, cursor.keyLength)
+    found.set(each, [...(found.get(each) ?? []), ...cursor.events.slice(0, cursor.eventCount)])
+  }
+  return found
+}
+
+function readMerged(cursors: readonly EntryCursor[]): Entries {
+  const merged = new MergedEntries(cursors)
+  const found: Entries = new Map()
+  for (let before: string | null = null; merged.next(); before = merged.keyText()) {
+    assert.ok(before === null || merged.keyText() > before, 'the keys ascend')
+    found.set(merged.keyText(), [...merged.events])
+  }
+  return found
+}
+
+test('blocks give back the entries that were packed, in order, and say where each block ends', () => {
+  fc.assert(
+    fc.property(entries, (map) => {
+      const blocks = packed(map)
+      assert.deepEqual([...read(cursorOf(blocks))], [...map])
+      let before = ''
+      for (const block of blocks) {
+        const found = [...read(cursorOf([block]))]
+        const [lastKey, lastEvents] = found.at(-1)!
+        const last = Buffer.from(block.last).toString('latin1')
+        assert.equal(last, positionOf(lastKey, lastEvents.at(-1) ?? 0))
+        assert.ok(positionOf(found[0]![0], found[0]![1][0] ?? 0) > before)
+        assert.deepEqual([keyOfPosition(last), eventOfPosition(last)], [lastKey, lastEvents.at(-1) ?? 0])
+        before = last
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a key of 1,280 bytes and 1,000 events before the base of the block come back', () => {
+  const long = 'k'.repeat(MAX_KEY_BYTES)
+  const map: Entries = new Map([
+    ['a', [MAX_EVENT]],
+    ['b', Array.from({ length: 1000 }, (_, index) => 1 + 3 * index)],
+    [long, [7]],
+    [`${long.slice(1)}l`, []],
+  ])
+  assert.deepEqual(read(cursorOf(packed(map))), map)
+})
+
+test('a cursor on damaged bytes throws RangeError or ends, and reads no byte outside', () => {
+  const change = fc.oneof(
+    fc.record({ at: fc.nat(), byte: fc.integer({ min: 0, max: 255 }), length: fc.constantFrom(1, 200) }),
+    fc.record({ at: fc.nat(), byte: fc.constant(null), length: fc.constant(0) }),
+  )
+  fc.assert(
+    fc.property(entries, fc.array(change, { minLength: 1, maxLength: 4 }), (map, changes) => {
+      let bytes = Buffer.concat(packed(map).map((block) => block.bytes))
+      for (const { at, byte, length } of changes) {
+        const from = at % (bytes.length + 1)
+        if (byte === null) bytes = bytes.subarray(0, from)
+        else bytes = Buffer.concat([bytes.subarray(0, from), Buffer.alloc(length, byte), bytes.subarray(from + length)])
+      }
+      endsOrThrows(bytes)
+    }),
+    { numRuns: 1000 },
+  )
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => endsOrThrows(bytes)),
+    { numRuns: 1000 },
+  )
+})
+
+test('a number that never ends is damage', () => {
+  for (const byte of [0x80, 0xff]) endsOrThrows(Buffer.alloc(400, byte))
+  assert.throws(() => read(new EntryCursor([Buffer.alloc(400, 0x80)])), RangeError)
+  const inKeyLength = Buffer.concat([Buffer.of(0), Buffer.alloc(200, 0x80), Buffer.of(0, 1, 97, 0)])
+  assert.throws(() => read(new EntryCursor([inKeyLength])), RangeError)
+})
+
+function endsOrThrows(bytes: Uint8Array): void {
+  const cursor = new EntryCursor([bytes])
+  try {
+    for (let count = 0; cursor.next(); count++) {
+      assert.ok(count <= bytes.length, 'it does not end')
+      assert.ok(Number.isInteger(cursor.keyLength) && cursor.keyLength <= MAX_KEY_BYTES)
+      const list = cursor.events.slice(0, cursor.eventCount)
+      assert.ok(list.every(Number.isSafeInteger), `events ${list}`)
+    }
+  } catch (error) {
+    assert.ok(error instanceof RangeError && /damaged block/.test(error.message), String(error))
+  }
+}
+
+test('a collector packs events of any order as Buffer.compare sorts their keys, each once', () => {
+  const added = fc.array(
+    fc.tuple(
+      key,
+      key.map((each) => each.slice(0, 40)),
+      fc.integer({ min: 1, max: MAX_EVENT }),
+    ),
+    {
+      maxLength: 80,
+      size: 'max',
+    },
+  )
+  fc.assert(
+    fc.property(added, fc.array(key, { maxLength: 10 }), (list, set) => {
+      const collector = new EventCollector()
+      const expected: Entries = new Map()
+      for (const [any, name, each] of list) {
+        // no value is the beginning of another one, and none of these names a host
+        const value = `t${any.slice(0, MAX_KEY_BYTES - 42).replaceAll('\x00', '\x01')}\x00`
+        collector.add(value, name, each)
+        expected.set(value + name, once([...(expected.get(value + name) ?? []), each]))
+      }
+      for (const each of new Set(set.map((any) => `o${any.slice(0, MAX_KEY_BYTES - 1)}`))) {
+        collector.addToSet(each)
+        expected.set(each, [])
+      }
+      assert.deepEqual([...read(cursorOf(collector.pack()))], [...sorted(expected)])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('merged entries are the union of the runs, in any order of them', () => {
+  fc.assert(
+    fc.property(fc.array(entries, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 6 }), (runs, order) => {
+      const expected: Entries = new Map()
+      for (const run of runs)
+        for (const [each, list] of run) expected.set(each, once([...(expected.get(each) ?? []), ...list]))
+      const shuffled = runs.toSorted((a, b) => (order[runs.indexOf(a)] ?? 0) - (order[runs.indexOf(b)] ?? 0))
+      assert.deepEqual([...readMerged(shuffled.map((run) => cursorOf(packed(run))))], [...sorted(expected)])
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('runs are merged if four of about one size are there, the smallest first, with all that are smaller', () => {
+  const runs = (...sizes: number[]) => sizes.map((bytes, index) => ({ number: index + 1, bytes }))
+  assert.deepEqual(runsToMerge([]), [])
+  assert.deepEqual(runsToMerge(runs(1, 2, 3)), [])
+  assert.deepEqual(runsToMerge(runs(4, 3, 2, 1)), [4, 3, 2, 1])
+  assert.deepEqual(runsToMerge(runs(0, 0, 0, 0)).length, 4, 'runs without blocks too')
+  assert.deepEqual(runsToMerge(runs(2 ** 17, 1, 2 ** 17, 2 ** 17)), [2, 1, 3, 4])
+  assert.deepEqual(runsToMerge(runs(2 ** 30, 2 ** 30, 1, 1)), [3, 4, 1, 2], 'two sizes')
+  assert.deepEqual(runsToMerge(runs(2 ** 30, 1, 1, 1)), [], 'a large run and little new')
+  assert.deepEqual(runsToMerge(runs(...Array.from({ length: 300 }, () => 5))).length, 128)
+  const sizes = fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { maxLength: 300 })
+  fc.assert(
+    fc.property(sizes, (list) => {
+      let left = runs(...list)
+      let next = left.length
+      for (let merges = 0; runsToMerge(left).length > 0; merges++) {
+        const merged = runsToMerge(left)
+        assert.ok(merged.length >= 4 && new Set(merged).size === merged.length)
+        assert.ok(merges < 300, 'merging does not end')
+        const bytes = left.filter(({ number }) => merged.includes(number)).reduce((sum, run) => sum + run.bytes, 0)
+        left = [...left.filter(({ number }) => !merged.includes(number)), { number: ++next, bytes }]
+      }
+      assert.ok(left.length <= 3 * 22, `${left.length} runs are left`)
+    }),
+  )
+})
+
+test('small runs beside a large one rewrite each byte a few times, and few runs are left', () => {
+  const [initial, small, count] = [2 ** 34, 2 ** 14, 4096]
+  let runs = [{ number: 0, bytes: initial }]
+  let written = 0
+  let most = 0
+  for (let number = 1; number <= count; number++) {
+    runs.push({ number, bytes: small })
+    for (let merged = runsToMerge(runs); merged.length > 0; merged = runsToMerge(runs)) {
+      const bytes = runs.filter((run) => merged.includes(run.number)).reduce((sum, run) => sum + run.bytes, 0)
+      runs = [...runs.filter((run) => !merged.includes(run.number)), { number: merged[0]! + 0.5, bytes }]
+      written += bytes
+    }
+    most = Math.max(most, runs.length)
+  }
+  assert.ok(written <= 16 * small * count, `${Math.round(written / (small * count))} times`)
+  assert.ok(most <= 16, `${most} runs`)
+})

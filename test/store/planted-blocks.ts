@@ -1,0 +1,45 @@
+/** Blocks of the inverse index that a test plants: entries too many, and blocks that are not in order. */
+
+import { BlockWriter, startEvent } from '../../src/inverse/entries/block.ts'
+import { addressKey, KEY_KIND, latin1Bytes } from '../../src/inverse/entries/value-key.ts'
+import { address, minute } from './conformance/world.ts'
+
+/** Packs one block of entries without events if they are of a set. `position` and `entries` are in hexadecimal. */
+function packed(entries: readonly (readonly [key: string, events: readonly number[]])[]) {
+  const writer = new BlockWriter()
+  for (const [key, events] of entries) writer.add(latin1Bytes(key), key.length, events, events.length)
+  const [block] = writer.take(true)
+  return { position: Buffer.from(block!.last).toString('hex'), entries: Buffer.from(block!.bytes).toString('hex') }
+}
+
+const event = (at: number): number => startEvent(minute(at))
+const addressOf = (text: string, name: string): string => addressKey(address(text)) + name
+
+/** Each block is wrong in the store of the maintenance tests. */
+export const WRONG_BLOCKS: readonly { what: string; position: string; entries: string }[] = [
+  { what: 'an entry that no history has', ...packed([[addressOf('192.0.2.9', 'a.example'), [event(1)]]]) },
+  { what: 'an entry of a forgotten name', ...packed([[addressOf('192.0.2.1', 'e.example'), [event(1)]]]) },
+  { what: 'an entry of a name that is not known', ...packed([[addressOf('192.0.2.1', 'z.example'), [event(1)]]]) },
+  { what: 'an entry with an event too many', ...packed([[addressOf('192.0.2.1', 'a.example'), [event(2)]]]) },
+  { what: 'an entry without events', ...packed([[addressOf('192.0.2.1', 'a.example'), []]]) },
+  { what: 'an owner that is not known', ...packed([[`${KEY_KIND.ownerStarting}z\x01example\x01`, []]]) },
+  { what: 'an owner without records', ...packed([[`${KEY_KIND.ownerStarting}d\x01example\x01`, []]]) },
+  { what: 'an entry of an unknown kind', ...packed([['?example', []]]) },
+  {
+    what: 'entries that are not in order',
+    ...packed([
+      [addressOf('192.0.2.1', 'c.example'), [event(1)]],
+      [addressOf('192.0.2.1', 'a.example'), [event(1)]],
+    ]),
+  },
+  {
+    what: 'a block with another last position',
+    ...packed([[addressOf('192.0.2.1', 'a.example'), [event(1)]]]),
+    position: packed([[addressOf('192.0.2.1', 'b.example'), [event(1)]]]).position,
+  },
+  {
+    what: 'a block that cannot be read',
+    ...packed([[addressOf('192.0.2.1', 'a.example'), [event(1)]]]),
+    entries: '00ff',
+  },
+]
