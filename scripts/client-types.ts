@@ -13,12 +13,14 @@ import { openApiDocument } from '../src/api/openapi/document.ts'
 
 export const CLIENT_TYPES = new URL('../client/src/api-types.ts', import.meta.url)
 
-/** The responses of paths outside `/v1.0/`, by the name of their type. */
-const OWN_RESPONSES = {
-  DomainResponse: '/domain/{name}',
-  IpResponse: '/ip/{address}',
-  FilesResponse: '/files',
-  QuotaResponse: '/account/quota',
+/** The responses of paths outside `/v1.0/`, by the name of their type: the path, and which of its forms. */
+const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
+  DomainResponse: ['/domain/{name}', 0],
+  DomainAsOfResponse: ['/domain/{name}', 1],
+  IpResponse: ['/ip/{address}', 0],
+  AddressTimesResponse: ['/ip/{address}', 1],
+  FilesResponse: ['/files'],
+  QuotaResponse: ['/account/quota'],
 }
 
 /** The keywords of JSON Schema that decide about a type. */
@@ -51,7 +53,10 @@ export function clientTypes(): string {
       declaration(`${capitalized(name)}Parameters`, parameters as Schema),
       ...(response === null ? [] : [declaration(`${capitalized(name)}Response`, response as Schema)]),
     ]),
-    ...Object.entries(OWN_RESPONSES).map(([name, path]) => declaration(name, responseSchema(paths[path]!.get))),
+    ...Object.entries(OWN_RESPONSES).map(([name, [path, form]]) => {
+      const schema = responseSchema(paths[path]!.get)
+      return declaration(name, form === undefined ? schema : schema.anyOf![form]!)
+    }),
   ]
   const head = '/** The types of parameters, responses and errors. scripts/client-types.ts generates them. */'
   return formatted(`${head}\n\n${declarations.join('\n\n')}\n`)

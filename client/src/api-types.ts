@@ -493,6 +493,191 @@ export type DomainResponse = {
   cost: 1
 }
 
+export type DomainAsOfResponse = {
+  /** A domain name: lower-case A-labels without a trailing dot. */
+  name: string
+  /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
+  requested: string | null
+  /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+  at: string
+  observed: {
+    /** When DNS was last observed; null if it was also observed after `at`. */
+    dns: string | null
+    /** When the website was last observed; null if that was after `at`, or never. */
+    web: string | null
+  }
+  lookup: {
+    /** A website is hosted under the domain and it does not redirect elsewhere. Null if that was never observed. */
+    has_website: 'yes' | 'no' | null
+    /** The domain redirects from http to https. Null if that was never observed. */
+    redirect_to_https: 'yes' | 'no' | null
+    /** The domain redirects to `www.` plus itself. Null if that was never observed. */
+    redirect_to_www: 'yes' | 'no' | null
+    /** The domain redirects to a different domain. Null if that was never observed. */
+    redirect_to_domain: 'yes' | 'no' | null
+    /** Reachable only as `www.` plus itself: the bare domain does not answer. Null if that was never observed. */
+    only_with_www: 'yes' | 'no' | null
+    /** DNS entries exist but no A or AAAA record. Null if that was never observed. */
+    only_dns_no_web: 'yes' | 'no' | null
+    /** Not kept of the past. */
+    ssl: null
+    /** The address families that resolve. Missing if resolution is not recorded yet. Null if that was never observed. */
+    ip: 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain' | null
+    /** The networks on which the domain is present. Null if that was never observed. */
+    social_networks: string[] | null
+    /** The accounts that the start page names. Null if that was never observed. */
+    social_accounts:
+      | {
+          /** The network, for example `x` or `linkedin`. */
+          network: string
+          /** More specific than the network, for example `facebook_page`; new values may appear. */
+          type: string
+          username: string
+          url: string
+        }[]
+      | null
+    /** Not kept of the past. */
+    redirect_count: null
+    /** Not kept of the past. */
+    reverse_ip_count: null
+  }
+  /** Null if the website was observed after `at`. */
+  redirects_to: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+  } | null
+  records: {
+    /** The newest records that were first observed by `at`; null if there are none. */
+    A: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: ARecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    AAAA: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: AAAARecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    MX: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: MXRecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    TXT: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: TXTRecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    NS: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: NSRecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    SOA: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: SOARecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    CNAME: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: CNAMERecord[]
+    } | null
+  }
+  /** The last records of a name that did not exist (`ip` is `nxdomain`). */
+  former_records: {
+    /** The newest records that were first observed by `at`; null if there are none. */
+    A: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: ARecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    AAAA: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: AAAARecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    MX: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: MXRecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    TXT: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: TXTRecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    NS: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: NSRecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    SOA: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: SOARecord[]
+    } | null
+    /** The newest records that were first observed by `at`; null if there are none. */
+    CNAME: {
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      since: string
+      /** When they were last observed, without an interruption. After `at`: they were observed before and after it. */
+      last_seen: string | null
+      records: CNAMERecord[]
+    } | null
+  } | null
+  /** The number of addresses. */
+  address_count: number
+  /** The first 100 addresses in `records`, in the order of `/reverseip`. */
+  addresses: {
+    /** An IPv4 or IPv6 address in its shortest form. */
+    ip: string
+    /** Null if more than 1,000 states would have to be read. */
+    since: string | null
+    /** Not counted for the past: `/ip/ADDRESS?at=` lists them. */
+    neighbours: null
+  }[]
+  /** The units that this response cost. */
+  cost: 1
+}
+
 export type IpResponse = {
   /** An IPv4 or IPv6 address in its shortest form. */
   ip: string
@@ -508,6 +693,40 @@ export type IpResponse = {
   next: string | null
   /** The units that this response cost. */
   cost: 1
+}
+
+export type AddressTimesResponse = {
+  meta: {
+    /** The address, or the network with its first address. */
+    query: string
+    /** The moment; null without `at`. */
+    at: string | null
+    /** The start of the time; null without `from`. */
+    from: string | null
+    /** The end of the time; null without `to`. */
+    to: string | null
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  /** One row for each domain, address and uninterrupted time. A page may be short before the last. */
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+    /** An IPv4 or IPv6 address in its shortest form. */
+    ip: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    first_seen: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    last_seen: string
+  }[]
 }
 
 export type FilesResponse = {

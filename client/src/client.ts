@@ -1,8 +1,10 @@
 /** The client of a domaindex server: one method for each endpoint, and iterators that follow the pages. */
 
 import type {
+  AddressTimesResponse,
   DnshistoryParameters,
   DnshistoryResponse,
+  DomainAsOfResponse,
   DomainResponse,
   FilesResponse,
   IpResponse,
@@ -44,6 +46,13 @@ export type HistoryState<T extends RecordType = RecordType> = NonNullable<Dnshis
 /** The optional parameters of an endpoint. Null is the same as absent. */
 type Options<Parameters, Key extends string> = CallOptions & {
   [Name in keyof Omit<Parameters, Key>]?: Omit<Parameters, Key>[Name] | null | undefined
+}
+export type AddressTimesRow = AddressTimesResponse['result'][number]
+/** Days (`YYYY-MM-DD`), or dates and times. */
+export type AddressTimesOptions = PageOptions & {
+  at?: string | null | undefined
+  from?: string | null | undefined
+  to?: string | null | undefined
 }
 type PageOptions = Options<RedirectParameters, 'query'>
 
@@ -132,9 +141,35 @@ export class DomaindexClient {
     return this.#transport.get(`domain/${encodeURIComponent(name)}`, signal)
   }
 
+  /** What was known of the DNS of a domain at a moment: a day (`YYYY-MM-DD`), or a date and time. */
+  domainAsOf(name: string, at: string, { signal }: CallOptions = {}): Promise<DomainAsOfResponse> {
+    return this.#transport.get(`domain/${encodeURIComponent(name)}?${new URLSearchParams({ at })}`, signal)
+  }
+
   /** The first domains on an address, and the number of all. */
   ip(address: string, { signal }: CallOptions = {}): Promise<IpResponse> {
     return this.#transport.get(`ip/${encodeURIComponent(address)}`, signal)
+  }
+
+  /**
+   * A page of the domains that were on an address or a network (`192.0.2.0/24`): at the moment `at`, or from `from` to
+   * `to`. Without a time: present and past. A page may be short, or empty, although `meta.next` is not null.
+   */
+  addressTimes(query: string, { signal, ...options }: AddressTimesOptions = {}): Promise<AddressTimesResponse> {
+    const { at, from, to } = options
+    const isProfile = !query.includes('/') && (at ?? from ?? to) == null
+    const addresses = isProfile ? `${query}/${query.includes(':') ? 128 : 32}` : query
+    const search = new URLSearchParams()
+    for (const [key, value] of Object.entries(options)) if (value != null) search.set(key, String(value))
+    return this.#transport.get(`ip/${encodeURIComponent(addresses)}${`?${search}`.replace(/\?$/, '')}`, signal)
+  }
+
+  /** All domains that were on an address or a network. `limit`: rows per page. */
+  addressTimesRows(query: string, { next, ...options }: AddressTimesOptions = {}): Rows<AddressTimesRow> {
+    return new Rows(
+      async (cursor) => rowsIn(await this.addressTimes(query, { ...options, next: cursor })),
+      next ?? null,
+    )
   }
 
   /** The calls of today: limit, used and remaining ones. It costs nothing. */

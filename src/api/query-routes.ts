@@ -82,6 +82,8 @@ function v1Handler(context: ApiContext, endpoint: Endpoint) {
   })
 }
 
+type ProfileRequest = FastifyRequest<{ Params: { query: string; prefix?: string } }>
+
 /** Returns the function that handles the requests of an endpoint on a path. */
 function endpointHandler(context: ApiContext, endpoint: Endpoint, path: string, source: QuerySource) {
   return (request: ApiRequest, reply: ApiReply): Promise<void> => {
@@ -93,7 +95,11 @@ function endpointHandler(context: ApiContext, endpoint: Endpoint, path: string, 
 
 function profileSource(context: Pick<ApiContext, 'authenticator' | 'sessions'>): QuerySource {
   return {
-    read: (request) => ({ query: (request as FastifyRequest<{ Params: { query: string } }>).params.query }),
+    read: (request) => {
+      const { query, prefix } = (request as ProfileRequest).params
+      const { token: _token, ...options } = request.query as Parameters
+      return { ...options, query: prefix === undefined ? query : `${query}/${prefix}` }
+    },
     authenticate: (request) => authenticateBearerOrSession(context, request),
   }
 }

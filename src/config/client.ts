@@ -13,7 +13,7 @@ export const CLIENT_SETTINGS: { readonly [Key in keyof ClientSettings]: Setting<
     name: 'DOMAINDEX_SERVER',
     defaultText: '',
     meaning:
-      'The server that `lookup`, `redirect`, `reverseip`, `dnshistory`, `similar`, `daily`, `snapshot` and `quota` ask. ' +
+      'The server that `lookup`, `redirect`, `reverseip`, `dnshistory`, `similar`, `domain`, `ip`, `daily`, `snapshot` and `quota` ask. ' +
       'By default they answer from the store of this machine.',
     allowed: 'an http or https URL without user and query, such as https://domains.example.com',
     parse: (text) => (text === '' ? null : isServerUrl(text) ? text : undefined),

@@ -27,6 +27,30 @@ export function addressFamily(address: IpAddress): 4 | 6 {
   return address.includes(':') ? 6 : 4
 }
 
+/** The first and the last address of a network. */
+export type Network = { first: IpAddress; last: IpAddress }
+
+/** The addresses of `ADDRESS/LENGTH`; null for any other text. Bits after the length are ignored. */
+export function parseNetwork(text: string): Network | null {
+  const [, start = '', lengthText = ''] = /^\s*([^/]+)\/(0|[1-9]\d{0,2})\s*$/.exec(text) ?? []
+  const address = parseAddress(start)
+  return address === null ? null : networkAround(address, Number(lengthText))
+}
+
+/** The network of an address with a prefix length; null if the address has fewer bits. */
+export function networkAround(address: IpAddress, length: number): Network | null {
+  const first = packAddress(address)
+  const last = Uint8Array.from(first)
+  const bits = (first.length - 1) * 8
+  if (length > bits) return null
+  for (let bit = length; bit < bits; bit++) {
+    const mask = 0x80 >> (bit & 7)
+    first[1 + (bit >> 3)]! &= ~mask
+    last[1 + (bit >> 3)]! |= mask
+  }
+  return { first: unpackAddress(first), last: unpackAddress(last) }
+}
+
 /** One byte for the family (4 or 6), then 4 or 16 bytes in network order. The bytes sort in the contract's order. */
 export function packAddress(address: IpAddress): Uint8Array {
   if (addressFamily(address) === 4) {

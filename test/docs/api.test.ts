@@ -162,7 +162,7 @@ type Documented = { get: { responses: { 200: { content: { [JSON_TYPE]: { example
 function requestOf({ command }: Example, token: string, cursors: Map<string, string>): [string, RequestInit] {
   let line = command.replace('$API', '/v1.0').replace("'$TOKEN'", token).replace('$TOKEN', token)
   for (const [printed, real] of cursors) line = line.replace(printed, real)
-  const path = /(\/\S+)/.exec(line.replace(/http:\/\/[^/]+/, ''))![1]!
+  const path = /(\/[^\s']+)/.exec(line.replace(/http:\/\/[^/]+/, ''))![1]!
   const data = [...line.matchAll(/ -d (?:'([^']*)'|(\S+))/g)].map(([, quoted, plain]) => quoted ?? plain!)
   const bearer = /"Authorization: ([^"]+)"/.exec(line)?.[1]
   if (bearer !== undefined) return [path, { headers: { Authorization: bearer } }]

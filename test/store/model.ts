@@ -153,6 +153,16 @@ export class Model {
     return states.map((state) => ({ ...state, records: JSON.stringify(state.records) })).reverse()
   }
 
+  /** When a type was last observed; 0 for never. */
+  clock(name: DomainName, type: RecordType): Instant {
+    return this.#domains.get(name)?.clocks[type] ?? 0
+  }
+
+  /** When the name was first observed not to exist since the type was last observed. */
+  absentSince(name: DomainName, type: RecordType): Instant | null {
+    return this.#domains.get(name)?.absences[type][0] ?? null
+  }
+
   /** Newest first. */
   interruptions(name: DomainName, type: RecordType): Interruption[] {
     return (this.#domains.get(name)?.facts.interruptions[type] ?? []).toReversed()

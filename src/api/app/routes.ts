@@ -19,6 +19,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import type { SessionCaller } from '../auth/session-authenticator.ts'
 import type { ApiContext } from '../context/context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import { uses } from '../endpoints/profiles/uses.ts'
 import { missingAddon } from '../endpoints/snapshot.ts'
 import { mayFetchFile } from '../files/file-list.ts'
 import { endpointOfFile, findFile } from '../files/file-routes.ts'
@@ -153,7 +154,7 @@ export function addDataRoutes(app: FastifyInstance, context: ApiContext, endpoin
   addPageRoute(app, context, '/app/files/:filename', {
     GET: (request, reply) => handleDownload(context, request, reply),
   })
-  for (const endpoint of endpoints) {
+  for (const endpoint of [...endpoints, uses]) {
     const handler = sessionQuery(context, endpoint)
     addPageRoute(app, context, `/app/api/${endpoint.name}`, { GET: handler, POST: handler })
   }

@@ -3,7 +3,7 @@
 import type { TimeFence } from '../../store/port/inverse.ts'
 import { HOST_TYPES } from '../../store/port/inverse.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { addressFamily, type IpAddress, packAddress, parseAddress, unpackAddress } from '../../values/ip-address.ts'
+import { addressFamily, type IpAddress, networkAround, packAddress, parseAddress } from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { parseHostName } from '../../values/records/host-name.ts'
 import type { Caller } from '../auth/authenticator.ts'
@@ -133,18 +133,10 @@ function readAddresses(text: string, type: string | undefined): RdataSearch {
 
 /** The first and the last address of a network. Bits after the prefix are ignored. */
 function networkOf(address: IpAddress, prefixText: string): [IpAddress, IpAddress] {
-  const bytes = packAddress(address)
-  const bits = (bytes.length - 1) * 8
-  const prefix = /^\d{1,3}$/.test(prefixText) ? Number(prefixText) : bits + 1
-  if (prefix > bits) throw invalid(`The prefix length is a number from 0 to ${bits}.`)
-  const first = Uint8Array.from(bytes)
-  const last = Uint8Array.from(bytes)
-  for (let bit = prefix; bit < bits; bit++) {
-    const mask = 0x80 >> (bit & 7)
-    first[1 + (bit >> 3)]! &= ~mask
-    last[1 + (bit >> 3)]! |= mask
-  }
-  return [unpackAddress(first), unpackAddress(last)]
+  const network = /^\d{1,3}$/.test(prefixText) ? networkAround(address, Number(prefixText)) : null
+  if (network === null)
+    throw invalid(`The prefix length is a number from 0 to ${addressFamily(address) === 4 ? 32 : 128}.`)
+  return [network.first, network.last]
 }
 
 /** The parameters of the query string. Throws `value_invalid` and `offset_too_large`. */

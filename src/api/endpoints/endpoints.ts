@@ -2,10 +2,10 @@
 
 import { daily } from './daily.ts'
 import { dnshistory } from './dnshistory.ts'
-import { domain } from './domain.ts'
 import type { Endpoint } from './endpoint.ts'
-import { ip } from './ip.ts'
 import { lookup } from './lookup.ts'
+import { domain } from './profiles/domain.ts'
+import { ip } from './profiles/ip.ts'
 import { redirect } from './redirect.ts'
 import { reverseip } from './reverseip.ts'
 import { similar } from './similar.ts'
@@ -14,8 +14,9 @@ import { snapshot } from './snapshot.ts'
 /** The seven endpoints. */
 export const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
-/** The profiles. The query is the last segment of the path. */
+/** The profiles. The query is what follows the name in the path. */
 export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
   { endpoint: ip, path: '/ip/:query' },
+  { endpoint: ip, path: '/ip/:query/:prefix' },
 ]

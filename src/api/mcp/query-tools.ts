@@ -1,6 +1,8 @@
-/** The tools that ask one endpoint each: characteristics, neighbours, redirects, history, similar pages, profile. */
+/** The tools that ask one endpoint each: characteristics, neighbours, redirects, history, similar pages, profile, past. */
 
+import { refang } from '../../values/defanged.ts'
 import { alternativeNote, hostAlternative } from '../../values/host-alternative.ts'
+import { addressFamily, parseQueryAddress } from '../../values/ip-address.ts'
 import { parsePastedQuery } from '../../values/pasted-query.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
@@ -26,6 +28,8 @@ const Domain = Text(
 )
 const DomainOrAddress = Text('A domain, an IPv4 or an IPv6 address.')
 const Next = Type.Optional(Text('The `next` of the previous result, for the same question.'))
+
+const Moment = (meaning: string) => Type.Optional(Text(`${meaning} A day (YYYY-MM-DD), or an RFC 3339 date and time.`))
 
 const STATE = Type.Object({
   type: enumString(RECORD_TYPES, 'The record type.'),
@@ -127,12 +131,44 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     description:
       'For a domain: characteristics, redirect target, current records, addresses with the number of neighbours. A name ' +
       'that does not exist now has `former_records` instead of records. What was never observed is null. For an ' +
-      `address: the first domains on it. ${UNTRUSTED} ${COST}`,
-    input: Type.Object({ query: DomainOrAddress }),
+      'address: the first domains on it. With `at`, a domain as of a date, in the plans with DNS history: `ip` null then ' +
+      `says that it is unknown whether it existed. ${UNTRUSTED} ${COST}`,
+    input: Type.Object({ query: DomainOrAddress, at: Moment('Of a domain: as of this date.') }),
     endpoint: ({ query }) => (parsePastedQuery(String(query))?.kind === 'ip' ? 'ip' : 'domain'),
     limits: null,
     properties: { profile: Type.Object({}, { description: 'As `GET /domain/NAME` or `GET /ip/ADDRESS`.' }) },
     read: (body) => ({ profile: body }),
+  },
+  {
+    name: 'who_was_on_address',
+    title: 'Who was on an address or a network, and when?',
+    description:
+      'The domains that were on an address or in a network such as 192.0.2.0/24, with the first and the last time of each ' +
+      'uninterrupted stay: at a date with `at`, in a time with `from` and `to`, otherwise in the present and the past. A ' +
+      `result may have few rows, or none, although more follow. ${PAGING} ${COST}`,
+    input: Type.Object({
+      query: Text('An IPv4 or an IPv6 address, or a network.'),
+      at: Moment('Who was there on this date; not with `from` or `to`.'),
+      from: Moment('Who was there from this date on.'),
+      to: Moment('Who was there up to this date.'),
+      limit: limitSchema(100, 500),
+      next: Next,
+    }),
+    endpoint: 'ip',
+    isNetwork: true,
+    limits: { fallback: 100, max: 500 },
+    properties: {
+      query: Type.String(),
+      rows: Type.Array(
+        Type.Object({
+          target: Type.String(),
+          ip: Type.String(),
+          first_seen: Type.String(),
+          last_seen: Type.String(),
+        }),
+      ),
+    },
+    read: ({ meta, result }: Record<string, { query?: string }>) => ({ query: meta!.query, rows: result }),
   },
 ]
 
@@ -149,13 +185,18 @@ function limitSchema(fallback: number, max: number): JsonSchema {
   )
 }
 
-function toTool({ endpoint, limits, properties, read, ...tool }: QueryTool): Tool {
+function toTool({ endpoint, limits, properties, read, isNetwork = false, ...tool }: QueryTool): Tool {
   return {
     ...tool,
     output: resultSchema(properties),
     async call(source, values) {
       const path = typeof endpoint === 'string' ? endpoint : endpoint(values)
-      const { status, body, note } = await askForHost(source, path, parametersOf(values, limits), queryText(values))
+      const { status, body, note } = await askForHost(
+        source,
+        path,
+        parametersOf(values, limits, isNetwork),
+        queryText(values),
+      )
       if (status !== 200) return { refused: { status, body } }
       const { meta } = body as { meta?: { next?: string | null } }
       const { properties: found, notes } = cleanProperties(read(body as never))
@@ -170,16 +211,26 @@ function queryText({ domain, query = domain }: ToolArguments): string {
 }
 
 /** The parameters of the endpoint. A URL or a defanged spelling is read as the host that it names. */
-function parametersOf(values: ToolArguments, limits: QueryTool['limits']) {
-  const { limit, next, type } = values
+function parametersOf(values: ToolArguments, limits: QueryTool['limits'], isNetwork: boolean) {
+  const { limit } = values
   const text = queryText(values)
   const wanted = typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : (limits?.fallback ?? 1)
   return {
-    query: parsePastedQuery(text)?.value ?? text,
+    query: isNetwork ? networkOf(refang(text.trim()), values) : (parsePastedQuery(text)?.value ?? text),
     ...(limits !== null && { limit: Math.min(wanted, limits.max) }),
-    ...(next !== undefined && next !== null && { next: String(next) }),
-    ...(type !== undefined && type !== null && { type: String(type) }),
+    ...Object.fromEntries(
+      FURTHER_PARAMETERS.flatMap((key) => (values[key] == null ? [] : [[key, String(values[key])]])),
+    ),
   }
+}
+
+const FURTHER_PARAMETERS = ['next', 'type', 'at', 'from', 'to']
+
+/** An address without a time as a network of one address, because the endpoint has the past of networks only. */
+function networkOf(text: string, { at, from, to }: ToolArguments): string {
+  const address = parseQueryAddress(text)
+  if (address === null || (at ?? from ?? to) != null) return text
+  return `${address}/${addressFamily(address) === 4 ? 32 : 128}`
 }
 
 type Parameters = Record<string, unknown>

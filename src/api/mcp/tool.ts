@@ -31,6 +31,8 @@ export type Tool = {
 /** A tool that asks one endpoint. `endpoint` and `parameters` come from the arguments. */
 export type QueryTool = Omit<Tool, 'call' | 'output'> & {
   endpoint: string | ((values: ToolArguments) => string)
+  /** Whether the query is an address or a network. */
+  isNetwork?: boolean
   /** The default and the maximum of `limit`; null: the tool has none. */
   limits: { fallback: number; max: number } | null
   /** The properties of the result besides `next` and `notes`. */

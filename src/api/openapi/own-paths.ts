@@ -2,11 +2,11 @@
 
 import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
 import { HEALTH_STATES } from '../context/context.ts'
-import { domain } from '../endpoints/domain.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { ENDPOINTS } from '../endpoints/endpoints.ts'
-import { ip } from '../endpoints/ip.ts'
 import { pdns } from '../endpoints/pdns.ts'
+import { domain } from '../endpoints/profiles/domain.ts'
+import { ip } from '../endpoints/profiles/ip.ts'
 import { redirect } from '../endpoints/redirect.ts'
 import { exactObject, type JsonSchema, Type, UtcInstantSchema } from '../endpoints/schema.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
@@ -136,22 +136,29 @@ const DAY_ERRORS = ['before_subscription', 'after_subscription', 'outside_subscr
 
 const BEARER_OR_SESSION = [{ bearer: [] }, { session: [], csrf: [] }]
 
-/** The path of a profile, whose parameter is its last segment. */
-function profilePathItem(endpoint: Endpoint): JsonObject {
-  const { name, summary, description, parameters } = endpoint
-  const inPath = Object.entries(parameters.properties).map(([key, schema]) => ({
-    ...queryParameter(key, schema, parameters.required),
-    in: 'path',
-  }))
+const PREFIX_LENGTH = {
+  name: 'length',
+  in: 'path',
+  required: true,
+  description: 'The prefix length of the network.',
+  schema: Type.Integer({ minimum: 0, maximum: 128, examples: [24] }),
+}
+
+/** The path of a profile. Its first parameter is in the path; `further` follow it there. */
+function profilePathItem(endpoint: Endpoint, operationId: string, further: JsonObject[] = []): JsonObject {
+  const { summary, description, parameters } = endpoint
+  const [inPath, ...options] = Object.entries(parameters.properties).map(([key, schema]) =>
+    queryParameter(key, schema, parameters.required),
+  )
   const { 413: _noBody, ...responses } = responsesOf(endpoint)
   return {
     get: {
-      operationId: name,
+      operationId,
       summary,
       description,
       tags: ['profiles'],
       security: BEARER_OR_SESSION,
-      parameters: inPath,
+      parameters: [{ ...inPath, in: 'path' }, ...further, ...options],
       responses,
     },
   }
@@ -159,8 +166,9 @@ function profilePathItem(endpoint: Endpoint): JsonObject {
 
 /** The paths outside `/v1.0/`. */
 export const OWN_PATHS = {
-  '/domain/{name}': profilePathItem(domain),
-  '/ip/{address}': profilePathItem(ip),
+  '/domain/{name}': profilePathItem(domain, 'domain'),
+  '/ip/{address}': profilePathItem(ip, 'ip'),
+  '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),
   '/batch': batchPathItem(),
   '/pdns/query/{query}': passiveDnsPathItem(),
   '/files': {

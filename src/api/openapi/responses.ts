@@ -120,6 +120,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   domain: true,
   ip: false,
   pdns: false,
+  uses: false,
 }
 
 function observedAtHeader(name: EndpointName): 'Observed-At'[] {

@@ -7,7 +7,7 @@ import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import { spreadsheetRow } from '../../values/csv.ts'
 import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
 import { formatPresentation } from '../../values/records/presentation.ts'
-import type { Endpoint, EndpointName, V1EndpointName } from '../endpoints/endpoint.ts'
+import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -43,9 +43,12 @@ export async function formatResponse(
 ): Promise<ApiResponse> {
   const source = rowSourceOf(endpoint.name)
   if (source === null || response.status !== 200) return response
-  const body = objectMembers(textOfBody(response.body))
+  const text = textOfBody(response.body)
+  const body = objectMembers(text)
+  const metaText = body.get('meta')
+  if (metaText === undefined) return response
   response.release?.()
-  const meta = objectMembers(body.get('meta')!)
+  const meta = objectMembers(metaText)
   const end: PageEnd = { next: meta.get('next') ?? 'null', truncated: meta.get('truncated') ?? null }
   const { columns, cells } = source
   const linesOf = (row: string): readonly string[] => {
@@ -97,20 +100,24 @@ type RowSource = {
 
 type StateRow = { type: RecordType; first_seen: string; records: AnyRecord[] }
 
-/** The rows of each endpoint under `/v1.0/`; null: it has JSON or files only. */
-const ROW_SOURCES: Record<V1EndpointName, RowSource | null> = {
+/** The rows of each endpoint; null: it has other responses only. A profile of an address has none. */
+const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   lookup: null,
   daily: null,
   snapshot: null,
   redirect: { rows: arrayElements, columns: ['target'] },
   reverseip: { rows: arrayElements, columns: ['target', 'ip', 'since'] },
   similar: { rows: arrayElements, columns: ['target', 'similarity'] },
+  ip: { rows: arrayElements, columns: ['target', 'ip', 'first_seen', 'last_seen'] },
+  domain: null,
+  pdns: null,
+  uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },
 }
 
-/** Null if the endpoint has no rows. The endpoints outside `/v1.0/` have none. */
+/** Null if the endpoint has no rows. */
 export function rowSourceOf(name: EndpointName): RowSource | null {
-  return name in ROW_SOURCES ? ROW_SOURCES[name as V1EndpointName] : null
+  return ROW_SOURCES[name]
 }
 
 /** The values of a row by column: texts without quotes, numbers with the digits of the JSON text. */

@@ -182,6 +182,14 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: QUERY_SETTING_KEYS,
   },
   similar: { examples: ['similar example.com', 'similar example.com --limit 10'], settings: QUERY_SETTING_KEYS },
+  domain: {
+    examples: ['domain example.com', 'domain example.com --at 2026-03-01'],
+    settings: QUERY_SETTING_KEYS,
+  },
+  ip: {
+    examples: ['ip 192.0.2.1', 'ip 192.0.2.0/24 --at 2026-03-01', 'ip 2001:db8::/32 --from 2026-01-01 --to 2026-03-31'],
+    settings: QUERY_SETTING_KEYS,
+  },
   daily: {
     examples: ['daily 2026-11-19', 'daily 2026-11-01 --followup 7 --output -', 'daily --sync files --since 2026-01-01'],
     settings: QUERY_SETTING_KEYS,

@@ -77,6 +77,12 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
     'print the websites with a similar start page',
     async () => (await query.commands()).queryCommand('similar'),
   ],
+  [
+    'domain',
+    'print the DNS records of domains, also as of a date',
+    async () => (await query.commands()).queryCommand('domain'),
+  ],
+  ['ip', 'print who was on an address or a network, and when', async () => (await query.commands()).queryCommand('ip')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

@@ -8,7 +8,9 @@ import { UsageFault } from '../../config/command-fault.ts'
 import { decompress } from '../../import/stream/decompress.ts'
 import { createLineSplitter, type InputLine, lineText } from '../../import/stream/line-splitter.ts'
 import { parseListLine } from '../../import/stream/list-line.ts'
+import { refang } from '../../values/defanged.ts'
 import { type HostAlternative, hostAlternative } from '../../values/host-alternative.ts'
+import { parseNetwork } from '../../values/ip-address.ts'
 import { parsePastedQuery } from '../../values/pasted-query.ts'
 import { causeOf, EXIT_CODES, type ExitCause, isFinal } from '../program/client-fault.ts'
 import { reportLine, startProgress } from '../program/output.ts'
@@ -154,23 +156,31 @@ function exitCodeOf({ answered, partial, failures, final }: Tally): number {
   return EXIT_CODES[answered > 0 || partial > 0 || failures.size > 1 ? 'partial' : cause!][0]
 }
 
-/** The queries in order. In a list, blank lines and comments after # are skipped. Throws UsageFault without any. */
-export async function readQueries(texts: readonly string[], file: string | undefined): Promise<Query[]> {
+/**
+ * The queries in order. In a list, blank lines and comments after # are skipped. `withNetworks`: a network is a query
+ * too. Throws UsageFault without any.
+ */
+export async function readQueries(
+  texts: readonly string[],
+  file: string | undefined,
+  withNetworks: boolean,
+): Promise<Query[]> {
+  const parse = (text: string): Query => (withNetworks ? parseAddressQuery(text) : parseQuery(text))
   if (file !== undefined && texts.length > 0) throw new UsageFault('--file and queries in arguments exclude each other')
   const isPiped = texts.length === 0 ? !process.stdin.isTTY : texts.length === 1 && texts[0] === '-'
   const path = file ?? (isPiped ? '-' : null)
-  const queries = path === null ? texts.map(parseQuery) : await readList(path)
+  const queries = path === null ? texts.map(parse) : await readList(path, parse)
   if (queries.length === 0) throw new UsageFault(NO_QUERY_MESSAGE)
   return queries
 }
 
-async function readList(path: string): Promise<Query[]> {
+async function readList(path: string, parse: (text: string) => Query): Promise<Query[]> {
   const queries: Query[] = []
   const splitter = createLineSplitter()
   let lines = 0
   const add = (line: InputLine): void => {
     const text = parseListLine(lineText(line, ++lines) ?? `line ${lines}`)
-    if (text !== '') queries.push(parseQuery(text))
+    if (text !== '') queries.push(parse(text))
     if (queries.length > MAX_QUERIES) throw new UsageFault(`the list has more than ${MAX_QUERIES} queries: split it`)
   }
   try {
@@ -183,6 +193,15 @@ async function readList(path: string): Promise<Query[]> {
   const rest = splitter.rest()
   if (rest !== null) add(rest)
   return queries
+}
+
+/** Returns the query of an address or a network. */
+function parseAddressQuery(text: string): Query {
+  const plain = refang(text.trim())
+  if (parseNetwork(plain) !== null) return { text: plain, value: plain, alternative: null }
+  const pasted = text.length > MAX_QUERY_LENGTH ? null : parsePastedQuery(text)
+  const value = pasted?.kind === 'ip' ? pasted.value : null
+  return { text: value ?? text.slice(0, MAX_SHOWN_LENGTH), value, alternative: null }
 }
 
 function parseQuery(text: string): Query {

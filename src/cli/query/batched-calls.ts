@@ -7,7 +7,7 @@ import { causeOf, isFinal, isNoSuchPath } from '../program/client-fault.ts'
 /** The calls that the commands make for queries. */
 export type QueryCalls = Pick<
   DomaindexClient,
-  'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'similar' | 'domain'
+  'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'similar' | 'domain' | 'domainAsOf' | 'addressTimes'
 >
 
 /**
@@ -80,8 +80,10 @@ export class BatchedCalls implements QueryCalls, CallControl {
   similar: QueryCalls['similar'] = (query, options) =>
     this.#call({ endpoint: 'similar', query, ...pageOf(options) }, () => this.#client.similar(query, options))
 
-  /** No batch has it. */
+  /** No batch has these. */
   domain: QueryCalls['domain'] = (name, options) => this.#client.domain(name, options)
+  domainAsOf: QueryCalls['domainAsOf'] = (name, at, options) => this.#client.domainAsOf(name, at, options)
+  addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error)

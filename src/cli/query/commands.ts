@@ -8,7 +8,7 @@ import { formatPresentation } from '../../values/records/presentation.ts'
 import { readSecret } from '../program/arguments.ts'
 import { EXIT_CODES_HELP, toClientFault } from '../program/client-fault.ts'
 import { printResult } from '../program/output.ts'
-import { askHistory, askLookup, askObserved, askRows, askSimilar } from './pages.ts'
+import { askAddressTimes, askHistory, askLookup, askObserved, askRecords, askRows, askSimilar } from './pages.ts'
 import {
   addOutputOptions,
   addPageOptions,
@@ -43,11 +43,13 @@ const LOOKUP_TABLE_COLUMNS = [
 const REDIRECT_FIELDS = ['query', 'target']
 const REVERSEIP_FIELDS = ['query', 'target', 'ip', 'since']
 const HISTORY_FIELDS = ['query', 'type', 'first_seen', 'records']
+const RECORD_FIELDS = ['query', 'ip', 'type', 'since', 'last_seen', 'records']
+const ADDRESS_FIELDS = ['query', 'target', 'ip', 'first_seen', 'last_seen']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
-/** `pages`: what its pages count, if it has pages; `option`: an option of its own. */
-type QueryRow = QueryCommand & { pages?: string; option?: () => Option }
+/** `pages`: what its pages count, if it has pages; `options`: those of its own. */
+type QueryRow = QueryCommand & { pages?: string; options?: () => Option[] }
 
 const QUERY_COMMANDS = {
   lookup: {
@@ -73,8 +75,9 @@ const QUERY_COMMANDS = {
     argument: 'the domains',
     shape: { fields: HISTORY_FIELDS, columns: HISTORY_FIELDS.with(-1, 'record'), split: recordLines },
     ask: askHistory,
-    option: () =>
+    options: () => [
       new Option('--type <type>', 'states of this record type only').choices(RECORD_TYPES).argParser(parseType),
+    ],
     pages: 'states of each type',
   },
   similar: {
@@ -85,17 +88,38 @@ const QUERY_COMMANDS = {
       split: (row) => [{ ...row, similarity: Number(row.similarity).toFixed(4) }],
     },
     ask: askSimilar,
-    option: () =>
+    options: () => [
       new Option('--limit <rows>', 'print at most this number of rows, up to 100').argParser(parseSimilarLimit),
+    ],
+  },
+  domain: {
+    argument: 'the domains',
+    shape: { fields: RECORD_FIELDS, columns: RECORD_FIELDS.with(-1, 'record'), split: recordLines },
+    ask: askRecords,
+    isBatched: () => false,
+    options: () => [new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time')],
+  },
+  ip: {
+    argument: 'the addresses and networks, such as 192.0.2.0/24',
+    shape: { fields: ADDRESS_FIELDS, columns: ADDRESS_FIELDS },
+    ask: askAddressTimes,
+    isBatched: () => false,
+    withNetworks: true,
+    options: () => [
+      new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time').conflicts(['from', 'to']),
+      new Option('--from <date>', 'who was there from this day or time on'),
+      new Option('--to <date>', 'who was there up to this day or time'),
+    ],
+    pages: 'rows',
   },
 } satisfies Record<string, QueryRow>
 
 /** Returns what defines a command of the table. */
 export function queryCommand(name: keyof typeof QUERY_COMMANDS): (command: Command) => void {
-  const { option, pages, ...definition }: QueryRow = QUERY_COMMANDS[name]
+  const { options = () => [], pages, ...definition }: QueryRow = QUERY_COMMANDS[name]
   return (command) => {
     defineQueryCommand(command, definition)
-    if (option !== undefined) command.addOption(option())
+    for (const option of options()) command.addOption(option)
     if (pages !== undefined) addPageOptions(command, pages)
   }
 }

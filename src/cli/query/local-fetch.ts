@@ -88,7 +88,8 @@ async function answerPath(
   const profile = PROFILE_ROUTES.find(({ path }) => path === `/${folder}/:query`)?.endpoint
   const endpoint = profile ?? ENDPOINTS.find((each) => folder === 'v1.0' && each.name === name)
   if (!endpoint?.handle) throw new ApiError('endpoint_unknown')
-  const parameters = profile === undefined ? JSON.parse(String(body)) : { query: name }
+  const parameters =
+    profile === undefined ? JSON.parse(String(body)) : { ...Object.fromEntries(searchParams), query: name }
   return answerQuery(context, endpoint, caller, parameters, REQUEST_ID)
 }
 

@@ -44,8 +44,11 @@ const ASKS: Record<string, Ask> = {
   reverseip: (client, query, parameters) => client.reverseip(query, parameters),
   dnshistory: (client, query, parameters) => client.dnshistory(query, parameters),
   similar: (client, query, parameters) => client.similar(query, parameters),
-  domain: (client, query) => client.domain(query),
-  ip: (client, query) => client.ip(query),
+  domain: (client, query, { at }) => (at === undefined ? client.domain(query) : client.domainAsOf(query, at)),
+  ip: (client, query, parameters) =>
+    query.includes('/') || Object.keys(parameters).length > 0
+      ? client.addressTimes(query, parameters)
+      : client.ip(query),
 }
 
 function clientSource(client: DomaindexClient): ToolSource {

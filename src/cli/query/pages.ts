@@ -14,6 +14,9 @@ export type PageOptions = { limit?: number; all?: true; next?: string; type?: Re
 /** The pages of an endpoint for a domain or an address. */
 export type AskEndpoint = (query: string, signal: AbortSignal) => AsyncGenerator<Page, void, void>
 
+/** Days, or dates and times. `at` excludes the others. */
+export type TimeOptions = { at?: string; from?: string; to?: string }
+
 type CallOptions = { limit: number | null; next: string | null; signal: AbortSignal }
 type CallPage = (options: CallOptions) => Promise<{ rows: readonly Row[]; next: string | null }>
 
@@ -92,6 +95,47 @@ export function askRows(client: QueryCalls, endpoint: 'redirect' | 'reverseip', 
     }
     return followPages(call, options, signal)
   }
+}
+
+/** Asks for the domains that were on an address or a network, and when. */
+export function askAddressTimes(client: QueryCalls, options: PageOptions & TimeOptions): AskEndpoint {
+  return (query, signal) => {
+    const { at, from, to } = options
+    const call: CallPage = async (page) => {
+      const { meta, result } = await client.addressTimes(query, { ...page, at, from, to })
+      return { rows: result.map((row) => ({ query: meta.query, ...row })), next: meta.next }
+    }
+    return followPages(call, options, signal, timeOptions(options))
+  }
+}
+
+const timeOptions = ({ at, from, to }: TimeOptions): string =>
+  Object.entries({ at, from, to })
+    .map(([name, value]) => (value === undefined ? '' : `--${name} ${shellWord(value)} `))
+    .join('')
+
+/** Asks for the records of a domain, now or as of a moment: one row for each type. */
+export function askRecords(client: QueryCalls, { at }: TimeOptions): AskEndpoint {
+  return async function* (query, signal) {
+    const profile = await (at === undefined
+      ? client.domain(query, { signal })
+      : client.domainAsOf(query, at, { signal }))
+    const { name, requested, lookup, records, former_records } = profile
+    const rows = Object.entries(former_records ?? records).flatMap(([type, state]) =>
+      state === null ? [] : [{ query: name, ip: lookup.ip, type, ...state }],
+    )
+    const other =
+      requested === null ? [] : [alternativeNote({ host: requested as DomainName, domain: name as DomainName })]
+    const notes = [...other, ...existenceNote(name, lookup.ip, 'at' in profile ? profile.at : null)]
+    yield { rows, rest: [], ...(notes.length > 0 && { note: notes.join(' ') }) }
+  }
+}
+
+/** `at`: null for now. */
+function existenceNote(name: string, ip: string | null, at: string | null): string[] {
+  if (ip === 'nxdomain')
+    return [`${name} ${at === null ? 'does not exist now' : `did not exist at ${at}`}: these are its former records.`]
+  return ip === null && at !== null ? [`It is not on record whether ${name} existed at ${at}.`] : []
 }
 
 export function askHistory(client: QueryCalls, options: PageOptions): AskEndpoint {

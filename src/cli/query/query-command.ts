@@ -6,12 +6,12 @@ import { EXIT_CODES, EXIT_CODES_HELP, toClientFault } from '../program/client-fa
 import { listenForStop } from '../program/output.ts'
 import { askQueries, readQueries } from './ask-queries.ts'
 import { BatchedCalls, type QueryCalls, singleCalls } from './batched-calls.ts'
-import type { AskEndpoint, PageOptions } from './pages.ts'
+import type { AskEndpoint, PageOptions, TimeOptions } from './pages.ts'
 import { orRegistrableDomain } from './pages.ts'
 import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './row-writer.ts'
 import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
 
-export type QueryOptions = ServerOptions & OutputOptions & PageOptions & { file?: string }
+export type QueryOptions = ServerOptions & OutputOptions & PageOptions & TimeOptions & { file?: string }
 
 const QUERY_HELP = `
 A query may be a URL, and defanged, such as hxxps://example[.]com/. If nothing is on record for the host of a URL or for
@@ -65,6 +65,8 @@ export type QueryCommand = {
   ask: (calls: QueryCalls, options: QueryOptions) => AskEndpoint
   /** Whether its calls may be in batches. */
   isBatched?: (options: QueryOptions) => boolean
+  /** Whether a query is an address or a network. */
+  withNetworks?: boolean
   /** Whether a query has one row. */
   isSingle?: boolean
 }
@@ -87,9 +89,9 @@ function fieldsHelp({ fields, columns }: RowShape): string {
 async function runQueries(
   texts: readonly string[],
   options: QueryOptions,
-  { shape, ask, isBatched = () => true, isSingle = false }: QueryCommand,
+  { shape, ask, isBatched = () => true, isSingle = false, withNetworks = false }: QueryCommand,
 ): Promise<void> {
-  const queries = await readQueries(texts, options.file)
+  const queries = await readQueries(texts, options.file, withNetworks)
   if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
   const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
   const isLimited = options.limit !== undefined

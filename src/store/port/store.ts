@@ -114,8 +114,11 @@ export type HistoryState = { first_seen: Instant; records: string }
  * One state of a page. `last_confirmed`: when it was last observed; null for the newest, of which the clock says it.
  */
 export type PastState = HistoryState & { last_confirmed: Instant | null }
-/** One type's page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
-export type History = { states: PastState[]; total: number; more: boolean }
+/**
+ * One type's page of states, newest first. `total` stops at 1,001. `more`: older states follow. `absent_since`: when the
+ * name was first observed not to exist since the type was last observed; null if it was not, or has no records.
+ */
+export type History = { states: PastState[]; total: number; more: boolean; absent_since: Instant | null }
 
 /**
  * An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included.

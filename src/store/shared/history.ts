@@ -24,11 +24,12 @@ export function historyPageOfType(
   before: Instant | null,
   limit: number,
 ): History {
-  if (!newest) return { states: [], total: 0, more: false }
+  if (!newest) return { states: [], total: 0, more: false, absent_since: null }
   const states: PastState[] = []
   if (before === null || newest.first_seen < before) states.push(pastState(type, newest, null, newest.records))
   states.push(...older.map((row) => pastState(type, row, row.last_confirmed, fullRecordsText(row))))
-  return { states: states.slice(0, limit), total: newest.count, more: states.length > limit }
+  const absent_since = newest.absence?.first ?? null
+  return { states: states.slice(0, limit), total: newest.count, more: states.length > limit, absent_since }
 }
 
 /** A state stored as a serial only has the records of its base with that serial. */

@@ -16,7 +16,7 @@ const { token } = await world.account({ plan: 'premium' })
 let text = ''
 const history = async () => {
   const records = JSON.stringify([{ text, parts: [text] }])
-  return { TXT: { states: [{ first_seen: 1, records }], total: 1, more: false } as History }
+  return { TXT: { states: [{ first_seen: 1, records }], total: 1, more: false, absent_since: null } as History }
 }
 const facts = { ...world.store.facts, history } as unknown as FactsReader
 const metrics = new ApiMetrics()

@@ -53,6 +53,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'dns_history',
       'find_similar_pages',
       'profile',
+      'who_was_on_address',
       'registered_on',
     ],
   )
@@ -256,4 +257,23 @@ test('a message without a token, of another page, too large or of another method
     const [status, error] = await send(bearer, body)
     assert.deepEqual([status, (error as { code: number }).code], [400, -32_700])
   }
+})
+
+test('a profile as of a date, and who was on a network', async () => {
+  const client = await connected(premium.token)
+  type Past = { profile: { at: string; lookup: { ip: string } } }
+  const { profile } = await resultOf<Past>(client, 'profile', { query: 'one[.]example', at: '2026-11-19' })
+  assert.deepEqual([profile.at, profile.lookup.ip], ['2026-11-19T23:59:59Z', 'v4only'])
+  type Rows = { query: string; rows: { target: string; ip: string }[]; next: string | null }
+  const first = await resultOf<Rows>(client, 'who_was_on_address', { query: '192.0.2[.]1', limit: 2 })
+  const { query, next } = first
+  const second = await resultOf<Rows>(client, 'who_was_on_address', { query, limit: 2, next })
+  assert.deepEqual(
+    [...first.rows, ...second.rows].map(({ target }) => target),
+    ['one.example', 'three.example', 'two.example'],
+  )
+  const network = { query: '192.0.2.0/24', to: '2026-11-01' }
+  assert.match(await refusalOf(client, 'who_was_on_address', network), /^404 no_data/)
+  assert.match(await refusalOf(client, 'profile', { query: 'one.example', at: '2027-01-01' }), /^400 date_format/)
+  await client.close()
 })

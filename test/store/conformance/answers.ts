@@ -169,7 +169,9 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
       interruptions: Object.fromEntries(RECORD_TYPES.map((type) => [type, model.interruptions(name, type)])),
       heads: RECORD_TYPES.map((type) => {
         const states = model.history(name, type)
-        return { states: states.slice(0, limit), total: Math.min(states.length, 1001), more: states.length > limit }
+        const absent_since = model.absentSince(name, type)
+        const total = Math.min(states.length, 1001)
+        return { states: states.slice(0, limit), total, more: states.length > limit, absent_since }
       }),
     }
   }

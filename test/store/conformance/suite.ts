@@ -1,6 +1,7 @@
 /** The conformance suite: everything that the port and the contract require of a store, tested on one engine. */
 
 import { describe } from 'node:test'
+import { asOf } from './as-of.ts'
 import type { Engine } from './engine.ts'
 import { histories } from './histories.ts'
 import { filling } from './inverse/filling.ts'
@@ -55,6 +56,7 @@ export function conformance(engine: Engine): void {
       upkeep,
       wholeStores,
       histories,
+      asOf,
       merging,
       filling,
       largeEntries,

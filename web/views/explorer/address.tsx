@@ -1,7 +1,9 @@
-/** /ip/ADDRESS: the domains on an address. */
+/** /ip/ADDRESS: the domains on an address now, and over time; /ip/NETWORK: those of a network. */
 
 import { useEffect, useState } from 'preact/hooks'
 import { useLoaded } from '../../client/loaded.ts'
+import { pageAddress } from '../../client/router.ts'
+import { useSignal } from '../../client/signal.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { EmptyState, ErrorBox, LoadedView, Loading } from '../../parts/notice.tsx'
@@ -19,24 +21,40 @@ import {
   profilePath,
 } from './data/responses.ts'
 import { endpointCall } from './data/snippets.ts'
+import { AddressTimes } from './past/address-times.tsx'
 import { addRecentQuery } from './search/recent.ts'
 
 /** The rows that a table shows at first. More of them cost nothing, because they are loaded. */
 const FIRST_ROWS = 50
 
 export function AddressPage({ address }: { address: string }) {
-  useEffect(() => addRecentQuery({ kind: 'ip', value: address }), [address])
-  const { loaded, retry } = useLoaded<IpProfileBody>(ipPath(address))
+  useEffect(() => {
+    if (!address.includes('/')) addRecentQuery({ kind: 'ip', value: address })
+  }, [address])
+  const day = useSignal(pageAddress).query.get('at')
+  const isNetwork = address.includes('/')
   return (
     <>
       <header class="subject">
         <h1 class="subject-name">{address}</h1>
-        <p class="hint">{address.includes(':') ? 'IPv6' : 'IPv4'} address</p>
+        <p class="hint">
+          {address.includes(':') ? 'IPv6' : 'IPv4'} {isNetwork ? 'network' : 'address'}
+        </p>
       </header>
-      <LoadedView loaded={loaded} what="domains on this address" onRetry={retry}>
-        {(body) => <AddressDomains body={body} />}
-      </LoadedView>
+      <div class="stack">
+        {!isNetwork && day === null && <PresentDomains address={address} />}
+        <AddressTimes key={`${address} ${day}`} addresses={address} day={day} />
+      </div>
     </>
+  )
+}
+
+function PresentDomains({ address }: { address: string }) {
+  const { loaded, retry } = useLoaded<IpProfileBody>(ipPath(address))
+  return (
+    <LoadedView loaded={loaded} what="domains on this address" onRetry={retry}>
+      {(body) => <AddressDomains body={body} />}
+    </LoadedView>
   )
 }
 

@@ -3,11 +3,15 @@
 import { useEffect } from 'preact/hooks'
 import { toUnicode } from 'punycode/punycode.es6.js'
 import { useIsLoaded } from '../../client/loaded.ts'
+import { pageAddress } from '../../client/router.ts'
+import { useSignal } from '../../client/signal.ts'
 import { Neighbours, neighboursPath } from './address.tsx'
-import { profilePath } from './data/responses.ts'
+import { profilePath, usesPath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
 import { Overview } from './overview.tsx'
+import { DomainAsOf } from './past/domain-as-of.tsx'
+import { Uses } from './past/uses.tsx'
 import { Redirects, redirectsPath } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
@@ -17,6 +21,7 @@ const TABS = [
   { view: 'history', text: 'DNS history', path: (name: string) => historyPath(name, null) },
   { view: 'neighbours', text: 'Neighbours', path: neighboursPath },
   { view: 'redirects', text: 'Redirects', path: redirectsPath },
+  { view: 'uses', text: 'Used by', path: (name: string) => usesPath(name, null) },
   { view: 'similar', text: 'Similar pages', path: similarPath },
 ] as const
 
@@ -62,11 +67,14 @@ function Tab({ name, tab, isCurrent }: { name: string; tab: (typeof TABS)[number
 }
 
 function DomainView({ name, view }: { name: string; view: string }) {
+  const { query } = useSignal(pageAddress)
+  const day = query.get('at')
   if (view === 'history') return <History name={name} />
   if (view === 'neighbours') return <Neighbours name={name} />
   if (view === 'redirects') return <Redirects name={name} />
+  if (view === 'uses') return <Uses key={query.get('text')} name={name} text={query.get('text')} />
   if (view === 'similar') return <Similar name={name} />
-  return <Overview name={name} />
+  return day === null ? <Overview name={name} /> : <DomainAsOf key={day} name={name} day={day} />
 }
 
 /**

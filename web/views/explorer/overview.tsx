@@ -10,25 +10,11 @@ import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { DataTools } from './data/data-tools.tsx'
-import {
-  type DnsRecord,
-  type DomainProfileBody,
-  ipPath,
-  profilePath,
-  RECORD_TYPES,
-  type RecordType,
-} from './data/responses.ts'
+import { type DomainProfileBody, ipPath, profilePath, RECORD_TYPES } from './data/responses.ts'
 import { recordText } from './history/history-data.ts'
+import { DateForm } from './past/date-form.tsx'
+import { RecordList } from './records.tsx'
 import { WebsiteFacts } from './website-facts.tsx'
-
-type TypeRecordsProps = { type: RecordType; current: { since: string | null; records: DnsRecord[] } | null }
-
-const SOA_PARTS = [
-  ['refresh', 'refresh_seconds'],
-  ['retry', 'retry_seconds'],
-  ['expire', 'expire_seconds'],
-  ['minimum', 'minimum_ttl_seconds'],
-] as const
 
 export function Overview({ name }: { name: string }) {
   const { loaded, retry } = useLoaded<DomainProfileBody>(profilePath(name))
@@ -65,6 +51,9 @@ function Profile({ profile }: { profile: DomainProfileBody }) {
           <AddressList profile={profile} />
           <Accounts profile={profile} />
           <Observed observed={profile.observed} />
+          <Card title="Another day">
+            <DateForm path={profilePath(name)} />
+          </Card>
         </div>
       </div>
       <DataTools
@@ -185,70 +174,7 @@ function CurrentRecords({ profile }: { profile: DomainProfileBody }) {
       title={profile.former_records === null ? 'DNS records' : 'Last DNS records, gone now'}
       aside={<a href={`/domain/${encodeURIComponent(profile.name)}/history`}>History</a>}
     >
-      <dl class="records">
-        {RECORD_TYPES.map((type) => (
-          <TypeRecords key={type} type={type} current={(profile.former_records ?? profile.records)[type]} />
-        ))}
-      </dl>
+      <RecordList name={profile.name} records={profile.former_records ?? profile.records} />
     </Card>
-  )
-}
-
-function TypeRecords({ type, current }: TypeRecordsProps) {
-  return (
-    <div class={current === null || current.records.length === 0 ? 'record-type none' : 'record-type'}>
-      <dt>
-        {type}
-        {current?.since && (
-          <span class="record-age">
-            since <Ago at={current.since} />
-          </span>
-        )}
-      </dt>
-      <dd>
-        {current === null && <span class="hint">never seen</span>}
-        {current?.records.length === 0 && <span class="hint">none now</span>}
-        {current?.records.map((record) => (
-          <RecordLine key={JSON.stringify(record)} type={type} record={record} />
-        ))}
-      </dd>
-    </div>
-  )
-}
-
-function RecordLine({ type, record }: { type: RecordType; record: DnsRecord }) {
-  if (type === 'A' || type === 'AAAA') {
-    const address = String(record.ipv4_address ?? record.ipv6_address)
-    return (
-      <a class="record mono" href={ipPath(address)}>
-        {address}
-      </a>
-    )
-  }
-  if (type === 'TXT') return <span class="record mono wrap">{String(record.text)}</span>
-  if (type === 'SOA') return <SoaRecord record={record} />
-  if (type === 'MX')
-    return (
-      <span class="record mono">
-        <span class="priority">{String(record.priority)}</span> {String(record.mail_server)}
-      </span>
-    )
-  return <span class="record mono">{recordText(type, record)}</span>
-}
-
-function SoaRecord({ record }: { record: DnsRecord }) {
-  const times = SOA_PARTS.filter(([, key]) => record[key] !== undefined).map(
-    ([name, key]) => `${name} ${record[key]} s`,
-  )
-  return (
-    <span class="record">
-      <span class="mono">
-        {String(record.primary_nameserver)} {String(record.admin_email)}
-      </span>
-      <span class="hint soa-times">
-        serial {String(record.serial)}
-        {times.length > 0 && `, ${times.join(', ')}`}
-      </span>
-    </span>
   )
 }

@@ -26,6 +26,7 @@ const DOMAIN_VIEWS: Record<string, string> = {
   neighbours: 'Neighbours of ',
   redirects: 'Redirects of ',
   similar: 'Pages similar to ',
+  uses: 'Who uses ',
 }
 
 const ACCOUNT_TITLES: Record<string, string> = {
@@ -114,8 +115,7 @@ function routeOf(path: string): Route {
   const [, area = '', subject = '', view = ''] = path.split('/').map(decoded)
   if (path === '/') return { title: 'domaindex', view: <Home />, needsAccount: false }
   if (area === 'domain' && subject !== '' && view in DOMAIN_VIEWS) return domainRoute(subject, view)
-  if (area === 'ip' && subject !== '')
-    return { title: subject, view: <AddressPage key={subject} address={subject} />, needsAccount: true, query: subject }
+  if (area === 'ip' && subject !== '') return addressRoute(view === '' ? subject : `${subject}/${view}`)
   if (path in ACCOUNT_TITLES)
     return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
   if (area === 'operator') return { title: 'Operator', view: <OperatorArea path={path} />, needsAccount: true }
@@ -123,6 +123,12 @@ function routeOf(path: string): Route {
     return { title: SIGN_IN_TITLES[path]!, view: <SignInArea path={path} />, needsAccount: false }
   if (area === 'docs') return { title: 'API reference', view: <Reference path={subject} />, needsAccount: false }
   return { title: 'Not found', view: <NotFound />, needsAccount: false }
+}
+
+/** `address`: an address or a network. */
+function addressRoute(address: string): Route {
+  const view = <AddressPage key={address} address={address} />
+  return { title: address, view, needsAccount: true, query: address }
 }
 
 function domainRoute(name: string, view: string): Route {

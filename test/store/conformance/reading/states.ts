@@ -23,7 +23,7 @@ import {
 import { walkHistory } from './paging.ts'
 
 const ONE = name('one.example')
-const EMPTY = { states: [], total: 0, more: false }
+const EMPTY = { states: [], total: 0, more: false, absent_since: null }
 
 /** The states of one type, newest first: the minute of each first observation, and its records. */
 async function statesOf(store: Store, type: RecordType): Promise<[number, unknown[]][]> {

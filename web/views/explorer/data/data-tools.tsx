@@ -9,9 +9,9 @@ import { spreadsheetRow } from '../../../../src/values/csv.ts'
 
 type CsvRow = Record<string, string | number>
 
-type DataToolsProps = { name: string; call: ApiCall; json: unknown; rows: () => CsvRow[] }
+type DataToolsProps = { name: string; call: ApiCall | null; json: unknown; rows: () => CsvRow[] }
 
-/** `name`: the name of the files without extension. */
+/** `name`: the name of the files without extension. `call` null: programs have no such call. */
 export function DataTools({ name, call, json, rows }: DataToolsProps) {
   const file = name.replace(/[^\w.-]/g, '_')
   return (
@@ -25,23 +25,29 @@ export function DataTools({ name, call, json, rows }: DataToolsProps) {
         </Button>
         <span class="hint">of what is shown, free</span>
       </div>
-      <Disclosure
-        summary={
-          <>
-            <Icon name="code" /> Repeat this call from a program
-          </>
-        }
-      >
-        {() => (
-          <>
-        <CodeVariants variants={snippetsOf(window.location.origin, call)} />
-        <p class="hint">
-          Put a token from <a href="/account/tokens">your tokens</a> into the variable <code>DOMAINDEX_TOKEN</code>.
-        </p>
-          </>
-        )}
-      </Disclosure>
+      {call !== null && <CallCode call={call} />}
     </footer>
+  )
+}
+
+function CallCode({ call }: { call: ApiCall }) {
+  return (
+    <Disclosure
+      summary={
+        <>
+          <Icon name="code" /> Repeat this call from a program
+        </>
+      }
+    >
+      {() => (
+        <>
+          <CodeVariants variants={snippetsOf(window.location.origin, call)} />
+          <p class="hint">
+            Put a token from <a href="/account/tokens">your tokens</a> into the variable <code>DOMAINDEX_TOKEN</code>.
+          </p>
+        </>
+      )}
+    </Disclosure>
   )
 }
 

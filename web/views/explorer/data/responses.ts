@@ -24,7 +24,9 @@ export type Characteristics = {
   social_accounts: SocialAccount[] | null
 }
 
-export type RecordsByType = Record<RecordType, { since: string | null; records: DnsRecord[] } | null>
+/** `last_seen`: only as of a day; null: unknown. */
+type TypeState = { since: string | null; last_seen?: string | null; records: DnsRecord[] }
+export type RecordsByType = Record<RecordType, TypeState | null>
 
 /** `requested`: the host of the address, if nothing is on record for it. `former_records`: of a name that is gone. */
 export type DomainProfileBody = {
@@ -37,6 +39,13 @@ export type DomainProfileBody = {
   former_records: RecordsByType | null
   address_count: number
   addresses: { ip: string; since: string; neighbours: number }[]
+}
+
+/** As of a day. Null: not on record. */
+export type DomainAsOfBody = Omit<DomainProfileBody, 'lookup' | 'addresses'> & {
+  at: string
+  lookup: Pick<Characteristics, 'has_website' | 'redirect_to_domain' | 'ip'>
+  addresses: { ip: string; since: string | null }[]
 }
 
 export type IpProfileBody = {
@@ -53,6 +62,9 @@ export type HistoryBody = {
   result: Record<string, HistoryState[]>
 }
 
+/** The stay of a domain on an address: the first and the last time of an uninterrupted one. */
+export type AddressTimeRow = { target: string; ip: string; first_seen: string; last_seen: string }
+
 export type NeighbourRow = { target: string; ip: string; since: string }
 
 /** A page of /redirect or /reverseip. */
@@ -66,6 +78,27 @@ export function profilePath(name: string): string {
 
 export function ipPath(address: string): string {
   return `/ip/${address}`
+}
+
+/** The use of a host or a text by a domain: the first and the last time of an uninterrupted one. */
+export type UseRow = { target: string; type: string; priority: number | null; first_seen: string; last_seen: string }
+
+/** `text`: the parts of a TXT record as JSON; null: who uses the host. */
+export function usesPath(host: string, text: string | null, next: string | null = null): string {
+  return endpointPath('uses', { ...(text === null ? { host } : { text }), ...(next !== null && { next }) })
+}
+
+/** `day`: `YYYY-MM-DD`. */
+export function domainAsOfPath(name: string, day: string): string {
+  return `${profilePath(name)}?at=${encodeURIComponent(day)}`
+}
+
+/** `addresses`: an address or a network. `day` null: present and past. */
+export function addressTimesPath(addresses: string, day: string | null, next: string | null): string {
+  const isProfile = day === null && !addresses.includes('/')
+  const network = isProfile ? `${addresses}/${addresses.includes(':') ? 128 : 32}` : addresses
+  const query = new URLSearchParams({ ...(day !== null && { at: day }), ...(next !== null && { next }) }).toString()
+  return query === '' ? ipPath(network) : `${ipPath(network)}?${query}`
 }
 
 /** The path of an endpoint for sessions. */

@@ -37,7 +37,7 @@ export function snippetsOf(origin: string, { path, parameters }: ApiCall): (read
 
 function bearerSnippets(url: string): (readonly [string, string])[] {
   return [
-    ['curl', `curl ${url} \\\n  -H "Authorization: Bearer $DOMAINDEX_TOKEN"`],
+    ['curl', `curl ${url.includes('?') ? `'${url}'` : url} \\\n  -H "Authorization: Bearer $DOMAINDEX_TOKEN"`],
     [
       'TypeScript',
       `const response = await fetch(${JSON.stringify(url)}, {\n` +

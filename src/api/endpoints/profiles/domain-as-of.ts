@@ -1,0 +1,154 @@
+/** The response of GET /domain/NAME with `at`: what a store that ended at a moment would show of the DNS of a domain. */
+
+import type { IpStatus } from '../../../apply/crawl-state.ts'
+import { addressesIn, type DnsAsOf, readDnsAsOf, readFirstSeen, type StateAsOf } from '../../../export/as-of.ts'
+import type { DomainProfile, FactsReader } from '../../../store/port/store.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../../../values/records/dns-record.ts'
+import { formatInstant, type Instant } from '../../../values/time.ts'
+import { RECORD_SCHEMAS } from '../dnshistory.ts'
+import type { EndpointResult } from '../endpoint.ts'
+import { KnownCharacteristicsSchema, knownCharacteristicsJson } from '../lookup.ts'
+import {
+  AddressSchema,
+  CostSchema,
+  DomainSchema,
+  exactObject,
+  type JsonSchema,
+  nullable,
+  Type,
+  UtcInstantSchema,
+} from '../schema.ts'
+
+/** The maximum number of addresses in a response. */
+const MAX_ADDRESSES = 100
+
+/** Facts that are kept of the present only. A certificate may be newer than the time of the website. */
+const UNKNOWN = { ssl: null, redirect_count: null, reverse_ip_count: null }
+
+const CharacteristicsSchema = exactObject({
+  ...(KnownCharacteristicsSchema as { properties: Record<string, JsonSchema> }).properties,
+  ...Object.fromEntries(Object.keys(UNKNOWN).map((key) => [key, Type.Null({ description: 'Not kept of the past.' })])),
+})
+
+const RecordsSchema = exactObject(
+  Object.fromEntries(
+    RECORD_TYPES.map((type) => [
+      type,
+      nullable(
+        exactObject({
+          since: UtcInstantSchema,
+          last_seen: nullable(
+            UtcInstantSchema,
+            'When they were last observed, without an interruption. After `at`: they were observed before and after it.',
+          ),
+          records: Type.Array(RECORD_SCHEMAS[type]),
+        }),
+        'The newest records that were first observed by `at`; null if there are none.',
+      ),
+    ]),
+  ),
+)
+
+export const DomainAsOfSchema = exactObject({
+  name: DomainSchema,
+  requested: nullable(
+    DomainSchema,
+    'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
+  ),
+  at: UtcInstantSchema,
+  observed: exactObject({
+    dns: nullable(UtcInstantSchema, 'When DNS was last observed; null if it was also observed after `at`.'),
+    web: nullable(UtcInstantSchema, 'When the website was last observed; null if that was after `at`, or never.'),
+  }),
+  lookup: CharacteristicsSchema,
+  redirects_to: nullable(exactObject({ target: DomainSchema }), 'Null if the website was observed after `at`.'),
+  records: RecordsSchema,
+  former_records: nullable(RecordsSchema, 'The last records of a name that did not exist (`ip` is `nxdomain`).'),
+  address_count: Type.Integer({ minimum: 0, description: 'The number of addresses.' }),
+  addresses: Type.Array(
+    exactObject({
+      ip: AddressSchema,
+      since: nullable(UtcInstantSchema, 'Null if more than 1,000 states would have to be read.'),
+      neighbours: Type.Null({ description: 'Not counted for the past: `/ip/ADDRESS?at=` lists them.' }),
+    }),
+    { maxItems: MAX_ADDRESSES, description: 'The first 100 addresses in `records`, in the order of `/reverseip`.' },
+  ),
+  cost: CostSchema,
+})
+
+/** Null if nothing that the store keeps shows that the name was known by the moment. */
+export async function readDomainAsOf(
+  facts: FactsReader,
+  name: DomainName,
+  requested: DomainName | null,
+  moment: Instant,
+): Promise<EndpointResult | null> {
+  const profile = await facts.domainProfile(name, 0)
+  if (profile === null) return null
+  const { lookup } = profile
+  const dns = await readDnsAsOf(facts, name, moment)
+  const isDnsKnown = lookup.dns !== null && lookup.dns <= moment
+  const isWebKnown = lookup.web !== null && lookup.web <= moment
+  if (!isDnsKnown && !isWebKnown && Object.keys(dns.states).length === 0) return null
+  const ip = isDnsKnown ? lookup.ip : ipOf(dns)
+  const isAbsent = ip === 'nxdomain'
+  const addresses = isAbsent || ip === 'servfail' ? [] : addressesOf(dns)
+  const shown = addresses.slice(0, MAX_ADDRESSES)
+  const firstSeen = await readFirstSeen(facts, name, shown, moment)
+  const rows = shown.map((address) => {
+    const since = firstSeen.get(address) ?? null
+    return `{"ip":"${address}","since":${instantJson(since)},"neighbours":null}`
+  })
+  const records = recordsJson(dns.states)
+  const observed = { dns: isDnsKnown ? lookup.dns : null, web: isWebKnown ? lookup.web : null }
+  const target = isWebKnown && profile.redirects_to !== null ? { target: profile.redirects_to } : null
+  const body =
+    `{"name":"${name}","requested":${JSON.stringify(requested)},"at":${instantJson(moment)},` +
+    `"observed":{"dns":${instantJson(observed.dns)},"web":${instantJson(observed.web)}},` +
+    `"lookup":${characteristicsJson(profile, { ...observed, ip }, dns)},"redirects_to":${JSON.stringify(target)},` +
+    `"records":${isAbsent ? recordsJson({}) : records},"former_records":${isAbsent ? records : 'null'},` +
+    `"address_count":${addresses.length},"addresses":[${rows.join()}],"cost":1}`
+  return { body: [body], lastObserved: null }
+}
+
+/** `ip` of a moment after which DNS was observed again. A failed look-up of the past is not kept, and not shown. */
+function ipOf({ states, exists }: DnsAsOf): IpStatus | null {
+  if (exists !== true) return exists === false ? 'nxdomain' : null
+  const [v4, v6] = [hasRecords(states.A), hasRecords(states.AAAA)]
+  if (v4 && v6) return 'both'
+  if (v4 || v6) return v4 ? 'v4only' : 'v6only'
+  return states.A === undefined && states.AAAA === undefined ? null : 'noip'
+}
+
+function hasRecords(state: StateAsOf | undefined): boolean {
+  return state !== undefined && state.records !== '[]'
+}
+
+function addressesOf({ states: { A, AAAA } }: DnsAsOf): IpAddress[] {
+  return [...addressesIn(A?.records ?? '[]'), ...addressesIn(AAAA?.records ?? '[]')].sort(compareAddresses)
+}
+
+type Known = { dns: Instant | null; web: Instant | null; ip: IpStatus | null }
+
+/** The characteristics of /lookup with null for what is unknown. */
+function characteristicsJson({ lookup }: DomainProfile, { dns, web, ip }: Known, { states }: DnsAsOf): string {
+  const found = JSON.parse(knownCharacteristicsJson({ ...lookup, dns, web, ip, ssl: 'nocert' })) as object
+  const isOnlyDns = ip === 'noip' && RECORD_TYPES.some((type) => hasRecords(states[type]))
+  return JSON.stringify({ ...found, only_dns_no_web: ip === null ? null : isOnlyDns ? 'yes' : 'no', ...UNKNOWN })
+}
+
+function recordsJson(states: Partial<Record<RecordType, StateAsOf>>): string {
+  const members = RECORD_TYPES.map((type) => {
+    const state = states[type]
+    if (state === undefined) return `"${type}":null`
+    const { first_seen, last_seen, records } = state
+    return `"${type}":{"since":${instantJson(first_seen)},"last_seen":${instantJson(last_seen)},"records":${records}}`
+  })
+  return `{${members.join()}}`
+}
+
+function instantJson(instant: Instant | null): string {
+  return instant === null ? 'null' : `"${formatInstant(instant)}Z"`
+}

@@ -1,0 +1,99 @@
+/**
+ * /app/api/uses: the domains that use a host as name server, mail host or alias, or that have a TXT record, and when. A
+ * call of the web page; programs ask the DNSDB API.
+ */
+
+import type { HostType, InverseQuery, InverseSpan } from '../../../store/port/inverse.ts'
+import { yieldToEventLoop } from '../../../store/shared/event-loop.ts'
+import { parseHostName } from '../../../values/records/host-name.ts'
+import { formatInstant } from '../../../values/time.ts'
+import { ApiError } from '../../http/errors.ts'
+import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { requireCompleteIndex } from '../pdns.ts'
+import { DEFAULT_PAGE_ROWS, exactObject, nullable, PageMetaSchemas, PageParameterSchemas, Type } from '../schema.ts'
+import { AddressTimesSchema } from './address-times.ts'
+
+/** The records by which a domain uses a host. An SOA repeats a name server. */
+const USES = ['NS', 'MX', 'CNAME'] as const satisfies readonly HostType[]
+const SPANS_PER_READ = 1_000
+const MAX_READS = 60
+
+const { target, first_seen, last_seen } = (
+  AddressTimesSchema.properties.result as unknown as { items: typeof AddressTimesSchema }
+).items.properties
+
+export const uses: Endpoint = {
+  name: 'uses',
+  summary: 'The domains that use a host or a TXT record',
+  description: 'With `host`, by NS, MX and CNAME records; with `text`, by a TXT record with exactly these parts.',
+  envelope: 'top',
+  parameters: Type.Object({
+    host: Type.Optional(Type.String({ description: 'A host name.' })),
+    text: Type.Optional(Type.String({ description: 'The `parts` of a TXT record, a JSON array of strings.' })),
+    ...PageParameterSchemas,
+  }),
+  response: exactObject({
+    meta: exactObject({ ...PageMetaSchemas }),
+    result: Type.Array(
+      exactObject({
+        target: target!,
+        type: Type.String(),
+        priority: nullable(Type.Integer(), 'Of an MX record.'),
+        first_seen: first_seen!,
+        last_seen: last_seen!,
+      }),
+    ),
+  }),
+  file: null,
+  errors: ['value_invalid', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch', 'no_data', 'index_incomplete'],
+  async handle(call) {
+    const { parameters, caller, inverse } = call
+    const query = readUsed(parameters)
+    const maxLimit = caller.limits.pageRows
+    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
+    const scope: CursorScope = { endpoint: 'uses', query: JSON.stringify(query), type: '' }
+    const next = readNextParameter(call)
+    let position: Uint8Array | null =
+      next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+    await requireCompleteIndex(inverse)
+    const spans: InverseSpan[] = []
+    for (let reads = 0; reads < MAX_READS && spans.length < limit; reads++) {
+      const page = await inverse.spans(query, {}, position, Math.min(SPANS_PER_READ, limit - spans.length))
+      spans.push(...page.spans)
+      position = page.position
+      if (position === null) break
+      await yieldToEventLoop()
+    }
+    if (spans.length === 0 && position === null && next === null)
+      throw new ApiError('no_data', { msg: 'No domain is on record that uses this.' })
+    const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
+    const rows = spans.map(({ name, data, first, last }) => {
+      const times = `"first_seen":"${formatInstant(first)}Z","last_seen":"${formatInstant(last)}Z"`
+      return `{"target":"${name}","type":"${data.type}","priority":${data.type === 'MX' ? data.priority : null},${times}}`
+    })
+    const meta = `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
+    return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+  },
+}
+
+/** What is used. Throws `value_invalid` unless there is either a host or a text. */
+function readUsed(parameters: Parameters): InverseQuery {
+  const hostText = readTextParameter(parameters, 'host', 'value_invalid')
+  const text = readTextParameter(parameters, 'text', 'value_invalid')
+  const host = hostText === null ? null : parseHostName(hostText)
+  if (host !== null && text === null) return { by: 'hosts', host, match: 'exact', types: USES }
+  const parts = text === null || hostText !== null ? null : parseParts(text)
+  if (parts !== null) return { by: 'text', parts }
+  throw new ApiError('value_invalid', { msg: 'Send either "host", a host name, or "text", a JSON array of strings.' })
+}
+
+function parseParts(text: string): string[] | null {
+  try {
+    const parts: unknown = JSON.parse(text)
+    return Array.isArray(parts) && parts.length > 0 && parts.every((part) => typeof part === 'string') ? parts : null
+  } catch {
+    return null
+  }
+}

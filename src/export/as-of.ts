@@ -1,0 +1,211 @@
+/**
+ * What a store that ended at a moment would show: the records of a name, whether it existed, and who was on addresses.
+ * docs/decisions/0058-as-of-a-date.md says what is exact.
+ */
+
+import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
+import type { InverseReader, InverseSpan, TimeFence } from '../store/port/inverse.ts'
+import type { FactsReader, History, PastState } from '../store/port/store.ts'
+import { yieldToEventLoop } from '../store/shared/event-loop.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { IpAddress } from '../values/ip-address.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
+import type { Instant } from '../values/time.ts'
+
+/** The newest interruptions of a state that are considered. */
+const MAX_INTERRUPTIONS = 1_000
+/** States that are read for the first times of addresses: at once, and in total. */
+const STATES_PER_READ = 100
+const MAX_STATES = 1_000
+
+/**
+ * The newest state that began by a moment. `records`: JSON. `last_seen`: when it was last observed in the uninterrupted
+ * time that the moment is in, or follows. After the moment: it was observed before and after it. Null: unknown.
+ */
+export type StateAsOf = { first_seen: Instant; last_seen: Instant | null; records: string }
+/** `exists`: whether the name existed at the moment; null if nothing that the store keeps says it. */
+export type DnsAsOf = { states: Partial<Record<RecordType, StateAsOf>>; exists: boolean | null }
+
+/**
+ * Reads the DNS of a name as of a moment. The reads are in an order in which a write between them makes a time shorter,
+ * never longer: clocks before states, and states before their interruptions.
+ */
+export async function readDnsAsOf(facts: FactsReader, name: DomainName, moment: Instant): Promise<DnsAsOf> {
+  const [clocks] = await facts.partClocks([name])
+  const found = await facts.history(name, RECORD_TYPES, moment + 1, 1)
+  const states: DnsAsOf['states'] = {}
+  const evidence = await Promise.all(
+    RECORD_TYPES.map(async (type): Promise<Evidence | null> => {
+      const [state] = found[type].states
+      if (state === undefined) return null
+      const last = state.last_confirmed ?? Math.max(state.first_seen, clocks![CLOCK_INDEX[type]]!)
+      const last_seen = await lastSeenOf(facts, name, type, { ...state, last }, moment)
+      const { first_seen, records } = state
+      states[type] = { first_seen, last_seen, records }
+      const absent = state.last_confirmed === null ? found[type].absent_since : null
+      return { first_seen, last_seen, last, isEmpty: records === '[]', absent }
+    }),
+  )
+  const known = evidence.filter((each) => each !== null)
+  return { states, exists: existsAt(known, moment) }
+}
+
+/**
+ * `last`: when the state was last observed. `absent`: when the name was first observed not to exist since then, if no
+ * other state followed.
+ */
+type Evidence = Pick<StateAsOf, 'first_seen' | 'last_seen'> & {
+  last: Instant
+  isEmpty: boolean
+  absent: Instant | null
+}
+
+/** The end of the uninterrupted time in which a state was observed, and which `moment` is in or follows. */
+async function lastSeenOf(
+  facts: FactsReader,
+  name: DomainName,
+  type: RecordType,
+  { first_seen, last }: { first_seen: Instant; last: Instant },
+  moment: Instant,
+): Promise<Instant | null> {
+  if (last <= moment) return last
+  const cuts = await facts.interruptions(name, type, last + 1, MAX_INTERRUPTIONS)
+  const later = cuts.filter(({ seen_again }) => seen_again > moment && seen_again > first_seen)
+  if (later.length === MAX_INTERRUPTIONS) return null
+  return later.at(-1)?.last_seen ?? last
+}
+
+/**
+ * Records that were observed before and after a moment, without an interruption, show that the name existed at it. So do
+ * records before the first observation that it does not exist. It did not exist if that was the newest of all.
+ */
+function existsAt(evidence: readonly Evidence[], moment: Instant): boolean | null {
+  let newestSeen = 0
+  let newestAbsent = 0
+  for (const { first_seen, last_seen, last, isEmpty, absent } of evidence) {
+    if (!isEmpty && last_seen !== null && last_seen >= moment) return true
+    if (absent !== null && last <= moment && moment < absent) return true
+    newestSeen = Math.max(newestSeen, first_seen, last_seen !== null && last_seen <= moment ? last_seen : 0)
+    newestAbsent = Math.max(newestAbsent, absent ?? 0)
+  }
+  return newestAbsent > newestSeen ? false : null
+}
+
+/**
+ * When a name was first seen on each of its addresses at a moment. An address is missing if the history up to then has
+ * too many states.
+ */
+export async function readFirstSeen(
+  facts: FactsReader,
+  name: DomainName,
+  addresses: readonly IpAddress[],
+  moment: Instant,
+): Promise<Map<IpAddress, Instant>> {
+  const firstSeen = new Map<IpAddress, Instant>()
+  for (const type of ['A', 'AAAA'] as const) {
+    const wanted = addresses.filter((address) => address.includes(':') === (type === 'AAAA'))
+    if (wanted.length === 0) continue
+    let before = moment + 1
+    for (let read = 0; ; read += STATES_PER_READ) {
+      const { states, more } = (await facts.history(name, [type], before, STATES_PER_READ))[type]
+      for (const { first_seen, records } of states)
+        for (const address of addressesIn(records)) if (wanted.includes(address)) firstSeen.set(address, first_seen)
+      before = states.at(-1)?.first_seen ?? 0
+      if (!more) break
+      if (read + STATES_PER_READ < MAX_STATES) continue
+      for (const address of wanted) firstSeen.delete(address)
+      break
+    }
+  }
+  return firstSeen
+}
+
+/** The addresses of the JSON of A or AAAA records. */
+export function addressesIn(records: string): IpAddress[] {
+  const parsed = JSON.parse(records) as { ipv4_address?: IpAddress; ipv6_address?: IpAddress }[]
+  return parsed.map(({ ipv4_address, ipv6_address }) => (ipv4_address ?? ipv6_address)!)
+}
+
+/** Addresses from `first` to `last`, at a moment or in a time. Both ends of a time are included; null: open. */
+export type AddressQuestion = { first: IpAddress; last: IpAddress } & (
+  | { at: Instant }
+  | { from: Instant | null; to: Instant | null }
+)
+/** `position`: where the next page starts; null at the end. A page may be short, and even empty, before the end. */
+export type AddressPage = { spans: InverseSpan[]; position: Uint8Array | null }
+
+/** Spans that are read at once, and reads of one page. */
+const SPANS_PER_READ = 1_000
+const MAX_READS = 60
+/** Names of one page whose state is read, and how many of them at once. */
+const MAX_CHECKS = 2_000
+const CHECKS_AT_ONCE = 50
+
+/** Reads a page of the names on addresses, in the order of address, name and time. */
+export async function readAddressPage(
+  { facts, inverse }: { facts: FactsReader; inverse: InverseReader },
+  question: AddressQuestion,
+  after: Uint8Array | null,
+  limit: number,
+): Promise<AddressPage> {
+  const { first, last } = question
+  const moment = 'at' in question ? question.at : null
+  const fence = fenceOf(question)
+  const spans: InverseSpan[] = []
+  let position = after
+  let checks = 0
+  for (let reads = 0; reads < MAX_READS && spans.length < limit && checks < MAX_CHECKS; reads++) {
+    const count = Math.min(SPANS_PER_READ, limit - spans.length, moment === null ? limit : MAX_CHECKS - checks)
+    const page = await inverse.spans({ by: 'addresses', first, last }, fence, position, count)
+    if (moment === null) spans.push(...page.spans)
+    else {
+      checks += page.spans.filter((span) => span.last < moment).length
+      spans.push(...(await shownAt(facts, page.spans, moment)))
+    }
+    position = page.position
+    if (position === null) break
+    await yieldToEventLoop()
+  }
+  return { spans, position }
+}
+
+function fenceOf(question: AddressQuestion): TimeFence {
+  if ('at' in question) return { firstBefore: question.at + 1 }
+  const { from, to } = question
+  return { ...(to !== null && { firstBefore: to + 1 }), ...(from !== null && { lastAfter: from - 1 }) }
+}
+
+/** Those of some spans that began by a moment which a store that ended then would show. */
+async function shownAt(
+  facts: FactsReader,
+  spans: readonly InverseSpan[],
+  moment: Instant,
+): Promise<readonly InverseSpan[]> {
+  const shown: InverseSpan[] = []
+  for (let start = 0; start < spans.length; start += CHECKS_AT_ONCE) {
+    const some = spans.slice(start, start + CHECKS_AT_ONCE)
+    const checks = await Promise.all(some.map((span) => span.last >= moment || wasNewest(facts, span, moment)))
+    shown.push(...some.filter((_, index) => checks[index]))
+  }
+  return shown
+}
+
+/**
+ * Whether the newest observation of its type by a moment showed the address of a span that ended before, in that span,
+ * and the name is not known to have been absent since.
+ */
+async function wasNewest(facts: FactsReader, span: InverseSpan, moment: Instant): Promise<boolean> {
+  const { name, first, last } = span
+  const data = span.data as Extract<InverseSpan['data'], { address: IpAddress }>
+  const found = (await facts.history(name, [data.type], moment + 1, 1))[data.type]
+  const [state] = found.states
+  if (state === undefined || last < state.first_seen || !addressesIn(state.records).includes(data.address)) return false
+  if (isAbsentAt(found, state, moment)) return false
+  if (state.last_confirmed === last) return true
+  const [cut] = await facts.interruptions(name, data.type, moment + 1, 1)
+  return cut === undefined || cut.seen_again <= first
+}
+
+function isAbsentAt({ absent_since }: History, { last_confirmed }: PastState, moment: Instant): boolean {
+  return last_confirmed === null && absent_since !== null && absent_since <= moment
+}

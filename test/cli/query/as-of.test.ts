@@ -1,0 +1,58 @@
+/** `domaindex domain` and `domaindex ip`: records as of a date, and who was on addresses, from the local store. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { folderOf } from '../run.ts'
+
+const EXAMPLE = new URL('../../../docs/example.jsonl', import.meta.url).pathname
+const { run } = folderOf({ after })
+
+before(async () => {
+  assert.equal((await run(['import', '-'], { input: readFileSync(EXAMPLE, 'utf8') })).code, 0)
+})
+
+const rowsOf = async (...args: string[]) => {
+  const { code, stdout, stderr } = await run(args)
+  return { code, stderr, rows: stdout.trim().split('\n').filter(Boolean) }
+}
+
+test('domain --at prints the records that were the newest on that date, and domain those of now', async () => {
+  const past = await rowsOf('domain', 'example.com', '--at', '2025-06-01', '--csv')
+  assert.deepEqual(past.rows.slice(0, 3), [
+    'query,ip,type,since,last_seen,record',
+    'example.com,v4only,A,2025-03-01T04:20:00Z,2025-03-01T04:20:00Z,192.0.2.10',
+    'example.com,v4only,MX,2025-03-01T04:20:00Z,2025-03-01T04:20:00Z,10 mx.example.net',
+  ])
+  const now = await rowsOf('domain', 'https://www.example.com/', '--fields', 'query,type,records')
+  assert.equal(now.rows[0], '{"query":"example.com","type":"A","records":[{"ipv4_address":"198.51.100.7"}]}')
+  assert.match(now.stderr, /www\.example\.com/)
+})
+
+test('ip prints who was on an address or a network, now and in the past, or in a time', async () => {
+  const fields = ['--fields', 'query,target,first_seen']
+  const network = await rowsOf('ip', '192.0.2.0/24', ...fields)
+  assert.deepEqual(network.rows, [
+    '{"query":"192.0.2.0/24","target":"example.com","first_seen":"2025-03-01T04:20:00Z"}',
+  ])
+  const address = await rowsOf('ip', '198.51.100[.]7', '--fields', 'target')
+  assert.equal(address.rows.length, 3)
+  assert.deepEqual((await rowsOf('ip', '2001:db8::/32', '--at', '2025-01-01', '--fields', 'target')).rows, [
+    '{"target":"neighbour.example"}',
+  ])
+  assert.equal((await rowsOf('ip', '192.0.2.10', '--from', '2026-01-01')).code, 3)
+})
+
+test('a page of rows continues with the options of its time', async () => {
+  const { stderr, rows } = await rowsOf('ip', '198.51.100.7', '--to', '2026-11-19', '--limit', '1', '--json')
+  assert.deepEqual([rows.length, stderr.includes('continue with --to 2026-11-19 --next ')], [1, true])
+})
+
+test('wrong times and queries are refused', async () => {
+  assert.match(
+    (await rowsOf('ip', '192.0.2.1', '--at', '2026-01-01', '--to', '2026-02-01')).stderr,
+    /cannot be used with/,
+  )
+  assert.match((await rowsOf('domain', 'example.com', '--at', 'today')).stderr, /"at" must be a valid day/)
+  assert.match((await rowsOf('ip', 'example.com')).stderr, /neither a domain nor one address/)
+})

@@ -1,0 +1,96 @@
+/** The card with the domains that were on an address or a network, and when: at a day, or present and past. */
+
+import { useState } from 'preact/hooks'
+import { Button } from '../../../parts/button.tsx'
+import { Card } from '../../../parts/card.tsx'
+import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { formatCount } from '../../../parts/numbers.ts'
+import { Table } from '../../../parts/table.tsx'
+import { Day } from '../../../parts/time.tsx'
+import { DataTools } from '../data/data-tools.tsx'
+import { usePages } from '../data/pages.ts'
+import { type AddressTimeRow, addressTimesPath, ipPath, profilePath } from '../data/responses.ts'
+import { DateForm } from './date-form.tsx'
+
+type Question = { addresses: string; day: string | null }
+
+/** `addresses`: an address or a network. `day`: null for present and past, which costs a call of its own. */
+export function AddressTimes({ addresses, day }: Question) {
+  const [isOpen, setIsOpen] = useState(day !== null || addresses.includes('/'))
+  return (
+    <>
+      {isOpen ? (
+        <LoadedTimes addresses={addresses} day={day} />
+      ) : (
+        <Card title="Over time">
+          <p class="hint">Every domain that was ever seen on this address, with the first and the last day.</p>
+          <Button onClick={() => setIsOpen(true)}>Show past neighbours (1 call)</Button>
+        </Card>
+      )}
+      <Card title="Another day">
+        <DateForm path={ipPath(addresses)} day={day} />
+      </Card>
+    </>
+  )
+}
+
+function LoadedTimes({ addresses, day }: Question) {
+  const pathOf = (cursor: string | null) => addressTimesPath(addresses, day, cursor)
+  const { rows, next, isLoading, error, more, retry } = usePages<AddressTimeRow>(pathOf)
+  const title = day === null ? 'Over time' : `As of the end of ${day}`
+  return (
+    <Card title={title} aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
+      {rows === null && error === null && <Loading what="past neighbours" />}
+      {rows !== null && rows.length === 0 && next !== null && (
+        <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>
+      )}
+      {rows !== null && rows.length > 0 && (
+        <TimeRows rows={rows} isNetwork={addresses.includes('/')} name={addresses} />
+      )}
+      {error !== null && <ErrorBox error={error} onRetry={retry} />}
+      {next !== null && error === null && rows !== null && (
+        <Button onClick={more} isBusy={isLoading}>
+          Load more (1 call)
+        </Button>
+      )}
+      {rows !== null && (
+        <DataTools
+          name={`${addresses}-${day ?? 'times'}`}
+          call={{ path: pathOf(null), parameters: null }}
+          json={rows}
+          rows={() => rows}
+        />
+      )}
+    </Card>
+  )
+}
+
+function TimeRows({ rows, isNetwork, name }: { rows: readonly AddressTimeRow[]; isNetwork: boolean; name: string }) {
+  return (
+    <Table
+      caption={`Domains that were on ${name}`}
+      isDense
+      keyOf={({ target, ip, first_seen }) => `${target} ${ip} ${first_seen}`}
+      rows={rows}
+      columns={[
+        {
+          name: 'Domain',
+          cell: ({ target, ip }) => (
+            <>
+              <a href={profilePath(target)}>{target}</a>
+              {isNetwork && (
+                <div>
+                  <a class="mono" href={ipPath(ip)}>
+                    {ip}
+                  </a>
+                </div>
+              )}
+            </>
+          ),
+        },
+        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
+        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+      ]}
+    />
+  )
+}
