@@ -18,7 +18,10 @@ suite('domaindex index', { concurrency: 2 }, () => {
     assert.equal((await run(['import', '-'], { input: lines(40) })).code, 0)
     const first = await run(['index'])
     assert.equal(first.stderr, '')
-    assert.match(first.stdout, /^indexed 40 pages, 10 documents \(\d+\.\d s, \d+ pages\/s\)\nmerged the inverse index into \d+ runs\n$/)
+    assert.match(
+      first.stdout,
+      /^indexed 40 pages, 10 documents \(\d+\.\d s, \d+ pages\/s\)\nmerged the inverse index into \d+ runs\n$/,
+    )
     assert.equal(first.code, 0)
     await withStore(async (store) => {
       const rows = await openSimilarityService(store).similar('n3.example' as DomainName, 3)
