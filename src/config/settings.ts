@@ -192,8 +192,9 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     name: 'DOMAINDEX_INDEX',
     defaultText: 'on',
     meaning:
-      'Whether `serve` maintains the /similar index, in a child process. ' +
-      'If several servers share a store, one maintains the index and the others are on standby.',
+      'Whether `serve` maintains the /similar index and the inverse index, in a child process. ' +
+      'If no process does, look-ups of data become slow. ' +
+      'If several servers share a store, one maintains the indexes and the others are on standby.',
     allowed: 'on or off',
     parse: parseSwitch,
   },
