@@ -20,7 +20,7 @@ const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
 
 const engineFolders = globSync('*/', { cwd: SOURCE })
   .map((folder) => basename(folder))
-  .filter((folder) => !['port', 'shared', 'ledger'].includes(folder))
+  .filter((folder) => !['port', 'shared', 'ledger', 'inverse'].includes(folder))
 
 test('each folder of an engine exports one engine, and the table has one row for each', async () => {
   const exported = await Promise.all(
