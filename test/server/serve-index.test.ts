@@ -59,7 +59,7 @@ test('serve maintains the index beside its workers: it follows an import, is res
   }
   const { code, stderr } = await run(['index'])
   assert.deepEqual(
-    [code, stderr.startsWith(`domaindex: ${holder} maintains the indexes (domaindex serve)`)],
+    [code, stderr.startsWith(`domaindex: another process (${holder}) maintains the indexes`)],
     [1, true],
     stderr,
   )

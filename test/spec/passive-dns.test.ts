@@ -151,6 +151,15 @@ test('an address has a line for each domain that was ever on it', async () => {
   assert.deepEqual([missing.status, JSON.parse(missing.text).error], [404, 'no_data'])
 })
 
+test('a network has a line for each domain that was ever on one of its addresses', async () => {
+  const all = await rows('192.0.2.2,31')
+  assert.deepEqual(all, await rows('192.0.2.2'))
+  assert.deepEqual(await rows('192.0.2.0%2F31'), [row('one.example', 'A', '192.0.2.1', NINE, NINE)])
+  assert.deepEqual(await rows('2001:db8::,32'), await rows('2001:db8::1'))
+  const missing = await query('192.0.2.96,28')
+  assert.match(missing.text, /on 192\.0\.2\.96 to 192\.0\.2\.111\./)
+})
+
 test('an address has pages', async () => {
   const first = await query('192.0.2.2?limit=1')
   const cursor = first.headers.get('next-cursor')!
@@ -200,8 +209,8 @@ test('each call costs one unit, and an error of the query none', async () => {
   assert.equal(await remaining('nodot'), start - 2)
   const bad = await query('nodot')
   assert.deepEqual([bad.status, JSON.parse(bad.text).error], [400, 'domain_format'])
-  const range = await query('192.0.2.0%2F24')
-  assert.deepEqual([range.status, JSON.parse(range.text).error], [400, 'domain_format'])
+  const network = await query('192.0.2.0,33')
+  assert.deepEqual([network.status, JSON.parse(network.text).error], [400, 'domain_format'])
 })
 
 test('HEAD has the headers of GET', async () => {

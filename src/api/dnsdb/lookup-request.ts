@@ -3,7 +3,13 @@
 import type { TimeFence } from '../../store/port/inverse.ts'
 import { HOST_TYPES } from '../../store/port/inverse.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
-import { addressFamily, type IpAddress, networkAround, packAddress, parseAddress } from '../../values/ip-address.ts'
+import {
+  addressFamily,
+  type IpAddress,
+  networkAround,
+  packAddress,
+  parseQueryAddress,
+} from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { parseHostName } from '../../values/records/host-name.ts'
 import type { Caller } from '../auth/authenticator.ts'
@@ -57,18 +63,31 @@ function readTypes(text: string | undefined): readonly RecordType[] {
   const known = RECORD_TYPES.find((each) => each === type)
   if (known !== undefined) return [known]
   if (OTHER_TYPES.has(type) || /^TYPE\d{1,5}$/.test(type)) return []
-  throw invalid(`The record type ${JSON.stringify(text)} is unknown: send one such as A, or ANY.`)
+  throw invalid(`The record type ${quoted(text ?? '')} is unknown: send one such as A, or ANY.`)
 }
 
-/** The canonical host of a name in presentation form. Throws `value_invalid`. */
-function readHost(text: string): string {
+/** Characters of a text that an error message repeats. */
+const MAX_QUOTED_CHARACTERS = 80
+
+/** A text from the request for an error message. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text)
+}
+
+/** The canonical host of a name in presentation form; null for one that is too long. Throws `value_invalid`. */
+function readHost(text: string): string | null {
   const host = parseName(text) ?? parseHostName(text)
-  if (host === null) throw invalid(`${JSON.stringify(text)} is no name: send one such as example.com.`)
+  if (host === null && !isTooLong(text)) throw invalid(`${quoted(text)} is not a name: send one such as example.com.`)
   return host
 }
 
-/** A name with an optional wildcard label at one of its ends. Throws `value_invalid`. */
-function readPattern(text: string): { host: string; match: RrsetTarget['match'] } {
+/** Whether a text of plain labels is too long for a name, or one of its labels for a label (RFC 1035, section 2.3.4). */
+function isTooLong(text: string): boolean {
+  return /^(?:[\w-]+\.)*[\w-]+\.?$/.test(text) && /[\w-]{64}|.{254}/.test(text)
+}
+
+/** A name with an optional wildcard label at one of its ends; `host` null: too long. Throws `value_invalid`. */
+function readPattern(text: string): { host: string | null; match: RrsetTarget['match'] } {
   const plain = text.endsWith('.') && text.length > 1 ? text.slice(0, -1) : text
   const isBelow = plain.startsWith('*.')
   const isStarting = plain.endsWith('.*')
@@ -92,9 +111,11 @@ export function readRrsetTarget({ by, value, type, bailiwick }: PathParameters):
     if (zone !== null) throw invalid('A raw lookup takes no bailiwick.')
     return { name: parseName(host), match: 'exact', types, bailiwick: null }
   }
-  if (by !== 'name') throw invalid(`An rrset is looked up by name or raw, not by ${JSON.stringify(by)}.`)
+  if (by !== 'name') throw invalid(`An rrset is looked up by name or raw, not by ${quoted(by)}.`)
   const { host, match } = readPattern(value)
-  return { name: match === 'exact' ? parseName(host) : host, match, types, bailiwick: zone }
+  const isImpossible = host === null || (bailiwick && zone === null)
+  const name = isImpossible ? null : match === 'exact' ? parseName(host) : host
+  return { name, match, types, bailiwick: zone }
 }
 
 /** What `rdata/BY/VALUE[/TYPE]` asks for. Throws `value_invalid`. */
@@ -106,10 +127,10 @@ export function readRdataSearches({ by, value, type }: PathParameters): RdataSea
     return searchesOfData(bytes, types)
   }
   if (by === 'ip') return [readAddresses(value, type)]
-  if (by !== 'name') throw invalid(`Data is looked up by name, ip or raw, not by ${JSON.stringify(by)}.`)
+  if (by !== 'name') throw invalid(`Data is looked up by name, ip or raw, not by ${quoted(by)}.`)
   const { host, match } = readPattern(value)
   const hostTypes = HOST_TYPES.filter((each) => types.includes(each))
-  return hostTypes.length === 0
+  return host === null || hostTypes.length === 0
     ? []
     : [{ query: { by: 'hosts', host, match, types: hostTypes }, priority: null, soa: null }]
 }
@@ -120,13 +141,13 @@ function readAddresses(text: string, type: string | undefined): RdataSearch {
     throw invalid('The type of an address is A, AAAA or ANY.')
   const [firstText = '', lastText, ...more] = text.split('-')
   const [address = '', prefix] = firstText.split(/[,/]/, 2)
-  const start = parseAddress(address)
-  const end = lastText === undefined ? start : parseAddress(lastText)
+  const start = parseQueryAddress(address)
+  const end = lastText === undefined ? start : parseQueryAddress(lastText)
   const problem = 'Send an address, a network such as 192.0.2.0,24, or a range such as 192.0.2.1-192.0.2.9.'
   if (start === null || end === null || more.length > 0 || (prefix !== undefined && lastText !== undefined))
-    throw invalid(`${JSON.stringify(text)} is no address, network or range. ${problem}`)
+    throw invalid(`${quoted(text)} is not an address, a network or a range. ${problem}`)
   if (addressFamily(start) !== addressFamily(end) || Buffer.compare(packAddress(start), packAddress(end)) > 0)
-    throw invalid(`The range ${text} has no addresses: its ends are in the wrong order or of two families.`)
+    throw invalid(`The range ${quoted(text)} has no addresses: its ends are in the wrong order or of two families.`)
   const [first, last] = prefix === undefined ? [start, end] : networkOf(start, prefix)
   return { query: { by: 'addresses', first, last }, priority: null, soa: null }
 }

@@ -5,7 +5,7 @@ import { readTimelines, recordOfSpan, type TypeTimeline } from '../../export/tim
 import type { InverseReader, InverseSpan, TimeFence } from '../../store/port/inverse.ts'
 import type { FactsReader } from '../../store/port/store.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
-import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
+import { type DomainName, parseName, registrableDomain } from '../../values/domain-name.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { formatAbsolutePresentation, formatPresentation } from '../../values/records/presentation.ts'
 import type { Instant } from '../../values/time.ts'
@@ -35,7 +35,7 @@ export type RowReaders = { facts: FactsReader; inverse: InverseReader }
 const MAX_STATES = 1_000
 const MAX_STATES_OF_FOUND = 100
 /** The names that a wildcard may find, and how many are read at once. */
-const MAX_OWNERS = 10_000
+const MAX_OWNERS = 50_000
 const OWNERS_PER_PAGE = 100
 const OWNERS_AT_ONCE = 10
 /** The spans and the pages of spans that one request reads. */
@@ -48,12 +48,27 @@ const MAX_SPANS_PER_PAGE = 1_000
 export async function* rrsetRows(readers: RowReaders, target: RrsetTarget, isAggregated: boolean): RowBatches {
   const { name, match, types } = target
   if (name === null || types.length === 0) return false
+  if (match === 'below' && target.bailiwick?.endsWith(`.${name}`))
+    return yield* zoneRows(readers, target.bailiwick, types, isAggregated)
   if (match !== 'exact') return yield* wildcardRows(readers, name, { ...target, match }, isAggregated)
   const owner = name as DomainName
   if (!isInBailiwick(owner, target.bailiwick)) return false
   const timelines = await readTimelines(readers.facts, owner, types, MAX_STATES)
   yield timelines.flatMap((timeline) => setRows(owner, timeline, isAggregated))
   return timelines.some(({ more }) => more)
+}
+
+/** Of a zone and all names below it. No other name is read, so a client can read a large domain zone by zone. */
+async function* zoneRows(
+  readers: RowReaders,
+  zone: string,
+  types: RrsetTarget['types'],
+  isAggregated: boolean,
+): RowBatches {
+  const all = { types, bailiwick: null }
+  const isCut = yield* rrsetRows(readers, { ...all, name: parseName(zone), match: 'exact' }, isAggregated)
+  const isCutBelow = yield* rrsetRows(readers, { ...all, name: zone, match: 'below' }, isAggregated)
+  return isCut || isCutBelow
 }
 
 type WildcardTarget = RrsetTarget & { match: 'below' | 'starting' }

@@ -5,11 +5,11 @@ import { readTimelines, recordOfSpan } from '../../export/timelines.ts'
 import { HOST_TYPES, type InverseQuery, type InverseReader, type InverseSpan } from '../../store/port/inverse.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
+import { type Network, parseNetwork, parseQueryAddress } from '../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { formatPresentation } from '../../values/records/presentation.ts'
 import { ApiError } from '../http/errors.ts'
-import { readLimitParameter, readNameParameter, readQueryParameter } from '../http/parameters.ts'
+import { type Parameters, readLimitParameter, readNameParameter, readQueryParameter } from '../http/parameters.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
 import { authorizeHistory, maxStatesOf } from './dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from './endpoint.ts'
@@ -23,14 +23,17 @@ const MAX_READS = 100
 
 export const pdns: Endpoint = {
   name: 'pdns',
-  summary: 'Passive DNS of a name or an address',
+  summary: 'Passive DNS of a name, an address or a network',
   description:
     'Lines of the passive DNS Common Output Format: one for each record and uninterrupted time in which it was seen. A ' +
-    'name has the plan and the ceilings of `/dnshistory`, an address those of `/reverseip`. After its own records, a name ' +
+    'name has the plan and the ceilings of `/dnshistory`, an address or a network those of `/reverseip`. After its own records, a name ' +
     'has those of other names that name it as a host (NS, MX, CNAME, SOA). It is charged as one call.',
   envelope: 'top',
   parameters: Type.Object({
-    query: Type.String({ description: 'A domain, an IPv4 or an IPv6 address.', examples: ['example.com'] }),
+    query: Type.String({
+      description: 'A domain, an address, or a network such as 192.0.2.0,24.',
+      examples: ['example.com'],
+    }),
   }),
   response: null,
   file: null,
@@ -44,12 +47,19 @@ export const pdns: Endpoint = {
     'index_incomplete',
   ],
   authorize(caller, parameters) {
-    if (parseQueryAddress(readQueryParameter(parameters)) === null) authorizeHistory(caller)
+    if (readNetwork(parameters) === null) authorizeHistory(caller)
   },
   handle(call) {
-    const address = parseQueryAddress(readQueryParameter(call.parameters))
-    return address === null ? handleName(call) : handleAddress(call, address)
+    const network = readNetwork(call.parameters)
+    return network === null ? handleName(call) : handleNetwork(call, network)
   },
+}
+
+/** The addresses of a query; null if it is not an address or a network. dnsdbq sends `ADDRESS,LENGTH` for a network. */
+function readNetwork(parameters: Parameters): Network | null {
+  const query = readQueryParameter(parameters)
+  const address = parseQueryAddress(query)
+  return address === null ? parseNetwork(query.replace(',', '/')) : { first: address, last: address }
 }
 
 /**
@@ -77,14 +87,15 @@ async function handleName(call: EndpointCall): Promise<EndpointResult> {
   }
 }
 
-/** The domains that were ever on an address, and when. */
-async function handleAddress(call: EndpointCall, address: IpAddress): Promise<EndpointResult> {
-  const scope: CursorScope = { endpoint: 'pdns', query: address, type: '' }
+/** The domains that were ever on the addresses, and when. */
+async function handleNetwork(call: EndpointCall, { first, last }: Network): Promise<EndpointResult> {
+  const range = first === last ? first : `${first} to ${last}`
+  const scope: CursorScope = { endpoint: 'pdns', query: range, type: '' }
   const after = readPosition(call, scope)
   await requireCompleteIndex(call.inverse)
-  const { lines, position } = await readBackward(call, { by: 'addresses', first: address, last: address }, null, after)
+  const { lines, position } = await readBackward(call, { by: 'addresses', first, last }, null, after)
   if (lines.length === 0 && position === null && after === null)
-    throw new ApiError('no_data', { msg: `No domain was ever observed on ${address}.` })
+    throw new ApiError('no_data', { msg: `No domain was ever observed on ${range}.` })
   const headers = cursorHeader(call, scope, position)
   return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: null }
 }

@@ -162,9 +162,9 @@ async function updateIndexes(store: Store, json: true | undefined): Promise<void
 }
 
 async function lockTakenMessage({ jobs }: Store): Promise<string> {
-  const holder =
-    (await jobs.lockHolders()).find(({ name }) => name === 'index' || name === 'inverse')?.holder ?? 'another process'
-  return `${holder} maintains the indexes (domaindex serve), so this command has nothing to do`
+  const holder = (await jobs.lockHolders()).find(({ name }) => name === 'index' || name === 'inverse')?.holder
+  const process = holder === undefined ? 'another process' : `another process (${holder})`
+  return `${process} maintains the indexes, usually domaindex serve: this command has nothing to do`
 }
 
 function indexSummary({ indexed, documents }: IndexProgress, seconds: number): string {

@@ -75,6 +75,15 @@ test('a bailiwick selects the names in it', async () => {
   assert.equal((await lookup('rrset/name/*.example/A/shop.example')).length, 3)
 })
 
+test('a name, a wildcard or a bailiwick that is too long for DNS has no records', async () => {
+  const label = 'a'.repeat(64)
+  const long = `${'a.'.repeat(130)}example`
+  const paths = ['NAME', '*.NAME', 'NAME.*', '*.example/ANY/NAME'].map((path) => `rrset/name/${path}`)
+  for (const name of [`${label}.example`, long])
+    for (const path of [...paths, 'rdata/name/NAME', 'rdata/name/*.NAME'])
+      assert.deepEqual(await lookup(path.replace('NAME', name)), [], path)
+})
+
 test('wildcards find the names below a name, and those that start with labels', async () => {
   assert.deepEqual(names(await lookup('rrset/name/%2A.shop.example')).sort(), [
     'www.shop.example. 192.0.2.1',

@@ -73,7 +73,9 @@ export async function operateAccount(browser: Browser, site: Site): Promise<void
     .first()
     .waitFor()
   await page.getByRole('link', { name: 'Crawl and jobs' }).click()
+  const released = page.waitForResponse((response) => response.request().method() === 'POST')
   await page.getByRole('button', { name: 'Release 2026-11-09' }).click()
+  await released
   world.clock.ticks += 10_000
   await page.reload()
   await page.getByText('released, being built').waitFor()
