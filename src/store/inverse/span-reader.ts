@@ -53,6 +53,8 @@ const MAX_HOSTS_PER_PAGE = 100
 /** Entries that a block has at least. */
 const ENTRIES_PER_BLOCK = 12
 const MAX_BLOCKS_PER_READ = 64
+/** The first read is of one block of each run, because most answers are short. Each further one is of this many times as many. */
+const READ_GROWTH = 8
 /** Blocks of a run that a read asks for if too few made no progress. */
 const MAX_GROWN_BLOCKS = 65_536
 /** Below every byte of a label, and above the bytes that end labels and data. */
@@ -212,7 +214,9 @@ function* scan(
   limit: number,
   take: (entry: MergedEntries, fromEvent: number) => boolean,
 ): InverseRead<{ next: string | null }> {
-  let blocks = Math.min(MAX_BLOCKS_PER_READ, Math.ceil(limit / ENTRIES_PER_BLOCK))
+  const most = Math.min(MAX_BLOCKS_PER_READ, Math.ceil(limit / ENTRIES_PER_BLOCK))
+  let wanted = 1
+  let blocks = 1
   for (const { from, to } of ranges) {
     if (after !== null && after >= to) continue
     let at = after !== null && after > from ? after : from
@@ -229,9 +233,12 @@ function* scan(
       const bound = portionEnd(slices)
       if (bound === null || end.compare(bound) <= 0) break
       const reached = Buffer.from(bound).toString('latin1')
-      if (reached > at) at = reached
-      else if (blocks >= MAX_GROWN_BLOCKS) throw new RangeError('an entry of the inverse index has too many events')
-      else blocks *= 8
+      if (reached > at) {
+        at = reached
+        wanted = Math.min(most, wanted * READ_GROWTH)
+        blocks = Math.ceil(wanted / slices.length)
+      } else if (blocks >= MAX_GROWN_BLOCKS) throw new RangeError('an entry of the inverse index has too many events')
+      else blocks *= READ_GROWTH
     }
   }
   return { next: null }
