@@ -10,11 +10,11 @@
 
 import type { Change, Interruption } from '../../apply/change.ts'
 import type { Clocks, CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
-import type { Ssl } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
+import type { Ssl } from '../../values/web-verdict.ts'
 import type { CertificateLogs } from './certificate-logs.ts'
 import type { CrawlRequests } from './crawl-requests.ts'
 import type { InverseIndexStore, InverseReader } from './inverse.ts'
