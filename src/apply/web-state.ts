@@ -2,19 +2,22 @@
 
 import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { Instant } from '../values/time.ts'
-import { encodeVerdict, finalHostOf } from '../values/web-verdict.ts'
+import { encodeVerdict, finalHostOf, type WebVerdict } from '../values/web-verdict.ts'
 import type { SupersededState } from './change.ts'
-import type { CurrentFacts, FurtherState, WebFacts } from './crawl-state.ts'
+import type { FurtherState, NewestStates } from './crawl-state.ts'
 import { countAfterState } from './dns-state.ts'
 
 /** The newest state after a change of the web facts, and what follows from the change. */
 export type WebStateChange = { state: FurtherState; superseded: SupersededState[]; sets: SetChange[] }
 
+/** What is known of the website. */
+type KnownWeb = { web: WebVerdict | null; states: Pick<NewestStates, 'web'> }
+
 /**
  * The newest state of the verdict; undefined if the web was never observed. A row of an older release has none: its
  * verdict counts as first seen when the web was last observed, and as never seen if only a certificate was.
  */
-export function webStateOf({ web, states }: CurrentFacts, clock: Instant): FurtherState | undefined {
+export function webStateOf({ web, states }: KnownWeb, clock: Instant): FurtherState | undefined {
   if (states.web !== undefined || web === null || clock === 0) return states.web
   return { first_seen: clock, count: 1 }
 }
@@ -29,12 +32,7 @@ export function lastSeenOfWebState({ first_seen }: Pick<FurtherState, 'first_see
  * observed before. States begin one after another: what is observed late, after a certificate of a later time, begins
  * a second after that one.
  */
-export function webStateChange(
-  current: CurrentFacts,
-  clock: Instant,
-  web: WebFacts,
-  at: Instant,
-): WebStateChange | null {
+export function webStateChange(current: KnownWeb, clock: Instant, web: WebVerdict, at: Instant): WebStateChange | null {
   const text = encodeVerdict(web)
   const known = webStateOf(current, clock)
   if (known === undefined || current.web === null) {

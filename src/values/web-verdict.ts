@@ -36,11 +36,11 @@ export function encodeVerdict(verdict: WebVerdict): string {
 
 /** The inverse of encodeVerdict. */
 export function decodeVerdict(text: string): WebVerdict {
-  return unpackVerdict((JSON.parse(text) as unknown[])[0])
+  return verdictOfValues((JSON.parse(text) as unknown[])[0])
 }
 
 /** The verdict of its stored values. */
-export function unpackVerdict(values: unknown): WebVerdict {
+export function verdictOfValues(values: unknown): WebVerdict {
   const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, redirect_host, ssl] =
     values as StoredVerdict
   return {

@@ -13,7 +13,7 @@ import type { RecordType } from '../../values/records/dns-record.ts'
 import { parseHostName } from '../../values/records/host-name.ts'
 import { mailboxName } from '../../values/records/presentation.ts'
 import type { FurtherStateType } from '../../values/state-type.ts'
-import { finalHostOf, unpackVerdict } from '../../values/web-verdict.ts'
+import { finalHostOf, verdictOfValues } from '../../values/web-verdict.ts'
 
 /**
  * The first byte of a key. Those of addresses are the first bytes of `packAddress`. `knownHost` and the owners are sets of names without times: hosts in the order of their
@@ -71,7 +71,7 @@ export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
 
 /** The value keys of one stored value of another type: of a web verdict the host of another domain to which it redirects. */
 export function valueKeysOfValues(_type: FurtherStateType, values: unknown): string[] {
-  const host = finalHostOf(unpackVerdict(values))
+  const host = finalHostOf(verdictOfValues(values))
   return host === null ? [] : [redirectPrefix(host) + DATA_END]
 }
 

@@ -8,7 +8,8 @@ import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
-import { newestVerdict, unpackStates, VERDICT_COLUMNS, type VerdictRow } from '../shared/columns.ts'
+import { encodeVerdict } from '../../values/web-verdict.ts'
+import { unpackStates, unpackVerdict, VERDICT_COLUMNS, type VerdictRow } from '../shared/columns.ts'
 
 /** A superseded state, oldest first. `records`: those of its base if it is stored as a serial. */
 export type HistoryRow = { type: number; first_seen: Instant; last_confirmed: Instant; records: string }
@@ -30,10 +31,11 @@ export type StoredHistory = {
 /** The newest states of a name. */
 export function newestTextsOf(row: NewestStatesRow): NewestTexts {
   const states = unpackStates(row.states)
+  const verdict = unpackVerdict(row.name, row)
   const texts: NewestTexts = {}
   for (const type of STATE_TYPES) {
     const state = states[type]
-    const records = isFurtherType(type) ? newestVerdict(row.name, row) : states[type]?.records
+    const records = isFurtherType(type) ? verdict && encodeVerdict(verdict) : states[type]?.records
     if (state && records != null) texts[type] = { first_seen: state.first_seen, records }
   }
   return texts

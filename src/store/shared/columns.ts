@@ -18,7 +18,7 @@ import { packToHex, unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import { FURTHER_STATE_TYPES, type FurtherStateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
-import { encodeVerdict, type Ssl, type WebVerdict } from '../../values/web-verdict.ts'
+import type { Ssl, WebVerdict } from '../../values/web-verdict.ts'
 import { columnNames } from './tables.ts'
 
 /** `crawl_state.id` of a forgotten name. */
@@ -171,7 +171,7 @@ function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: Verdi
 function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
   const { social_networks, social_accounts, text_digest } = row
   return {
-    ...unpackVerdictColumns(name, row),
+    ...verdictOfColumns(name, row),
     social_networks: JSON.parse(social_networks!),
     social_accounts: JSON.parse(social_accounts!),
     digest: text_digest,
@@ -182,7 +182,7 @@ function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
 export const VERDICT_COLUMNS = ['flags', 'ssl', 'redirects_to', 'redirect_host'] as const
 export type VerdictRow = Pick<FactsRow, (typeof VERDICT_COLUMNS)[number]>
 
-function unpackVerdictColumns(name: DomainName, row: VerdictRow): WebVerdict {
+function verdictOfColumns(name: DomainName, row: VerdictRow): WebVerdict {
   const { flags, redirects_to, ssl } = row
   const redirect_host = redirectHostOf(name, row)
   return {
@@ -196,9 +196,9 @@ function unpackVerdictColumns(name: DomainName, row: VerdictRow): WebVerdict {
   }
 }
 
-/** The stored text of the newest verdict; null if the web was never observed. */
-export function newestVerdict(name: DomainName, row: VerdictRow): string | null {
-  return (row.flags & FACTS_FLAG.web) === 0 ? null : encodeVerdict(unpackVerdictColumns(name, row))
+/** The newest verdict; null if the web was never observed. */
+export function unpackVerdict(name: DomainName, row: VerdictRow): WebVerdict | null {
+  return (row.flags & FACTS_FLAG.web) === 0 ? null : verdictOfColumns(name, row)
 }
 
 /**
