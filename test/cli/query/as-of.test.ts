@@ -49,11 +49,12 @@ test('a page of rows continues with the options of its time', async () => {
 })
 
 test('webhistory prints the states of a website, and redirecthistory what redirected to it, also in a time', async () => {
-  const states = await rowsOf('webhistory', 'www.old.example.org', '--fields', 'query,first_seen,redirects_to')
+  const states = await rowsOf('webhistory', 'old.example.org', 'www.example.com', '--fields', 'query,redirects_to')
   assert.deepEqual(states.rows, [
-    '{"query":"old.example.org","first_seen":"2026-11-18T10:00:00Z","redirects_to":"example.com"}',
+    '{"query":"old.example.org","redirects_to":"example.com"}',
+    '{"query":"example.com","redirects_to":null}',
   ])
-  assert.match(states.stderr, /Nothing is on record for www\.old\.example\.org/)
+  assert.match(states.stderr, /Nothing is on record for www\.example\.com/)
   const fields = ['--fields', 'target,redirect_host']
   const past = await rowsOf('redirecthistory', 'example.com', '--at', '2026-11-18', ...fields)
   assert.equal(past.rows[2], '{"target":"old.example.org","redirect_host":"www.example.com"}')

@@ -99,7 +99,7 @@ test('rows are also sent as CSV', async () => {
     headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
   })
   assert.equal(response.status, 200)
-  assert.match(await response.text(), /^target,redirect_host,first_seen,last_seen\r\nold\.example,new\.example,/)
+  assert.match(await response.text(), /^target,redirect_host,first_seen,last_seen\nold\.example,new\.example,/)
 })
 
 test('errors name what is wrong, and the web of a domain needs the plan of the DNS history', async () => {
