@@ -6,11 +6,12 @@ import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { EmptyState, ErrorBox, LoadedView, Loading } from '../../parts/notice.tsx'
+import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { countOf, formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { DataTools } from './data/data-tools.tsx'
+import { LoadMore, PagedRows } from './data/paged-rows.tsx'
 import { useFurtherPages, usePages } from './data/pages.ts'
 import {
   endpointPath,
@@ -70,12 +71,7 @@ function AddressDomains({ body }: { body: IpProfileBody }) {
   return (
     <Card title={`${countOf(count, 'domain')} on this address`} aside={`${formatCount(rows.length)} shown`}>
       <DomainRows key={rows.length} caption={`Domains on ${ip}`} rows={rows} />
-      {further.error !== null && <ErrorBox error={further.error} onRetry={further.retry} />}
-      {further.next !== null && further.error === null && (
-        <Button onClick={further.more} isBusy={further.isLoading}>
-          Load more (1 call)
-        </Button>
-      )}
+      <LoadMore {...further} />
       <DataTools name={ip} call={{ path: ipPath(ip), parameters: null }} json={body} rows={() => rows} />
     </Card>
   )
@@ -88,25 +84,17 @@ export function neighboursPath(name: string, next: string | null = null): string
 
 export function Neighbours({ name }: { name: string }) {
   const pages = usePages<NeighbourRow>((cursor) => neighboursPath(name, cursor))
-  const { rows, first, next, isLoading, error, more, retry } = pages
   return (
     <div class="stack">
-      {rows === null && error === null && <Loading what="neighbours" />}
-      {rows !== null && <Addresses addresses={first?.ips ?? []} rows={rows} />}
-      {error !== null && <ErrorBox error={error} onRetry={retry} />}
-      {next !== null && error === null && rows !== null && (
-        <Button onClick={more} isBusy={isLoading}>
-          Load more (1 call)
-        </Button>
-      )}
-      {rows !== null && (
-        <DataTools
-          name={`${name}-neighbours`}
-          call={endpointCall('reverseip', { query: name })}
-          json={rows}
-          rows={() => rows}
-        />
-      )}
+      <PagedRows
+        pages={pages}
+        what="neighbours"
+        empty={<Addresses addresses={pages.first?.ips ?? []} rows={[]} />}
+        name={`${name}-neighbours`}
+        call={endpointCall('reverseip', { query: name })}
+      >
+        {(rows) => <Addresses addresses={pages.first?.ips ?? []} rows={rows} />}
+      </PagedRows>
     </div>
   )
 }

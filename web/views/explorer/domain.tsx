@@ -17,15 +17,18 @@ import { Redirects, redirectsPath } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
 
-const TABS = [
-  { view: '', text: 'Overview', path: profilePath },
-  { view: 'history', text: 'DNS history', path: (name: string) => historyPath(name, null) },
-  { view: 'web', text: 'Website history', path: (name: string) => webHistoryPath(name, null) },
-  { view: 'neighbours', text: 'Neighbours', path: neighboursPath },
-  { view: 'redirects', text: 'Redirects', path: redirectsPath },
-  { view: 'uses', text: 'Used by', path: (name: string) => usesPath(name, null) },
-  { view: 'similar', text: 'Similar pages', path: similarPath },
-] as const
+type View = { view: string; text: string; title: string; path: (name: string) => string }
+
+/** `view`: the last segment of the address. `title`: what stands before the name in the title of the page. */
+export const DOMAIN_VIEWS: readonly View[] = [
+  { view: '', text: 'Overview', title: '', path: profilePath },
+  { view: 'history', text: 'DNS history', title: 'DNS history of ', path: (name) => historyPath(name, null) },
+  { view: 'web', text: 'Website history', title: 'Website history of ', path: (name) => webHistoryPath(name, null) },
+  { view: 'neighbours', text: 'Neighbours', title: 'Neighbours of ', path: neighboursPath },
+  { view: 'redirects', text: 'Redirects', title: 'Redirects of ', path: redirectsPath },
+  { view: 'uses', text: 'Used by', title: 'Who uses ', path: (name) => usesPath(name, null) },
+  { view: 'similar', text: 'Similar pages', title: 'Pages similar to ', path: similarPath },
+]
 
 /** `view`: the last segment of the address; empty for the overview. */
 export function DomainPage({ name, view }: { name: string; view: string }) {
@@ -36,7 +39,7 @@ export function DomainPage({ name, view }: { name: string; view: string }) {
         <h1 class="subject-name">{name}</h1>
         <UnicodeName name={name} />
         <nav class="tabs" aria-label={`Views of ${name}`}>
-          {TABS.map((tab) => (
+          {DOMAIN_VIEWS.map((tab) => (
             <Tab key={tab.view} name={name} tab={tab} isCurrent={tab.view === view} />
           ))}
         </nav>
@@ -57,7 +60,7 @@ function UnicodeName({ name }: { name: string }) {
   )
 }
 
-function Tab({ name, tab, isCurrent }: { name: string; tab: (typeof TABS)[number]; isCurrent: boolean }) {
+function Tab({ name, tab, isCurrent }: { name: string; tab: View; isCurrent: boolean }) {
   const isLoaded = useIsLoaded(tab.path(name))
   const href = profilePath(name) + (tab.view === '' ? '' : `/${tab.view}`)
   return (

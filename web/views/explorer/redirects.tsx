@@ -1,11 +1,10 @@
 /** /domain/NAME/redirects: the domains that redirect here, and where this one redirects to. */
 
 import { useKept } from '../../client/loaded.ts'
-import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { EmptyState, ErrorBox, Loading } from '../../parts/notice.tsx'
+import { EmptyState } from '../../parts/notice.tsx'
 import { countOf } from '../../parts/numbers.ts'
-import { DataTools } from './data/data-tools.tsx'
+import { PagedRows } from './data/paged-rows.tsx'
 import { usePages } from './data/pages.ts'
 import { type DomainProfileBody, endpointPath, profilePath } from './data/responses.ts'
 import { endpointCall } from './data/snippets.ts'
@@ -50,27 +49,20 @@ function Outgoing({ name }: { name: string }) {
 }
 
 function Incoming({ name }: { name: string }) {
-  const { rows, next, isLoading, error, more, retry } = usePages<RedirectRow>((cursor) => redirectsPath(name, cursor))
+  const pages = usePages<RedirectRow>((cursor) => redirectsPath(name, cursor))
+  const { rows, next } = pages
   const count = rows === null ? undefined : `${countOf(rows.length, 'domain')}${next === null ? '' : ' so far'}`
   return (
     <Card title="Redirected here" aside={count}>
-      {rows === null && error === null && <Loading what="redirects" />}
-      {rows?.length === 0 && <EmptyState title="No domain redirects here">That is the answer of 1 call.</EmptyState>}
-      {rows !== null && <NameList names={rows.map(({ target }) => target)} />}
-      {error !== null && <ErrorBox error={error} onRetry={retry} />}
-      {next !== null && error === null && (
-        <Button onClick={more} isBusy={isLoading}>
-          Load more (1 call)
-        </Button>
-      )}
-      {rows !== null && (
-        <DataTools
-          name={`${name}-redirects`}
-          call={endpointCall('redirect', { query: name })}
-          json={rows}
-          rows={() => rows}
-        />
-      )}
+      <PagedRows
+        pages={pages}
+        what="redirects"
+        empty={<EmptyState title="No domain redirects here">That is the answer of 1 call.</EmptyState>}
+        name={`${name}-redirects`}
+        call={endpointCall('redirect', { query: name })}
+      >
+        {(all) => <NameList names={all.map(({ target }) => target)} />}
+      </PagedRows>
     </Card>
   )
 }

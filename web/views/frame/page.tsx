@@ -11,7 +11,7 @@ import { ErrorBox, Loading } from '../../parts/notice.tsx'
 import { AccountArea } from '../account/area.tsx'
 import { SignInArea } from '../account/sign-in/area.tsx'
 import { AddressPage } from '../explorer/address.tsx'
-import { DomainPage } from '../explorer/domain.tsx'
+import { DOMAIN_VIEWS, DomainPage } from '../explorer/domain.tsx'
 import { Home } from '../explorer/search/home.tsx'
 import { OperatorArea } from '../operator/area.tsx'
 import { Reference } from '../reference/reference.tsx'
@@ -19,15 +19,6 @@ import { Header } from './header.tsx'
 
 /** `needsAccount`: the view is for people who are signed in. `query`: what the search box in the header shows. */
 type Route = { title: string; view: ComponentChildren; needsAccount: boolean; query?: string }
-
-const DOMAIN_VIEWS: Record<string, string> = {
-  '': '',
-  history: 'DNS history of ',
-  neighbours: 'Neighbours of ',
-  redirects: 'Redirects of ',
-  similar: 'Pages similar to ',
-  uses: 'Who uses ',
-}
 
 const ACCOUNT_TITLES: Record<string, string> = {
   '/account': 'Account',
@@ -114,7 +105,8 @@ function Footer() {
 function routeOf(path: string): Route {
   const [, area = '', subject = '', view = ''] = path.split('/').map(decoded)
   if (path === '/') return { title: 'domaindex', view: <Home />, needsAccount: false }
-  if (area === 'domain' && subject !== '' && view in DOMAIN_VIEWS) return domainRoute(subject, view)
+  const domainView = DOMAIN_VIEWS.find((each) => each.view === view)
+  if (area === 'domain' && subject !== '' && domainView) return domainRoute(subject, domainView)
   if (area === 'ip' && subject !== '') return addressRoute(view === '' ? subject : `${subject}/${view}`)
   if (path in ACCOUNT_TITLES)
     return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
@@ -131,9 +123,9 @@ function addressRoute(address: string): Route {
   return { title: address, view, needsAccount: true, query: address }
 }
 
-function domainRoute(name: string, view: string): Route {
-  const title = `${DOMAIN_VIEWS[view]}${name}`
-  return { title, view: <DomainPage key={name} name={name} view={view} />, needsAccount: true, query: name }
+function domainRoute(name: string, { view, title }: (typeof DOMAIN_VIEWS)[number]): Route {
+  const page = <DomainPage key={name} name={name} view={view} />
+  return { title: title + name, view: page, needsAccount: true, query: name }
 }
 
 function decoded(segment: string): string {

@@ -7,9 +7,10 @@ import { Icon } from '../../../parts/icons.tsx'
 import { type ApiCall, snippetsOf } from './snippets.ts'
 import { spreadsheetRow } from '../../../../src/values/csv.ts'
 
-type CsvRow = Record<string, string | number>
+/** A row of a spreadsheet; null is an empty cell. */
+export type CsvRow = Record<string, string | number | null>
 
-type DataToolsProps = { name: string; call: ApiCall | null; json: unknown; rows: () => CsvRow[] }
+export type DataToolsProps = { name: string; call: ApiCall | null; json: unknown; rows: () => CsvRow[] }
 
 /** `name`: the name of the files without extension. `call` null: programs have no such call. */
 export function DataTools({ name, call, json, rows }: DataToolsProps) {

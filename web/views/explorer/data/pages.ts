@@ -5,7 +5,7 @@ import type { CallError } from '../../../client/http.ts'
 import { keptBody, useLoaded } from '../../../client/loaded.ts'
 import type { PagedBody } from './responses.ts'
 
-type Pages<Row> = {
+export type Pages<Row> = {
   rows: Row[]
   /** The cursor of the next page; null if there is none. */
   next: string | null

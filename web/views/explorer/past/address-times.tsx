@@ -3,11 +3,11 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
-import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
-import { DataTools } from '../data/data-tools.tsx'
+import { PagedRows } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { type AddressTimeRow, addressTimesPath, ipPath, profilePath } from '../data/responses.ts'
 import { DateForm } from './date-form.tsx'
@@ -36,31 +36,19 @@ export function AddressTimes({ addresses, day }: Question) {
 
 function LoadedTimes({ addresses, day }: Question) {
   const pathOf = (cursor: string | null) => addressTimesPath(addresses, day, cursor)
-  const { rows, next, isLoading, error, more, retry } = usePages<AddressTimeRow>(pathOf)
+  const pages = usePages<AddressTimeRow>(pathOf)
   const title = day === null ? 'Over time' : `As of the end of ${day}`
   return (
-    <Card title={title} aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
-      {rows === null && error === null && <Loading what="past neighbours" />}
-      {rows !== null && rows.length === 0 && next !== null && (
-        <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>
-      )}
-      {rows !== null && rows.length > 0 && (
-        <TimeRows rows={rows} isNetwork={addresses.includes('/')} name={addresses} />
-      )}
-      {error !== null && <ErrorBox error={error} onRetry={retry} />}
-      {next !== null && error === null && rows !== null && (
-        <Button onClick={more} isBusy={isLoading}>
-          Load more (1 call)
-        </Button>
-      )}
-      {rows !== null && (
-        <DataTools
-          name={`${addresses}-${day ?? 'times'}`}
-          call={{ path: pathOf(null), parameters: null }}
-          json={rows}
-          rows={() => rows}
-        />
-      )}
+    <Card title={title} aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}>
+      <PagedRows
+        pages={pages}
+        what="past neighbours"
+        empty={<EmptyState title="No domain was seen here" />}
+        name={`${addresses}-${day ?? 'times'}`}
+        call={{ path: pathOf(null), parameters: null }}
+      >
+        {(rows) => <TimeRows rows={rows} isNetwork={addresses.includes('/')} name={addresses} />}
+      </PagedRows>
     </Card>
   )
 }

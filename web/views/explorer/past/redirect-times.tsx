@@ -3,11 +3,11 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
-import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
-import { DataTools } from '../data/data-tools.tsx'
+import { PagedRows } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type RedirectTimeRow, redirectTimesPath } from '../data/responses.ts'
 
@@ -25,41 +25,34 @@ export function RedirectTimes({ name }: { name: string }) {
 
 function LoadedTimes({ name }: { name: string }) {
   const pathOf = (cursor: string | null) => redirectTimesPath(name, cursor)
-  const { rows, next, isLoading, error, more, retry } = usePages<RedirectTimeRow>(pathOf)
+  const pages = usePages<RedirectTimeRow>(pathOf)
   return (
-    <Card title="Redirected here over time" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
-      {rows === null && error === null && <Loading what="past redirects" />}
-      {rows !== null && rows.length === 0 && next !== null && (
-        <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>
-      )}
-      {rows !== null && rows.length > 0 && (
-        <Table
-          caption={`Domains that redirected to ${name}`}
-          isDense
-          keyOf={({ target, redirect_host, first_seen }) => `${target} ${redirect_host} ${first_seen}`}
-          rows={rows}
-          columns={[
-            { name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
-            { name: 'To', cell: ({ redirect_host }) => redirect_host },
-            { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-            { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
-          ]}
-        />
-      )}
-      {error !== null && <ErrorBox error={error} onRetry={retry} />}
-      {next !== null && error === null && rows !== null && (
-        <Button onClick={more} isBusy={isLoading}>
-          Load more (1 call)
-        </Button>
-      )}
-      {rows !== null && (
-        <DataTools
-          name={`${name}-redirect-times`}
-          call={{ path: pathOf(null), parameters: null }}
-          json={rows}
-          rows={() => rows}
-        />
-      )}
+    <Card
+      title="Redirected here over time"
+      aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}
+    >
+      <PagedRows
+        pages={pages}
+        what="past redirects"
+        empty={<EmptyState title="No domain redirected here" />}
+        name={`${name}-redirect-times`}
+        call={{ path: pathOf(null), parameters: null }}
+      >
+        {(rows) => (
+          <Table
+            caption={`Domains that redirected to ${name}`}
+            isDense
+            keyOf={({ target, redirect_host, first_seen }) => `${target} ${redirect_host} ${first_seen}`}
+            rows={rows}
+            columns={[
+              { name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
+              { name: 'To', cell: ({ redirect_host }) => redirect_host },
+              { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
+              { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+            ]}
+          />
+        )}
+      </PagedRows>
     </Card>
   )
 }

@@ -1,44 +1,29 @@
 /** /domain/NAME/web: the states of a website over time, newest first. */
 
-import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
-import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
-import { DataTools } from '../data/data-tools.tsx'
+import { PagedRows } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type WebStateRow, webHistoryPath } from '../data/responses.ts'
 
 const CERTIFICATE: Record<string, string> = { valid: 'Valid', invalid: 'Not valid', nocert: 'None' }
 
 export function WebHistory({ name }: { name: string }) {
-  const { rows, next, isLoading, error, more, retry } = usePages<WebStateRow>((cursor) => webHistoryPath(name, cursor))
+  const pages = usePages<WebStateRow>((cursor) => webHistoryPath(name, cursor))
   return (
-    <Card title="Website over time" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
-      {rows === null && error === null && <Loading what="the past of the website" />}
-      {rows !== null && rows.length > 0 && <StateRows name={name} rows={rows} />}
-      {rows !== null && rows.length === 0 && <EmptyState title="No website on record" />}
-      {error !== null && <ErrorBox error={error} onRetry={retry} />}
-      {next !== null && error === null && rows !== null && (
-        <Button onClick={more} isBusy={isLoading}>
-          Load more (1 call)
-        </Button>
-      )}
-      {rows !== null && (
-        <DataTools
-          name={`${name}-web`}
-          call={{ path: webHistoryPath(name, null), parameters: null }}
-          json={rows}
-          rows={() =>
-            rows.map((row) => ({
-              ...row,
-              redirects_to: row.redirects_to ?? '',
-              redirect_host: row.redirect_host ?? '',
-            }))
-          }
-        />
-      )}
+    <Card title="Website over time" aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}>
+      <PagedRows
+        pages={pages}
+        what="the past of the website"
+        empty={<EmptyState title="No website on record" />}
+        name={`${name}-web`}
+        call={{ path: webHistoryPath(name, null), parameters: null }}
+      >
+        {(rows) => <StateRows name={name} rows={rows} />}
+      </PagedRows>
     </Card>
   )
 }

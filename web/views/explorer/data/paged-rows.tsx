@@ -1,0 +1,42 @@
+/** Rows that are loaded page by page, each page for one call. */
+
+import type { ComponentChildren } from 'preact'
+import { Button } from '../../../parts/button.tsx'
+import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { type CsvRow, DataTools, type DataToolsProps } from './data-tools.tsx'
+import type { Pages, usePages } from './pages.ts'
+
+type PagedRowsProps<Row> = Pick<DataToolsProps, 'name' | 'call'> & {
+  pages: ReturnType<typeof usePages<Row>>
+  /** What is loading, in a message. */
+  what: string
+  /** Says that there are no rows. */
+  empty: ComponentChildren
+  children: (rows: readonly Row[]) => ComponentChildren
+}
+
+/** The rows, the button that loads more, and the tools for their data. A page before the last may be empty. */
+export function PagedRows<Row extends CsvRow>({ pages, what, empty, name, call, children }: PagedRowsProps<Row>) {
+  const { rows, next, error } = pages
+  if (rows === null) return error === null ? <Loading what={what} /> : <ErrorBox error={error} onRetry={pages.retry} />
+  return (
+    <>
+      {rows.length > 0 && children(rows)}
+      {rows.length === 0 && next === null && empty}
+      {rows.length === 0 && next !== null && <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>}
+      <LoadMore {...pages} />
+      <DataTools name={name} call={call} json={rows} rows={() => rows} />
+    </>
+  )
+}
+
+/** The button that loads the next page, or what failed. */
+export function LoadMore({ next, isLoading, error, more, retry }: Omit<Pages<unknown>, 'rows'>) {
+  if (error !== null) return <ErrorBox error={error} onRetry={retry} />
+  if (next === null) return null
+  return (
+    <Button onClick={more} isBusy={isLoading}>
+      Load more (1 call)
+    </Button>
+  )
+}
