@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, Ssl, WebPart } from '../observe/observation.ts'
+import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { encodeRecords } from '../values/records/stored-records.ts'
@@ -86,8 +87,8 @@ export function parsePreparedDns(text: string): PreparedDns {
   return { status: status as DnsStatus, texts }
 }
 
-/** Returns the facts as JSON, then the page text as it is. */
-function serializeWeb({ text, ...facts }: WebPart): string {
+/** Returns the facts as JSON, then the page text as it is. What is absent at the end is not written. */
+function serializeWeb({ text, certificate, ...facts }: WebPart): string {
   const accounts = facts.social_accounts.map(({ network, type, username, url }) => [network, type, username, url])
   const values = [
     facts.has_website,
@@ -97,17 +98,31 @@ function serializeWeb({ text, ...facts }: WebPart): string {
     facts.redirects_to,
     facts.ssl,
     accounts,
-    ...(facts.redirect_host === undefined ? [] : [facts.redirect_host]),
+    ...(facts.redirect_host === undefined && certificate === undefined ? [] : [facts.redirect_host ?? null]),
+    ...(certificate === undefined ? [] : [certificate && valuesOfCertificate(certificate)]),
   ]
   return JSON.stringify(values) + TEXT_SEPARATOR + (text ?? '')
+}
+
+type CertificateValues = [string, string, Instant, Instant, readonly string[], string]
+
+function valuesOfCertificate(certificate: Certificate): CertificateValues {
+  const { sha256, issuer, not_before, not_after, names, key } = certificate
+  return [sha256, issuer, not_before, not_after, names, key]
+}
+
+function certificateOfValues(values: CertificateValues): Certificate {
+  const [sha256, issuer, not_before, not_after, names, key] = values
+  return { sha256, issuer, not_before, not_after, names, key }
 }
 
 /** Reads a complete web part, or a certificate verdict alone. */
 export function parsePreparedWeb(written: string): WebPart | Ssl {
   if (written.startsWith('"')) return JSON.parse(written) as Ssl
   const end = written.indexOf(TEXT_SEPARATOR)
-  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, redirect_host] =
+  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, ...rest] =
     JSON.parse(written.slice(0, end))
+  const [redirect_host = null, certificate] = rest as [DomainName | null | undefined, CertificateValues | null]
   const social_accounts = (accounts as string[][]).map(([network = '', type = '', username = '', url = '']) => {
     return { network, type, username, url }
   })
@@ -118,10 +133,11 @@ export function parsePreparedWeb(written: string): WebPart | Ssl {
     redirect_to_www,
     only_with_www,
     redirects_to,
-    ...(redirect_host !== undefined && { redirect_host }),
+    ...(redirect_host !== null && { redirect_host }),
     ssl,
     social_accounts,
     text,
+    ...(certificate !== undefined && { certificate: certificate && certificateOfValues(certificate) }),
   }
 }
 
