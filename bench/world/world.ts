@@ -3,8 +3,9 @@
  * bytes.
  */
 
-import type { DnsStatus, SocialAccount, Ssl } from '../../src/observe/observation.ts'
+import type { DnsStatus, SocialAccount } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
+import type { Ssl } from '../../src/values/web-verdict.ts'
 import { hostLabelOf, startPageTextOf } from './language.ts'
 import { mixBits, type RandomSource, randomChoice, randomInt, randomSkewed, seededRandom } from './random.ts'
 

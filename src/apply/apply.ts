@@ -1,11 +1,12 @@
 /** Applies observations of one name to its known state: known + Observation -> Change. Pure. */
 
-import type { DnsStatus, SocialAccount, Ssl, WebPart } from '../observe/observation.ts'
+import type { DnsStatus, SocialAccount, WebPart } from '../observe/observation.ts'
 import { termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
 import { compareAddresses } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
+import type { Ssl } from '../values/web-verdict.ts'
 import type { Change } from './change.ts'
 import {
   type Absence,
@@ -21,6 +22,7 @@ import { planAfterObservation } from './next-probe.ts'
 import { type PreparedObservation, parsePreparedDns, parsePreparedWeb, typesOfBits } from './prepare.ts'
 import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
+import { webStateChange } from './web-state.ts'
 
 /** `applied`: a fact changed, or the name is new. `unchanged`: confirmed. `stale`: no part was newer than its clock. */
 export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
@@ -96,10 +98,10 @@ function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boole
   if (webFingerprint === 0 || observed_at <= draft.clocks[CLOCK_INDEX.web]!) return false
   if (webFingerprint !== draft.webFingerprint) {
     const web = parsePreparedWeb(prepared.web!)
-    if (typeof web === 'string') return applyCertificate(draft, web)
+    if (typeof web === 'string') return applyCertificate(draft, web, observed_at)
     const website = websiteFromPart(web)
     const known = draft.current.web
-    if (!known || JSON.stringify(known) !== JSON.stringify(website)) draft.current = { ...draft.current, web: website }
+    if (!known || JSON.stringify(known) !== JSON.stringify(website)) setWeb(draft, website, observed_at)
     if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
     draft.webFingerprint = webFingerprint
   }
@@ -107,11 +109,26 @@ function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boole
   return true
 }
 
-/** Applies a certificate verdict without a web part. It moves no clock. Returns true if the verdict differs. */
-function applyCertificate(draft: ObservationDraft, ssl: Ssl): boolean {
-  const known = draft.current.web ?? NO_WEBSITE
-  if (draft.current.web !== null && known.ssl === ssl) return false
-  draft.current = { ...draft.current, web: { ...known, ssl } }
+/** Sets the web facts, and begins a state of the verdict if that differs. */
+function setWeb(draft: ObservationDraft, web: WebFacts, at: Instant): void {
+  const change = webStateChange(draft.current, draft.clocks[CLOCK_INDEX.web]!, web, at)
+  const states = change === null ? draft.current.states : { ...draft.current.states, web: change.state }
+  draft.current = { ...draft.current, states, web }
+  if (change === null) return
+  draft.superseded.push(...change.superseded)
+  draft.setChanges.push(...change.sets)
+}
+
+/**
+ * Applies a certificate verdict without a web part. It moves no clock. If it is not later than the begin of the newest
+ * state, it corrects that state. Returns true if the verdict differs.
+ */
+function applyCertificate(draft: ObservationDraft, ssl: Ssl, at: Instant): boolean {
+  const { web: known, states } = draft.current
+  if (known?.ssl === ssl) return false
+  const web = { ...(known ?? NO_WEBSITE), ssl }
+  if (states.web !== undefined && at <= states.web.first_seen) draft.current = { ...draft.current, web }
+  else setWeb(draft, web, at)
   draft.webFingerprint = 0
   return true
 }

@@ -5,12 +5,13 @@ import type { PageTerms } from '../similar/text/terms.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { RecordType } from '../values/records/dns-record.ts'
+import type { StateType } from '../values/state-type.ts'
 import type { Instant } from '../values/time.ts'
 import type { CrawlState, CurrentFacts } from './crawl-state.ts'
 
 /** A state that is no longer the newest. */
 export type SupersededState = {
-  type: RecordType
+  type: StateType
   first_seen: Instant
   /** The last time an observation confirmed it. */
   last_confirmed: Instant

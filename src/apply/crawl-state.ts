@@ -1,10 +1,12 @@
 /** The known state of one name before an observation is applied: its crawl state and, if needed, its current facts. */
 
-import type { DnsStatus, SocialAccount, WebVerdict } from '../observe/observation.ts'
+import type { DnsStatus, SocialAccount } from '../observe/observation.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
+import type { FurtherStateType } from '../values/state-type.ts'
 import type { Instant } from '../values/time.ts'
+import type { WebVerdict } from '../values/web-verdict.ts'
 
 /** Everything that has its own clock: the status, each record type, and the web part. */
 export const OBSERVED_PARTS = ['status', ...RECORD_TYPES, 'web'] as const
@@ -73,6 +75,12 @@ export type DnsState = {
  */
 export type Absence = { first: Instant; last: Instant }
 
+/** The newest state of another type than a record type. Its value is in the facts. `count` as of a DnsState. */
+export type FurtherState = { first_seen: Instant; count: number }
+
+/** The newest state of each type that has one. */
+export type NewestStates = Partial<Record<RecordType, DnsState> & Record<FurtherStateType, FurtherState>>
+
 /** The field `ip` of /lookup. */
 export type IpStatus = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'
 
@@ -106,7 +114,8 @@ export type CurrentFacts = {
   /** Null before A or AAAA was queried and before the name was nxdomain or servfail. */
   ip: IpStatus | null
   only_dns_no_web: boolean
-  states: Partial<Record<RecordType, DnsState>>
+  /** Rows of older releases have no state of the web, see `web-state.ts`. */
+  states: NewestStates
   /** The current addresses of the name: IPv4 before IPv6, in numeric order. */
   addresses: readonly IpAddress[]
   /** Null before the first web part. */

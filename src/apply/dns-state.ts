@@ -10,7 +10,7 @@ import type { DnsState } from './crawl-state.ts'
 export const MAX_COUNTED_STATES = 1001
 
 /** Returns the number of states after another one follows `state`. */
-export function countAfterState(state: DnsState | undefined): number {
+export function countAfterState(state: Pick<DnsState, 'count'> | undefined): number {
   return Math.min((state?.count ?? 0) + 1, MAX_COUNTED_STATES)
 }
 

@@ -3,7 +3,7 @@
 import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { IpAddress } from '../values/ip-address.ts'
-import type { RecordType } from '../values/records/dns-record.ts'
+import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import type { Change, Interruption, SupersededState } from './change.ts'
 import { type CrawlState, type CurrentFacts, NO_FACTS } from './crawl-state.ts'
@@ -78,6 +78,5 @@ export function changeOf(draft: ObservationDraft): Change | null {
 
 /** Returns whether the name has had a record of any type. A type that never had one has no state. */
 function hasRecords({ states }: CurrentFacts): boolean {
-  for (const _type in states) return true
-  return false
+  return RECORD_TYPES.some((type) => states[type] !== undefined)
 }

@@ -1,12 +1,13 @@
 /** Prepares an observation for comparison: the canonical text of each part, and its fingerprint. */
 
 import { hash } from 'node:crypto'
-import type { DnsPart, DnsStatus, Observation, Ssl, WebPart } from '../observe/observation.ts'
+import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
 import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { encodeRecords } from '../values/records/stored-records.ts'
 import type { Instant } from '../values/time.ts'
+import type { Ssl } from '../values/web-verdict.ts'
 import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 
 /**

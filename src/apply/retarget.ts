@@ -4,6 +4,8 @@ import { redirectTargetFor } from '../observe/redirect-target.ts'
 import { type DomainName, registrableDomain } from '../values/domain-name.ts'
 import type { Change } from './change.ts'
 import type { CrawlState, CurrentFacts, WebFacts } from './crawl-state.ts'
+import { CLOCK_INDEX } from './stored-numbers.ts'
+import { webStateChange, webStateOf } from './web-state.ts'
 
 /** Returns the registrable domain of a host. */
 export type RegistrableDomainOf = (host: DomainName) => DomainName
@@ -11,7 +13,8 @@ export type RegistrableDomainOf = (host: DomainName) => DomainName
 /**
  * Returns the change that brings a stored target in line with `registrableOf`, or null if it is in line. Rows of older
  * releases have no redirect host, so the target itself is used. The name becomes due immediately, because only a probe can provide
- * the website, accounts and text that follow from the new target.
+ * the website, accounts and text that follow from the new target. The new verdict begins a second after the former one
+ * was last observed.
  */
 export function retargetChange(
   state: CrawlState,
@@ -23,12 +26,18 @@ export function retargetChange(
   if (web === null || host === null || state.forgotten) return null
   const { redirects_to } = redirectTargetFor(host, state.name, registrableOf)
   if (redirects_to === web.redirects_to) return null
+  const retargeted = withTarget(web, redirects_to)
+  const clock = state.clocks[CLOCK_INDEX.web]!
+  const known = webStateOf(current, clock)
+  const begin = Math.max(clock, known?.first_seen ?? 0) + 1
+  const change = webStateChange(current, clock, retargeted, begin)
+  const states = change === null ? current.states : { ...current.states, web: change.state }
   const hadText = redirects_to !== null && web.digest !== null
   return {
     state: { ...state, webFingerprint: 0, due: 0 },
     facts: {
-      current: { ...current, web: withTarget(web, redirects_to) },
-      superseded: [],
+      current: { ...current, states, web: retargeted },
+      superseded: change?.superseded ?? [],
       interruptions: [],
       firstSeen: [],
       arrived: [],
@@ -36,7 +45,7 @@ export function retargetChange(
       redirectBefore: web.redirects_to,
       redirectAfter: redirects_to,
       terms: hadText ? null : undefined,
-      inverse: { sets: [], isNewOwner: false },
+      inverse: { sets: change?.sets ?? [], isNewOwner: false },
     },
   }
 }

@@ -5,9 +5,10 @@
  */
 
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
+import { FURTHER_STATE_TYPES, type StateType } from '../values/state-type.ts'
 import { OBSERVED_PARTS, type ObservedPart } from './crawl-state.ts'
 
-/** `dns_state.type`, and the bit of a type in `PreparedObservation.queriedTypes`. */
+/** `dns_interruption.type`, `dns_state.type`, and the bit of a type in `PreparedObservation.queriedTypes`. */
 export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   A: 0,
   AAAA: 1,
@@ -16,6 +17,12 @@ export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
   NS: 4,
   SOA: 5,
   CNAME: 6,
+}
+
+/** `dns_state.type`. The types besides record types begin at 100, because the number of a record type is also a bit. */
+export const STATE_TYPE_NUMBERS: Readonly<Record<StateType, number>> = {
+  ...RECORD_TYPE_NUMBERS,
+  web: 100,
 }
 
 /** The number of a part in `crawl_state.other_clocks`. */
@@ -45,4 +52,12 @@ export const CLOCK_INDEX = Object.fromEntries(OBSERVED_PARTS.map((part, index) =
 /** Returns the record type of a stored number, or undefined if this release does not know the number. */
 export function recordTypeOfNumber(number: number): RecordType | undefined {
   return RECORD_TYPES.find((type) => RECORD_TYPE_NUMBERS[type] === number)
+}
+
+/** All types that have states. */
+export const STATE_TYPES: readonly StateType[] = [...RECORD_TYPES, ...FURTHER_STATE_TYPES]
+
+/** Returns the type of a stored number, or undefined if this release does not know the number. */
+export function stateTypeOfNumber(number: number): StateType | undefined {
+  return STATE_TYPES.find((type) => STATE_TYPE_NUMBERS[type] === number)
 }

@@ -116,7 +116,8 @@ function recordsByTime({ clocks, timelines }: NameHistory): Map<Instant, DnsPart
 
 /** The known times at which the name did not exist after its records were last observed. */
 function absentTimes({ status, states }: CurrentFacts): Instant[] {
-  return Object.values(states).flatMap(({ absence }) => {
+  return RECORD_TYPES.flatMap((type) => {
+    const absence = states[type]?.absence
     if (absence === undefined) return []
     return status === 'nxdomain' ? [absence.first] : [absence.first, absence.last]
   })

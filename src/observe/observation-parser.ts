@@ -4,6 +4,7 @@ import { type DomainName, parseName } from '../values/domain-name.ts'
 import { isObject } from '../values/json-object.ts'
 import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/records/dns-record.ts'
 import { parseInstant } from '../values/time.ts'
+import type { Ssl } from '../values/web-verdict.ts'
 import { parseCertificate } from './certificate-json.ts'
 import { domainProblem, parseJsonObject } from './json.ts'
 import {
@@ -13,7 +14,6 @@ import {
   MAX_WEB_TEXT_BYTES,
   type Observation,
   type SocialAccount,
-  type Ssl,
   type WebPart,
 } from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'

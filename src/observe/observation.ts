@@ -4,6 +4,7 @@ import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { RecordsByType, RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
+import type { Ssl, WebVerdict } from '../values/web-verdict.ts'
 
 /** The maximum number of bytes of `web.text`, in UTF-8. */
 export const MAX_WEB_TEXT_BYTES = 65_536
@@ -11,9 +12,6 @@ export const MAX_SOCIAL_ACCOUNTS = 100
 
 /** The status of the name. `servfail`: both A and AAAA failed. */
 export type DnsStatus = 'ok' | 'nxdomain' | 'servfail'
-
-/** The verdict on the certificate at port 443. */
-export type Ssl = 'valid' | 'nocert' | 'invalid'
 
 /**
  * One social account found on the start page.
@@ -27,17 +25,6 @@ export type SocialAccount = { network: string; type: string; username: string; u
  * are the same. Files say this of separate time ranges; a probe never does.
  */
 export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType>; interrupted?: readonly RecordType[] }
-
-/** The part of the web facts that the store keeps exactly as it was observed. */
-export type WebVerdict = {
-  has_website: boolean
-  redirect_to_https: boolean
-  redirect_to_www: boolean
-  only_with_www: boolean
-  redirects_to: DomainName | null
-  redirect_host?: DomainName
-  ssl: Ssl
-}
 
 /**
  * The result of the HTTP requests. `redirects_to` is a registrable domain other than the domain's own, or null.

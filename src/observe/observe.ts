@@ -3,15 +3,14 @@
 import type { CertificateResult, ProbeResult, RedirectChain, StartPage, WebProbeResult } from '../probe/probe-result.ts'
 import { type Certificate, readCertificate } from '../values/certificate/certificate.ts'
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
+import type { Ssl, WebVerdict } from '../values/web-verdict.ts'
 import { toDnsPart } from './dns-part.ts'
 import {
   MAX_SOCIAL_ACCOUNTS,
   MAX_WEB_TEXT_BYTES,
   type Observation,
   type SocialAccount,
-  type Ssl,
   type WebPart,
-  type WebVerdict,
 } from './observation.ts'
 import { NO_REDIRECT_TARGET, type RedirectTarget, redirectTargetFor } from './redirect-target.ts'
 import { socialAccountAt } from './social/account-at-url.ts'

@@ -5,6 +5,7 @@ import type { Interruption } from '../../src/apply/change.ts'
 import type { IpStatus } from '../../src/apply/crawl-state.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
 import type { IngestOutcome } from '../../src/store/ingest.ts'
+import type { RedirectSpan } from '../../src/store/port/inverse.ts'
 import type {
   AddressProfile,
   DomainProfile,
@@ -12,12 +13,14 @@ import type {
   Lookup,
   NeighbourRow,
   PastState,
+  WebState,
 } from '../../src/store/port/store.ts'
 import { compareBytewise } from '../../src/values/bytewise-order.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../src/values/ip-address.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../src/values/time.ts'
+import type { WebVerdict } from '../../src/values/web-verdict.ts'
 
 const FIVE_MINUTES = 300
 
@@ -32,6 +35,8 @@ type Facts = {
   states: Record<RecordType, State[]>
   interruptions: Record<RecordType, Interruption[]>
   web: WebPart | null
+  /** Oldest first. `last_seen` is the clock, while a state is the newest. */
+  webStates: WebState[]
 }
 /** `absences`: when the name did not exist, since each type was last observed. */
 type Domain = { clocks: Record<string, Instant>; facts: Facts; absences: Record<RecordType, Instant[]> }
@@ -40,7 +45,11 @@ function unseen(): Domain {
   const nothing = () => Object.fromEntries(RECORD_TYPES.map((type) => [type, []])) as unknown as Facts['states']
   const interruptions = nothing() as unknown as Facts['interruptions']
   const absences = nothing() as unknown as Domain['absences']
-  return { clocks: {}, facts: { status: null, resolved: false, states: nothing(), interruptions, web: null }, absences }
+  return {
+    clocks: {},
+    facts: { status: null, resolved: false, states: nothing(), interruptions, web: null, webStates: [] },
+    absences,
+  }
 }
 
 export class Model {
@@ -151,6 +160,32 @@ export class Model {
   history(name: DomainName, type: RecordType): PastState[] {
     const states = this.#domains.get(name)?.facts.states[type] ?? []
     return states.map((state) => ({ ...state, records: JSON.stringify(state.records) })).reverse()
+  }
+
+  /** The states of the website, newest first. */
+  webHistory(name: DomainName): WebState[] {
+    const { facts, clocks } = this.#domains.get(name) ?? unseen()
+    const states = facts.webStates.map((state, index) => {
+      const isNewest = index === facts.webStates.length - 1
+      return isNewest ? { ...state, last_seen: Math.max(state.first_seen, clocks.web ?? 0) } : state
+    })
+    return states.reverse()
+  }
+
+  /** Every span of every redirect to another domain. The last one of a name is open: a certificate moves no clock. */
+  redirectSpans(): RedirectSpan[] {
+    return this.#names().flatMap((name) => {
+      const spans: (Omit<RedirectSpan, 'host'> & { host: DomainName | null })[] = []
+      for (const { first_seen, last_seen, verdict } of this.webHistory(name).reverse()) {
+        const host = verdict.redirects_to && (verdict.redirect_host ?? verdict.redirects_to)
+        const span = spans.at(-1)
+        if (span?.host === host) span.last = last_seen
+        else spans.push({ host, name, first: first_seen, last: last_seen })
+      }
+      const open = spans.at(-1)
+      if (open) open.last = Math.max(open.first, this.#domains.get(name)!.clocks.web ?? 0)
+      return spans.filter((span): span is RedirectSpan => span.host !== null)
+    })
   }
 
   /** When a type was last observed; 0 for never. */
@@ -282,12 +317,19 @@ function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): b
     })
   }
   if (web !== null) {
+    const before = clocks.web ?? 0
     look('web', () => {
-      facts.web = web
+      setWeb(facts, web, observed_at, before)
     })
   } else if (ssl !== undefined && observed_at > (clocks.web ?? 0) && facts.web?.ssl !== ssl) {
     newer = true
-    facts.web = { ...(facts.web ?? UNSEEN_WEB), ssl }
+    const certified = { ...(facts.web ?? UNSEEN_WEB), ssl }
+    const newest = facts.webStates.at(-1)
+    if (newest === undefined || observed_at > newest.first_seen) setWeb(facts, certified, observed_at, clocks.web ?? 0)
+    else {
+      facts.web = certified
+      newest.verdict = verdictOf(certified)
+    }
   }
   return newer
 }
@@ -318,6 +360,21 @@ function setRecords(facts: Facts, type: RecordType, state: State, before: Instan
   const former = facts.states[type].at(-1)
   if (former) former.last_confirmed = before
   facts.states[type].push(state)
+}
+
+/** `before`: when the web was last observed before. A state begins after the one before it. */
+function setWeb(facts: Facts, web: WebPart, at: Instant, before: Instant): void {
+  facts.web = web
+  const newest = facts.webStates.at(-1)
+  const verdict = verdictOf(web)
+  if (newest && isDeepStrictEqual(newest.verdict, verdict)) return
+  if (newest) newest.last_seen = Math.max(newest.first_seen, before)
+  const first_seen = newest ? Math.max(at, newest.first_seen + 1) : at
+  facts.webStates.push({ first_seen, last_seen: first_seen, verdict })
+}
+
+function verdictOf({ social_accounts: _, text: __, ...verdict }: WebPart): WebVerdict {
+  return verdict
 }
 
 /** Returns the records of the newest state, or none without a state. */

@@ -1,6 +1,7 @@
 /** Collects the events of a batch of names in any order, and packs them into the blocks of one sorted run. */
 
 import type { RecordType } from '../../values/records/dns-record.ts'
+import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import { type Block, BlockWriter, MAX_KEY_BYTES, startEvent } from './block.ts'
 import { ByteTexts, numbersTo } from './byte-texts.ts'
 import { eventsOfChange, type SetChange, valueKeysOfSet } from './record-events.ts'
@@ -116,9 +117,13 @@ export class EventCollector {
   }
 
   /** Adds an event of each value of a stored set of records. */
-  #addSet(name: string, type: RecordType, text: string, event: number): void {
+  #addSet(name: string, type: StateType, text: string, event: number): void {
     if (text === '[]') return
     this.#setName(name)
+    if (isFurtherType(type)) {
+      for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
+      return
+    }
     const isPlain = type !== 'AAAA' && !text.includes('\\') && (type !== 'TXT' || isAscii(text))
     if (!isPlain) for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
     else if (type === 'A') this.#addAddresses(text, event)

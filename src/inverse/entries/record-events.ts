@@ -3,17 +3,17 @@
  * when it was seen for the last time. Spans are pairs of them. Pure.
  */
 
-import type { RecordType } from '../../values/records/dns-record.ts'
+import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
 import { endEvent, startEvent } from './block.ts'
-import { valueKeysOfRecord } from './value-key.ts'
+import { valueKeysOfRecord, valueKeysOfValues } from './value-key.ts'
 
 /**
  * One stored set of records after another. `before`: the stored text of the state before, undefined for none; `last`: its
  * last observation. `after` was observed at `at`. `isInterrupted`: what is in both sets was not observed continuously.
  */
 export type SetChange = {
-  type: RecordType
+  type: StateType
   before: string | undefined
   last: Instant
   after: string
@@ -28,11 +28,13 @@ type RecordEvents = { keys: string[]; events: number[] }
 const MAX_CACHED_SETS = 8192
 const textSets = new Map<string, readonly string[]>()
 
-/** The value keys of a stored set of records, each once. */
-export function valueKeysOfSet(type: RecordType, text: string): readonly string[] {
+/** The value keys of a stored set of records or other values, each once. */
+export function valueKeysOfSet(type: StateType, text: string): readonly string[] {
   const known = type === 'TXT' ? textSets.get(text) : undefined
   if (known !== undefined) return known
-  const keys = (JSON.parse(text) as unknown[]).flatMap((values) => valueKeysOfRecord(type, values))
+  const keys = (JSON.parse(text) as unknown[]).flatMap((values) =>
+    isFurtherType(type) ? valueKeysOfValues(type, values) : valueKeysOfRecord(type, values),
+  )
   const once = keys.length > 1 ? [...new Set(keys)] : keys
   if (type !== 'TXT') return once
   if (textSets.size === MAX_CACHED_SETS) textSets.clear()
@@ -60,7 +62,7 @@ type StoredTimelineState = { first: Instant; last: Instant | null; records: stri
  * were not observed continuously, in any order.
  */
 export function* changesOfTimeline(
-  type: RecordType,
+  type: StateType,
   states: readonly StoredTimelineState[],
   interruptions: readonly { last_seen: Instant; seen_again: Instant }[],
 ): Generator<SetChange> {

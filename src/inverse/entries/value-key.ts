@@ -12,6 +12,8 @@ import { type IpAddress, packAddress, unpackAddress } from '../../values/ip-addr
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { parseHostName } from '../../values/records/host-name.ts'
 import { mailboxName } from '../../values/records/presentation.ts'
+import type { FurtherStateType } from '../../values/state-type.ts'
+import { finalHostOf, verdictOfValues } from '../../values/web-verdict.ts'
 
 /**
  * The first byte of a key. Those of addresses are the first bytes of `packAddress`. `knownHost` and the owners are sets of names without times: hosts in the order of their
@@ -22,6 +24,7 @@ export const KEY_KIND = {
   ipv6: '\x06',
   host: 'h',
   text: 't',
+  redirect: 'r',
   knownHost: 'k',
   ownerBelow: 'o',
   ownerStarting: 's',
@@ -64,6 +67,17 @@ export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
   const [server, email] = values as [string, string]
   const mailbox = parseHostName(mailboxName(email))
   return [`${hostKey(server, 'SOA')}\x00`, ...(mailbox === null ? [] : [`${hostKey(mailbox, 'SOA')}\x01`])]
+}
+
+/** The value keys of one stored value of another type: of a web verdict the host of another domain to which it redirects. */
+export function valueKeysOfValues(_type: FurtherStateType, values: unknown): string[] {
+  const host = finalHostOf(verdictOfValues(values))
+  return host === null ? [] : [redirectPrefix(host) + DATA_END]
+}
+
+/** What the keys of redirects to a host, or to hosts below it, begin with. */
+export function redirectPrefix(host: string): string {
+  return KEY_KIND.redirect + reversedLabels(host)
 }
 
 /** The value key of an address. */
@@ -144,6 +158,7 @@ export type ParsedKey =
   | { kind: 'address'; address: IpAddress }
   | { kind: 'host'; host: string; type: RecordType; detail: string }
   | { kind: 'text' }
+  | { kind: 'redirect'; host: string }
 
 /** Splits the key of an entry into its value key and the name that follows. Null for the key of a set of names. */
 export function parseEntryKey(key: string): { value: ParsedKey; name: string } | null {
@@ -156,10 +171,11 @@ export function parseEntryKey(key: string): { value: ParsedKey; name: string } |
     const end = 2 + (key[1] === DIGEST_LENGTH ? 32 : key.charCodeAt(1))
     return { value: { kind: 'text' }, name: key.slice(end) }
   }
-  if (kind !== KEY_KIND.host) return null
+  if (kind !== KEY_KIND.host && kind !== KEY_KIND.redirect) return null
   const end = key.indexOf(DATA_END)
+  const host = hostOfReversedLabels(key.slice(1, end))
+  if (kind === KEY_KIND.redirect) return { value: { kind: 'redirect', host }, name: key.slice(end + 1) }
   const type = TYPE_OF_CODE.get(key[end + 1]!)!
   const nameAt = end + 2 + (type === 'MX' ? 2 : type === 'SOA' ? 1 : 0)
-  const host = hostOfReversedLabels(key.slice(1, end))
   return { value: { kind: 'host', host, type, detail: key.slice(end + 2, nameAt) }, name: key.slice(nameAt) }
 }

@@ -17,7 +17,8 @@ import {
 } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { addressFamily } from '../../values/ip-address.ts'
-import type { RecordType } from '../../values/records/dns-record.ts'
+import { RECORD_TYPES } from '../../values/records/dns-record.ts'
+import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { CheckFault } from '../port/store.ts'
 import { type CheckSlice, checkSlice, type DatabaseBoolean, problemReporter } from '../shared/check/slice.ts'
 import { newestRecords } from '../shared/columns.ts'
@@ -62,7 +63,7 @@ const BYTES_PER_BLOCK = 900
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
-type OwnedEntry = { key: string; name: DomainName; type: RecordType | null; valueKey: string; block: CheckedBlock }
+type OwnedEntry = { key: string; name: DomainName; type: StateType | null; valueKey: string; block: CheckedBlock }
 
 /** The number of blocks of a slice. */
 export function blocksPerSlice(limit: number): number {
@@ -175,13 +176,14 @@ function ownedEntry(key: string, eventCount: number, block: CheckedBlock): Owned
   return { key, name, type: parsed === null ? null : typeOf(parsed.value), valueKey, block }
 }
 
-function typeOf(value: NonNullable<ReturnType<typeof parseEntryKey>>['value']): RecordType {
+function typeOf(value: NonNullable<ReturnType<typeof parseEntryKey>>['value']): StateType {
   if (value.kind === 'host') return value.type
   if (value.kind === 'text') return 'TXT'
+  if (value.kind === 'redirect') return 'web'
   return addressFamily(value.address) === 4 ? 'A' : 'AAAA'
 }
 
-/** Each entry belongs to a name whose newest state of the type has the value, or otherwise its history. */
+/** Each entry belongs to a name whose newest records of the type have the value, or otherwise its history. */
 function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): InverseCheck<void> {
   const report = ({ name, block }: OwnedEntry, problem: string): void =>
     blockReporter(faults, block)(`has an entry of ${name}, ${problem}`)
@@ -207,8 +209,9 @@ function namesOf(entries: readonly OwnedEntry[]): DomainName[] {
 }
 
 function isInNewestState({ type, valueKey }: OwnedEntry, states: string): boolean {
-  if (type === null) return states !== '{}'
   try {
+    if (type === null) return RECORD_TYPES.some((each) => newestRecords(states, each) !== null)
+    if (isFurtherType(type)) return false
     const records = newestRecords(states, type)
     return records !== null && valueKeysOfSet(type, records).includes(valueKey)
   } catch {
@@ -319,6 +322,7 @@ function valueText(key: string): string {
   if (parsed === null) return key[0] === KEY_KIND.knownHost ? `host ${nameOfSetKey(key)}` : 'its name'
   const { value } = parsed
   if (value.kind === 'text') return 'TXT'
+  if (value.kind === 'redirect') return `redirect to ${value.host}`
   return value.kind === 'host' ? `${value.type} ${value.host}` : `${typeOf(value)} ${value.address}`
 }
 

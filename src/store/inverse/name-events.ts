@@ -1,32 +1,53 @@
 /** Everything that the inverse index has of one name, from its current facts and its history. */
 
 import type { InverseChanges } from '../../apply/change.ts'
-import type { CurrentFacts } from '../../apply/crawl-state.ts'
-import { recordTypeOfNumber } from '../../apply/stored-numbers.ts'
+import { STATE_TYPES, stateTypeOfNumber } from '../../apply/stored-numbers.ts'
 import { changesOfTimeline, eventsOfChange, type SetChange } from '../../inverse/entries/record-events.ts'
 import { nameSetKey } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
+import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
+import { encodeVerdict } from '../../values/web-verdict.ts'
+import { unpackStates, unpackVerdict, VERDICT_COLUMNS, type VerdictRow } from '../shared/columns.ts'
 
 /** A superseded state, oldest first. `records`: those of its base if it is stored as a serial. */
 export type HistoryRow = { type: number; first_seen: Instant; last_confirmed: Instant; records: string }
 export type InterruptionRow = { type: number; last_seen: Instant; seen_again: Instant }
+/** The columns of `facts` from which the newest states of a name are read. */
+export const NEWEST_STATES_COLUMNS = ['name', 'states', ...VERDICT_COLUMNS] as const
+export type NewestStatesRow = { name: DomainName; states: string } & VerdictRow
+
+/** The newest state of each type that has one, with its stored text. */
+type NewestTexts = Partial<Record<StateType, { first_seen: Instant; records: string }>>
 /** The stored history of a name. */
 export type StoredHistory = {
   name: DomainName
-  states: CurrentFacts['states']
+  states: NewestTexts
   superseded: readonly HistoryRow[]
   interruptions: readonly InterruptionRow[]
+}
+
+/** The newest states of a name. */
+export function newestTextsOf(row: NewestStatesRow): NewestTexts {
+  const states = unpackStates(row.states)
+  const verdict = unpackVerdict(row.name, row)
+  const texts: NewestTexts = {}
+  for (const type of STATE_TYPES) {
+    const state = states[type]
+    const records = isFurtherType(type) ? verdict && encodeVerdict(verdict) : states[type]?.records
+    if (state && records != null) texts[type] = { first_seen: state.first_seen, records }
+  }
+  return texts
 }
 
 /** The changes that made the history of a name. */
 export function changesOfName({ states, superseded, interruptions }: StoredHistory): InverseChanges {
   const sets: SetChange[] = []
-  for (const type of RECORD_TYPES) {
+  for (const type of STATE_TYPES) {
     const newest = states[type]
     if (newest === undefined) continue
-    const isOfType = ({ type: number }: { type: number }): boolean => recordTypeOfNumber(number) === type
+    const isOfType = ({ type: number }: { type: number }): boolean => stateTypeOfNumber(number) === type
     const timeline = [
       ...superseded.filter(isOfType).map(({ first_seen, last_confirmed, records }) => {
         return { first: first_seen, last: last_confirmed, records }
@@ -35,7 +56,7 @@ export function changesOfName({ states, superseded, interruptions }: StoredHisto
     ]
     sets.push(...changesOfTimeline(type, timeline, interruptions.filter(isOfType)))
   }
-  return { sets, isNewOwner: Object.keys(states).length > 0 }
+  return { sets, isNewOwner: RECORD_TYPES.some((type) => states[type]) }
 }
 
 /** The keys of all entries of a name with their events, by key; null for the key of a set of names. */

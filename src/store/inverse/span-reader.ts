@@ -17,6 +17,7 @@ import {
   nameSetKey,
   type ParsedKey,
   parseEntryKey,
+  redirectPrefix,
   SOA_ROLES,
   textKey,
 } from '../../inverse/entries/value-key.ts'
@@ -29,6 +30,7 @@ import type {
   InverseQuery,
   InverseSpan,
   OwnerPage,
+  RedirectSpanPage,
   RunSlice,
   SpanData,
   SpanPage,
@@ -61,7 +63,9 @@ const LOWEST_LABEL_BYTE = '\x02'
 /** The entries of one page as spans. `end`: the position after the last one. */
 type FoundSpans = { spans: OpenSpan[]; end: string | null; scanned: number }
 /** `last` is null while the record was still there at the newest observation of its type. */
-type OpenSpan = Omit<InverseSpan, 'last'> & { last: Instant | null }
+type OpenSpan = { data: FoundData; name: DomainName; first: Instant; last: Instant | null }
+type FoundData = SpanData | { type: 'web'; host: DomainName }
+type FoundSpan = OpenSpan & { last: Instant }
 
 /** Reads one page of spans (`InverseReader.spans`). */
 export function* readSpans(
@@ -76,6 +80,23 @@ export function* readSpans(
   const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
   const found = yield* readRanges(rangesOf(query), types, fence, after, bounds)
   return pageOf(query, fence, found.spans, yield* clocksOf(found.spans), found.end)
+}
+
+/** Reads one page of redirects (`InverseReader.redirects`). */
+export function* readRedirects(
+  target: DomainName,
+  fence: TimeFence,
+  position: Uint8Array | null,
+  limit: number,
+): InverseRead<RedirectSpanPage> {
+  const after = position === null ? null : Buffer.from(position).toString('latin1')
+  const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
+  const found = yield* readRanges([prefixRange(redirectPrefix(target))], null, fence, after, bounds)
+  const closed = closedSpans(fence, found.spans, yield* clocksOf(found.spans))
+  const spans = closed.map(({ data, name, first, last }) => {
+    return { host: (data as Extract<FoundData, { type: 'web' }>).host, name, first, last }
+  })
+  return { spans, position: found.end === null ? null : latin1Bytes(found.end) }
 }
 
 /**
@@ -252,18 +273,32 @@ function pageOf(
   clocks: ReadonlyMap<DomainName, Clocks>,
   end: string | null,
 ): SpanPage {
-  const spans: InverseSpan[] = []
+  const spans = closedSpans(fence, found, clocks).map(({ data, name, first, last }): InverseSpan => {
+    const shown = query.by === 'text' ? { type: 'TXT' as const, parts: query.parts } : (data as SpanData)
+    return { data: shown, name, first, last }
+  })
+  return { spans, position: end === null ? null : latin1Bytes(end) }
+}
+
+/** The spans inside a fence. Open ones end at the clock of what they show. */
+function closedSpans(
+  fence: TimeFence,
+  found: readonly OpenSpan[],
+  clocks: ReadonlyMap<DomainName, Clocks>,
+): FoundSpan[] {
+  const spans: FoundSpan[] = []
   for (const span of found) {
     const { data, name, first } = span
     const last = span.last ?? Math.max(first, clocks.get(name)![CLOCK_INDEX[data.type]]!)
     if (span.last === null && !isWithin({ first, last }, fence)) continue
-    spans.push({ data: query.by === 'text' ? { type: 'TXT', parts: query.parts } : data, name, first, last })
+    spans.push({ data, name, first, last })
   }
-  return { spans, position: end === null ? null : latin1Bytes(end) }
+  return spans
 }
 
-function dataOf(value: ParsedKey): SpanData {
+function dataOf(value: ParsedKey): FoundData {
   if (value.kind === 'text') return { type: 'TXT', parts: [] }
+  if (value.kind === 'redirect') return { type: 'web', host: value.host as DomainName }
   if (value.kind === 'address') {
     const { address } = value
     return { type: addressFamily(address) === 4 ? 'A' : 'AAAA', address }

@@ -39,6 +39,12 @@ export type SpanData =
 /** The first and the last observation of an uninterrupted time in which `name` showed the data. Unix seconds. */
 export type InverseSpan = { data: SpanData; name: DomainName; first: Instant; last: Instant }
 
+/**
+ * The first and the last observation of an uninterrupted time in which the website of `name` redirected to `host`, which
+ * belongs to another domain. The domain itself if the host is not known, as in rows of older releases.
+ */
+export type RedirectSpan = { host: DomainName; name: DomainName; first: Instant; last: Instant }
+
 /** Bounds of the times of a span, all exclusive. */
 export type TimeFence = {
   firstBefore?: Instant
@@ -53,6 +59,7 @@ export type TimeFence = {
  * a fence may exclude many.
  */
 export type SpanPage = { spans: InverseSpan[]; position: Uint8Array | null }
+export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | null }
 
 /** One page of names of owners, in an order of the store. `position` as in SpanPage. */
 export type OwnerPage = { names: DomainName[]; position: Uint8Array | null }
@@ -63,6 +70,8 @@ export type InverseProgress = { share: number }
 export interface InverseReader {
   /** The spans of a query after `position` (null: from the first), from one snapshot. `last` is exact at that moment. */
   spans(query: InverseQuery, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<SpanPage>
+  /** The spans of redirects to `target` and to hosts below it, as `spans`. */
+  redirects(target: DomainName, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<RedirectSpanPage>
   /** The names that ever had DNS records and match, as `match` of `hosts` says. */
   owners(name: string, match: 'below' | 'starting', position: Uint8Array | null, limit: number): Promise<OwnerPage>
   /** While it is below 1, pages lack names that were stored before the index existed. */

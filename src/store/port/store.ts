@@ -10,11 +10,11 @@
 
 import type { Change, Interruption } from '../../apply/change.ts'
 import type { Clocks, CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
-import type { Ssl } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
+import type { Ssl, WebVerdict } from '../../values/web-verdict.ts'
 import type { CertificateLogs } from './certificate-logs.ts'
 import type { CrawlRequests } from './crawl-requests.ts'
 import type { InverseIndexStore, InverseReader } from './inverse.ts'
@@ -120,6 +120,11 @@ export type PastState = HistoryState & { last_confirmed: Instant | null }
  */
 export type History = { states: PastState[]; total: number; more: boolean; absent_since: Instant | null }
 
+/** One state of a website. `last_seen`: its last observation. */
+export type WebState = { first_seen: Instant; last_seen: Instant; verdict: WebVerdict }
+/** A page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
+export type WebHistory = { states: WebState[]; total: number; more: boolean }
+
 /**
  * An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included.
  */
@@ -171,6 +176,8 @@ export interface FactsReader {
     before: Instant | null,
     limit: number,
   ): Promise<Record<T, History>>
+  /** The states of the website that began strictly before `before` (null: from the newest), from one snapshot. */
+  webHistory(name: DomainName, before: Instant | null, limit: number): Promise<WebHistory>
   /**
    * The times in which the records of a type were not observed continuously, newest first: those that ended strictly
    * before `before` (null: all), at most `limit`.

@@ -5,16 +5,20 @@ import {
   type CrawlState,
   type CurrentFacts,
   type DnsState,
+  type FurtherState,
+  type NewestStates,
   OBSERVED_PARTS,
   unknownCrawlState,
   type WebFacts,
 } from '../../apply/crawl-state.ts'
 import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../../apply/stored-numbers.ts'
-import type { DnsStatus, Ssl } from '../../observe/observation.ts'
+import type { DnsStatus } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { packToHex, unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
+import { FURTHER_STATE_TYPES, type FurtherStateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
+import type { Ssl, WebVerdict } from '../../values/web-verdict.ts'
 import { columnNames } from './tables.ts'
 
 /** `crawl_state.id` of a forgotten name. */
@@ -158,14 +162,28 @@ function flagsOf(web: WebFacts): number {
  * match the name and its target counts as unknown. Without a target, the host was below the name's own registrable
  * domain, which has at least two labels under any public suffix list.
  */
-function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: FactsRow): DomainName | null {
+function redirectHostOf(name: DomainName, { redirects_to, redirect_host }: VerdictRow): DomainName | null {
   if (redirect_host === null) return null
   const domain = redirects_to ?? name.split('.').slice(-2).join('.')
   return `.${redirect_host}`.endsWith(`.${domain}`) ? (redirect_host as DomainName) : null
 }
 
 function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
-  const { flags, redirects_to, ssl, social_networks, social_accounts, text_digest } = row
+  const { social_networks, social_accounts, text_digest } = row
+  return {
+    ...verdictOfColumns(name, row),
+    social_networks: JSON.parse(social_networks!),
+    social_accounts: JSON.parse(social_accounts!),
+    digest: text_digest,
+  }
+}
+
+/** The columns of `facts` with the verdict of the website. */
+export const VERDICT_COLUMNS = ['flags', 'ssl', 'redirects_to', 'redirect_host'] as const
+export type VerdictRow = Pick<FactsRow, (typeof VERDICT_COLUMNS)[number]>
+
+function verdictOfColumns(name: DomainName, row: VerdictRow): WebVerdict {
+  const { flags, redirects_to, ssl } = row
   const redirect_host = redirectHostOf(name, row)
   return {
     has_website: (flags & FACTS_FLAG.has_website) !== 0,
@@ -175,18 +193,24 @@ function unpackWeb(name: DomainName, row: FactsRow): WebFacts {
     redirects_to: redirects_to as DomainName | null,
     ...(redirect_host !== null && { redirect_host }),
     ssl: ssl as Ssl,
-    social_networks: JSON.parse(social_networks!),
-    social_accounts: JSON.parse(social_accounts!),
-    digest: text_digest,
   }
+}
+
+/** The newest verdict; null if the web was never observed. */
+export function unpackVerdict(name: DomainName, row: VerdictRow): WebVerdict | null {
+  return (row.flags & FACTS_FLAG.web) === 0 ? null : verdictOfColumns(name, row)
 }
 
 /**
  * JSON object: record type -> [first_seen, count, base, records], then the first and last time of an absence, if there
- * was one. The records are inserted as stored.
+ * was one. The records are inserted as stored. Before them, other type -> [first_seen, count].
  */
 function packStates(states: CurrentFacts['states']): string {
   const members: string[] = []
+  for (const type of FURTHER_STATE_TYPES) {
+    const state = states[type]
+    if (state) members.push(`"${type}":[${state.first_seen},${state.count}]`)
+  }
   for (const type of RECORD_TYPES) {
     const state = states[type]
     if (!state) continue
@@ -206,22 +230,28 @@ type StoredState = [
   lastAbsent?: Instant,
 ]
 
-export function unpackStates(text: string): CurrentFacts['states'] {
-  const stored = JSON.parse(text) as Partial<Record<RecordType, StoredState>>
-  const states: Partial<Record<RecordType, DnsState>> = {}
+type StoredStates = Partial<Record<RecordType, StoredState> & Record<FurtherStateType, [Instant, number]>>
+
+export function unpackStates(text: string): NewestStates {
+  const stored = JSON.parse(text) as StoredStates
+  const states: NewestStates = {}
+  for (const type of FURTHER_STATE_TYPES) {
+    const state = stored[type]
+    if (state) states[type] = { first_seen: state[0], count: state[1] } satisfies FurtherState
+  }
   for (const type of RECORD_TYPES) {
     const state = stored[type]
     if (!state) continue
     const [first_seen, count, base, records, first, last] = state
     const absence = first !== undefined && last !== undefined && { absence: { first, last } }
-    states[type] = { first_seen, count, base, records: JSON.stringify(records), ...absence }
+    states[type] = { first_seen, count, base, records: JSON.stringify(records), ...absence } satisfies DnsState
   }
   return states
 }
 
 /** The records of the newest state of one type; null if there is none. */
 export function newestRecords(text: string, type: RecordType): string | null {
-  const state = (JSON.parse(text) as Partial<Record<RecordType, StoredState>>)[type]
+  const state = (JSON.parse(text) as StoredStates)[type]
   return state ? JSON.stringify(state[3]) : null
 }
 

@@ -1,11 +1,17 @@
-/** Builds a page of history of one record type from its newest state and superseded states. */
+/** Builds a page of history from the newest state and superseded states: of one record type, or of the website. */
 
 import type { DnsState } from '../../apply/crawl-state.ts'
 import { withSerial } from '../../apply/dns-state.ts'
+import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
+import { lastSeenOfWebState, webStateOf } from '../../apply/web-state.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { Instant } from '../../values/time.ts'
-import type { History, PastState } from '../port/store.ts'
+import { decodeVerdict } from '../../values/web-verdict.ts'
+import type { History, PastState, WebHistory, WebState } from '../port/store.ts'
+import { unpackClocks, unpackStates, unpackVerdict, VERDICT_COLUMNS, type VerdictRow } from './columns.ts'
+import type { ClockRow } from './lookup.ts'
 
 /** A superseded state. `baseRecords`: the records of the state at its base, if it has one. */
 export type StateRow = {
@@ -44,4 +50,37 @@ function pastState(
   stored: string,
 ): PastState {
   return { first_seen, last_confirmed, records: JSON.stringify(decodeRecords(type, stored)) }
+}
+
+/** The columns of a WebHistoryRow without `older`, of a crawl state `v` and its facts `f`. */
+export const WEB_HISTORY_COLUMNS: readonly string[] = [
+  ...['v.clock', 'v.other_clocks', 'f.states'],
+  ...VERDICT_COLUMNS.map((column) => `f.${column}`),
+]
+/**
+ * What a page of a website's history is built from. `older`: JSON, as for historyPageOfType, of objects with the columns
+ * of `dns_state`.
+ */
+export type WebHistoryRow = ClockRow & VerdictRow & { states: string; older: string }
+
+/** `row`: undefined without facts. */
+export function webHistoryPage(
+  name: DomainName,
+  row: WebHistoryRow | undefined,
+  before: Instant | null,
+  limit: number,
+): WebHistory {
+  const verdict = row === undefined ? null : unpackVerdict(name, row)
+  if (row === undefined || verdict === null) return { states: [], total: 0, more: false }
+  const clock = unpackClocks(row.clock, row.other_clocks)[CLOCK_INDEX.web]!
+  const newest = webStateOf({ web: verdict, states: unpackStates(row.states) }, clock)
+  if (newest === undefined) return { states: [], total: 0, more: false }
+  const { first_seen, count: total } = newest
+  const states: WebState[] = []
+  if (before === null || first_seen < before)
+    states.push({ first_seen, last_seen: lastSeenOfWebState(newest, clock), verdict })
+  const older = JSON.parse(row.older) as (StateRow & { records: string })[]
+  for (const { first_seen, last_confirmed, records } of older)
+    states.push({ first_seen, last_seen: last_confirmed, verdict: decodeVerdict(records) })
+  return { states: states.slice(0, limit), total, more: states.length > limit }
 }

@@ -2,8 +2,8 @@
 
 import { type Clocks, type IpStatus, NO_CLOCKS } from '../../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
-import type { Ssl } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
+import type { Ssl } from '../../values/web-verdict.ts'
 import type { LastObserved, Lookup } from '../port/store.ts'
 import { FACTS_FLAG, TOMBSTONE_ID, unpackClocks } from './columns.ts'
 

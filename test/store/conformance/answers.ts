@@ -1,8 +1,15 @@
 /** Compares every response of the four queries about a few names between a store and the model. */
 
 import assert from 'node:assert/strict'
-import type { InverseQuery, InverseReader, InverseSpan, TimeFence } from '../../../src/store/port/inverse.ts'
-import type { DomainProfile, FactsReader, Lookup, Store } from '../../../src/store/port/store.ts'
+import type {
+  InverseQuery,
+  InverseReader,
+  InverseSpan,
+  RedirectSpan,
+  RedirectSpanPage,
+  TimeFence,
+} from '../../../src/store/port/inverse.ts'
+import type { DomainProfile, FactsReader, Lookup, Store, WebHistory, WebState } from '../../../src/store/port/store.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
@@ -20,6 +27,7 @@ export async function agree(
   question: Question,
 ): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
+  for (const target of REDIRECT_TARGETS) await agreeOnRedirects(inverse, model, target, question.limit)
   for (const [text, query] of INVERSE_QUERIES) await agreeBackwards(inverse, model, { text, query, ...question })
   assert.deepEqual(
     (await walkOwners(inverse, 'example', 'below', question.limit)).sort(),
@@ -56,6 +64,48 @@ const INVERSE_QUERIES: readonly [RegExp, InverseQuery][] = [
 /** A pattern of this text alone. */
 function exactly(text: string): RegExp {
   return new RegExp(`^${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`)
+}
+
+const REDIRECT_TARGETS = ['example', 't.example', 'www.t.example', 'a.example', 'c.example'] as DomainName[]
+
+/** The walk of the redirects to a target finds those of the model, each once, and with a fence those inside it. */
+async function agreeOnRedirects(
+  inverse: InverseReader,
+  model: Model,
+  target: DomainName,
+  limit: number,
+): Promise<void> {
+  const all = model.redirectSpans().filter(({ host }) => `.${host}`.endsWith(`.${target}`))
+  const some = all[all.length >> 1]
+  const fence = some ? { firstBefore: some.last + 1, lastAfter: some.first - 1 } : {}
+  const within = some ? all.filter(({ first, last }) => first <= some.last && last >= some.first) : all
+  for (const [bounds, expected] of [
+    [{}, all],
+    [fence, within],
+  ] as const) {
+    const found: RedirectSpan[] = []
+    let position: Uint8Array | null = null
+    do {
+      const page: RedirectSpanPage = await inverse.redirects(target, bounds, position, limit)
+      assert.ok(page.spans.length <= limit)
+      found.push(...page.spans)
+      position = page.position
+    } while (position !== null)
+    const inOrder = (spans: readonly RedirectSpan[]): string[] =>
+      spans.map(({ host, name, first, last }) => `${host} | ${name} ${first} ${last}`).sort()
+    assert.deepEqual(inOrder(found), inOrder(expected), `redirects to ${target}`)
+  }
+}
+
+/** All states of a website, in pages of `limit`. */
+async function walkWebHistory(facts: FactsReader, name: DomainName, limit: number): Promise<object> {
+  const found: WebState[] = []
+  let page: WebHistory
+  do {
+    page = await facts.webHistory(name, found.at(-1)?.first_seen ?? null, limit)
+    found.push(...structuredClone(page.states))
+  } while (page.more)
+  return { states: found, total: page.total }
 }
 
 /** The walk of a query finds the spans of the model, each once, and with a fence those inside it. */
@@ -141,6 +191,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       profile: readableProfile(await facts.domainProfile(name, limit)),
       clocks: structuredClone(await facts.clocks(name)),
       redirects: await walkRedirects(facts, name, limit),
+      web: await walkWebHistory(facts, name, limit),
       addresses: [...(await facts.addresses(name))],
       neighbours: await walkNeighbours(facts, name, limit),
       history: Object.fromEntries(await Promise.all(history)),
@@ -163,6 +214,7 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
       profile: readableProfile(model.domainProfile(name, limit)),
       clocks: model.clocks(name),
       redirects: model.redirects(name),
+      web: { states: model.webHistory(name), total: model.webHistory(name).length },
       addresses: model.addresses(name),
       neighbours: model.neighbours(model.addresses(name), name),
       history: Object.fromEntries(RECORD_TYPES.map((type) => [type, model.history(name, type)])),

@@ -96,15 +96,27 @@ function observation(names: readonly DomainName[]): fc.Arbitrary<Observation> {
   )
 }
 
+/** Observations of which some without a web part have the verdict on a certificate. It applies as often as it comes. */
+function certified(names: readonly DomainName[]): fc.Arbitrary<Observation> {
+  const ssl = sometimes(fc.constantFrom('valid' as const, 'nocert' as const, 'invalid' as const), 1)
+  return fc
+    .tuple(observation(names), ssl)
+    .map(([each, ssl]) => (each.web === null && ssl !== null ? { ...each, ssl } : each))
+}
+
 /** Observations of which every second one repeats the content of one of the few before it. */
 export function observations(names: readonly DomainName[], longest: number): fc.Arbitrary<Observation[]> {
   return repeating(observation(names), longest)
 }
 
 /** Observations with some forgotten names. Half of the histories are in the order of their times. */
-export function history(names: readonly DomainName[], longest: number): fc.Arbitrary<Event[]> {
+export function history(
+  names: readonly DomainName[],
+  longest: number,
+  observed: typeof observation = observation,
+): fc.Arbitrary<Event[]> {
   const event = fc.oneof(
-    { weight: 24, arbitrary: observation(names) as fc.Arbitrary<Event> },
+    { weight: 24, arbitrary: observed(names) as fc.Arbitrary<Event> },
     { weight: 1, arbitrary: fc.constantFrom(...names).map((forget) => ({ forget })) },
   )
   return fc
@@ -131,4 +143,9 @@ function shownAgain<E extends Event>(event: E, earlier: Event | undefined): E {
 function inOrder(events: readonly Event[]): Event[] {
   const times = events.filter((event) => 'domain' in event).sort((a, b) => a.observed_at - b.observed_at)
   return events.map((event) => ('domain' in event ? times.shift()! : event))
+}
+
+/** As `history`, also with certificates alone. */
+export function certifiedHistory(names: readonly DomainName[], longest: number): fc.Arbitrary<Event[]> {
+  return history(names, longest, certified)
 }

@@ -10,7 +10,7 @@ import { type IngestOutcome, ingest } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
-import { ADDRESSES, type Event, history, NAMES, TARGETS } from './arbitraries.ts'
+import { ADDRESSES, certifiedHistory, type Event, history, NAMES, TARGETS } from './arbitraries.ts'
 import type { Engine, Opened } from './engine.ts'
 import { stayed, WALKS } from './unchanged-rows.ts'
 import { faults, NOW } from './world.ts'
@@ -100,7 +100,7 @@ export function property<Values extends [unknown, ...unknown[]]>(
 export const PROPERTIES: readonly Property[] = [
   property(
     'a random history in batches of any size gives the outcomes and responses of the plain model, with any page size',
-    [history(NAMES, 50), batchSizes, pages],
+    [certifiedHistory(NAMES, 50), batchSizes, pages],
     async ({ store }, events, sizes, page) => {
       const model = new Model(NOW)
       assert.deepEqual(await happen(store, events, sizes), happenInModel(model, events))

@@ -4,15 +4,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OBSERVED_PARTS } from '../../../src/apply/crawl-state.ts'
 import { prepareObservation, typesOfBits } from '../../../src/apply/prepare.ts'
-import { PART_NUMBERS, RECORD_TYPE_NUMBERS } from '../../../src/apply/stored-numbers.ts'
+import { PART_NUMBERS, RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../src/apply/stored-numbers.ts'
 import { AGE_DAYS } from '../../../src/store/port/schedule.ts'
 import { clockCodec, FACTS_FLAG, packClocks, unpackClocks } from '../../../src/store/shared/columns.ts'
 import { canonicalRecordSet, RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { encodeRecords } from '../../../src/values/records/stored-records.ts'
-import { dns, seen } from '../conformance/world.ts'
+import { decodeVerdict, encodeVerdict } from '../../../src/values/web-verdict.ts'
+import { dns, name, seen } from '../conformance/world.ts'
 
 /** Assigned numbers. A line may be added, but none may change. */
 const TYPES = { A: 0, AAAA: 1, MX: 2, TXT: 3, NS: 4, SOA: 5, CNAME: 6 }
+const STATES = { ...TYPES, web: 100 }
 const CLOCKS = { status: 0, A: 1, AAAA: 2, MX: 3, TXT: 4, NS: 5, SOA: 6, CNAME: 7, web: 8 }
 const FLAGS = {
   web: 1,
@@ -26,6 +28,7 @@ const AGES = [1, 2, 4, 7, 14, 21, 30, 60, 90, 180]
 
 test('record types, clocks, flags and ages have their original numbers', () => {
   assert.deepEqual(RECORD_TYPE_NUMBERS, TYPES)
+  assert.deepEqual(STATE_TYPE_NUMBERS, STATES)
   assert.deepEqual(PART_NUMBERS, CLOCKS)
   assert.deepEqual(FACTS_FLAG, FLAGS)
   assert.deepEqual(AGE_DAYS, AGES)
@@ -111,5 +114,25 @@ test('the values of a record are stored in their original order, in whatever ord
     assert.equal(encodeRecords(type, records), text)
     const turned = records.map((record) => Object.fromEntries(Object.entries(record).reverse()))
     assert.equal(encodeRecords(type, turned as never), text)
+  }
+})
+
+test('the verdict of a website is stored as the same text as before', () => {
+  const verdict = {
+    has_website: false,
+    redirect_to_https: true,
+    redirect_to_www: false,
+    only_with_www: true,
+    redirects_to: name('target.example'),
+    redirect_host: name('www.target.example'),
+    ssl: 'valid',
+  } as const
+  const { redirect_host: _, ...older } = verdict
+  for (const [each, text] of [
+    [verdict, '[[0,1,0,1,"target.example","www.target.example","valid"]]'],
+    [older, '[[0,1,0,1,"target.example",null,"valid"]]'],
+  ] as const) {
+    assert.equal(encodeVerdict(each), text)
+    assert.deepEqual(decodeVerdict(text), each)
   }
 })

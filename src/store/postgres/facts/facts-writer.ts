@@ -1,7 +1,7 @@
 /** Writes the facts of names that passed the version check, and the rows and counters that names share. */
 
 import type { FactChanges } from '../../../apply/change.ts'
-import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
+import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { type IpAddress, packAddress, packToHex } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
@@ -109,7 +109,7 @@ function stateRows({ part, id, facts }: WrittenName) {
     return {
       part,
       id,
-      type: RECORD_TYPE_NUMBERS[type],
+      type: STATE_TYPE_NUMBERS[type],
       first_seen,
       last_confirmed,
       records,

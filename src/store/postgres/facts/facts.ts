@@ -1,14 +1,20 @@
 /** The facts on PostgreSQL: every query is a look-up by key or a range of one key, in one statement per shard. */
 
 import type { Interruption } from '../../../apply/change.ts'
-import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
+import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../../values/ip-address.ts'
 import type { RecordType } from '../../../values/records/dns-record.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History, NeighbourPosition, RowPage } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
-import { historyPageOfType, type StateRow } from '../../shared/history.ts'
+import {
+  historyPageOfType,
+  type StateRow,
+  WEB_HISTORY_COLUMNS,
+  type WebHistoryRow,
+  webHistoryPage,
+} from '../../shared/history.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
 import { plainArray } from '../database/arrays.ts'
@@ -88,6 +94,17 @@ const READ_INTERRUPTIONS = {
     where v.part = $1 and v.slot = $2 and v.name = $3 and i.type = $4 and i.seen_again < $5 order by i.seen_again desc limit $6`,
 }
 
+const READ_WEB_HISTORY = {
+  name: 'facts.web-history',
+  text: `select ${WEB_HISTORY_COLUMNS},
+      coalesce((select json_agg(json_build_object('first_seen', first_seen, 'last_confirmed', last_confirmed, 'records', records)
+          order by first_seen desc)
+        from (select first_seen, last_confirmed, records from dns_state s
+          where s.part = $1 and s.id = f.id and s.type = ${STATE_TYPE_NUMBERS.web} and s.first_seen < $4
+          order by s.first_seen desc limit $5) s), '[]')::text as older
+    from crawl_state v join facts f on f.part = $1 and f.id = v.id where v.part = $1 and v.slot = $2 and v.name = $3`,
+}
+
 const CRAWL_STATE_OF_NAME = 'v.part = $1 and v.slot = $2 and v.name = $3'
 const READ_CLOCKS = {
   name: 'facts.clocks',
@@ -122,6 +139,7 @@ export function postgresFacts(database: Database): FactsReader {
     redirects: postgresRedirects(database),
     neighbours: postgresNeighbours(database),
     history: postgresHistory(read),
+    webHistory: postgresWebHistory(read),
     interruptions: postgresInterruptions(read),
   }
 }
@@ -135,6 +153,17 @@ function postgresInterruptions(read: ReadStatement): FactsReader['interruptions'
   return (name, type, before, limit) => {
     const key = [partitionOfName(name), slotOf(name), name, RECORD_TYPE_NUMBERS[type]]
     return read<Interruption>(READ_INTERRUPTIONS, [...key, before ?? AFTER_ALL_STATES, limit])
+  }
+}
+
+function postgresWebHistory(read: ReadStatement): FactsReader['webHistory'] {
+  return async (name, before, limit) => {
+    const [row] = await read<WebHistoryRow>(READ_WEB_HISTORY, [
+      ...crawlStateKey(name),
+      before ?? AFTER_ALL_STATES,
+      limit + 1,
+    ])
+    return webHistoryPage(name, row, before, limit)
   }
 }
 

@@ -4,19 +4,20 @@
  */
 
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
-import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
   changesOfName,
   entriesOfName,
   type HistoryRow,
   type InterruptionRow,
+  NEWEST_STATES_COLUMNS,
+  type NewestStatesRow,
+  newestTextsOf,
   type StoredHistory,
 } from '../../inverse/name-events.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseIndexStore, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
-import { unpackStates } from '../../shared/columns.ts'
 import { bytesArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES } from '../database/partition.ts'
@@ -75,7 +76,7 @@ const SAVE_FILL = { name: 'inverse.save-fill', text: `update metadata set value 
 const END_FILL = { name: 'inverse.end-fill', text: `delete from metadata where name = 'inverse_fill'` }
 /** The columns of `HistoryOfName` without the id, of facts `f`. `part`: that of the rows of the name. */
 export const historySql = (part: string, inShard: (column: string) => string): string =>
-  `f.name, f.states,
+  `${NEWEST_STATES_COLUMNS.map((column) => `f.${column}`)},
       coalesce((select json_agg(json_build_object('type', s.type, 'first_seen', s.first_seen,
           'last_confirmed', s.last_confirmed, 'records', coalesce(s.records, b.records)) order by s.type, s.first_seen)
         from dns_state s left join dns_state b
@@ -106,7 +107,7 @@ const REPLACE_BLOCKS = {
   text: 'insert into inverse_block (run, last_position, entries) select $1, * from unnest($2::bytea[], $3::bytea[])',
 }
 
-export type HistoryOfName = { id: number; name: DomainName; states: string; superseded: string; interruptions: string }
+export type HistoryOfName = { id: number; superseded: string; interruptions: string } & NewestStatesRow
 
 export function postgresInverseIndex(database: Database): InverseIndexStore {
   const withLock = <Result>({ fence }: LockHold, work: (session: Session) => Promise<Result>): Promise<Result | null> =>
@@ -170,10 +171,10 @@ async function fillNames(session: Session, fill: string, limit: number): Promise
 }
 
 /** The stored history of a name. */
-export function storedHistoryOf({ name, states, superseded, interruptions }: Omit<HistoryOfName, 'id'>): StoredHistory {
+export function storedHistoryOf({ superseded, interruptions, ...row }: Omit<HistoryOfName, 'id'>): StoredHistory {
   return {
-    name,
-    states: unpackStates(states),
+    name: row.name,
+    states: newestTextsOf(row),
     superseded: JSON.parse(superseded) as HistoryRow[],
     interruptions: JSON.parse(interruptions) as InterruptionRow[],
   }

@@ -4,7 +4,14 @@ import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { addressesOfRecords, MAX_COUNTED_STATES } from '../../../apply/dns-state.ts'
 import { dnsFingerprintOf } from '../../../apply/prepare.ts'
 import { ipStatusOf, isOnlyDns } from '../../../apply/resolution.ts'
-import { CLOCK_INDEX, PART_NUMBERS, RECORD_TYPE_NUMBERS, recordTypeOfNumber } from '../../../apply/stored-numbers.ts'
+import {
+  CLOCK_INDEX,
+  PART_NUMBERS,
+  recordTypeOfNumber,
+  STATE_TYPE_NUMBERS,
+  STATE_TYPES,
+  stateTypeOfNumber,
+} from '../../../apply/stored-numbers.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, unpackHex } from '../../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
@@ -114,8 +121,8 @@ function checkFingerprint(
 
 /** Superseded states: as many as counted, none confirmed before it began, every serial-only one with its base. */
 function checkSuperseded(rows: readonly CheckedState[], states: CurrentFacts['states'], report: ReportProblem): void {
-  for (const type of RECORD_TYPES) {
-    const superseded = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
+  for (const type of STATE_TYPES) {
+    const superseded = rows.filter((row) => row.type === STATE_TYPE_NUMBERS[type])
     const counted = states[type]?.count ?? 0
     if (Math.min(superseded.length + (states[type] ? 1 : 0), MAX_COUNTED_STATES) !== counted)
       report(`counts ${counted} states of ${type}, has ${superseded.length} superseded`)
@@ -123,8 +130,8 @@ function checkSuperseded(rows: readonly CheckedState[], states: CurrentFacts['st
     if (superseded.some(({ isFull, serial, base }) => isFull === 0 && (serial === null || !bases.has(base!))))
       report('has a serial without its base')
   }
-  if (rows.some(({ type }) => recordTypeOfNumber(type) === undefined))
-    report('has a state of a record type that this release does not know')
+  if (rows.some(({ type }) => stateTypeOfNumber(type) === undefined))
+    report('has a state of a type that this release does not know')
   if (rows.some(({ first_seen, last_confirmed }) => last_confirmed < first_seen))
     report('has a state that was last confirmed before it began')
 }

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FactChanges, SupersededState } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
-import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
+import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
@@ -120,7 +120,7 @@ function factsValues(id: number, name: DomainName, current: CurrentFacts): (stri
 function stateWriter(database: DatabaseSync): (id: number, state: SupersededState) => void {
   const insert = database.prepare(insertSql('dns_state'))
   return (id, { type, first_seen, last_confirmed, records, serial, base }) => {
-    const values = [id, RECORD_TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
+    const values = [id, STATE_TYPE_NUMBERS[type], first_seen, last_confirmed, records, serial, base]
     insert.run(...values, checksumOf('dns_state', values))
   }
 }

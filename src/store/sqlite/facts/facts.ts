@@ -3,12 +3,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Interruption } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
-import { RECORD_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
+import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { slotOf } from '../../../values/domain-name.ts'
 import { packAddress, unpackHex } from '../../../values/ip-address.ts'
 import type { FactsReader, History } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
-import { historyPageOfType, type StateRow } from '../../shared/history.ts'
+import {
+  historyPageOfType,
+  type StateRow,
+  WEB_HISTORY_COLUMNS,
+  type WebHistoryRow,
+  webHistoryPage,
+} from '../../shared/history.ts'
 import {
   type ClockRow,
   LOOKUP_COLUMNS,
@@ -66,6 +72,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     ...sqliteProfiles(database, beginRead),
     ...sqlitePages(database, beginRead, longPages),
     history: sqliteHistory(database),
+    webHistory: sqliteWebHistory(database, beginRead),
     interruptions: sqliteInterruptions(database),
   }
 }
@@ -104,6 +111,21 @@ function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
       })
       return Object.fromEntries(entries) as Record<(typeof types)[number], History>
     })
+}
+
+function sqliteWebHistory(database: DatabaseSync, beginRead: BeginRead): FactsReader['webHistory'] {
+  const select = database.prepare(
+    `select ${WEB_HISTORY_COLUMNS},
+       (select json_group_array(json_object('first_seen', first_seen, 'last_confirmed', last_confirmed, 'records', records))
+        from (select * from dns_state s where s.id = f.id and s.type = ${STATE_TYPE_NUMBERS.web} and s.first_seen < ?3
+          order by s.first_seen desc limit +?4)) as older
+     from crawl_state v join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
+  )
+  return async (name, before, limit) => {
+    beginRead()
+    const row = select.get(slotOf(name), name, before ?? Number.MAX_SAFE_INTEGER, limit + 1)
+    return webHistoryPage(name, row as WebHistoryRow | undefined, before, limit)
+  }
 }
 
 /** `beginRead`: called before each read. */

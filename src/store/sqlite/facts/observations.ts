@@ -10,6 +10,7 @@ import { isFreshNameChange } from '../../../apply/fresh-name.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { NEWEST_STATES_COLUMNS, type NewestStatesRow } from '../../inverse/name-events.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
 import {
@@ -32,7 +33,7 @@ type OwnRow = {
   addresses: string | null
   redirects_to: DomainName | null
   states: string | null
-}
+} & Omit<NewestStatesRow, 'states' | 'redirects_to'>
 
 export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): ObservationStore {
   const crawlState = database.prepare(`select ${CRAWL_STATE_COLUMNS} from crawl_state where slot = ? and name = ?`)
@@ -128,7 +129,8 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
 /** Returns true if there was more than a tombstone. The version is incremented, so that a late write is rejected. */
 function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
-    'select v.id, f.addresses, f.redirects_to, f.states from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?',
+    `select v.id, f.addresses, ${NEWEST_STATES_COLUMNS.map((column) => `f.${column}`)}
+     from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
   )
   const writeTombstone = database.prepare(
     `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, ${TOMBSTONE_ID}, 1, ?, null, 0, 0)
@@ -152,7 +154,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
-    if (row.id !== null && row.states !== null) eraseFromIndex({ id: row.id, name, states: row.states })
+    if (row.id !== null && row.states !== null) eraseFromIndex({ ...row, name, id: row.id, states: row.states })
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
   }

@@ -2,18 +2,19 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
-import type { DomainName } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import {
   changesOfName,
   entriesOfName,
   type HistoryRow,
   type InterruptionRow,
+  NEWEST_STATES_COLUMNS,
+  type NewestStatesRow,
+  newestTextsOf,
   type StoredHistory,
 } from '../../inverse/name-events.ts'
 import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
-import { unpackStates } from '../../shared/columns.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { blockWriter, fillProgressReader, inverseWriter, PUBLISHED_RUNS_SQL, sliceReader } from './inverse.ts'
@@ -96,7 +97,7 @@ function runStatements(database: DatabaseSync) {
   }
 }
 
-export type NameRow = { id: number; name: DomainName; states: string }
+export type NameRow = { id: number } & NewestStatesRow
 
 /** Returns a function that reads the history of a name from its facts. */
 export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) => StoredHistory {
@@ -106,9 +107,9 @@ export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) =>
      where s.id = ? order by s.type, s.first_seen`,
   )
   const interruptions = database.prepare('select type, last_seen, seen_again from dns_interruption where id = ?')
-  return ({ id, name, states }) => ({
-    name,
-    states: unpackStates(states),
+  return ({ id, ...row }) => ({
+    name: row.name,
+    states: newestTextsOf(row),
     superseded: superseded.all(id) as HistoryRow[],
     interruptions: interruptions.all(id) as InterruptionRow[],
   })
@@ -120,7 +121,9 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
   const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'inverse_fill'`)
   const complete = database.prepare(`delete from metadata where name = 'inverse_fill'`)
-  const names = database.prepare('select id, name, states from facts where id > ? and id <= ? order by id limit ?')
+  const names = database.prepare(
+    `select id, ${NEWEST_STATES_COLUMNS} from facts where id > ? and id <= ? order by id limit ?`,
+  )
   const historyOf = storedHistoryReader(database)
   const beginRun = inverseWriter(database)
   return (limit) => {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Store } from '../../../../src/store/port/store.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
-import { history, NAMES } from '../arbitraries.ts'
+import { certifiedHistory, NAMES } from '../arbitraries.ts'
 import type { Engine } from '../engine.ts'
 import { EVERYTHING, happen, happenInModel, pages, property, testProperties } from '../histories.ts'
 import { faults, NOW } from '../world.ts'
@@ -19,7 +19,13 @@ export function filling(engine: Engine): void {
   testProperties({ ...engine, runs }, [
     property(
       'an older store gives the answers of the model after it is filled, with writers and forgotten names in between',
-      [history(NAMES, 40), history(NAMES, 12), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 90 }), pages],
+      [
+        certifiedHistory(NAMES, 40),
+        certifiedHistory(NAMES, 12),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 1, max: 90 }),
+        pages,
+      ],
       async ({ store, url }, before, between, limit, turn, page) => {
         const model = new Model(NOW)
         happenInModel(model, [...before, ...between])

@@ -6,7 +6,7 @@ import { ingest } from '../../../../src/store/ingest.ts'
 import { LOCK_SECONDS } from '../../../../src/store/port/jobs.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
-import { history, NAMES } from '../arbitraries.ts'
+import { certifiedHistory, history, NAMES } from '../arbitraries.ts'
 import type { Engine } from '../engine.ts'
 import {
   batchSizes,
@@ -29,7 +29,7 @@ const WORLD = ['a', 'b', 'c', 'd', 'e', 'f'].map((label, n) =>
 
 /** Events of one batch, and what the maintainer does after it. */
 const piece = fc.record({
-  events: history(NAMES, 8),
+  events: certifiedHistory(NAMES, 8),
   steps: fc.integer({ min: 0, max: 6 }),
   work: fc.constantFrom('steps', 'all', 'one run', 'next holder'),
 })

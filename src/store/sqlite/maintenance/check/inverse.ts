@@ -15,6 +15,7 @@ import {
   type InverseCheckRequest,
   namesPerSlice,
 } from '../../../inverse/check.ts'
+import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
 import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
@@ -59,7 +60,7 @@ export function checkInverseNames(database: DatabaseSync, after: string | null, 
   const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
   const runs = database.prepare(PUBLISHED_RUNS_SQL).all() as { bytes: number }[]
   const rows = database
-    .prepare('select id, name, states from facts where id > ? order by id limit ?')
+    .prepare(`select id, ${NEWEST_STATES_COLUMNS} from facts where id > ? order by id limit ?`)
     .all(from, namesPerSlice(limit, runs)) as NameRow[]
   const fill = database.prepare(`select value from metadata where name = 'inverse_fill'`).get()
   const [filled, last] = fill === undefined ? [0, 0] : (JSON.parse(fill.value as string) as [number, number])
@@ -96,7 +97,8 @@ function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
 
 function factsOf(database: DatabaseSync, names: readonly DomainName[]): (NameRow & CheckedOwner)[] {
   const facts = database.prepare(
-    `select f.id, f.name, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
+    `select f.id, ${NEWEST_STATES_COLUMNS.map((column) => `f.${column}`)}
+     from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
   )
   return names.flatMap((name) => (facts.get(slotOf(name), name) as (NameRow & CheckedOwner) | undefined) ?? [])
 }

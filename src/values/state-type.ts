@@ -1,0 +1,15 @@
+/** What has a history of states: each record type, and the verdict of the website. */
+
+import type { RecordType } from './records/dns-record.ts'
+
+/**
+ * The types besides record types. The stored text of each state is JSON, a list of values as of a record type, from
+ * which the inverse index derives its keys.
+ */
+export const FURTHER_STATE_TYPES = ['web'] as const
+export type FurtherStateType = (typeof FURTHER_STATE_TYPES)[number]
+export type StateType = RecordType | FurtherStateType
+
+export function isFurtherType(type: StateType): type is FurtherStateType {
+  return (FURTHER_STATE_TYPES as readonly string[]).includes(type)
+}
