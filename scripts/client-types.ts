@@ -17,6 +17,8 @@ export const CLIENT_TYPES = new URL('../client/src/api-types.ts', import.meta.ur
 const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   DomainResponse: ['/domain/{name}', 0],
   DomainAsOfResponse: ['/domain/{name}', 1],
+  WebhistoryResponse: ['/domain/{name}/web'],
+  RedirecthistoryResponse: ['/domain/{name}/redirects'],
   IpResponse: ['/ip/{address}', 0],
   AddressTimesResponse: ['/ip/{address}', 1],
   FilesResponse: ['/files'],

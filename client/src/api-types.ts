@@ -519,8 +519,8 @@ export type DomainAsOfResponse = {
     only_with_www: 'yes' | 'no' | null
     /** DNS entries exist but no A or AAAA record. Null if that was never observed. */
     only_dns_no_web: 'yes' | 'no' | null
-    /** Not kept of the past. */
-    ssl: null
+    /** Whether the certificate is valid; `nocert`: the server presented none. Null if that was never observed. */
+    ssl: 'valid' | 'nocert' | 'invalid' | null
     /** The address families that resolve. Missing if resolution is not recorded yet. Null if that was never observed. */
     ip: 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain' | null
     /** The networks on which the domain is present. Null if that was never observed. */
@@ -541,10 +541,17 @@ export type DomainAsOfResponse = {
     /** Not kept of the past. */
     reverse_ip_count: null
   }
-  /** Null if the website was observed after `at`. */
+  /** Where the domain redirected to. */
   redirects_to: {
     /** A domain name: lower-case A-labels without a trailing dot. */
     target: string
+  } | null
+  /** When what `lookup` and `redirects_to` say of the website was observed; null if nothing was by `at`. */
+  website: {
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    since: string
+    /** When this was last observed. After `at`: it was observed before and after it. */
+    last_seen: string
   } | null
   records: {
     /** The newest records that were first observed by `at`; null if there are none. */
@@ -676,6 +683,84 @@ export type DomainAsOfResponse = {
   }[]
   /** The units that this response cost. */
   cost: 1
+}
+
+export type WebhistoryResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
+    requested: string | null
+    /** The number of states; 1,001: more than 1,000. */
+    total: number
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    first_seen: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    last_seen: string
+    /** A website is hosted under the domain and it does not redirect elsewhere. */
+    has_website: 'yes' | 'no'
+    /** The domain redirects from http to https. */
+    redirect_to_https: 'yes' | 'no'
+    /** The domain redirects to `www.` plus itself. */
+    redirect_to_www: 'yes' | 'no'
+    /** The domain redirects to a different domain. */
+    redirect_to_domain: 'yes' | 'no'
+    /** Reachable only as `www.` plus itself: the bare domain does not answer. */
+    only_with_www: 'yes' | 'no'
+    /** Whether the certificate is valid; `nocert`: the server presented none. */
+    ssl: 'valid' | 'nocert' | 'invalid'
+    /** The other domain to which it redirects. */
+    redirects_to: string | null
+    /** The final host of the redirects; null if it is the domain itself or unknown. */
+    redirect_host: string | null
+  }[]
+}
+
+export type RedirecthistoryResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
+    requested: string | null
+    /** The moment; null without `at`. */
+    at: string | null
+    /** The start of the time; null without `from`. */
+    from: string | null
+    /** The end of the time; null without `to`. */
+    to: string | null
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+    /** The host to which it redirected; its domain if the host is not known. */
+    redirect_host: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    first_seen: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    last_seen: string
+  }[]
 }
 
 export type IpResponse = {

@@ -10,6 +10,7 @@ import type {
   IpResponse,
   LookupResponse,
   QuotaResponse,
+  RedirecthistoryResponse,
   RedirectParameters,
   RedirectResponse,
   ReverseipParameters,
@@ -17,6 +18,7 @@ import type {
   SimilarParameters,
   SimilarResponse,
   SnapshotResponse,
+  WebhistoryResponse,
 } from './api-types.ts'
 import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
 import { type Download, type DownloadOptions, openDownload } from './download.ts'
@@ -47,9 +49,11 @@ export type HistoryState<T extends RecordType = RecordType> = NonNullable<Dnshis
 type Options<Parameters, Key extends string> = CallOptions & {
   [Name in keyof Omit<Parameters, Key>]?: Omit<Parameters, Key>[Name] | null | undefined
 }
+export type WebState = WebhistoryResponse['result'][number]
+export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
-/** Days (`YYYY-MM-DD`), or dates and times. */
-export type AddressTimesOptions = PageOptions & {
+/** Days (`YYYY-MM-DD`), or dates and times. `at` excludes the others. */
+export type TimeOptions = PageOptions & {
   at?: string | null | undefined
   from?: string | null | undefined
   to?: string | null | undefined
@@ -146,6 +150,32 @@ export class DomaindexClient {
     return this.#transport.get(`domain/${encodeURIComponent(name)}?${new URLSearchParams({ at })}`, signal)
   }
 
+  /** A page of the states of the website of a domain, newest first. */
+  webhistory(name: string, { signal, ...page }: PageOptions = {}): Promise<WebhistoryResponse> {
+    return this.#transport.get(`domain/${encodeURIComponent(name)}/web${searchOf(page)}`, signal)
+  }
+
+  /** All states of the website of a domain, newest first. `limit`: states per page. */
+  webhistoryStates(name: string, { next, ...options }: PageOptions = {}): Rows<WebState> {
+    return new Rows(async (cursor) => rowsIn(await this.webhistory(name, { ...options, next: cursor })), next ?? null)
+  }
+
+  /**
+   * A page of the domains that redirected to a domain or to a host below it: at the moment `at`, or from `from` to `to`.
+   * Without a time: present and past. A page may be short, or empty, although `meta.next` is not null.
+   */
+  redirecthistory(name: string, { signal, ...options }: TimeOptions = {}): Promise<RedirecthistoryResponse> {
+    return this.#transport.get(`domain/${encodeURIComponent(name)}/redirects${searchOf(options)}`, signal)
+  }
+
+  /** All domains that redirected to a domain. `limit`: rows per page. */
+  redirecthistoryRows(name: string, { next, ...options }: TimeOptions = {}): Rows<RedirecthistoryRow> {
+    return new Rows(
+      async (cursor) => rowsIn(await this.redirecthistory(name, { ...options, next: cursor })),
+      next ?? null,
+    )
+  }
+
   /** The first domains on an address, and the number of all. */
   ip(address: string, { signal }: CallOptions = {}): Promise<IpResponse> {
     return this.#transport.get(`ip/${encodeURIComponent(address)}`, signal)
@@ -155,17 +185,15 @@ export class DomaindexClient {
    * A page of the domains that were on an address or a network (`192.0.2.0/24`): at the moment `at`, or from `from` to
    * `to`. Without a time: present and past. A page may be short, or empty, although `meta.next` is not null.
    */
-  addressTimes(query: string, { signal, ...options }: AddressTimesOptions = {}): Promise<AddressTimesResponse> {
+  addressTimes(query: string, { signal, ...options }: TimeOptions = {}): Promise<AddressTimesResponse> {
     const { at, from, to } = options
     const isProfile = !query.includes('/') && (at ?? from ?? to) == null
     const addresses = isProfile ? `${query}/${query.includes(':') ? 128 : 32}` : query
-    const search = new URLSearchParams()
-    for (const [key, value] of Object.entries(options)) if (value != null) search.set(key, String(value))
-    return this.#transport.get(`ip/${encodeURIComponent(addresses)}${`?${search}`.replace(/\?$/, '')}`, signal)
+    return this.#transport.get(`ip/${encodeURIComponent(addresses)}${searchOf(options)}`, signal)
   }
 
   /** All domains that were on an address or a network. `limit`: rows per page. */
-  addressTimesRows(query: string, { next, ...options }: AddressTimesOptions = {}): Rows<AddressTimesRow> {
+  addressTimesRows(query: string, { next, ...options }: TimeOptions = {}): Rows<AddressTimesRow> {
     return new Rows(
       async (cursor) => rowsIn(await this.addressTimes(query, { ...options, next: cursor })),
       next ?? null,
@@ -213,6 +241,13 @@ export class DomaindexClient {
   downloadFile(filename: string, options: DownloadOptions = {}): Promise<Download> {
     return openDownload(this.#transport, filename, this.#newHash, options)
   }
+}
+
+/** The query string of the options that have a value; empty if none has. */
+function searchOf(options: object): string {
+  const search = new URLSearchParams()
+  for (const [key, value] of Object.entries(options)) if (value != null) search.set(key, String(value))
+  return `?${search}`.replace(/\?$/, '')
 }
 
 function rowsIn<Row>({ meta, result }: { meta: { next: string | null }; result: Row[] }) {

@@ -4,13 +4,13 @@
  */
 
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
-import type { InverseReader, InverseSpan, TimeFence } from '../store/port/inverse.ts'
+import type { InverseReader, InverseSpan, SpanPage } from '../store/port/inverse.ts'
 import type { FactsReader, History, PastState } from '../store/port/store.ts'
-import { yieldToEventLoop } from '../store/shared/event-loop.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
+import { readSpanPage, type SpanSource, type TimeQuestion } from './span-page.ts'
 
 /** The newest interruptions of a state that are considered. */
 const MAX_INTERRUPTIONS = 1_000
@@ -126,68 +126,22 @@ export function addressesIn(records: string): IpAddress[] {
   return parsed.map(({ ipv4_address, ipv6_address }) => (ipv4_address ?? ipv6_address)!)
 }
 
-/** Addresses from `first` to `last`, at a moment or in a time. Both ends of a time are included; null: open. */
-export type AddressQuestion = { first: IpAddress; last: IpAddress } & (
-  | { at: Instant }
-  | { from: Instant | null; to: Instant | null }
-)
-/** `position`: where the next page starts; null at the end. A page may be short, and even empty, before the end. */
-export type AddressPage = { spans: InverseSpan[]; position: Uint8Array | null }
-
-/** Spans that are read at once, and reads of one page. */
-const SPANS_PER_READ = 1_000
-const MAX_READS = 60
-/** Names of one page whose state is read, and how many of them at once. */
-const MAX_CHECKS = 2_000
-const CHECKS_AT_ONCE = 50
+/** Addresses from `first` to `last`, both included, at a moment or in a time. */
+export type AddressQuestion = { first: IpAddress; last: IpAddress } & TimeQuestion
 
 /** Reads a page of the names on addresses, in the order of address, name and time. */
-export async function readAddressPage(
+export function readAddressPage(
   { facts, inverse }: { facts: FactsReader; inverse: InverseReader },
   question: AddressQuestion,
   after: Uint8Array | null,
   limit: number,
-): Promise<AddressPage> {
+): Promise<SpanPage> {
   const { first, last } = question
-  const moment = 'at' in question ? question.at : null
-  const fence = fenceOf(question)
-  const spans: InverseSpan[] = []
-  let position = after
-  let checks = 0
-  for (let reads = 0; reads < MAX_READS && spans.length < limit && checks < MAX_CHECKS; reads++) {
-    const count = Math.min(SPANS_PER_READ, limit - spans.length, moment === null ? limit : MAX_CHECKS - checks)
-    const page = await inverse.spans({ by: 'addresses', first, last }, fence, position, count)
-    if (moment === null) spans.push(...page.spans)
-    else {
-      checks += page.spans.filter((span) => span.last < moment).length
-      spans.push(...(await shownAt(facts, page.spans, moment)))
-    }
-    position = page.position
-    if (position === null) break
-    await yieldToEventLoop()
+  const source: SpanSource<InverseSpan> = {
+    read: (...page) => inverse.spans({ by: 'addresses', first, last }, ...page),
+    wasNewest: (span, moment) => wasNewest(facts, span, moment),
   }
-  return { spans, position }
-}
-
-function fenceOf(question: AddressQuestion): TimeFence {
-  if ('at' in question) return { firstBefore: question.at + 1 }
-  const { from, to } = question
-  return { ...(to !== null && { firstBefore: to + 1 }), ...(from !== null && { lastAfter: from - 1 }) }
-}
-
-/** Those of some spans that began by a moment which a store that ended then would show. */
-async function shownAt(
-  facts: FactsReader,
-  spans: readonly InverseSpan[],
-  moment: Instant,
-): Promise<readonly InverseSpan[]> {
-  const shown: InverseSpan[] = []
-  for (let start = 0; start < spans.length; start += CHECKS_AT_ONCE) {
-    const some = spans.slice(start, start + CHECKS_AT_ONCE)
-    const checks = await Promise.all(some.map((span) => span.last >= moment || wasNewest(facts, span, moment)))
-    shown.push(...some.filter((_, index) => checks[index]))
-  }
-  return shown
+  return readSpanPage(source, question, after, limit)
 }
 
 /**

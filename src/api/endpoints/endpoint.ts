@@ -13,8 +13,11 @@ import type { ResponseBody } from '../http/write-parts.ts'
 import type { CursorKeys } from '../signing/cursor.ts'
 import type { JsonSchema, ObjectSchema } from './schema.ts'
 
-/** `domain` and `ip` are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web page. */
-export type EndpointName = V1EndpointName | 'domain' | 'ip' | 'pdns' | 'uses'
+/**
+ * `domain`, `ip`, `webhistory` and `redirecthistory` are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web
+ * page.
+ */
+export type EndpointName = V1EndpointName | 'domain' | 'ip' | 'webhistory' | 'redirecthistory' | 'pdns' | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One admitted request. `onUnknownName` is called with a name that is not known, which may cause a crawl request. */

@@ -6,6 +6,8 @@ import type { Endpoint } from './endpoint.ts'
 import { lookup } from './lookup.ts'
 import { domain } from './profiles/domain.ts'
 import { ip } from './profiles/ip.ts'
+import { redirecthistory } from './profiles/redirecthistory.ts'
+import { webhistory } from './profiles/webhistory.ts'
 import { redirect } from './redirect.ts'
 import { reverseip } from './reverseip.ts'
 import { similar } from './similar.ts'
@@ -17,6 +19,8 @@ export const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnsh
 /** The profiles. The query is what follows the name in the path. */
 export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
+  { endpoint: webhistory, path: '/domain/:query/web' },
+  { endpoint: redirecthistory, path: '/domain/:query/redirects' },
   { endpoint: ip, path: '/ip/:query' },
   { endpoint: ip, path: '/ip/:query/:prefix' },
 ]

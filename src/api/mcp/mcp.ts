@@ -7,9 +7,7 @@ import { authenticateBearer } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { daily } from '../endpoints/daily.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { ENDPOINTS } from '../endpoints/endpoints.ts'
-import { domain } from '../endpoints/profiles/domain.ts'
-import { ip } from '../endpoints/profiles/ip.ts'
+import { ENDPOINTS, PROFILE_ROUTES } from '../endpoints/endpoints.ts'
 import { ApiError } from '../http/errors.ts'
 import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
@@ -19,7 +17,9 @@ import { textOfBody } from '../http/write-parts.ts'
 import { answerQuery } from '../queries/answer-query.ts'
 import type { SourceResponse, ToolSource } from './tool.ts'
 
-const QUERY_ENDPOINTS = new Map<string, Endpoint>([...ENDPOINTS, domain, ip].map((each) => [each.name, each]))
+const QUERY_ENDPOINTS = new Map<string, Endpoint>(
+  [...ENDPOINTS, ...PROFILE_ROUTES.map(({ endpoint }) => endpoint)].map((each) => [each.name, each]),
+)
 
 /**
  * Handles a message of the protocol. Each request has a server of its own, because nothing lasts between two. The

@@ -7,6 +7,7 @@ import { parsePastedQuery } from '../../values/pasted-query.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
 import { KnownCharacteristicsSchema } from '../endpoints/lookup.ts'
+import { VerdictSchemas } from '../endpoints/profiles/web-state.ts'
 import { enumString, type JsonSchema, Type } from '../endpoints/schema.ts'
 import {
   type QueryTool,
@@ -126,6 +127,51 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
   },
   {
+    name: 'web_history',
+    title: 'How did its website change?',
+    description:
+      'The states of the website of a domain, newest first, each with its first and last time: whether there is one, where it ' +
+      `redirects to, and the verdict on its certificate. In the plans with DNS history. ${PAGING} ${COST}`,
+    input: Type.Object({ domain: Domain, limit: limitSchema(10, 100), next: Next }),
+    endpoint: 'webhistory',
+    limits: { fallback: 10, max: 100 },
+    properties: {
+      domain: Type.String(),
+      rows: Type.Array(Type.Object({ first_seen: Type.String(), last_seen: Type.String(), ...VerdictSchemas })),
+    },
+    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+  },
+  {
+    name: 'what_redirected_here',
+    title: 'What redirected to it, and when?',
+    description:
+      'The domains that redirected to a domain or to a host below it, with the first and the last time of each ' +
+      'uninterrupted redirect: at a date with `at`, in a time with `from` and `to`, otherwise in the present and the past. ' +
+      `A result may have few rows, or none, although more follow. ${PAGING} ${COST}`,
+    input: Type.Object({
+      domain: Domain,
+      at: Moment('What redirected there on this date; not with `from` or `to`.'),
+      from: Moment('What redirected there from this date on.'),
+      to: Moment('What redirected there up to this date.'),
+      limit: limitSchema(100, 500),
+      next: Next,
+    }),
+    endpoint: 'redirecthistory',
+    limits: { fallback: 100, max: 500 },
+    properties: {
+      domain: Type.String(),
+      rows: Type.Array(
+        Type.Object({
+          target: Text('A domain that redirected there.'),
+          redirect_host: Type.String(),
+          first_seen: Type.String(),
+          last_seen: Type.String(),
+        }),
+      ),
+    },
+    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+  },
+  {
     name: 'profile',
     title: 'Everything current about a domain or an address',
     description:
@@ -233,6 +279,9 @@ function networkOf(text: string, { at, from, to }: ToolArguments): string {
   return `${address}/${addressFamily(address) === 4 ? 32 : 128}`
 }
 
+/** The endpoints with rows that read a host as its registrable domain themselves. */
+const HOST_ENDPOINTS = ['webhistory', 'redirecthistory']
+
 type Parameters = Record<string, unknown>
 /** `note`: says that the response is about another name; null if it is not. */
 type HostResponse = SourceResponse & { note: string | null }
@@ -252,6 +301,8 @@ async function askForHost(
   if (alternative === null) return { ...response, note: null }
   const note = alternativeNote(alternative)
   if (endpoint === 'domain') return { ...response, note: response.body.requested ? note : null }
+  const { requested } = (response.body.meta ?? {}) as { requested?: string | null }
+  if (HOST_ENDPOINTS.includes(endpoint)) return { ...response, note: requested ? note : null }
   const isOtherPage = parameters.next !== undefined && errorOf(response) === 'cursor_mismatch'
   if (!isOtherPage && !(isNothing(response) && (await isUnknown(source, alternative.host))))
     return { ...response, note: null }

@@ -7,6 +7,8 @@ import { ENDPOINTS } from '../endpoints/endpoints.ts'
 import { pdns } from '../endpoints/pdns.ts'
 import { domain } from '../endpoints/profiles/domain.ts'
 import { ip } from '../endpoints/profiles/ip.ts'
+import { redirecthistory } from '../endpoints/profiles/redirecthistory.ts'
+import { webhistory } from '../endpoints/profiles/webhistory.ts'
 import { redirect } from '../endpoints/redirect.ts'
 import { exactObject, type JsonSchema, Type, UtcInstantSchema } from '../endpoints/schema.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
@@ -167,6 +169,8 @@ function profilePathItem(endpoint: Endpoint, operationId: string, further: JsonO
 /** The paths outside `/v1.0/`. */
 export const OWN_PATHS = {
   '/domain/{name}': profilePathItem(domain, 'domain'),
+  '/domain/{name}/web': profilePathItem(webhistory, 'webhistory'),
+  '/domain/{name}/redirects': profilePathItem(redirecthistory, 'redirecthistory'),
   '/ip/{address}': profilePathItem(ip, 'ip'),
   '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),
   '/batch': batchPathItem(),

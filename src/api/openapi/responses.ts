@@ -118,6 +118,8 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   snapshot: false,
   similar: false,
   domain: true,
+  webhistory: true,
+  redirecthistory: false,
   ip: false,
   pdns: false,
   uses: false,

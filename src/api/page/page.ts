@@ -106,6 +106,7 @@ const PAGE_ROUTES = [
   '/domain/:name/neighbours',
   '/domain/:name/redirects',
   '/domain/:name/similar',
+  '/domain/:name/web',
   '/domain/:name/uses',
   '/ip/:address',
   '/ip/:address/:length',

@@ -8,6 +8,7 @@ import { spreadsheetRow } from '../../values/csv.ts'
 import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
 import { formatPresentation } from '../../values/records/presentation.ts'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -110,6 +111,11 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   similar: { rows: arrayElements, columns: ['target', 'similarity'] },
   ip: { rows: arrayElements, columns: ['target', 'ip', 'first_seen', 'last_seen'] },
   domain: null,
+  webhistory: {
+    rows: arrayElements,
+    columns: ['first_seen', 'last_seen', ...VERDICT_FIELDS, 'redirects_to', 'redirect_host'],
+  },
+  redirecthistory: { rows: arrayElements, columns: ['target', 'redirect_host', 'first_seen', 'last_seen'] },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

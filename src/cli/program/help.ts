@@ -186,6 +186,11 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['domain example.com', 'domain example.com --at 2026-03-01'],
     settings: QUERY_SETTING_KEYS,
   },
+  webhistory: { examples: ['webhistory example.com', 'webhistory example.com --all'], settings: QUERY_SETTING_KEYS },
+  redirecthistory: {
+    examples: ['redirecthistory example.com', 'redirecthistory example.com --from 2026-01-01 --to 2026-03-31'],
+    settings: QUERY_SETTING_KEYS,
+  },
   ip: {
     examples: ['ip 192.0.2.1', 'ip 192.0.2.0/24 --at 2026-03-01', 'ip 2001:db8::/32 --from 2026-01-01 --to 2026-03-31'],
     settings: QUERY_SETTING_KEYS,

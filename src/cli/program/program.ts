@@ -82,6 +82,16 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
     'print the DNS records of domains, also as of a date',
     async () => (await query.commands()).queryCommand('domain'),
   ],
+  [
+    'webhistory',
+    'print how the websites of domains changed',
+    async () => (await query.commands()).queryCommand('webhistory'),
+  ],
+  [
+    'redirecthistory',
+    'print what redirected to a domain, and when',
+    async () => (await query.commands()).queryCommand('redirecthistory'),
+  ],
   ['ip', 'print who was on an address or a network, and when', async () => (await query.commands()).queryCommand('ip')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],

@@ -7,7 +7,16 @@ import { causeOf, isFinal, isNoSuchPath } from '../program/client-fault.ts'
 /** The calls that the commands make for queries. */
 export type QueryCalls = Pick<
   DomaindexClient,
-  'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'similar' | 'domain' | 'domainAsOf' | 'addressTimes'
+  | 'lookup'
+  | 'redirect'
+  | 'reverseip'
+  | 'dnshistory'
+  | 'similar'
+  | 'domain'
+  | 'domainAsOf'
+  | 'webhistory'
+  | 'redirecthistory'
+  | 'addressTimes'
 >
 
 /**
@@ -83,6 +92,8 @@ export class BatchedCalls implements QueryCalls, CallControl {
   /** No batch has these. */
   domain: QueryCalls['domain'] = (name, options) => this.#client.domain(name, options)
   domainAsOf: QueryCalls['domainAsOf'] = (name, at, options) => this.#client.domainAsOf(name, at, options)
+  webhistory: QueryCalls['webhistory'] = (name, options) => this.#client.webhistory(name, options)
+  redirecthistory: QueryCalls['redirecthistory'] = (name, options) => this.#client.redirecthistory(name, options)
   addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {

@@ -8,7 +8,17 @@ import { formatPresentation } from '../../values/records/presentation.ts'
 import { readSecret } from '../program/arguments.ts'
 import { EXIT_CODES_HELP, toClientFault } from '../program/client-fault.ts'
 import { printResult } from '../program/output.ts'
-import { askAddressTimes, askHistory, askLookup, askObserved, askRecords, askRows, askSimilar } from './pages.ts'
+import {
+  askAddressTimes,
+  askHistory,
+  askLookup,
+  askObserved,
+  askRecords,
+  askRedirectHistory,
+  askRows,
+  askSimilar,
+  askWebHistory,
+} from './pages.ts'
 import {
   addOutputOptions,
   addPageOptions,
@@ -45,6 +55,13 @@ const REVERSEIP_FIELDS = ['query', 'target', 'ip', 'since']
 const HISTORY_FIELDS = ['query', 'type', 'first_seen', 'records']
 const RECORD_FIELDS = ['query', 'ip', 'type', 'since', 'last_seen', 'records']
 const ADDRESS_FIELDS = ['query', 'target', 'ip', 'first_seen', 'last_seen']
+const WEB_FIELDS = [
+  ...['query', 'first_seen', 'last_seen', 'has_website', 'redirect_to_https', 'redirect_to_www', 'redirect_to_domain'],
+  ...['only_with_www', 'ssl', 'redirects_to', 'redirect_host'],
+]
+/** What fits in a line of a terminal. */
+const WEB_TABLE_COLUMNS = ['query', 'first_seen', 'last_seen', 'has_website', 'ssl', 'redirects_to']
+const REDIRECT_TIMES_FIELDS = ['query', 'target', 'redirect_host', 'first_seen', 'last_seen']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -98,6 +115,25 @@ const QUERY_COMMANDS = {
     ask: askRecords,
     isBatched: () => false,
     options: () => [new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time')],
+  },
+  webhistory: {
+    argument: 'the domains',
+    shape: { fields: WEB_FIELDS, columns: WEB_FIELDS, tableColumns: WEB_TABLE_COLUMNS },
+    ask: askWebHistory,
+    isBatched: () => false,
+    pages: 'states',
+  },
+  redirecthistory: {
+    argument: 'the domains',
+    shape: { fields: REDIRECT_TIMES_FIELDS, columns: REDIRECT_TIMES_FIELDS },
+    ask: askRedirectHistory,
+    isBatched: () => false,
+    options: () => [
+      new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time').conflicts(['from', 'to']),
+      new Option('--from <date>', 'what redirected from this day or time on'),
+      new Option('--to <date>', 'what redirected up to this day or time'),
+    ],
+    pages: 'rows',
   },
   ip: {
     argument: 'the addresses and networks, such as 192.0.2.0/24',

@@ -67,9 +67,9 @@ async function answerRequest(context: QueryContext, url: URL, init: RequestInit)
   const now = Math.floor(Date.now() / 1000)
   const caller: Caller = { ...OWNER, now, today: dayOf(now) }
   try {
-    const [, folder = '', name] = url.pathname.split('/').map(decodeURIComponent)
+    const [, folder = '', name, part] = url.pathname.split('/').map(decodeURIComponent)
     if (folder === 'files' && name !== undefined) return await answerFile(context, caller, name, init)
-    return toResponse(await answerPath(context, caller, folder, name, url, init))
+    return toResponse(await answerPath(context, caller, { folder, name, part }, url, init))
   } catch (thrown) {
     return toResponse(errorResponse(toApiError(context, REQUEST_ID, thrown), 'top'))
   }
@@ -78,14 +78,15 @@ async function answerRequest(context: QueryContext, url: URL, init: RequestInit)
 async function answerPath(
   context: QueryContext,
   caller: Caller,
-  folder: string,
-  name: string | undefined,
+  { folder, name, part }: { folder: string; name: string | undefined; part: string | undefined },
   { searchParams }: URL,
   { body }: RequestInit,
 ): Promise<ApiResponse> {
   if (folder === 'files') return filePage(await readFiles(context.fileStore), caller, Object.fromEntries(searchParams))
   if (folder === 'account') return quotaResponse(caller)
-  const profile = PROFILE_ROUTES.find(({ path }) => path === `/${folder}/:query`)?.endpoint
+  const profile = PROFILE_ROUTES.find(
+    ({ path }) => path === `/${folder}/:query${part === undefined ? '' : `/${part}`}`,
+  )?.endpoint
   const endpoint = profile ?? ENDPOINTS.find((each) => folder === 'v1.0' && each.name === name)
   if (!endpoint?.handle) throw new ApiError('endpoint_unknown')
   const parameters =

@@ -45,6 +45,8 @@ const ASKS: Record<string, Ask> = {
   dnshistory: (client, query, parameters) => client.dnshistory(query, parameters),
   similar: (client, query, parameters) => client.similar(query, parameters),
   domain: (client, query, { at }) => (at === undefined ? client.domain(query) : client.domainAsOf(query, at)),
+  webhistory: (client, query, parameters) => client.webhistory(query, parameters),
+  redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0
       ? client.addressTimes(query, parameters)

@@ -18,7 +18,7 @@ export type AskEndpoint = (query: string, signal: AbortSignal) => AsyncGenerator
 export type TimeOptions = { at?: string; from?: string; to?: string }
 
 type CallOptions = { limit: number | null; next: string | null; signal: AbortSignal }
-type CallPage = (options: CallOptions) => Promise<{ rows: readonly Row[]; next: string | null }>
+type CallPage = (options: CallOptions) => Promise<{ rows: readonly Row[]; next: string | null; note?: string }>
 
 /** The largest page of any plan. The server reduces it to that of the account's plan. */
 const MAX_PAGE_ROWS = 50_000
@@ -37,7 +37,8 @@ async function* followPages(
     const page = await call({ limit: isPaged ? Math.min(missing, MAX_PAGE_ROWS) : null, next: cursor, signal })
     missing -= page.rows.length
     cursor = page.next
-    yield { rows: page.rows, rest: cursor === null ? [] : [`${before}--next ${shellWord(cursor)}`] }
+    const rest = cursor === null ? [] : [`${before}--next ${shellWord(cursor)}`]
+    yield { rows: page.rows, rest, ...(page.note !== undefined && { note: page.note }) }
   } while (cursor !== null && missing > 0 && isPaged)
 }
 
@@ -107,6 +108,29 @@ export function askAddressTimes(client: QueryCalls, options: PageOptions & TimeO
     }
     return followPages(call, options, signal, timeOptions(options))
   }
+}
+
+/** Asks for the states of the website of a domain. */
+export function askWebHistory(client: QueryCalls, options: PageOptions): AskEndpoint {
+  return (query, signal) =>
+    followPages(async (page) => profileRows(await client.webhistory(query, page)), options, signal)
+}
+
+/** Asks for the domains that redirected to a domain, and when. */
+export function askRedirectHistory(client: QueryCalls, options: PageOptions & TimeOptions): AskEndpoint {
+  return (query, signal) => {
+    const { at, from, to } = options
+    const call: CallPage = async (page) => profileRows(await client.redirecthistory(query, { ...page, at, from, to }))
+    return followPages(call, options, signal, timeOptions(options))
+  }
+}
+
+type ProfilePage = { meta: { query: string; requested: string | null; next: string | null }; result: readonly object[] }
+
+/** The rows of a page about a domain, and the note that it is about another name than the requested one. */
+function profileRows({ meta: { query, requested, next }, result }: ProfilePage) {
+  const note = requested && alternativeNote({ host: requested as DomainName, domain: query as DomainName })
+  return { rows: result.map((row) => ({ query, ...row })), next, ...(note && { note }) }
 }
 
 const timeOptions = ({ at, from, to }: TimeOptions): string =>

@@ -205,7 +205,7 @@ export function unpackVerdict(name: DomainName, row: VerdictRow): WebVerdict | n
  * JSON object: record type -> [first_seen, count, base, records], then the first and last time of an absence, if there
  * was one. The records are inserted as stored. Before them, other type -> [first_seen, count].
  */
-function packStates(states: CurrentFacts['states']): string {
+export function packStates(states: CurrentFacts['states']): string {
   const members: string[] = []
   for (const type of FURTHER_STATE_TYPES) {
     const state = states[type]

@@ -52,6 +52,8 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'find_redirects_to',
       'dns_history',
       'find_similar_pages',
+    'web_history',
+    'what_redirected_here',
       'profile',
       'who_was_on_address',
       'registered_on',

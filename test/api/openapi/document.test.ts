@@ -71,12 +71,12 @@ test('every documented path and method is answered, and none as an unknown endpo
   }
 })
 
-test('Observed-At is documented for the four queries about one domain and for its profile, and for nothing else', () => {
+test('Observed-At is documented for the four queries about one domain and for its profiles, and for nothing else', () => {
   const observed = Object.entries(document.paths).filter(([, operations]) =>
     Object.values(operations).some(({ responses }) => responses['200']?.headers?.['Observed-At'] !== undefined),
   )
   const expected = ['lookup', 'redirect', 'reverseip', 'dnshistory'].map((name) => `/v1.0/${name}`)
-  expected.push('/domain/{name}')
+  expected.push('/domain/{name}', '/domain/{name}/web')
   assert.deepEqual(observed.map(([path]) => path).sort(), expected.sort())
 })
 

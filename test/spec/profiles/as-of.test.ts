@@ -59,7 +59,7 @@ test('a domain as of a day has the records that were the newest at the end of th
   const none = Object.fromEntries(['MX', 'TXT', 'SOA', 'CNAME'].map((type) => [type, null]))
   const unknown = {
     ...{ has_website: 'yes', redirect_to_https: 'no', redirect_to_www: 'no', redirect_to_domain: 'no' },
-    ...{ only_with_www: 'no', only_dns_no_web: 'no', ssl: null, ip: 'v4only', redirect_count: null },
+    ...{ only_with_www: 'no', only_dns_no_web: 'no', ssl: 'nocert', ip: 'v4only', redirect_count: null },
     ...{ reverse_ip_count: null, social_networks: [], social_accounts: [] },
   }
   const { lookup, ...rest } = body as Past
@@ -69,6 +69,7 @@ test('a domain as of a day has the records that were the newest at the end of th
     at: '2026-03-01T23:59:59Z',
     observed: { dns: null, web: on('01-10') },
     redirects_to: null,
+    website: { since: on('01-10'), last_seen: on('01-10') },
     records: {
       ...none,
       A: { since: on('01-10'), last_seen: on('02-10'), records: [{ ipv4_address: '192.0.2.1' }] },
@@ -83,7 +84,7 @@ test('a domain as of a day has the records that were the newest at the end of th
   assert.deepEqual(lookup, unknown)
 })
 
-test('a time means that second, with any offset, and the website of a later time is unknown', async () => {
+test('a time means that second, with any offset, and the website is that of then', async () => {
   const { at, lookup, addresses } = await domainAt('moved.example', '2026-03-10T11:59:59%2B02:00')
   assert.deepEqual(
     [at, addresses],
@@ -93,12 +94,14 @@ test('a time means that second, with any offset, and the website of a later time
   assert.deepEqual((await domainAt('moved.example', '2026-03-10T10:00:00')).addresses, [
     { ip: '192.0.2.2', since: on('03-10'), neighbours: null },
   ])
-  await world.ingest(look('moved.example', { web: site({}) }, on('07-10')))
+  await world.ingest(look('moved.example', { web: site({ has_website: false }) }, on('07-10')))
   const later = await domainAt('moved.example', '2026-03-10')
   assert.deepEqual(
-    [later.lookup.has_website, later.lookup.redirect_to_domain, later.observed],
-    [null, null, { dns: null, web: null }],
+    [later.lookup.has_website, later.lookup.social_networks, later.observed],
+    ['yes', null, { dns: null, web: null }],
   )
+  const before = await domainAt('moved.example', '2026-01-10T09:00:00')
+  assert.equal((before as unknown as { error: string }).error, 'no_data')
 })
 
 test('an address that a domain came back to keeps the date on which it was first there', async () => {

@@ -8,12 +8,15 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { readDomainAsOf } from '../../../src/api/endpoints/profiles/domain-as-of.ts'
 import { type AddressQuestion, readAddressPage } from '../../../src/export/as-of.ts'
+import { readRedirectPage } from '../../../src/export/redirects-over-time.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
+import type { RedirectSpan, RedirectSpanPage } from '../../../src/store/port/inverse.ts'
 import type { HistoryState, Store } from '../../../src/store/port/store.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../../src/values/time.ts'
+import { finalHostOf } from '../../../src/values/web-verdict.ts'
 import { Model } from '../model.ts'
 import { ADDRESSES, NAMES, observations } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
@@ -67,6 +70,7 @@ type Body = {
   observed: { dns: string | null; web: string | null }
   lookup: Record<string, unknown>
   redirects_to: { target: string } | null
+  website: { since: string; last_seen: string } | null
   records: Record<string, State | null>
   former_records: Record<string, State | null> | null
   addresses: { ip: string; since: string }[]
@@ -101,9 +105,41 @@ async function agreeOnName({ facts }: Pick<Store, 'facts'>, expected: Expected, 
       body.addresses.map(({ ip, since }) => [ip, since]),
       profile.addresses.map(({ address, since }) => [address, `${since}Z`]),
     )
-  if (body.observed.web === null) return assert.equal(body.lookup.has_website, null)
-  assert.equal(body.lookup.has_website, profile.lookup.has_website ? 'yes' : 'no')
+  const [web = null] = cut.webHistory(name)
+  assert.equal(body.website?.since ?? null, web && `${formatInstant(web.first_seen)}Z`)
+  if (web === null) return assert.equal(body.lookup.has_website, null)
+  const { has_website, ssl } = profile.lookup
+  assert.deepEqual([body.lookup.has_website, body.lookup.ssl], [has_website ? 'yes' : 'no', ssl])
   assert.equal(body.redirects_to?.target ?? null, profile.redirects_to)
+  if (body.observed.web !== null)
+    assert.deepEqual(body.lookup.social_networks, JSON.parse(profile.lookup.social_networks))
+}
+
+/** The redirects to a domain at the moment are those of the cut, and in a time those of the whole history. */
+async function agreeOnRedirects(store: Store, { cut, full, moment }: Expected, limit: number): Promise<void> {
+  const target = 'example' as DomainName
+  const textsOf = (spans: readonly RedirectSpan[]): string[] =>
+    spans.map(({ host, name, first }) => `${host} ${name} ${first}`).sort()
+  const shown = cut.redirectSpans().filter(({ host, name, first }) => {
+    const [web] = cut.webHistory(name)
+    const later = cut.redirectSpans().some((span) => span.name === name && span.first > first)
+    return !later && web !== undefined && finalHostOf(web.verdict) === host
+  })
+  const time = { from: moment - 300, to: moment + 300 }
+  const within = full.redirectSpans().filter(({ first, last }) => first <= time.to && last >= time.from)
+  for (const [question, expected] of [
+    [{ at: moment }, shown],
+    [time, within],
+  ] as const) {
+    const found: RedirectSpan[] = []
+    let position: Uint8Array | null = null
+    do {
+      const page: RedirectSpanPage = await readRedirectPage(store, target, question, position, limit)
+      found.push(...page.spans)
+      position = page.position
+    } while (position !== null)
+    assert.deepEqual(textsOf(found), textsOf(expected), JSON.stringify(question))
+  }
 }
 
 /** A moment after all observations of a name shows what the store shows. */
@@ -173,6 +209,7 @@ const PROPERTY = property(
       await agreeOnName(store, expected, name)
       await agreeOnEnd(store, expected, name)
     }
+    await agreeOnRedirects(store, expected, limit)
     for (const address of ADDRESSES) {
       await agreeOnAddress(store, expected, address, limit)
       await agreeOnTime(store, expected, address, limit)

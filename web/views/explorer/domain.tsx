@@ -6,12 +6,13 @@ import { useIsLoaded } from '../../client/loaded.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Neighbours, neighboursPath } from './address.tsx'
-import { profilePath, usesPath } from './data/responses.ts'
+import { profilePath, usesPath, webHistoryPath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
 import { Overview } from './overview.tsx'
 import { DomainAsOf } from './past/domain-as-of.tsx'
 import { Uses } from './past/uses.tsx'
+import { WebHistory } from './past/web-history.tsx'
 import { Redirects, redirectsPath } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar, similarPath } from './similar.tsx'
@@ -19,6 +20,7 @@ import { Similar, similarPath } from './similar.tsx'
 const TABS = [
   { view: '', text: 'Overview', path: profilePath },
   { view: 'history', text: 'DNS history', path: (name: string) => historyPath(name, null) },
+  { view: 'web', text: 'Website history', path: (name: string) => webHistoryPath(name, null) },
   { view: 'neighbours', text: 'Neighbours', path: neighboursPath },
   { view: 'redirects', text: 'Redirects', path: redirectsPath },
   { view: 'uses', text: 'Used by', path: (name: string) => usesPath(name, null) },
@@ -70,6 +72,7 @@ function DomainView({ name, view }: { name: string; view: string }) {
   const { query } = useSignal(pageAddress)
   const day = query.get('at')
   if (view === 'history') return <History name={name} />
+  if (view === 'web') return <WebHistory name={name} />
   if (view === 'neighbours') return <Neighbours name={name} />
   if (view === 'redirects') return <Redirects name={name} />
   if (view === 'uses') return <Uses key={query.get('text')} name={name} text={query.get('text')} />

@@ -9,6 +9,7 @@ import { DataTools } from './data/data-tools.tsx'
 import { usePages } from './data/pages.ts'
 import { type DomainProfileBody, endpointPath, profilePath } from './data/responses.ts'
 import { endpointCall } from './data/snippets.ts'
+import { RedirectTimes } from './past/redirect-times.tsx'
 
 type RedirectRow = { target: string }
 
@@ -21,6 +22,7 @@ export function Redirects({ name }: { name: string }) {
     <div class="stack">
       <Outgoing name={name} />
       <Incoming name={name} />
+      <RedirectTimes name={name} />
     </div>
   )
 }

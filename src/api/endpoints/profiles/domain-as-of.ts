@@ -2,11 +2,11 @@
 
 import type { IpStatus } from '../../../apply/crawl-state.ts'
 import { addressesIn, type DnsAsOf, readDnsAsOf, readFirstSeen, type StateAsOf } from '../../../export/as-of.ts'
-import type { DomainProfile, FactsReader } from '../../../store/port/store.ts'
+import type { DomainProfile, FactsReader, WebState } from '../../../store/port/store.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../../values/records/dns-record.ts'
-import { formatInstant, type Instant } from '../../../values/time.ts'
+import type { Instant } from '../../../values/time.ts'
 import { RECORD_SCHEMAS } from '../dnshistory.ts'
 import type { EndpointResult } from '../endpoint.ts'
 import { KnownCharacteristicsSchema, knownCharacteristicsJson } from '../lookup.ts'
@@ -20,12 +20,14 @@ import {
   Type,
   UtcInstantSchema,
 } from '../schema.ts'
+import { instantJson } from './moment.ts'
+import { lookupFieldsOf } from './web-state.ts'
 
 /** The maximum number of addresses in a response. */
 const MAX_ADDRESSES = 100
 
-/** Facts that are kept of the present only. A certificate may be newer than the time of the website. */
-const UNKNOWN = { ssl: null, redirect_count: null, reverse_ip_count: null }
+/** Facts that are kept of the present only. */
+const UNKNOWN = { redirect_count: null, reverse_ip_count: null }
 
 const CharacteristicsSchema = exactObject({
   ...(KnownCharacteristicsSchema as { properties: Record<string, JsonSchema> }).properties,
@@ -63,7 +65,17 @@ export const DomainAsOfSchema = exactObject({
     web: nullable(UtcInstantSchema, 'When the website was last observed; null if that was after `at`, or never.'),
   }),
   lookup: CharacteristicsSchema,
-  redirects_to: nullable(exactObject({ target: DomainSchema }), 'Null if the website was observed after `at`.'),
+  redirects_to: nullable(exactObject({ target: DomainSchema }), 'Where the domain redirected to.'),
+  website: nullable(
+    exactObject({
+      since: UtcInstantSchema,
+      last_seen: Type.String({
+        ...UtcInstantSchema,
+        description: 'When this was last observed. After `at`: it was observed before and after it.',
+      }),
+    }),
+    'When what `lookup` and `redirects_to` say of the website was observed; null if nothing was by `at`.',
+  ),
   records: RecordsSchema,
   former_records: nullable(RecordsSchema, 'The last records of a name that did not exist (`ip` is `nxdomain`).'),
   address_count: Type.Integer({ minimum: 0, description: 'The number of addresses.' }),
@@ -91,7 +103,8 @@ export async function readDomainAsOf(
   const dns = await readDnsAsOf(facts, name, moment)
   const isDnsKnown = lookup.dns !== null && lookup.dns <= moment
   const isWebKnown = lookup.web !== null && lookup.web <= moment
-  if (!isDnsKnown && !isWebKnown && Object.keys(dns.states).length === 0) return null
+  const [web = null] = (await facts.webHistory(name, moment + 1, 1)).states
+  if (!isDnsKnown && web === null && Object.keys(dns.states).length === 0) return null
   const ip = isDnsKnown ? lookup.ip : ipOf(dns)
   const isAbsent = ip === 'nxdomain'
   const addresses = isAbsent || ip === 'servfail' ? [] : addressesOf(dns)
@@ -103,11 +116,12 @@ export async function readDomainAsOf(
   })
   const records = recordsJson(dns.states)
   const observed = { dns: isDnsKnown ? lookup.dns : null, web: isWebKnown ? lookup.web : null }
-  const target = isWebKnown && profile.redirects_to !== null ? { target: profile.redirects_to } : null
+  const target = web?.verdict.redirects_to ?? null
+  const website = web && `{"since":${instantJson(web.first_seen)},"last_seen":${instantJson(web.last_seen)}}`
   const body =
     `{"name":"${name}","requested":${JSON.stringify(requested)},"at":${instantJson(moment)},` +
     `"observed":{"dns":${instantJson(observed.dns)},"web":${instantJson(observed.web)}},` +
-    `"lookup":${characteristicsJson(profile, { ...observed, ip }, dns)},"redirects_to":${JSON.stringify(target)},` +
+    `"lookup":${characteristicsJson(profile, { ...observed, ip, state: web }, dns)},"redirects_to":${JSON.stringify(target && { target })},"website":${website},` +
     `"records":${isAbsent ? recordsJson({}) : records},"former_records":${isAbsent ? records : 'null'},` +
     `"address_count":${addresses.length},"addresses":[${rows.join()}],"cost":1}`
   return { body: [body], lastObserved: null }
@@ -130,11 +144,15 @@ function addressesOf({ states: { A, AAAA } }: DnsAsOf): IpAddress[] {
   return [...addressesIn(A?.records ?? '[]'), ...addressesIn(AAAA?.records ?? '[]')].sort(compareAddresses)
 }
 
-type Known = { dns: Instant | null; web: Instant | null; ip: IpStatus | null }
+type Known = { dns: Instant | null; web: Instant | null; ip: IpStatus | null; state: WebState | null }
 
-/** The characteristics of /lookup with null for what is unknown. */
-function characteristicsJson({ lookup }: DomainProfile, { dns, web, ip }: Known, { states }: DnsAsOf): string {
-  const found = JSON.parse(knownCharacteristicsJson({ ...lookup, dns, web, ip, ssl: 'nocert' })) as object
+/** The characteristics of /lookup with null for what is unknown. Of a past website, its accounts are. */
+function characteristicsJson({ lookup }: DomainProfile, { dns, web, ip, state }: Known, { states }: DnsAsOf): string {
+  const isObserved = lookup.web !== null && state !== null
+  const verdict = state === null ? { ssl: 'nocert' as const } : lookupFieldsOf(state.verdict)
+  const seen = { ...lookup, ...verdict, dns, web: isObserved ? state.first_seen : null, ip }
+  const found = JSON.parse(knownCharacteristicsJson(seen)) as Record<string, unknown>
+  if (web === null) for (const key of ['social_networks', 'social_accounts']) found[key] = null
   const isOnlyDns = ip === 'noip' && RECORD_TYPES.some((type) => hasRecords(states[type]))
   return JSON.stringify({ ...found, only_dns_no_web: ip === null ? null : isOnlyDns ? 'yes' : 'no', ...UNKNOWN })
 }
@@ -147,8 +165,4 @@ function recordsJson(states: Partial<Record<RecordType, StateAsOf>>): string {
     return `"${type}":{"since":${instantJson(first_seen)},"last_seen":${instantJson(last_seen)},"records":${records}}`
   })
   return `{${members.join()}}`
-}
-
-function instantJson(instant: Instant | null): string {
-  return instant === null ? 'null' : `"${formatInstant(instant)}Z"`
 }

@@ -2,18 +2,18 @@
 
 import type { DomainProfile } from '../../../store/port/store.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
-import { hostAlternative, hostOfUrl } from '../../../values/host-alternative.ts'
 import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
-import { formatInstant, type Instant } from '../../../values/time.ts'
+import { formatInstant } from '../../../values/time.ts'
 import { ApiError } from '../../http/errors.ts'
-import { readNameParameter, readQueryParameter, readTextParameter } from '../../http/parameters.ts'
+import { readTextParameter } from '../../http/parameters.ts'
 import { authorizeHistory, RECORD_SCHEMAS } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
 import { DOMAIN_EXAMPLE } from '../examples.ts'
 import { KnownCharacteristicsSchema, knownCharacteristicsJson } from '../lookup.ts'
 import { AddressSchema, CostSchema, DomainSchema, exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 import { DomainAsOfSchema, readDomainAsOf } from './domain-as-of.ts'
-import { momentParameter, readMoment } from './moment.ts'
+import { instantJson, momentParameter, readMoment } from './moment.ts'
+import { requestedNames } from './requested-name.ts'
 
 /** The maximum number of addresses in a profile. Each costs two look-ups by key. */
 const MAX_PROFILE_ADDRESSES = 100
@@ -71,7 +71,7 @@ export const domain: Endpoint = {
     'The result of `/lookup`, the target of its redirect, the current records of all seven types, and its addresses ' +
     'with the number of neighbours on each. All of it is from one moment. What was never observed is null. A URL or a ' +
     '`www.` host whose own name is unknown is read as its registrable domain. It is charged as one call. With `at`, what ' +
-    'a store that ended then would show of its DNS. That needs the plan of `/dnshistory`.',
+    'a store that ended then would show of its DNS and its website. That needs the plan of `/dnshistory`.',
   envelope: 'top',
   parameters: Type.Object({
     name: Type.String({ description: 'A domain.', examples: ['example.com'] }),
@@ -85,20 +85,18 @@ export const domain: Endpoint = {
     if (readTextParameter(parameters, 'at', 'date_format') !== null) authorizeHistory(caller)
   },
   async handle(call) {
-    const text = readQueryParameter(call.parameters)
-    const alternative = hostAlternative(text)
-    const requested = hostOfUrl(text) ?? readNameParameter(call.parameters)
+    const names = requestedNames(call)
     const moment = readMoment(call.parameters, 'at', 'end', call.caller.now)
-    for (const name of alternative ? [requested, alternative.domain] : [requested]) {
-      const other = requested === name ? null : requested
+    for (const { name, requested } of names) {
       const found = await (moment === null
-        ? readPresent(call, name, other)
-        : readDomainAsOf(call.facts, name, other, moment))
+        ? readPresent(call, name, requested)
+        : readDomainAsOf(call.facts, name, requested, moment))
       if (found !== null) return found
     }
-    call.onUnknownName(requested)
+    const { name } = names[0]!
+    call.onUnknownName(name)
     const time = moment === null ? '' : ` at or before ${formatInstant(moment)}Z`
-    throw new ApiError('no_data', { msg: `Nothing is on record for ${requested}${time}.` })
+    throw new ApiError('no_data', { msg: `Nothing is on record for ${name}${time}.` })
   },
 }
 
@@ -142,8 +140,4 @@ function recordsJson(records: DomainProfile['records'], withHistory: boolean): s
     return `"${type}":{"since":${instantJson(withHistory ? state.first_seen : null)},"records":${state.records}}`
   })
   return `{${members.join()}}`
-}
-
-function instantJson(instant: Instant | null): string {
-  return instant === null ? 'null' : `"${formatInstant(instant)}Z"`
 }

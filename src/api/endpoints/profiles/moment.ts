@@ -1,6 +1,8 @@
-/** The parameters that name a moment: a day, or a date and time. */
+/** The parameters that name a moment or a time: days, or dates and times. */
 
+import type { TimeQuestion } from '../../../export/span-page.ts'
 import {
+  formatInstant,
   type Instant,
   parseDay,
   parseFormattedInstant,
@@ -10,7 +12,7 @@ import {
 } from '../../../values/time.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type Parameters, readTextParameter } from '../../http/parameters.ts'
-import { type JsonSchema, Type } from '../schema.ts'
+import { type JsonSchema, nullable, Type, UtcInstantSchema } from '../schema.ts'
 
 const EXAMPLES = ['2026-03-01', '2026-03-01T12:00:00Z']
 
@@ -35,4 +37,40 @@ export function readMoment(parameters: Parameters, name: string, edge: 'start' |
   }
   if (start > now) throw new ApiError('date_format', { msg: `The parameter "${name}" is in the future.` })
   return day !== null && edge === 'end' ? start + SECONDS_PER_DAY - 1 : start
+}
+
+export const TIME_PARAMETERS = ['at', 'from', 'to'] as const
+
+export const TimeMetaSchemas = {
+  at: nullable(UtcInstantSchema, 'The moment; null without `at`.'),
+  from: nullable(UtcInstantSchema, 'The start of the time; null without `from`.'),
+  to: nullable(UtcInstantSchema, 'The end of the time; null without `to`.'),
+}
+
+/** A moment or a time that is asked for; all are null if there is neither. */
+export type Time = Record<(typeof TIME_PARAMETERS)[number], Instant | null>
+
+/** Throws `date_format`, also if the times exclude each other. */
+export function readTime(parameters: Parameters, now: Instant): Time {
+  const at = readMoment(parameters, 'at', 'end', now)
+  const from = readMoment(parameters, 'from', 'start', now)
+  const to = readMoment(parameters, 'to', 'end', now)
+  if (at !== null && (from !== null || to !== null))
+    throw new ApiError('date_format', { msg: 'Send either "at", or "from" and "to".' })
+  if (from !== null && to !== null && from > to)
+    throw new ApiError('date_format', { msg: 'The time in "from" is after the one in "to".' })
+  return { at, from, to }
+}
+
+export function timeQuestion({ at, from, to }: Time): TimeQuestion {
+  return at === null ? { from, to } : { at }
+}
+
+/** The members of `meta` that repeat the time. */
+export function timeJson(time: Time): string {
+  return TIME_PARAMETERS.map((name) => `"${name}":${instantJson(time[name])}`).join()
+}
+
+export function instantJson(instant: Instant | null): string {
+  return instant === null ? 'null' : `"${formatInstant(instant)}Z"`
 }

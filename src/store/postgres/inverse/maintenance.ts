@@ -4,7 +4,9 @@
  */
 
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import { slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
+import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import {
   changesOfName,
   entriesOfName,
@@ -18,9 +20,10 @@ import {
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseIndexStore, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
+import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import { bytesArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { PART_VALUES } from '../database/partition.ts'
+import { PART_VALUES, partitionOfName } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
 import { blockArrays, fillProgress, insertRun, readSlices } from './run.ts'
 
@@ -89,6 +92,17 @@ const READ_HISTORIES = {
   name: 'inverse.histories',
   text: `select f.id, ${historySql('$1', () => 'true')}
     from facts f where f.part = $1 and f.id > $2 order by f.id limit $3`,
+}
+/** Keeps the row locked until the end of the transaction. */
+const RAISE_VERSION = {
+  name: 'inverse.raise-version',
+  text: `update crawl_state set version = version + 1 where part = $1 and slot = $2 and name = $3
+    returning clock, other_clocks`,
+}
+/** A name that was written meanwhile keeps its states. Its writer began a state if the website changed. */
+const UPDATE_STATES = {
+  name: 'inverse.update-states',
+  text: 'update facts set states = $3 where part = $1 and id = $2 and states = $4',
 }
 /** The first block of each run, also of an unpublished one, that ends at one of the positions or later. */
 const FIND_BLOCKS = {
@@ -160,7 +174,13 @@ async function removeReplaced({ rows, run }: Session, limit: number): Promise<bo
 async function fillNames(session: Session, fill: string, limit: number): Promise<string | null> {
   const [part, id] = JSON.parse(fill) as [number, number]
   await session.rows(HOLD_ERASURES)
-  const rows = await session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
+  const read = () => session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
+  let rows = await read()
+  const lacking = rows.filter(lacksWebState)
+  if (lacking.length > 0) {
+    await Promise.all(lacking.map((row) => beginWebState(session, PART_VALUES[part]!, row)))
+    rows = await read()
+  }
   const writer = new RunWriter()
   for (const row of rows) writer.add(row.name, changesOfName(storedHistoryOf(row)))
   await insertRun(session, writer.finish())
@@ -168,6 +188,14 @@ async function fillNames(session: Session, fill: string, limit: number): Promise
   if (next[0] === PART_VALUES.length) await session.run(END_FILL)
   else await session.run(SAVE_FILL, [JSON.stringify(next)])
   return next[0] === PART_VALUES.length ? null : JSON.stringify(next)
+}
+
+/** Begins a state for a website that an older release stored. Writers of the name read again. */
+async function beginWebState(session: Session, part: number, row: HistoryOfName): Promise<void> {
+  const key = [partitionOfName(row.name), slotOf(row.name), row.name]
+  const [clocks] = await session.rows<ClockRow>(RAISE_VERSION, key)
+  const states = withWebState(row, partClocksOf(clocks))
+  if (states !== null) await session.run(UPDATE_STATES, [part, row.id, states, row.states])
 }
 
 /** The stored history of a name. */

@@ -2,19 +2,24 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import { slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
+import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import {
   changesOfName,
   entriesOfName,
   type HistoryRow,
   type InterruptionRow,
-  NEWEST_STATES_COLUMNS,
   type NewestStatesRow,
   newestTextsOf,
   type StoredHistory,
 } from '../../inverse/name-events.ts'
 import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
+import type { FactsRow } from '../../shared/columns.ts'
+import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
+import { columnNames } from '../../shared/tables.ts'
+import { checksumOf } from '../database/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { blockWriter, fillProgressReader, inverseWriter, PUBLISHED_RUNS_SQL, sliceReader } from './inverse.ts'
@@ -115,22 +120,41 @@ export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) =>
   })
 }
 
+type StoredFacts = FactsRow & NameRow
+
+/** Returns a function that begins a state for a website that an older release stored. Writers of the name read again. */
+function webStateBeginner(database: DatabaseSync): (facts: StoredFacts) => StoredFacts {
+  const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
+  const raise = database.prepare('update crawl_state set version = version + 1 where slot = ? and name = ?')
+  const update = database.prepare('update facts set states = ?, checksum = ? where id = ?')
+  return (facts) => {
+    if (!lacksWebState(facts)) return facts
+    const key = [slotOf(facts.name), facts.name] as const
+    const states = withWebState(facts, partClocksOf(clocks.get(...key) as ClockRow | undefined))
+    if (states === null) return facts
+    const begun = { ...facts, states }
+    const values = columnNames('facts').map((column) => begun[column])
+    update.run(states, checksumOf('facts', values), facts.id)
+    raise.run(...key)
+    return begun
+  }
+}
+
 /** Returns a function that adds the next names to the index in one run. */
 function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress {
   const progress = fillProgressReader(database)
   const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
   const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'inverse_fill'`)
   const complete = database.prepare(`delete from metadata where name = 'inverse_fill'`)
-  const names = database.prepare(
-    `select id, ${NEWEST_STATES_COLUMNS} from facts where id > ? and id <= ? order by id limit ?`,
-  )
+  const names = database.prepare('select * from facts where id > ? and id <= ? order by id limit ?')
+  const beginWebState = webStateBeginner(database)
   const historyOf = storedHistoryReader(database)
   const beginRun = inverseWriter(database)
   return (limit) => {
     const row = select.get() as { value: string } | undefined
     if (row === undefined) return { share: 1 }
     const [filled, last] = JSON.parse(row.value) as [number, number]
-    const rows = names.all(filled, last, limit) as NameRow[]
+    const rows = (names.all(filled, last, limit) as StoredFacts[]).map(beginWebState)
     const run = beginRun()
     for (const each of rows) run.add(each.name, changesOfName(historyOf(each)))
     run.finish()

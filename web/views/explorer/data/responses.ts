@@ -44,7 +44,8 @@ export type DomainProfileBody = {
 /** As of a day. Null: not on record. */
 export type DomainAsOfBody = Omit<DomainProfileBody, 'lookup' | 'addresses'> & {
   at: string
-  lookup: Pick<Characteristics, 'has_website' | 'redirect_to_domain' | 'ip'>
+  lookup: Pick<Characteristics, 'has_website' | 'redirect_to_domain' | 'ssl' | 'ip'>
+  website: { since: string; last_seen: string } | null
   addresses: { ip: string; since: string | null }[]
 }
 
@@ -91,6 +92,31 @@ export function usesPath(host: string, text: string | null, next: string | null 
 /** `day`: `YYYY-MM-DD`. */
 export function domainAsOfPath(name: string, day: string): string {
   return `${profilePath(name)}?at=${encodeURIComponent(day)}`
+}
+
+/** A state of a website: the first and the last time at which it was observed. */
+export type WebStateRow = {
+  first_seen: string
+  last_seen: string
+  has_website: string
+  redirect_to_https: string
+  redirect_to_www: string
+  redirect_to_domain: string
+  only_with_www: string
+  ssl: string
+  redirects_to: string | null
+  redirect_host: string | null
+}
+
+export function webHistoryPath(name: string, next: string | null): string {
+  return `${profilePath(name)}/web${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+}
+
+/** An uninterrupted time in which a domain redirected to a host. */
+export type RedirectTimeRow = { target: string; redirect_host: string; first_seen: string; last_seen: string }
+
+export function redirectTimesPath(name: string, next: string | null): string {
+  return `${profilePath(name)}/redirects${next === null ? '' : `?${new URLSearchParams({ next })}`}`
 }
 
 /** `addresses`: an address or a network. `day` null: present and past. */

@@ -1,4 +1,4 @@
-/** /domain/NAME?at=DAY: what a store that ended on a day would show of the DNS of a domain. */
+/** /domain/NAME?at=DAY: what a store that ended on a day would show of a domain. */
 
 import { useLoaded } from '../../../client/loaded.ts'
 import { Badge, Card, Facts, type Tone } from '../../../parts/card.tsx'
@@ -72,7 +72,7 @@ function Past({ body, day }: { body: DomainAsOfBody; day: string }) {
   )
 }
 
-function Then({ body: { at, lookup, redirects_to: target } }: { body: DomainAsOfBody }) {
+function Then({ body: { name, at, lookup, redirects_to: target, website } }: { body: DomainAsOfBody }) {
   const [tone, text] = EXISTENCE[lookup.ip ?? ''] ?? (['plain', 'Not on record'] as const)
   const site = lookup.has_website === 'yes' ? 'Yes' : 'No'
   const redirect = target === null ? 'No other domain' : <a href={profilePath(target.target)}>{target.target}</a>
@@ -81,7 +81,7 @@ function Then({ body: { at, lookup, redirects_to: target } }: { body: DomainAsOf
     <Card title="Then">
       <p class="hint">
         The newest that was observed by then. If records were last seen before that day, nothing is known of the time
-        between. The past of websites is not stored.
+        between. <a href={`${profilePath(name)}/web`}>All states of the website</a>
       </p>
       <Facts
         rows={[
@@ -94,6 +94,7 @@ function Then({ body: { at, lookup, redirects_to: target } }: { body: DomainAsOf
           ],
           ['Website', isWebKnown ? site : 'Not on record'],
           ['Redirected to', isWebKnown ? redirect : 'Not on record'],
+          ['Website since', website === null ? 'Not on record' : <Day key="web" at={website.since} />],
         ]}
       />
     </Card>

@@ -1,0 +1,97 @@
+/** GET /domain/NAME/redirects: the domains that redirected to a domain, and when. */
+
+import { readRedirectPage } from '../../../export/redirects-over-time.ts'
+import { ApiError } from '../../http/errors.ts'
+import { readLimitParameter } from '../../http/parameters.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { requireCompleteIndex } from '../pdns.ts'
+import {
+  DEFAULT_PAGE_ROWS,
+  DomainSchema,
+  exactObject,
+  nullable,
+  PageMetaSchemas,
+  PageParameterSchemas,
+  Type,
+  UtcInstantSchema,
+} from '../schema.ts'
+import { instantJson, momentParameter, readTime, TimeMetaSchemas, timeJson, timeQuestion } from './moment.ts'
+import { requestedNames } from './requested-name.ts'
+
+export const redirecthistory: Endpoint = {
+  name: 'redirecthistory',
+  summary: 'The domains that redirected to a domain, and when',
+  description:
+    'One row for each domain, host and uninterrupted time in which its website redirected to the domain or to a host ' +
+    'below it: at a moment with `at`, in a time with `from` and `to`, otherwise in the present and the past. A page may ' +
+    'be short before the last. Each response is charged as one call. `/redirect` lists the present ones.',
+  envelope: 'top',
+  parameters: Type.Object({
+    name: Type.String({ description: 'A domain.', examples: ['example.com'] }),
+    at: momentParameter('The redirects that a store which ended at this moment would show.'),
+    from: momentParameter('The redirects that were there at or after this moment.', 'its first second'),
+    to: momentParameter('The redirects that were there at or before this moment.'),
+    ...PageParameterSchemas,
+  }),
+  response: exactObject({
+    meta: exactObject({
+      query: DomainSchema,
+      requested: nullable(
+        DomainSchema,
+        'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
+      ),
+      ...TimeMetaSchemas,
+      ...PageMetaSchemas,
+    }),
+    result: Type.Array(
+      exactObject({
+        target: DomainSchema,
+        redirect_host: Type.String({
+          ...DomainSchema,
+          description: 'The host to which it redirected; its domain if the host is not known.',
+        }),
+        first_seen: UtcInstantSchema,
+        last_seen: UtcInstantSchema,
+      }),
+    ),
+  }),
+  file: null,
+  errors: [
+    'domain_format',
+    'date_format',
+    'cursor_invalid',
+    'cursor_expired',
+    'cursor_mismatch',
+    'no_data',
+    'index_incomplete',
+    'session_missing',
+    'origin_refused',
+  ],
+  async handle(call) {
+    const { parameters, caller, facts, inverse } = call
+    const names = requestedNames(call)
+    const time = readTime(parameters, caller.now)
+    const maxLimit = caller.limits.pageRows
+    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
+    const asked = `${names[0]!.name} ${Object.values(time).join(' ')}`
+    const scope: CursorScope = { endpoint: 'redirecthistory', query: asked, type: '' }
+    const next = readNextParameter(call)
+    const after = next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+    await requireCompleteIndex(inverse)
+    const isKnown = names.length === 1 || (await facts.lookup(names[0]!.name)) !== null
+    const { name, requested } = names[isKnown ? 0 : 1]!
+    const { spans, position } = await readRedirectPage(call, name, timeQuestion(time), after, limit)
+    if (spans.length === 0 && position === null && after === null)
+      throw new ApiError('no_data', { msg: `No redirect to ${name} is on record for this time.` })
+    const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
+    const rows = spans.map(
+      ({ name, host, first, last }) =>
+        `{"target":"${name}","redirect_host":"${host}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
+    )
+    const meta =
+      `"query":"${name}","requested":${JSON.stringify(requested)},${timeJson(time)},"limit":${limit},` +
+      `"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
+    return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+  },
+}
