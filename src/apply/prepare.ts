@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
-import type { Certificate } from '../values/certificate/certificate.ts'
+import { decodeCertificate, encodeCertificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { encodeRecords } from '../values/records/stored-records.ts'
@@ -32,6 +32,14 @@ export type PreparedObservation = {
 /** The dns part as it is applied: `texts` has the stored text of each queried record type. */
 export type PreparedDns = { status: DnsStatus; texts: Partial<Record<RecordType, string>> }
 
+/** The bit of `queriedTypes` that says that the web part has a certificate, or that there is none. No record type has it. */
+const CERTIFICATE_BIT = 1 << 30
+
+/** Whether the web part says what certificate was presented. */
+export function hasCertificate({ queriedTypes }: Pick<PreparedObservation, 'queriedTypes'>): boolean {
+  return (queriedTypes & CERTIFICATE_BIT) !== 0
+}
+
 /** Separates the texts of one part. JSON text never contains it. */
 const TEXT_SEPARATOR = '\n'
 
@@ -41,7 +49,9 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
   return {
     name: domain,
     observed_at,
-    queriedTypes: dns ? bitsOfTypes(RECORD_TYPES.filter((type) => dns.records[type])) : 0,
+    queriedTypes:
+      (dns ? bitsOfTypes(RECORD_TYPES.filter((type) => dns.records[type])) : 0) |
+      (web?.certificate === undefined ? 0 : CERTIFICATE_BIT),
     interruptedTypes: bitsOfTypes(dns?.interrupted ?? []),
     isOk: dns?.status === 'ok',
     dns: dnsText,
@@ -100,21 +110,9 @@ function serializeWeb({ text, certificate, ...facts }: WebPart): string {
     facts.ssl,
     accounts,
     ...(facts.redirect_host === undefined && certificate === undefined ? [] : [facts.redirect_host ?? null]),
-    ...(certificate === undefined ? [] : [certificate && valuesOfCertificate(certificate)]),
+    ...(certificate === undefined ? [] : [encodeCertificate(certificate)]),
   ]
   return JSON.stringify(values) + TEXT_SEPARATOR + (text ?? '')
-}
-
-type CertificateValues = [string, string, Instant, Instant, readonly string[], string]
-
-function valuesOfCertificate(certificate: Certificate): CertificateValues {
-  const { sha256, issuer, not_before, not_after, names, key } = certificate
-  return [sha256, issuer, not_before, not_after, names, key]
-}
-
-function certificateOfValues(values: CertificateValues): Certificate {
-  const [sha256, issuer, not_before, not_after, names, key] = values
-  return { sha256, issuer, not_before, not_after, names, key }
 }
 
 /** Reads a complete web part, or a certificate verdict alone. */
@@ -123,7 +121,7 @@ export function parsePreparedWeb(written: string): WebPart | Ssl {
   const end = written.indexOf(TEXT_SEPARATOR)
   const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, ...rest] =
     JSON.parse(written.slice(0, end))
-  const [redirect_host = null, certificate] = rest as [DomainName | null | undefined, CertificateValues | null]
+  const [redirect_host = null, certificate] = rest as [DomainName | null | undefined, string | undefined]
   const social_accounts = (accounts as string[][]).map(([network = '', type = '', username = '', url = '']) => {
     return { network, type, username, url }
   })
@@ -138,7 +136,7 @@ export function parsePreparedWeb(written: string): WebPart | Ssl {
     ssl,
     social_accounts,
     text,
-    ...(certificate !== undefined && { certificate: certificate && certificateOfValues(certificate) }),
+    ...(certificate !== undefined && { certificate: decodeCertificate(certificate) }),
   }
 }
 

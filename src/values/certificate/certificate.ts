@@ -104,6 +104,27 @@ export function parseCertificateName(text: string): string | null {
   return name === null ? null : isWildcard ? `*.${name}` : name
 }
 
+type CertificateValues = [string, string, Instant, Instant, readonly string[], string]
+
+/** The stored text of what was presented, as of records: a list of one, or an empty one. Stores depend on the order. */
+export function encodeCertificate(certificate: Certificate | null): string {
+  if (certificate === null) return '[]'
+  const { sha256, issuer, not_before, not_after, names, key } = certificate
+  return JSON.stringify([[sha256, issuer, not_before, not_after, names, key] satisfies CertificateValues])
+}
+
+/** The inverse of encodeCertificate. */
+export function decodeCertificate(text: string): Certificate | null {
+  const [values] = JSON.parse(text) as unknown[]
+  return values === undefined ? null : certificateOfValues(values)
+}
+
+/** The certificate of its stored values. */
+export function certificateOfValues(values: unknown): Certificate {
+  const [sha256, issuer, not_before, not_after, names, key] = values as CertificateValues
+  return { sha256, issuer, not_before, not_after, names, key }
+}
+
 /** Returns the lower-case form of a SHA-256 in 64 hex digits, or null for another text. */
 export function parseFingerprint(text: string): string | null {
   return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
