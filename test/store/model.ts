@@ -404,7 +404,8 @@ function setRecords(facts: Facts, type: RecordType, state: State, before: Instan
 }
 
 /** `before`: when the web was last observed before. A state begins after the one before it. */
-function setWeb(facts: Facts, web: WebPart, at: Instant, before: Instant): void {
+function setWeb(facts: Facts, observed: WebPart, at: Instant, before: Instant): void {
+  const { certificate: _, ...web } = observed
   facts.web = web
   const newest = facts.webStates.at(-1)
   const verdict = verdictOf(web)

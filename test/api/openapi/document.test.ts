@@ -76,7 +76,7 @@ test('Observed-At is documented for the four queries about one domain and for it
     Object.values(operations).some(({ responses }) => responses['200']?.headers?.['Observed-At'] !== undefined),
   )
   const expected = ['lookup', 'redirect', 'reverseip', 'dnshistory'].map((name) => `/v1.0/${name}`)
-  expected.push('/domain/{name}', '/domain/{name}/web')
+  expected.push('/domain/{name}', '/domain/{name}/web', '/domain/{name}/certificates')
   assert.deepEqual(observed.map(([path]) => path).sort(), expected.sort())
 })
 
