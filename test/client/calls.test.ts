@@ -64,6 +64,13 @@ test('the profiles, the quota and the files are available', async () => {
 test('the iterators give the rows of every page', async () => {
   const sources = (await collect(client.redirectRows('target.example', { limit: 5 }))).map(({ target }) => target)
   assert.deepEqual(sources, SOURCES)
+  const times = await collect(client.redirecthistoryRows('target.example', { limit: 5, from: '2026-01-01' }))
+  assert.deepEqual(
+    times.map(({ target }) => target),
+    SOURCES,
+  )
+  const [state] = await collect(client.webhistoryStates('source00.example', { limit: 1 }))
+  assert.equal(state?.redirects_to, 'target.example')
   const neighbours = (await collect(client.reverseipRows('target.example', { limit: 4 }))).map(({ target }) => target)
   assert.deepEqual(neighbours, SOURCES)
   const states = await collect(client.dnshistoryStates('moving.example', { type: 'A', limit: 5 }))

@@ -1,4 +1,4 @@
-/** `domaindex domain` and `domaindex ip`: records as of a date, and who was on addresses, from the local store. */
+/** Commands about the past: records as of a date, who was on addresses, websites and redirects, from the local store. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -46,6 +46,21 @@ test('ip prints who was on an address or a network, now and in the past, or in a
 test('a page of rows continues with the options of its time', async () => {
   const { stderr, rows } = await rowsOf('ip', '198.51.100.7', '--to', '2026-11-19', '--limit', '1', '--json')
   assert.deepEqual([rows.length, stderr.includes('continue with --to 2026-11-19 --next ')], [1, true])
+})
+
+test('webhistory prints the states of a website, and redirecthistory what redirected to it, also in a time', async () => {
+  const states = await rowsOf('webhistory', 'old.example.org', 'www.example.com', '--fields', 'query,redirects_to')
+  assert.deepEqual(states.rows, [
+    '{"query":"old.example.org","redirects_to":"example.com"}',
+    '{"query":"example.com","redirects_to":null}',
+  ])
+  assert.match(states.stderr, /Nothing is on record for www\.example\.com/)
+  const fields = ['--fields', 'target,redirect_host']
+  const past = await rowsOf('redirecthistory', 'example.com', '--at', '2026-11-18', ...fields)
+  assert.equal(past.rows[2], '{"target":"old.example.org","redirect_host":"www.example.com"}')
+  const page = await rowsOf('redirecthistory', 'example.com', '--to', '2026-11-19', '--limit', '1', '--json')
+  assert.match(page.stderr, /continue with --to 2026-11-19 --next /)
+  assert.equal((await rowsOf('redirecthistory', 'example.com', '--to', '2025-01-01')).code, 3)
 })
 
 test('wrong times and queries are refused', async () => {

@@ -73,6 +73,7 @@ export function pageCases(hub: string): PageCase[] {
     own('domain-gone', '/domain/dropped.example?at=2026-06-01', 'Existed'),
     own('history', `/domain/${hub}/history`, 'Time lines'),
     own('history-type', `/domain/${hub}/history?type=A`, 'Time line of A'),
+    own('web', `/domain/${hub}/web`, 'Website over time'),
     own('neighbours', `/domain/${hub}/neighbours`, 'shop-001.example'),
     own('redirects', `/domain/${hub}/redirects`, 'moved-away.example'),
     own('uses', '/domain/ns1.old-host.example/uses', 'harbour-books.example'),
