@@ -16,7 +16,13 @@ import { STATUS as SPECIFIED_STATUS } from '../../spec/errors.ts'
 import { makeWorld } from '../../spec/world.ts'
 
 /** Outside /v1.0/, a session can take the place of a token, and there are batches. */
-const STATUS = { ...SPECIFIED_STATUS, session_missing: 401, origin_refused: 403, batch_invalid: 400 }
+const STATUS = {
+  ...SPECIFIED_STATUS,
+  session_missing: 401,
+  origin_refused: 403,
+  batch_invalid: 400,
+  certificate_format: 400,
+}
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
 
