@@ -18,6 +18,8 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   DomainResponse: ['/domain/{name}', 0],
   DomainAsOfResponse: ['/domain/{name}', 1],
   WebhistoryResponse: ['/domain/{name}/web'],
+  CertificatehistoryResponse: ['/domain/{name}/certificates'],
+  CertificateResponse: ['/certificate/{sha256}'],
   RedirecthistoryResponse: ['/domain/{name}/redirects'],
   IpResponse: ['/ip/{address}', 0],
   AddressTimesResponse: ['/ip/{address}', 1],

@@ -5,6 +5,7 @@ export type ErrorKey =
   | 'query_missing'
   | 'domain_format'
   | 'date_missing'
+  | 'certificate_format'
   | 'date_format'
   | 'type_invalid'
   | 'followup_invalid'
@@ -725,6 +726,96 @@ export type WebhistoryResponse = {
     redirects_to: string | null
     /** The final host of the redirects; null if it is the domain itself or unknown. */
     redirect_host: string | null
+  }[]
+}
+
+export type CertificatehistoryResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
+    requested: string | null
+    named_in: {
+      /** The SHA-256 of its bytes in hex. */
+      sha256: string
+      /** The name in the certificate. */
+      name: string
+      /** A domain name: lower-case A-labels without a trailing dot. */
+      target: string
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      first_seen: string
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      last_seen: string
+    }[]
+    /** Whether `named_in` lacks further rows. */
+    named_in_more: boolean
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    first_seen: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    last_seen: string
+    /** The SHA-256 of its bytes in hex. */
+    sha256: string
+    /** Its issuer as RFC 4514 writes it. */
+    issuer: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    not_before: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    not_after: string
+    /** Its DNS names in byte order, the first 100. */
+    names: string[]
+    /** The type of its key, such as `rsa-2048` or `ec-p256`. */
+    key: string
+  }[]
+}
+
+export type CertificateResponse = {
+  meta: {
+    /** The SHA-256 of its bytes in hex. */
+    query: string
+    certificate: {
+      /** The SHA-256 of its bytes in hex. */
+      sha256: string
+      /** Its issuer as RFC 4514 writes it. */
+      issuer: string
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      not_before: string
+      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+      not_after: string
+      /** Its DNS names in byte order, the first 100. */
+      names: string[]
+      /** The type of its key, such as `rsa-2048` or `ec-p256`. */
+      key: string
+    }
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    target: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    first_seen: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    last_seen: string
   }[]
 }
 

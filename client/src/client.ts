@@ -2,6 +2,8 @@
 
 import type {
   AddressTimesResponse,
+  CertificatehistoryResponse,
+  CertificateResponse,
   DnshistoryParameters,
   DnshistoryResponse,
   DomainAsOfResponse,
@@ -50,6 +52,8 @@ type Options<Parameters, Key extends string> = CallOptions & {
   [Name in keyof Omit<Parameters, Key>]?: Omit<Parameters, Key>[Name] | null | undefined
 }
 export type WebState = WebhistoryResponse['result'][number]
+export type DomainCertificate = CertificatehistoryResponse['result'][number]
+export type CertificateRow = CertificateResponse['result'][number]
 export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
 /** Days (`YYYY-MM-DD`), or dates and times. `at` excludes the others. */
@@ -172,6 +176,32 @@ export class DomaindexClient {
   redirecthistoryRows(name: string, { next, ...options }: TimeOptions = {}): Rows<RedirecthistoryRow> {
     return new Rows(
       async (cursor) => rowsIn(await this.redirecthistory(name, { ...options, next: cursor })),
+      next ?? null,
+    )
+  }
+
+  /** A page of the certificates that a domain presented, newest first, and those of others for its name. */
+  certificatehistory(name: string, { signal, ...page }: PageOptions = {}): Promise<CertificatehistoryResponse> {
+    return this.#transport.get(`domain/${encodeURIComponent(name)}/certificates${searchOf(page)}`, signal)
+  }
+
+  /** All certificates that a domain presented, newest first. `limit`: certificates per page. */
+  certificatehistoryRows(name: string, { next, ...options }: PageOptions = {}): Rows<DomainCertificate> {
+    return new Rows(
+      async (cursor) => rowsIn(await this.certificatehistory(name, { ...options, next: cursor })),
+      next ?? null,
+    )
+  }
+
+  /** A certificate by its SHA-256 in hex, and a page of the domains that presented it. */
+  certificate(sha256: string, { signal, ...page }: PageOptions = {}): Promise<CertificateResponse> {
+    return this.#transport.get(`certificate/${encodeURIComponent(sha256)}${searchOf(page)}`, signal)
+  }
+
+  /** All domains that presented a certificate. `limit`: rows per page. */
+  certificateRows(sha256: string, { next, ...options }: PageOptions = {}): Rows<CertificateRow> {
+    return new Rows(
+      async (cursor) => rowsIn(await this.certificate(sha256, { ...options, next: cursor })),
       next ?? null,
     )
   }

@@ -3,6 +3,7 @@
 import type { DnsStatus, SocialAccount, WebPart } from '../observe/observation.ts'
 import { termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
+import { encodeCertificate } from '../values/certificate/certificate.ts'
 import { compareAddresses } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -19,7 +20,7 @@ import {
 import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './dns-state.ts'
 import type { ObservationDraft } from './draft.ts'
 import { planAfterObservation } from './next-probe.ts'
-import { type PreparedObservation, parsePreparedDns, parsePreparedWeb, typesOfBits } from './prepare.ts'
+import { hasCertificate, type PreparedObservation, parsePreparedDns, parsePreparedWeb, typesOfBits } from './prepare.ts'
 import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
 import { webStateChange } from './web-state.ts'
@@ -47,7 +48,7 @@ export function applyObservation(draft: ObservationDraft, prepared: PreparedObse
   const before = draft.current
   const interruptions = draft.interruptions.length
   const clocks = [...draft.clocks]
-  const newer = [applyDns(draft, prepared), applyWeb(draft, prepared)].includes(true)
+  const newer = [applyDns(draft, prepared), applyPresented(draft, prepared), applyWeb(draft, prepared)].includes(true)
   if (newer || isNew) draft.touched = true
   if (newer) planNextProbe(draft, prepared, before, clocks)
   if (isNew || draft.current !== before || draft.interruptions.length > interruptions) return 'applied'
@@ -90,6 +91,27 @@ function isSignificantChange(before: CurrentFacts, after: CurrentFacts, clocks: 
 /** Returns the write of a name that was not probed and is due at another time. */
 export function postponedChange(state: CrawlState, due: Instant): Change {
   return { state: { ...state, due }, facts: null }
+}
+
+/**
+ * Applies the certificate of the web part, which has a clock of its own, because not every web part has one. Returns
+ * true if it was newer than its clock, which is never newer than that of the web.
+ */
+function applyPresented(draft: ObservationDraft, prepared: PreparedObservation): boolean {
+  const { observed_at: at, webFingerprint } = prepared
+  const clock = draft.clocks[CLOCK_INDEX.certificate]!
+  if (!hasCertificate(prepared) || at <= clock) return false
+  draft.clocks[CLOCK_INDEX.certificate] = at
+  if (webFingerprint === draft.webFingerprint) return true
+  const after = encodeCertificate((parsePreparedWeb(prepared.web!) as WebPart).certificate ?? null)
+  const known = draft.current.states.certificate
+  if ((known?.records ?? '[]') === after) return true
+  const certificate = { first_seen: at, count: countAfterState(known), records: after }
+  draft.current = { ...draft.current, states: { ...draft.current.states, certificate } }
+  const before = known?.records
+  if (known) draft.superseded.push(supersededState('certificate', { ...known, base: null }, clock))
+  draft.setChanges.push({ type: 'certificate', before, last: clock, after, at, isInterrupted: false })
+  return true
 }
 
 /** Returns true if the web part was newer than its clock. */

@@ -4,12 +4,11 @@ import type { DnsStatus, SocialAccount } from '../observe/observation.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
-import type { FurtherStateType } from '../values/state-type.ts'
 import type { Instant } from '../values/time.ts'
 import type { WebVerdict } from '../values/web-verdict.ts'
 
-/** Everything that has its own clock: the status, each record type, and the web part. */
-export const OBSERVED_PARTS = ['status', ...RECORD_TYPES, 'web'] as const
+/** Everything that has its own clock: the status, each record type, the web part, and its certificate. */
+export const OBSERVED_PARTS = ['status', ...RECORD_TYPES, 'web', 'certificate'] as const
 export type ObservedPart = (typeof OBSERVED_PARTS)[number]
 
 /**
@@ -75,11 +74,13 @@ export type DnsState = {
  */
 export type Absence = { first: Instant; last: Instant }
 
-/** The newest state of another type than a record type. Its value is in the facts. `count` as of a DnsState. */
+/** The newest state of the web verdict. Its value is in the facts. `count` as of a DnsState. */
 export type FurtherState = { first_seen: Instant; count: number }
+/** The newest state of the certificate. `records`: the stored text (`values/certificate/certificate.ts`). */
+export type CertificateState = FurtherState & { records: string }
 
 /** The newest state of each type that has one. */
-export type NewestStates = Partial<Record<RecordType, DnsState> & Record<FurtherStateType, FurtherState>>
+export type NewestStates = Partial<Record<RecordType, DnsState> & { web: FurtherState; certificate: CertificateState }>
 
 /** The field `ip` of /lookup. */
 export type IpStatus = 'v4only' | 'v6only' | 'both' | 'servfail' | 'noip' | 'nxdomain'

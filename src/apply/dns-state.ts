@@ -1,7 +1,7 @@
 /** States of one record type: how one follows another, and how a superseded one is stored. */
 
 import type { IpAddress } from '../values/ip-address.ts'
-import type { RecordType } from '../values/records/dns-record.ts'
+import type { StateType } from '../values/state-type.ts'
 import type { Instant } from '../values/time.ts'
 import type { SupersededState } from './change.ts'
 import type { DnsState } from './crawl-state.ts'
@@ -15,7 +15,7 @@ export function countAfterState(state: Pick<DnsState, 'count'> | undefined): num
 }
 
 /** Returns the state as it is stored after another one follows. `confirmed` is the time of its last observation. */
-export function supersededState(type: RecordType, state: DnsState, confirmed: Instant): SupersededState {
+export function supersededState(type: StateType, state: DnsState, confirmed: Instant): SupersededState {
   const row = { type, first_seen: state.first_seen, last_confirmed: confirmed }
   if (state.base === null) return { ...row, records: state.records, serial: null, base: null }
   return { ...row, records: null, serial: serialOf(state.records), base: state.base }

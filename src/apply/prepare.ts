@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
+import { decodeCertificate, encodeCertificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { encodeRecords } from '../values/records/stored-records.ts'
@@ -31,6 +32,14 @@ export type PreparedObservation = {
 /** The dns part as it is applied: `texts` has the stored text of each queried record type. */
 export type PreparedDns = { status: DnsStatus; texts: Partial<Record<RecordType, string>> }
 
+/** The bit of `queriedTypes` that says that the web part has a certificate, or that there is none. No record type has it. */
+const CERTIFICATE_BIT = 1 << 30
+
+/** Whether the web part says what certificate was presented. */
+export function hasCertificate({ queriedTypes }: Pick<PreparedObservation, 'queriedTypes'>): boolean {
+  return (queriedTypes & CERTIFICATE_BIT) !== 0
+}
+
 /** Separates the texts of one part. JSON text never contains it. */
 const TEXT_SEPARATOR = '\n'
 
@@ -40,7 +49,9 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
   return {
     name: domain,
     observed_at,
-    queriedTypes: dns ? bitsOfTypes(RECORD_TYPES.filter((type) => dns.records[type])) : 0,
+    queriedTypes:
+      (dns ? bitsOfTypes(RECORD_TYPES.filter((type) => dns.records[type])) : 0) |
+      (web?.certificate === undefined ? 0 : CERTIFICATE_BIT),
     interruptedTypes: bitsOfTypes(dns?.interrupted ?? []),
     isOk: dns?.status === 'ok',
     dns: dnsText,
@@ -87,8 +98,8 @@ export function parsePreparedDns(text: string): PreparedDns {
   return { status: status as DnsStatus, texts }
 }
 
-/** Returns the facts as JSON, then the page text as it is. */
-function serializeWeb({ text, ...facts }: WebPart): string {
+/** Returns the facts as JSON, then the page text as it is. What is absent at the end is not written. */
+function serializeWeb({ text, certificate, ...facts }: WebPart): string {
   const accounts = facts.social_accounts.map(({ network, type, username, url }) => [network, type, username, url])
   const values = [
     facts.has_website,
@@ -98,7 +109,8 @@ function serializeWeb({ text, ...facts }: WebPart): string {
     facts.redirects_to,
     facts.ssl,
     accounts,
-    ...(facts.redirect_host === undefined ? [] : [facts.redirect_host]),
+    ...(facts.redirect_host === undefined && certificate === undefined ? [] : [facts.redirect_host ?? null]),
+    ...(certificate === undefined ? [] : [encodeCertificate(certificate)]),
   ]
   return JSON.stringify(values) + TEXT_SEPARATOR + (text ?? '')
 }
@@ -107,8 +119,9 @@ function serializeWeb({ text, ...facts }: WebPart): string {
 export function parsePreparedWeb(written: string): WebPart | Ssl {
   if (written.startsWith('"')) return JSON.parse(written) as Ssl
   const end = written.indexOf(TEXT_SEPARATOR)
-  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, redirect_host] =
+  const [has_website, redirect_to_https, redirect_to_www, only_with_www, redirects_to, ssl, accounts, ...rest] =
     JSON.parse(written.slice(0, end))
+  const [redirect_host = null, certificate] = rest as [DomainName | null | undefined, string | undefined]
   const social_accounts = (accounts as string[][]).map(([network = '', type = '', username = '', url = '']) => {
     return { network, type, username, url }
   })
@@ -119,10 +132,11 @@ export function parsePreparedWeb(written: string): WebPart | Ssl {
     redirect_to_www,
     only_with_www,
     redirects_to,
-    ...(redirect_host !== undefined && { redirect_host }),
+    ...(redirect_host !== null && { redirect_host }),
     ssl,
     social_accounts,
     text,
+    ...(certificate !== undefined && { certificate: decodeCertificate(certificate) }),
   }
 }
 

@@ -23,6 +23,7 @@ export const RECORD_TYPE_NUMBERS: Readonly<Record<RecordType, number>> = {
 export const STATE_TYPE_NUMBERS: Readonly<Record<StateType, number>> = {
   ...RECORD_TYPE_NUMBERS,
   web: 100,
+  certificate: 101,
 }
 
 /** The number of a part in `crawl_state.other_clocks`. */
@@ -36,6 +37,7 @@ export const PART_NUMBERS: Readonly<Record<ObservedPart, number>> = {
   SOA: 6,
   CNAME: 7,
   web: 8,
+  certificate: 9,
 }
 
 /**

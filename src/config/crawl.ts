@@ -94,8 +94,9 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     meaning:
       'Which parts of a probe reveal further domains, which the store then adds as never probed. redirects: hosts ' +
       'of redirects. ns, mx: name servers and mail servers. cname: aliases. links: links of the start page. ' +
+      'certificates: names in the certificate. ' +
       'A probe adds at most 32 domains of each.',
-    allowed: 'any of redirects, ns, mx, cname and links, separated by commas',
+    allowed: 'any of redirects, ns, mx, cname, links and certificates, separated by commas',
     parse: parseSources,
   },
   crawlMinInterval: {

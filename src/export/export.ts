@@ -7,6 +7,7 @@ import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observ
 import { writeObservation } from '../observe/observation-writer.ts'
 import type { NameListing } from '../store/port/listing.ts'
 import type { Store } from '../store/port/store.ts'
+import { decodeCertificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -58,7 +59,8 @@ export function linesOfName(format: LineFormat, history: NameHistory, startedAt:
  * observed, for both ends of each interruption, and for each time at which the status or the web was observed last. A
  * failure comes before records of the same time, because the first status of a time counts. `at`: the time of the only
  * observation of a name that was never probed.
- * The text of a start page is not stored, so it is missing.
+ * The text of a start page is not stored, so it is missing. So is a certificate that was not observed with the newest
+ * web part.
  */
 function historyObservations(history: NameHistory, at: Instant): Observation[] {
   const { name, clocks, facts } = history
@@ -81,7 +83,7 @@ function historyObservations(history: NameHistory, at: Instant): Observation[] {
       if (failure !== undefined) parts.push({ status: failure, records: {} })
       if (found !== undefined) parts.push(found)
       if (parts.length === 0) parts.push(null)
-      const web = time === webClock ? webPartOf(facts) : null
+      const web = time === webClock ? webPartOf(history) : null
       return parts.map((dns, index) => ({ domain: name, observed_at: time, dns, web: index === 0 ? web : null }))
     })
 }
@@ -131,7 +133,9 @@ function wasAbsentBefore(clocks: Clocks, { status, ip }: CurrentFacts): boolean 
   return status === 'ok' && ip !== null && clocks[CLOCK_INDEX.A] === 0 && clocks[CLOCK_INDEX.AAAA] === 0
 }
 
-function webPartOf({ web }: CurrentFacts): WebPart {
-  const { social_networks: _derived, digest: _ofText, ...verdict } = web!
-  return { ...verdict, text: null }
+function webPartOf({ facts, clocks }: NameHistory): WebPart {
+  const { social_networks: _derived, digest: _ofText, ...verdict } = facts.web!
+  if (clocks[CLOCK_INDEX.certificate] !== clocks[CLOCK_INDEX.web]) return { ...verdict, text: null }
+  const { certificate } = facts.states
+  return { ...verdict, text: null, certificate: certificate ? decodeCertificate(certificate.records) : null }
 }

@@ -102,7 +102,7 @@ function factsRow({ name, clocks, facts, timelines }: NameHistory): ParquetRow {
     const [newest] = isNxdomain ? [] : timelines[type].states
     return [type.toLowerCase(), newest?.records.map((record) => formatPresentation(type, record)) ?? null]
   })
-  const dnsClock = Math.max(...clocks.filter((_, part) => part !== CLOCK_INDEX.web))
+  const dnsClock = Math.max(...clocks.filter((_, part) => part !== CLOCK_INDEX.web && part !== CLOCK_INDEX.certificate))
   return {
     domain: name,
     has_website: web?.has_website ?? null,

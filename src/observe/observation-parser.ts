@@ -5,6 +5,7 @@ import { isObject } from '../values/json-object.ts'
 import { canonicalRecordSet, RECORD_TYPES, type RecordsByType, type RecordType } from '../values/records/dns-record.ts'
 import { parseInstant } from '../values/time.ts'
 import type { Ssl } from '../values/web-verdict.ts'
+import { parseCertificate } from './certificate-json.ts'
 import { domainProblem, parseJsonObject } from './json.ts'
 import {
   type DnsPart,
@@ -79,6 +80,8 @@ function parseWebPart(value: unknown, domain: DomainName): WebPart | string {
   const text = isAbsent(value.text) ? '' : value.text
   if (typeof text !== 'string') return '.text: must be a text'
   if (Buffer.byteLength(text) > MAX_WEB_TEXT_BYTES) return `.text: must have at most ${MAX_WEB_TEXT_BYTES} bytes`
+  const certificate = parseCertificatePart(value.certificate)
+  if (typeof certificate === 'string') return `.certificate${certificate}`
   const has_website = value.has_website === true && target.redirects_to === null
   return {
     has_website,
@@ -89,7 +92,12 @@ function parseWebPart(value: unknown, domain: DomainName): WebPart | string {
     ssl,
     social_accounts: has_website ? social_accounts : [],
     text: has_website && text !== '' ? text.toWellFormed() : null,
+    ...(certificate !== undefined && { certificate }),
   }
+}
+
+function parseCertificatePart(value: unknown): WebPart['certificate'] | string {
+  return value === undefined || value === null ? value : parseCertificate(value)
 }
 
 /** Returns the final host of the redirects and its registrable domain, or undefined if the value is not a name. */

@@ -2,6 +2,7 @@
 
 import { RECORD_TYPES, type RecordsByType, type RecordType } from '../values/records/dns-record.ts'
 import { formatInstant } from '../values/time.ts'
+import { certificateToJson } from './certificate-json.ts'
 import type { DnsPart, Observation, WebPart } from './observation.ts'
 
 /** How a record is written. MX and SOA records are written as they are. */
@@ -36,7 +37,9 @@ function dnsToJson({ status, records, interrupted = [] }: DnsPart): object {
 }
 
 /** Writes `redirects_to` as the final host of the redirects. A page without text has no key `text`. */
-function webToJson({ text, redirect_host, ...web }: WebPart): object {
-  const written = { ...web, redirects_to: redirect_host ?? web.redirects_to }
-  return text === null ? written : { ...written, text }
+function webToJson({ text, redirect_host, certificate, ...web }: WebPart): object {
+  const written = { ...web, redirects_to: redirect_host ?? web.redirects_to, ...(text !== null && { text }) }
+  return certificate === undefined
+    ? written
+    : { ...written, certificate: certificate === null ? null : certificateToJson(certificate) }
 }

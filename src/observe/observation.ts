@@ -1,5 +1,6 @@
 /** The observation: the facts about one domain at one time, in the form that every later stage reads. */
 
+import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { RecordsByType, RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -30,8 +31,13 @@ export type DnsPart = { status: DnsStatus; records: Partial<RecordsByType>; inte
  * `redirect_host` is the final host of the redirects. Its registrable domain can change with a later public suffix
  * list. It is absent if the redirects ended at the domain itself or its `www.` host.
  * If `redirects_to` is set or there is no website, accounts and text are empty (contract, /lookup).
+ * `certificate`: what port 443 presented, null if it presented none. Absent if that was not looked at.
  */
-export type WebPart = WebVerdict & { social_accounts: readonly SocialAccount[]; text: string | null }
+export type WebPart = WebVerdict & {
+  social_accounts: readonly SocialAccount[]
+  text: string | null
+  certificate?: Certificate | null
+}
 
 /**
  * One observation. A null part was not probed and leaves the known state as it is. `observed_at` is in whole seconds

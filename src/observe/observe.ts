@@ -1,6 +1,7 @@
 /** Derives an observation from a probe result: its DNS part, its website and its social accounts. */
 
 import type { CertificateResult, ProbeResult, RedirectChain, StartPage, WebProbeResult } from '../probe/probe-result.ts'
+import { type Certificate, readCertificate } from '../values/certificate/certificate.ts'
 import { type DomainName, parseName, registrableDomain } from '../values/domain-name.ts'
 import type { Ssl, WebVerdict } from '../values/web-verdict.ts'
 import { toDnsPart } from './dns-part.ts'
@@ -46,7 +47,16 @@ function judgeWeb(result: WebProbeResult, domain: DomainName, ssl: Ssl): WebPart
   if (webPart === null) return null
   const { page, ...facts } = webPart
   const social_accounts = page === null ? [] : socialAccounts(page, domain)
-  return { ...facts, ssl, social_accounts, text: page === null ? null : startPageText(page.text) }
+  const text = page === null ? null : startPageText(page.text)
+  const certificate = presentedCertificate(result.certificate)
+  return { ...facts, ssl, social_accounts, text, ...(certificate !== undefined && { certificate }) }
+}
+
+/** Returns null if none was presented, and undefined if it is unknown or its bytes cannot be read. */
+export function presentedCertificate(result: CertificateResult): Certificate | null | undefined {
+  if (result.kind === 'none') return null
+  if (result.kind === 'unknown' || result.der === undefined) return undefined
+  return readCertificate(result.der) ?? undefined
 }
 
 /** Returns null if the certificate was not probed. */

@@ -1,11 +1,17 @@
-/** The registrable domains that a probe reveals beside its own: where it redirects, who serves it, what it links to. */
+/**
+ * The registrable domains that a probe reveals beside its own: where it redirects, who serves it, what it links to,
+ * which names its certificate has.
+ */
 
 import type { ProbeResult, RedirectChain, WebProbeResult } from '../probe/probe-result.ts'
 import { type DomainName, parseName, registrableDomain, registrableDomainOrNull } from '../values/domain-name.ts'
 import type { Observation } from './observation.ts'
 
-/** What reveals a domain: hosts of redirects, name servers, mail servers, aliases (CNAME), links of the start page. */
-export const REVEALING_SOURCES = ['redirects', 'ns', 'mx', 'cname', 'links'] as const
+/**
+ * What reveals a domain: hosts of redirects, name servers, mail servers, aliases (CNAME), links of the start page, names
+ * in the certificate.
+ */
+export const REVEALING_SOURCES = ['redirects', 'ns', 'mx', 'cname', 'links', 'certificates'] as const
 export type RevealingSource = (typeof REVEALING_SOURCES)[number]
 
 /** Maximum of domains that one source of one probe reveals, in its order. */
@@ -16,7 +22,7 @@ const MAX_EXAMINED_HOSTS = 2_000
 /** Returns each domain once, at most MAX_REVEALED_DOMAINS per source. A public suffix is no domain. */
 export function revealedDomains(
   result: ProbeResult,
-  { dns }: Observation,
+  { dns, web }: Observation,
   sources: readonly RevealingSource[],
 ): DomainName[] {
   const own = registrableDomain(result.domain)
@@ -27,6 +33,7 @@ export function revealedDomains(
     mx: () => (dns?.records.MX ?? []).map(({ mail_server }) => mail_server),
     cname: () => Object.values(result.dns ?? {}).flatMap((answer) => ('aliases' in answer ? answer.aliases : [])),
     links: () => hostsOfLinks(result.web),
+    certificates: () => (web?.certificate?.names ?? []).map((name) => name.replace('*.', '')),
   }
   for (const source of sources) for (const domain of domainsOf(hosts[source](), own)) found.add(domain)
   return [...found]

@@ -64,9 +64,13 @@ export type ChainEnd = 'answered' | 'no_response' | 'too_many_redirects' | 'not_
 /**
  * What port 443 presented for the served name (`www.` if only that responds). `none`: no TLS listener, or the handshake
  * ended before a certificate. `presented`: `error` is null if the system trusts it for this name and time. Otherwise it
- * is the verifier's code, such as CERT_HAS_EXPIRED. `unknown`: not probed, for a local reason.
+ * is the verifier's code, such as CERT_HAS_EXPIRED. `der`: the bytes of the site's own certificate, which may be
+ * hostile; absent if the handshake did not give them. `unknown`: not probed, for a local reason.
  */
-export type CertificateResult = { kind: 'none' } | { kind: 'presented'; error: string | null } | { kind: 'unknown' }
+export type CertificateResult =
+  | { kind: 'none' }
+  | { kind: 'presented'; error: string | null; der?: Uint8Array }
+  | { kind: 'unknown' }
 
 /** The content of the start page, collected while it streamed. Every part is bounded. */
 export type StartPage = {

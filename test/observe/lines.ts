@@ -51,6 +51,20 @@ const account = fc.record({
   username: part,
   url: fc.constantFrom('https://x.com/a', 'b', ''),
 })
+const hex = '0123456789abcdefABCDEF'
+const certificate = fc.record({
+  sha256: fc.string({ unit: fc.constantFrom(...hex), minLength: 64, maxLength: 64 }),
+  issuer: fc.constantFrom('', "CN=R11,O=Let's Encrypt,C=US", 'O=späße\\, 1'),
+  not_before: time,
+  not_after: time,
+  names: some(
+    fc.oneof(
+      name,
+      name.map((each) => `*.${each}`),
+    ),
+  ),
+  key: fc.constantFrom('rsa-2048', 'ec-p256', 'ed25519', '1.2.3.4'),
+})
 const web = fc.record(
   {
     has_website: fc.boolean(),
@@ -61,6 +75,7 @@ const web = fc.record(
     ssl: fc.constantFrom('valid', 'nocert', 'invalid'),
     social_accounts: some(account),
     text: fc.option(fc.string({ unit: 'binary' })),
+    certificate: fc.option(certificate),
   },
   {
     requiredKeys: [

@@ -141,6 +141,47 @@ test('limits: values at them are accepted, and values above them are rejected', 
   assert.match(refused({ dns: { ...DNS, A: addresses(257) } }), /^dns\.A: .*256/)
 })
 
+const CERTIFICATE = {
+  sha256: 'AB'.repeat(32),
+  issuer: "CN=R11,O=Let's Encrypt,C=US",
+  not_before: '2026-11-01T00:00:00Z',
+  not_after: '2027-01-30T23:59:59+00:00',
+  names: ['WWW.example.com', '*.Example.com', 'example.com', 'example.com'],
+  key: 'ec-p256',
+}
+
+test('a certificate is parsed, canonical in every part; null means that none was presented, and absent not looked at', () => {
+  assert.deepEqual(webOf({ certificate: CERTIFICATE }).certificate, {
+    ...CERTIFICATE,
+    sha256: 'ab'.repeat(32),
+    not_before: Date.parse('2026-11-01') / 1000,
+    not_after: Date.parse('2027-01-31') / 1000 - 1,
+    names: ['*.example.com', 'example.com', 'www.example.com'],
+  })
+  assert.equal(webOf({ certificate: null }).certificate, null)
+  assert.ok(!('certificate' in webOf({})))
+  const names = Array.from({ length: 101 }, (_, index) => `n${index}.example`)
+  assert.equal(webOf({ certificate: { ...CERTIFICATE, names: names.slice(1) } }).certificate?.names.length, 100)
+  assert.match(refused({ web: { ...WEB, certificate: { ...CERTIFICATE, names } } }), /^web\.certificate\.names: .*100/)
+})
+
+for (const [field, wrong] of [
+  ['sha256', 'ab'],
+  ['issuer', 5],
+  ['issuer', 'x'.repeat(1025)],
+  ['issuer', 'a\u0000'],
+  ['not_before', 1795143845],
+  ['not_after', 'never'],
+  ['names', 'example.com'],
+  ['names[1]', ['example.com', '*']],
+  ['key', 'RSA 2048'],
+] as const) {
+  test(`a certificate with ${field} ${JSON.stringify(wrong).slice(0, 40)} is rejected with the field`, () => {
+    const certificate = { ...CERTIFICATE, [field.replace('[1]', '')]: wrong }
+    assert.ok(refused({ web: { ...WEB, certificate } }).startsWith(`web.certificate.${field}: must`))
+  })
+}
+
 const WRONG: [given: object, field: string][] = [
   [{ domain: undefined }, 'domain'],
   [{ domain: 5 }, 'domain'],
@@ -232,6 +273,12 @@ function lineAgain({ domain, observed_at, dns, web }: Observation): string {
     SOA,
   }
   const instant = new Date(observed_at * 1000).toISOString()
-  const given = web && { ...web, redirects_to: web.redirect_host ?? web.redirects_to }
+  const { certificate } = web ?? {}
+  const times = certificate && {
+    not_before: new Date(certificate.not_before * 1000).toISOString(),
+    not_after: new Date(certificate.not_after * 1000).toISOString(),
+  }
+  const shown = certificate && { certificate: { ...certificate, ...times } }
+  const given = web && { ...web, redirects_to: web.redirect_host ?? web.redirects_to, ...shown }
   return JSON.stringify({ domain, observed_at: instant, dns: dns && { status: dns.status, ...records }, web: given })
 }

@@ -1,8 +1,10 @@
 /** Deriving an observation from a probe result. */
 
 import assert from 'node:assert/strict'
+import { hash, X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { generate } from 'selfsigned'
 import type { WebPart } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import { writeObservation } from '../../src/observe/observation-writer.ts'
@@ -88,6 +90,19 @@ test('a certificate with any verification error is invalid', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (error) => sslVerdict({ kind: 'presented', error }) === 'invalid'),
   )
+})
+
+test('the certificate is kept, null if there is none, and left out if its bytes are unknown or unreadable', async () => {
+  const bare = chain('answered', 'http://example.com/ 200')
+  const kept = (certificate: CertificateResult) => observe(visit({ dns: DNS, web: web(bare, null, certificate) })).web
+  const { raw } = new X509Certificate((await generate([{ name: 'commonName', value: 'a.example' }])).cert)
+  const found = kept({ kind: 'presented', error: 'CERT_HAS_EXPIRED', der: raw })
+  assert.equal(found?.certificate?.sha256, hash('sha256', raw))
+  assert.equal(kept({ kind: 'none' })?.certificate, null)
+  for (const der of [undefined, raw.subarray(1), Buffer.from('')])
+    assert.ok(!('certificate' in kept({ kind: 'presented', error: null, ...(der && { der }) })!))
+  const seen = observe(visit({ dns: DNS, web: web(bare, null, { kind: 'presented', error: null, der: raw }) }))
+  assert.deepEqual(parseObservation(writeObservation(seen)), seen)
 })
 
 test('an import accepts the observation and gives it back unchanged', () => {

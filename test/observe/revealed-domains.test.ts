@@ -26,6 +26,11 @@ function chain(links: readonly StartPageLink[], ...targets: string[]): RedirectC
   return { hops, end: 'answered', page: { base: 'https://own.example/a/', links, text: [] } }
 }
 
+const certificate = (...names: string[]) => ({
+  ...{ sha256: '', issuer: '', not_before: 0, not_after: 0, key: '' },
+  names,
+})
+
 function probed(web: Partial<{ bare: RedirectChain; www: RedirectChain }> = {}): ProbeResult {
   const records = (...found: (string | { priority: number; mail_server: string })[]) => ({
     outcome: 'records' as const,
@@ -70,6 +75,12 @@ test('each source reveals registrable domains other than its own, each once', ()
   assert.deepEqual(revealed(result, 'ns'), ['dns-a.test'])
   assert.deepEqual(revealed(result, 'mx'), ['mail.co.uk'])
   assert.deepEqual(revealed(result, 'cname'), ['cdn.test'])
+  const { web, ...observation } = observe(result)
+  const certified = {
+    ...observation,
+    web: { ...web!, certificate: certificate('*.own.example', '*.x.test', 'y.x.test', 'z.test') },
+  }
+  assert.deepEqual(revealedDomains(result, certified, ['certificates']), ['x.test', 'z.test'])
   assert.deepEqual(revealed(result, 'links'), ['a.test', 'b.test', 'me.github.io', 'w.test'])
   assert.deepEqual(revealed(result, ...REVEALING_SOURCES), [
     'via.test',

@@ -8,7 +8,7 @@ import { generate } from 'selfsigned'
 import type { Resolver } from '../../src/probe/dns/resolver.ts'
 import { type Guard, makeGuard, type PortMapping } from '../../src/probe/guard.ts'
 import type { WebLimits } from '../../src/probe/http/limits.ts'
-import type { WebProbeResult } from '../../src/probe/probe-result.ts'
+import type { CertificateResult, WebProbeResult } from '../../src/probe/probe-result.ts'
 import { createWebProber, type WebProber } from '../../src/probe/web.ts'
 import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 import { type IpAddress, parseAddress } from '../../src/values/ip-address.ts'
@@ -207,4 +207,11 @@ export function endless(socket: Socket, start: string | Buffer, piece: Buffer): 
   }
   socket.on('drain', more)
   more()
+}
+
+/** The verdict on a certificate, without its bytes. */
+export function verdictOf(seen: WebProbeResult | null): CertificateResult | undefined {
+  if (seen?.certificate.kind !== 'presented') return seen?.certificate
+  const { der: _bytes, ...verdict } = seen.certificate
+  return verdict
 }

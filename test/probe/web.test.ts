@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { AGENT, answer, authority, certify, HOME, Internet, page, paths } from './internet.ts'
+import { AGENT, answer, authority, certify, HOME, Internet, page, paths, verdictOf } from './internet.ts'
 
 const SITE = paths({ '/': page() })
 const WWW = '127.0.0.2'
@@ -24,7 +24,7 @@ test('a bare name that only answers over https is probed there', async (t) => {
   await internet.secure(SITE, await certify(['example.com'], authority))
   const seen = await internet.look('example.com')
   assert.deepEqual(
-    [seen?.bare.hops[0]?.url, seen?.certificate],
+    [seen?.bare.hops[0]?.url, verdictOf(seen)],
     ['https://example.com/', { kind: 'presented', error: null }],
   )
 })

@@ -5,13 +5,14 @@ import type { Interruption } from '../../src/apply/change.ts'
 import type { IpStatus } from '../../src/apply/crawl-state.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
 import type { IngestOutcome } from '../../src/store/ingest.ts'
-import type { RedirectSpan } from '../../src/store/port/inverse.ts'
+import type { CertificateSpan, RedirectSpan } from '../../src/store/port/inverse.ts'
 import type {
   AddressProfile,
   DomainProfile,
   LastObserved,
   Lookup,
   NeighbourRow,
+  PastCertificate,
   PastState,
   WebState,
 } from '../../src/store/port/store.ts'
@@ -37,6 +38,7 @@ type Facts = {
   web: WebPart | null
   /** Oldest first. `last_seen` is the clock, while a state is the newest. */
   webStates: WebState[]
+  certificates: PastCertificate[]
 }
 /** `absences`: when the name did not exist, since each type was last observed. */
 type Domain = { clocks: Record<string, Instant>; facts: Facts; absences: Record<RecordType, Instant[]> }
@@ -47,7 +49,15 @@ function unseen(): Domain {
   const absences = nothing() as unknown as Domain['absences']
   return {
     clocks: {},
-    facts: { status: null, resolved: false, states: nothing(), interruptions, web: null, webStates: [] },
+    facts: {
+      status: null,
+      resolved: false,
+      states: nothing(),
+      interruptions,
+      web: null,
+      webStates: [],
+      certificates: [],
+    },
     absences,
   }
 }
@@ -170,6 +180,27 @@ export class Model {
       return isNewest ? { ...state, last_seen: Math.max(state.first_seen, clocks.web ?? 0) } : state
     })
     return states.reverse()
+  }
+
+  /** The certificates of a name, newest first. */
+  certificateHistory(name: DomainName): PastCertificate[] {
+    const { facts, clocks } = this.#domains.get(name) ?? unseen()
+    return facts.certificates
+      .map((each, index) =>
+        index === facts.certificates.length - 1 ? { ...each, last_seen: clocks.certificate! } : each,
+      )
+      .reverse()
+  }
+
+  /** Every span of every certificate. */
+  certificateSpans(): (CertificateSpan & { names: readonly string[] })[] {
+    return this.#names().flatMap((name) =>
+      this.certificateHistory(name).flatMap(({ certificate, first_seen: first, last_seen: last }) => {
+        return certificate
+          ? [{ sha256: certificate.sha256, names: certificate.names, host: null, name, first, last }]
+          : []
+      }),
+    )
   }
 
   /** Every span of every redirect to another domain. The last one of a name is open: a certificate moves no clock. */
@@ -316,6 +347,16 @@ function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): b
       setRecords(facts, type, { first_seen: observed_at, last_confirmed: null, records }, before)
     })
   }
+  if (web?.certificate !== undefined) {
+    const { certificate } = web
+    const before = clocks.certificate ?? 0
+    look('certificate', () => {
+      const newest = facts.certificates.at(-1)
+      if (isDeepStrictEqual(newest?.certificate ?? null, certificate)) return
+      if (newest) newest.last_seen = before
+      facts.certificates.push({ first_seen: observed_at, last_seen: observed_at, certificate })
+    })
+  }
   if (web !== null) {
     const before = clocks.web ?? 0
     look('web', () => {
@@ -363,7 +404,8 @@ function setRecords(facts: Facts, type: RecordType, state: State, before: Instan
 }
 
 /** `before`: when the web was last observed before. A state begins after the one before it. */
-function setWeb(facts: Facts, web: WebPart, at: Instant, before: Instant): void {
+function setWeb(facts: Facts, observed: WebPart, at: Instant, before: Instant): void {
+  const { certificate: _, ...web } = observed
   facts.web = web
   const newest = facts.webStates.at(-1)
   const verdict = verdictOf(web)
@@ -373,7 +415,7 @@ function setWeb(facts: Facts, web: WebPart, at: Instant, before: Instant): void 
   facts.webStates.push({ first_seen, last_seen: first_seen, verdict })
 }
 
-function verdictOf({ social_accounts: _, text: __, ...verdict }: WebPart): WebVerdict {
+function verdictOf({ social_accounts: _, text: __, certificate: ___, ...verdict }: WebPart): WebVerdict {
   return verdict
 }
 

@@ -14,10 +14,19 @@ import type { CursorKeys } from '../signing/cursor.ts'
 import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
- * `domain`, `ip`, `webhistory` and `redirecthistory` are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web
+ * `domain`, `ip`, `certificate` and those with `history`, except `dnshistory`, are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web
  * page.
  */
-export type EndpointName = V1EndpointName | 'domain' | 'ip' | 'webhistory' | 'redirecthistory' | 'pdns' | 'uses'
+export type EndpointName =
+  | V1EndpointName
+  | 'domain'
+  | 'ip'
+  | 'webhistory'
+  | 'redirecthistory'
+  | 'certificate'
+  | 'certificatehistory'
+  | 'pdns'
+  | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
 
 /** One admitted request. `onUnknownName` is called with a name that is not known, which may cause a crawl request. */

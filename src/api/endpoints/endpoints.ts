@@ -4,6 +4,8 @@ import { daily } from './daily.ts'
 import { dnshistory } from './dnshistory.ts'
 import type { Endpoint } from './endpoint.ts'
 import { lookup } from './lookup.ts'
+import { certificate } from './profiles/certificate.ts'
+import { certificatehistory } from './profiles/certificatehistory.ts'
 import { domain } from './profiles/domain.ts'
 import { ip } from './profiles/ip.ts'
 import { redirecthistory } from './profiles/redirecthistory.ts'
@@ -21,6 +23,8 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
   { endpoint: webhistory, path: '/domain/:query/web' },
   { endpoint: redirecthistory, path: '/domain/:query/redirects' },
+  { endpoint: certificatehistory, path: '/domain/:query/certificates' },
+  { endpoint: certificate, path: '/certificate/:query' },
   { endpoint: ip, path: '/ip/:query' },
   { endpoint: ip, path: '/ip/:query/:prefix' },
 ]

@@ -7,6 +7,7 @@ import { parsePastedQuery } from '../../values/pasted-query.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
 import { KnownCharacteristicsSchema } from '../endpoints/lookup.ts'
+import { CertificateSchemas } from '../endpoints/profiles/certificate-fields.ts'
 import { VerdictSchemas } from '../endpoints/profiles/web-state.ts'
 import { enumString, type JsonSchema, Type } from '../endpoints/schema.ts'
 import {
@@ -138,6 +139,21 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     properties: {
       domain: Type.String(),
       rows: Type.Array(Type.Object({ first_seen: Type.String(), last_seen: Type.String(), ...VerdictSchemas })),
+    },
+    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+  },
+  {
+    name: 'certificates_of',
+    title: 'Which certificates did it present?',
+    description:
+      'The certificates that a domain presented, newest first, each with its first and last time, its issuer, validity, ' +
+      `names and key. In the plans with DNS history. ${PAGING} ${COST}`,
+    input: Type.Object({ domain: Domain, limit: limitSchema(10, 100), next: Next }),
+    endpoint: 'certificatehistory',
+    limits: { fallback: 10, max: 100 },
+    properties: {
+      domain: Type.String(),
+      rows: Type.Array(Type.Object({ first_seen: Type.String(), last_seen: Type.String(), ...CertificateSchemas })),
     },
     read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
   },
@@ -280,7 +296,7 @@ function networkOf(text: string, { at, from, to }: ToolArguments): string {
 }
 
 /** The endpoints with rows that read a host as its registrable domain themselves. */
-const HOST_ENDPOINTS = ['webhistory', 'redirecthistory']
+const HOST_ENDPOINTS = ['webhistory', 'redirecthistory', 'certificatehistory']
 
 type Parameters = Record<string, unknown>
 /** `note`: says that the response is about another name; null if it is not. */

@@ -5,6 +5,8 @@ import { HEALTH_STATES } from '../context/context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { ENDPOINTS } from '../endpoints/endpoints.ts'
 import { pdns } from '../endpoints/pdns.ts'
+import { certificate } from '../endpoints/profiles/certificate.ts'
+import { certificatehistory } from '../endpoints/profiles/certificatehistory.ts'
 import { domain } from '../endpoints/profiles/domain.ts'
 import { ip } from '../endpoints/profiles/ip.ts'
 import { redirecthistory } from '../endpoints/profiles/redirecthistory.ts'
@@ -171,6 +173,8 @@ export const OWN_PATHS = {
   '/domain/{name}': profilePathItem(domain, 'domain'),
   '/domain/{name}/web': profilePathItem(webhistory, 'webhistory'),
   '/domain/{name}/redirects': profilePathItem(redirecthistory, 'redirecthistory'),
+  '/domain/{name}/certificates': profilePathItem(certificatehistory, 'certificatehistory'),
+  '/certificate/{sha256}': profilePathItem(certificate, 'certificate'),
   '/ip/{address}': profilePathItem(ip, 'ip'),
   '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),
   '/batch': batchPathItem(),

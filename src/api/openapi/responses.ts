@@ -120,6 +120,8 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   domain: true,
   webhistory: true,
   redirecthistory: false,
+  certificate: false,
+  certificatehistory: true,
   ip: false,
   pdns: false,
   uses: false,

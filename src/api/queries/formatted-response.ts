@@ -8,6 +8,7 @@ import { spreadsheetRow } from '../../values/csv.ts'
 import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
 import { formatPresentation } from '../../values/records/presentation.ts'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
+import { CERTIFICATE_FIELDS } from '../endpoints/profiles/certificate-fields.ts'
 import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
@@ -116,6 +117,8 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
     columns: ['first_seen', 'last_seen', ...VERDICT_FIELDS, 'redirects_to', 'redirect_host'],
   },
   redirecthistory: { rows: arrayElements, columns: ['target', 'redirect_host', 'first_seen', 'last_seen'] },
+  certificate: { rows: arrayElements, columns: ['target', 'first_seen', 'last_seen'] },
+  certificatehistory: { rows: arrayElements, columns: ['first_seen', 'last_seen', ...CERTIFICATE_FIELDS] },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

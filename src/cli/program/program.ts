@@ -88,6 +88,16 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
     async () => (await query.commands()).queryCommand('webhistory'),
   ],
   [
+    'certificatehistory',
+    'print the certificates that domains presented',
+    async () => (await query.commands()).queryCommand('certificatehistory'),
+  ],
+  [
+    'certificate',
+    'print which domains presented a certificate, and when',
+    async () => (await query.commands()).queryCommand('certificate'),
+  ],
+  [
     'redirecthistory',
     'print what redirected to a domain, and when',
     async () => (await query.commands()).queryCommand('redirecthistory'),

@@ -8,6 +8,7 @@ import { UsageFault } from '../../config/command-fault.ts'
 import { decompress } from '../../import/stream/decompress.ts'
 import { createLineSplitter, type InputLine, lineText } from '../../import/stream/line-splitter.ts'
 import { parseListLine } from '../../import/stream/list-line.ts'
+import { parseFingerprint } from '../../values/certificate/certificate.ts'
 import { refang } from '../../values/defanged.ts'
 import { type HostAlternative, hostAlternative } from '../../values/host-alternative.ts'
 import { parseNetwork } from '../../values/ip-address.ts'
@@ -204,7 +205,10 @@ function parseAddressQuery(text: string): Query {
   return { text: value ?? text.slice(0, MAX_SHOWN_LENGTH), value, alternative: null }
 }
 
+/** Returns the query of a domain, an address, or a certificate. The server says which of them an endpoint takes. */
 function parseQuery(text: string): Query {
+  const sha256 = parseFingerprint(text.trim())
+  if (sha256 !== null) return { text: sha256, value: sha256, alternative: null }
   const value = text.length > MAX_QUERY_LENGTH ? null : (parsePastedQuery(text)?.value ?? null)
   const alternative = value === null ? null : hostAlternative(text)
   return { text: value ?? text.slice(0, MAX_SHOWN_LENGTH), value, alternative }

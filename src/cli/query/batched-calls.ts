@@ -16,6 +16,8 @@ export type QueryCalls = Pick<
   | 'domainAsOf'
   | 'webhistory'
   | 'redirecthistory'
+  | 'certificate'
+  | 'certificatehistory'
   | 'addressTimes'
 >
 
@@ -94,6 +96,9 @@ export class BatchedCalls implements QueryCalls, CallControl {
   domainAsOf: QueryCalls['domainAsOf'] = (name, at, options) => this.#client.domainAsOf(name, at, options)
   webhistory: QueryCalls['webhistory'] = (name, options) => this.#client.webhistory(name, options)
   redirecthistory: QueryCalls['redirecthistory'] = (name, options) => this.#client.redirecthistory(name, options)
+  certificate: QueryCalls['certificate'] = (sha256, options) => this.#client.certificate(sha256, options)
+  certificatehistory: QueryCalls['certificatehistory'] = (name, options) =>
+    this.#client.certificatehistory(name, options)
   addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {

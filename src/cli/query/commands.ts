@@ -10,6 +10,8 @@ import { EXIT_CODES_HELP, toClientFault } from '../program/client-fault.ts'
 import { printResult } from '../program/output.ts'
 import {
   askAddressTimes,
+  askCertificate,
+  askCertificateHistory,
   askHistory,
   askLookup,
   askObserved,
@@ -62,6 +64,22 @@ const WEB_FIELDS = [
 /** What fits in a line of a terminal. */
 const WEB_TABLE_COLUMNS = ['query', 'first_seen', 'last_seen', 'has_website', 'ssl', 'redirects_to']
 const REDIRECT_TIMES_FIELDS = ['query', 'target', 'redirect_host', 'first_seen', 'last_seen']
+const CERTIFICATE_FIELDS = [
+  'query',
+  'target',
+  'first_seen',
+  'last_seen',
+  'issuer',
+  'not_before',
+  'not_after',
+  'names',
+  'key',
+]
+const CERTIFICATE_COLUMNS = ['target', 'first_seen', 'last_seen', 'issuer']
+const CERTIFICATES_FIELDS = [
+  ...['query', 'first_seen', 'last_seen', 'sha256', 'issuer', 'not_before', 'not_after', 'names', 'key'],
+]
+const CERTIFICATES_COLUMNS = ['query', 'first_seen', 'last_seen', 'sha256']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -134,6 +152,20 @@ const QUERY_COMMANDS = {
       new Option('--to <date>', 'what redirected up to this day or time'),
     ],
     pages: 'rows',
+  },
+  certificate: {
+    argument: 'the SHA-256 of certificates, in hex',
+    shape: { fields: CERTIFICATE_FIELDS, columns: CERTIFICATE_FIELDS, tableColumns: CERTIFICATE_COLUMNS },
+    ask: askCertificate,
+    isBatched: () => false,
+    pages: 'rows',
+  },
+  certificatehistory: {
+    argument: 'the domains',
+    shape: { fields: CERTIFICATES_FIELDS, columns: CERTIFICATES_FIELDS, tableColumns: CERTIFICATES_COLUMNS },
+    ask: askCertificateHistory,
+    isBatched: () => false,
+    pages: 'states',
   },
   ip: {
     argument: 'the addresses and networks, such as 192.0.2.0/24',

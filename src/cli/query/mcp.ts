@@ -46,6 +46,8 @@ const ASKS: Record<string, Ask> = {
   similar: (client, query, parameters) => client.similar(query, parameters),
   domain: (client, query, { at }) => (at === undefined ? client.domain(query) : client.domainAsOf(query, at)),
   webhistory: (client, query, parameters) => client.webhistory(query, parameters),
+  certificate: (client, query, parameters) => client.certificate(query, parameters),
+  certificatehistory: (client, query, parameters) => client.certificatehistory(query, parameters),
   redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0

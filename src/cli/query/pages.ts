@@ -116,6 +116,26 @@ export function askWebHistory(client: QueryCalls, options: PageOptions): AskEndp
     followPages(async (page) => profileRows(await client.webhistory(query, page)), options, signal)
 }
 
+/** Asks for the domains that presented a certificate. Each row has what the certificate says. */
+export function askCertificate(client: QueryCalls, options: PageOptions): AskEndpoint {
+  return (query, signal) =>
+    followPages(
+      async (page) => {
+        const { meta, result } = await client.certificate(query, page)
+        const { sha256: _, ...certificate } = meta.certificate
+        return { rows: result.map((row) => ({ query: meta.query, ...row, ...certificate })), next: meta.next }
+      },
+      options,
+      signal,
+    )
+}
+
+/** Asks for the certificates that a domain presented. */
+export function askCertificateHistory(client: QueryCalls, options: PageOptions): AskEndpoint {
+  return (query, signal) =>
+    followPages(async (page) => profileRows(await client.certificatehistory(query, page)), options, signal)
+}
+
 /** Asks for the domains that redirected to a domain, and when. */
 export function askRedirectHistory(client: QueryCalls, options: PageOptions & TimeOptions): AskEndpoint {
   return (query, signal) => {

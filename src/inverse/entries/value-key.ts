@@ -8,6 +8,7 @@
  */
 
 import { hash } from 'node:crypto'
+import { certificateOfValues } from '../../values/certificate/certificate.ts'
 import { type IpAddress, packAddress, unpackAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { parseHostName } from '../../values/records/host-name.ts'
@@ -25,6 +26,8 @@ export const KEY_KIND = {
   host: 'h',
   text: 't',
   redirect: 'r',
+  certificate: 'c',
+  certificateName: 'n',
   knownHost: 'k',
   ownerBelow: 'o',
   ownerStarting: 's',
@@ -69,10 +72,29 @@ export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
   return [`${hostKey(server, 'SOA')}\x00`, ...(mailbox === null ? [] : [`${hostKey(mailbox, 'SOA')}\x01`])]
 }
 
-/** The value keys of one stored value of another type: of a web verdict the host of another domain to which it redirects. */
-export function valueKeysOfValues(_type: FurtherStateType, values: unknown): string[] {
+/**
+ * The value keys of one stored value of another type: of a web verdict the host of another domain to which it
+ * redirects, of a certificate its fingerprint, and each of its names with the fingerprint.
+ */
+export function valueKeysOfValues(type: FurtherStateType, values: unknown): string[] {
+  if (type === 'certificate') {
+    const { sha256, names } = certificateOfValues(values)
+    const key = certificateKey(sha256)
+    const digest = key.slice(1)
+    return [key, ...names.map((name) => certificateNamePrefix(name) + DATA_END + digest)]
+  }
   const host = finalHostOf(verdictOfValues(values))
   return host === null ? [] : [redirectPrefix(host) + DATA_END]
+}
+
+/** The value key of a certificate. */
+export function certificateKey(sha256: string): string {
+  return KEY_KIND.certificate + Buffer.from(sha256, 'hex').toString('latin1')
+}
+
+/** What the keys of certificates for a name, its wildcard or names below it begin with. */
+export function certificateNamePrefix(name: string): string {
+  return KEY_KIND.certificateName + reversedLabels(name)
 }
 
 /** What the keys of redirects to a host, or to hosts below it, begin with. */
@@ -159,6 +181,7 @@ export type ParsedKey =
   | { kind: 'host'; host: string; type: RecordType; detail: string }
   | { kind: 'text' }
   | { kind: 'redirect'; host: string }
+  | { kind: 'certificate'; sha256: string; host: string | null }
 
 /** Splits the key of an entry into its value key and the name that follows. Null for the key of a set of names. */
 export function parseEntryKey(key: string): { value: ParsedKey; name: string } | null {
@@ -171,6 +194,7 @@ export function parseEntryKey(key: string): { value: ParsedKey; name: string } |
     const end = 2 + (key[1] === DIGEST_LENGTH ? 32 : key.charCodeAt(1))
     return { value: { kind: 'text' }, name: key.slice(end) }
   }
+  if (kind === KEY_KIND.certificate || kind === KEY_KIND.certificateName) return parseCertificateKey(key)
   if (kind !== KEY_KIND.host && kind !== KEY_KIND.redirect) return null
   const end = key.indexOf(DATA_END)
   const host = hostOfReversedLabels(key.slice(1, end))
@@ -178,4 +202,13 @@ export function parseEntryKey(key: string): { value: ParsedKey; name: string } |
   const type = TYPE_OF_CODE.get(key[end + 1]!)!
   const nameAt = end + 2 + (type === 'MX' ? 2 : type === 'SOA' ? 1 : 0)
   return { value: { kind: 'host', host, type, detail: key.slice(end + 2, nameAt) }, name: key.slice(nameAt) }
+}
+
+/** `host`: the name of the certificate by which the key sorts, null for that of its fingerprint. */
+function parseCertificateKey(key: string): { value: ParsedKey; name: string } {
+  const isOfName = key[0] === KEY_KIND.certificateName
+  const at = isOfName ? key.indexOf(DATA_END) + 1 : 1
+  const host = isOfName ? hostOfReversedLabels(key.slice(1, at - 1)) : null
+  const sha256 = latin1Bytes(key.slice(at, at + 32)).toString('hex')
+  return { value: { kind: 'certificate', sha256, host }, name: key.slice(at + 32) }
 }

@@ -117,7 +117,13 @@ export function startTls(to: VettedEndpoint, host: string, options: TlsHandshake
 /** The verdict on the certificate after a completed handshake. */
 export function certificateAfterHandshake(socket: TLSSocket, profile: TlsProfile): CertificateResult {
   const error = socket.authorized ? null : String(socket.authorizationError)
-  return { kind: 'presented', error: error ?? weaknessUnderProfile(socket, profile) }
+  const bytes = certificateFromSession(socket.getSession()) ?? rawCertificate(socket)
+  return presented(error ?? weaknessUnderProfile(socket, profile), bytes)
+}
+
+/** Copies the bytes, which are a part of something larger. */
+function presented(error: string | null, bytes: Uint8Array | undefined): CertificateResult {
+  return { kind: 'presented', error, ...(bytes && { der: Buffer.from(bytes) }) }
 }
 
 /** The verdict after a failed handshake. The server may have sent its certificate before the failure. */
@@ -125,7 +131,8 @@ export function certificateAfterFailure(socket: TLSSocket, host: string, profile
   const certificate = peerCertificate(socket)
   if (certificate === undefined) return { kind: 'none' }
   const error = verifyError(socket) ?? nameError(certificate, host)
-  return { kind: 'presented', error: error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error) }
+  const code = error === undefined ? weaknessUnderProfile(socket, profile) : errorCode(error)
+  return presented(code, certificate?.raw)
 }
 
 /** The weakness that security level 2 would report, if the profile disabled that check. */
@@ -156,6 +163,15 @@ function peerCertificate(socket: TLSSocket, known: Buffer | null = null): X509Ce
     return raw === undefined ? undefined : new X509Certificate(raw)
   } catch {
     return null
+  }
+}
+
+/** The bytes of the certificate after a completed handshake, if OpenSSL has them. */
+function rawCertificate(socket: TLSSocket): Uint8Array | undefined {
+  try {
+    return TLSSocket.prototype.getPeerCertificate.call(socket)?.raw
+  } catch {
+    return undefined
   }
 }
 

@@ -180,6 +180,7 @@ function typeOf(value: NonNullable<ReturnType<typeof parseEntryKey>>['value']): 
   if (value.kind === 'host') return value.type
   if (value.kind === 'text') return 'TXT'
   if (value.kind === 'redirect') return 'web'
+  if (value.kind === 'certificate') return 'certificate'
   return addressFamily(value.address) === 4 ? 'A' : 'AAAA'
 }
 
@@ -323,6 +324,7 @@ function valueText(key: string): string {
   const { value } = parsed
   if (value.kind === 'text') return 'TXT'
   if (value.kind === 'redirect') return `redirect to ${value.host}`
+  if (value.kind === 'certificate') return `certificate ${value.sha256}`
   return value.kind === 'host' ? `${value.type} ${value.host}` : `${typeOf(value)} ${value.address}`
 }
 

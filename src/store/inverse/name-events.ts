@@ -6,7 +6,7 @@ import { changesOfTimeline, eventsOfChange, type SetChange } from '../../inverse
 import { nameSetKey } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
-import { isFurtherType, type StateType } from '../../values/state-type.ts'
+import type { StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
 import { encodeVerdict } from '../../values/web-verdict.ts'
 import { unpackStates, unpackVerdict, VERDICT_COLUMNS, type VerdictRow } from '../shared/columns.ts'
@@ -35,7 +35,7 @@ export function newestTextsOf(row: NewestStatesRow): NewestTexts {
   const texts: NewestTexts = {}
   for (const type of STATE_TYPES) {
     const state = states[type]
-    const records = isFurtherType(type) ? verdict && encodeVerdict(verdict) : states[type]?.records
+    const records = type === 'web' ? verdict && encodeVerdict(verdict) : states[type]?.records
     if (state && records != null) texts[type] = { first_seen: state.first_seen, records }
   }
   return texts

@@ -9,6 +9,8 @@ import { eventOfPosition, keyOfPosition, positionOf, startEvent } from '../../in
 import type { MergedEntries } from '../../inverse/entries/merge.ts'
 import {
   addressKey,
+  certificateKey,
+  certificateNamePrefix,
   hostItselfPrefix,
   hostKey,
   hostPrefix,
@@ -26,6 +28,8 @@ import { addressFamily } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import type {
+  CertificateQuery,
+  CertificateSpanPage,
   HostType,
   InverseQuery,
   InverseSpan,
@@ -66,7 +70,10 @@ const LOWEST_LABEL_BYTE = '\x02'
 type FoundSpans = { spans: OpenSpan[]; end: string | null; scanned: number }
 /** `last` is null while the record was still there at the newest observation of its type. */
 type OpenSpan = { data: FoundData; name: DomainName; first: Instant; last: Instant | null }
-type FoundData = SpanData | { type: 'web'; host: DomainName }
+type FoundData =
+  | SpanData
+  | { type: 'web'; host: DomainName }
+  | { type: 'certificate'; sha256: string; host: string | null }
 type FoundSpan = OpenSpan & { last: Instant }
 
 /** Reads one page of spans (`InverseReader.spans`). */
@@ -91,13 +98,39 @@ export function* readRedirects(
   position: Uint8Array | null,
   limit: number,
 ): InverseRead<RedirectSpanPage> {
-  const after = position === null ? null : Buffer.from(position).toString('latin1')
-  const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
-  const found = yield* readRanges([prefixRange(redirectPrefix(target))], null, fence, after, bounds)
-  const closed = closedSpans(fence, found.spans, yield* clocksOf(found.spans))
-  const spans = closed.map(({ data, name, first, last }) => {
+  const found = yield* readPrefix(redirectPrefix(target), fence, position, limit)
+  const spans = found.spans.map(({ data, name, first, last }) => {
     return { host: (data as Extract<FoundData, { type: 'web' }>).host, name, first, last }
   })
+  return { spans, position: found.position }
+}
+
+/** Reads one page of certificates (`InverseReader.certificates`). */
+export function* readCertificates(
+  query: CertificateQuery,
+  position: Uint8Array | null,
+  limit: number,
+): InverseRead<CertificateSpanPage> {
+  const prefix = 'sha256' in query ? certificateKey(query.sha256) : certificateNamePrefix(query.names)
+  const found = yield* readPrefix(prefix, {}, position, limit)
+  const spans = found.spans.map(({ data, name, first, last }) => {
+    const { sha256, host } = data as Extract<FoundData, { type: 'certificate' }>
+    return { sha256, host, name, first, last }
+  })
+  return { spans, position: found.position }
+}
+
+/** Reads one page of the spans whose keys begin with a prefix. */
+function* readPrefix(
+  prefix: string,
+  fence: TimeFence,
+  position: Uint8Array | null,
+  limit: number,
+): InverseRead<{ spans: FoundSpan[]; position: Uint8Array | null }> {
+  const after = position === null ? null : Buffer.from(position).toString('latin1')
+  const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
+  const found = yield* readRanges([prefixRange(prefix)], null, fence, after, bounds)
+  const spans = closedSpans(fence, found.spans, yield* clocksOf(found.spans))
   return { spans, position: found.end === null ? null : latin1Bytes(found.end) }
 }
 
@@ -306,6 +339,7 @@ function closedSpans(
 function dataOf(value: ParsedKey): FoundData {
   if (value.kind === 'text') return { type: 'TXT', parts: [] }
   if (value.kind === 'redirect') return { type: 'web', host: value.host as DomainName }
+  if (value.kind === 'certificate') return { type: 'certificate', sha256: value.sha256, host: value.host }
   if (value.kind === 'address') {
     const { address } = value
     return { type: addressFamily(address) === 4 ? 'A' : 'AAAA', address }

@@ -45,6 +45,14 @@ export type InverseSpan = { data: SpanData; name: DomainName; first: Instant; la
  */
 export type RedirectSpan = { host: DomainName; name: DomainName; first: Instant; last: Instant }
 
+/** Of one certificate, or of all certificates for a name, its wildcard or names below it. */
+export type CertificateQuery = { sha256: string } | { names: DomainName }
+/**
+ * The first and the last observation of an uninterrupted time in which `name` presented a certificate. `host`: the name
+ * in the certificate by which it was found, null if by its fingerprint.
+ */
+export type CertificateSpan = { sha256: string; host: string | null; name: DomainName; first: Instant; last: Instant }
+
 /** Bounds of the times of a span, all exclusive. */
 export type TimeFence = {
   firstBefore?: Instant
@@ -59,6 +67,7 @@ export type TimeFence = {
  * a fence may exclude many.
  */
 export type SpanPage = { spans: InverseSpan[]; position: Uint8Array | null }
+export type CertificateSpanPage = { spans: CertificateSpan[]; position: Uint8Array | null }
 export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | null }
 
 /** One page of names of owners, in an order of the store. `position` as in SpanPage. */
@@ -72,6 +81,8 @@ export interface InverseReader {
   spans(query: InverseQuery, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<SpanPage>
   /** The spans of redirects to `target` and to hosts below it, as `spans`. */
   redirects(target: DomainName, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<RedirectSpanPage>
+  /** The spans of certificates, in the order of name in the certificate, fingerprint, name and time, as `spans`. */
+  certificates(query: CertificateQuery, position: Uint8Array | null, limit: number): Promise<CertificateSpanPage>
   /** The names that ever had DNS records and match, as `match` of `hosts` says. */
   owners(name: string, match: 'below' | 'starting', position: Uint8Array | null, limit: number): Promise<OwnerPage>
   /** While it is below 1, pages lack names that were stored before the index existed. */

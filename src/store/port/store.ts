@@ -10,6 +10,7 @@
 
 import type { Change, Interruption } from '../../apply/change.ts'
 import type { Clocks, CrawlState, CurrentFacts, IpStatus } from '../../apply/crawl-state.ts'
+import type { Certificate } from '../../values/certificate/certificate.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
@@ -125,6 +126,11 @@ export type WebState = { first_seen: Instant; last_seen: Instant; verdict: WebVe
 /** A page of states, newest first. `total` stops at 1,001. `more`: older states follow. */
 export type WebHistory = { states: WebState[]; total: number; more: boolean }
 
+/** One state of the certificate of a name; null for a time in which none was presented. */
+export type PastCertificate = { first_seen: Instant; last_seen: Instant; certificate: Certificate | null }
+/** As WebHistory. */
+export type CertificateHistory = { states: PastCertificate[]; total: number; more: boolean }
+
 /**
  * An address of a name: since when the name is on it, as the API answers it, and how many names are, this one included.
  */
@@ -178,6 +184,8 @@ export interface FactsReader {
   ): Promise<Record<T, History>>
   /** The states of the website that began strictly before `before` (null: from the newest), from one snapshot. */
   webHistory(name: DomainName, before: Instant | null, limit: number): Promise<WebHistory>
+  /** The certificates that a name presented, as `webHistory`. */
+  certificateHistory(name: DomainName, before: Instant | null, limit: number): Promise<CertificateHistory>
   /**
    * The times in which the records of a type were not observed continuously, newest first: those that ended strictly
    * before `before` (null: all), at most `limit`.

@@ -5,7 +5,6 @@ import {
   type CrawlState,
   type CurrentFacts,
   type DnsState,
-  type FurtherState,
   type NewestStates,
   OBSERVED_PARTS,
   unknownCrawlState,
@@ -16,7 +15,6 @@ import type { DnsStatus } from '../../observe/observation.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { packToHex, unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
-import { FURTHER_STATE_TYPES, type FurtherStateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
 import type { Ssl, WebVerdict } from '../../values/web-verdict.ts'
 import { columnNames } from './tables.ts'
@@ -203,14 +201,14 @@ export function unpackVerdict(name: DomainName, row: VerdictRow): WebVerdict | n
 
 /**
  * JSON object: record type -> [first_seen, count, base, records], then the first and last time of an absence, if there
- * was one. The records are inserted as stored. Before them, other type -> [first_seen, count].
+ * was one. The records are inserted as stored. Before them, web -> [first_seen, count], and
+ * certificate -> [first_seen, count, records].
  */
 export function packStates(states: CurrentFacts['states']): string {
   const members: string[] = []
-  for (const type of FURTHER_STATE_TYPES) {
-    const state = states[type]
-    if (state) members.push(`"${type}":[${state.first_seen},${state.count}]`)
-  }
+  const { web, certificate } = states
+  if (web) members.push(`"web":[${web.first_seen},${web.count}]`)
+  if (certificate) members.push(`"certificate":[${certificate.first_seen},${certificate.count},${certificate.records}]`)
   for (const type of RECORD_TYPES) {
     const state = states[type]
     if (!state) continue
@@ -230,14 +228,18 @@ type StoredState = [
   lastAbsent?: Instant,
 ]
 
-type StoredStates = Partial<Record<RecordType, StoredState> & Record<FurtherStateType, [Instant, number]>>
+type StoredStates = Partial<
+  Record<RecordType, StoredState> & { web: [Instant, number]; certificate: [Instant, number, unknown[]] }
+>
 
 export function unpackStates(text: string): NewestStates {
   const stored = JSON.parse(text) as StoredStates
   const states: NewestStates = {}
-  for (const type of FURTHER_STATE_TYPES) {
-    const state = stored[type]
-    if (state) states[type] = { first_seen: state[0], count: state[1] } satisfies FurtherState
+  const { web, certificate } = stored
+  if (web) states.web = { first_seen: web[0], count: web[1] }
+  if (certificate) {
+    const [first_seen, count, records] = certificate
+    states.certificate = { first_seen, count, records: JSON.stringify(records) }
   }
   for (const type of RECORD_TYPES) {
     const state = stored[type]

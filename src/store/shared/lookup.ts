@@ -33,12 +33,12 @@ export type LookupRow = [
   neighbours: number | null,
 ]
 
-/** The clock of the DNS part is the newest of all clocks except that of the web part. */
+/** The clock of the DNS part is the newest of all clocks except those of the web and its certificate. */
 export function lastObservedOf({ clock, other_clocks: otherClocks }: ClockRow): LastObserved {
   if (otherClocks === null) return { dns: clock || null, web: clock || null }
   const clocks = unpackClocks(clock, otherClocks)
-  const [web] = clocks.splice(CLOCK_INDEX.web, 1)
-  return { web: web || null, dns: Math.max(...clocks) || null }
+  const dns = Math.max(...clocks.filter((_, part) => part !== CLOCK_INDEX.web && part !== CLOCK_INDEX.certificate))
+  return { web: clocks[CLOCK_INDEX.web] || null, dns: dns || null }
 }
 
 /** When each part was last observed; `NO_CLOCKS` without a row. */

@@ -53,6 +53,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'dns_history',
       'find_similar_pages',
       'web_history',
+      'certificates_of',
       'what_redirected_here',
       'profile',
       'who_was_on_address',

@@ -16,7 +16,13 @@ import { STATUS as SPECIFIED_STATUS } from '../../spec/errors.ts'
 import { makeWorld } from '../../spec/world.ts'
 
 /** Outside /v1.0/, a session can take the place of a token, and there are batches. */
-const STATUS = { ...SPECIFIED_STATUS, session_missing: 401, origin_refused: 403, batch_invalid: 400 }
+const STATUS = {
+  ...SPECIFIED_STATUS,
+  session_missing: 401,
+  origin_refused: 403,
+  batch_invalid: 400,
+  certificate_format: 400,
+}
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
 
@@ -76,7 +82,7 @@ test('Observed-At is documented for the four queries about one domain and for it
     Object.values(operations).some(({ responses }) => responses['200']?.headers?.['Observed-At'] !== undefined),
   )
   const expected = ['lookup', 'redirect', 'reverseip', 'dnshistory'].map((name) => `/v1.0/${name}`)
-  expected.push('/domain/{name}', '/domain/{name}/web')
+  expected.push('/domain/{name}', '/domain/{name}/web', '/domain/{name}/certificates')
   assert.deepEqual(observed.map(([path]) => path).sort(), expected.sort())
 })
 

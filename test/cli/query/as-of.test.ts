@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { look, site } from '../../spec/observations.ts'
 import { folderOf } from '../run.ts'
 
 const EXAMPLE = new URL('../../../docs/example.jsonl', import.meta.url).pathname
@@ -61,6 +62,19 @@ test('webhistory prints the states of a website, and redirecthistory what redire
   const page = await rowsOf('redirecthistory', 'example.com', '--to', '2026-11-19', '--limit', '1', '--json')
   assert.match(page.stderr, /continue with --to 2026-11-19 --next /)
   assert.equal((await rowsOf('redirecthistory', 'example.com', '--to', '2025-01-01')).code, 3)
+})
+
+test('certificate prints who presented a certificate, and certificatehistory what a domain presented', async () => {
+  const sha256 = 'ab'.repeat(32)
+  const times = { not_before: '2026-10-01T00:00:00Z', not_after: '2026-12-30T00:00:00Z' }
+  const certificate = { sha256, issuer: 'CN=R11', ...times, names: ['certified.example'], key: 'ec-p256' }
+  const line = JSON.stringify(look('certified.example', { web: site({ certificate }) }))
+  assert.equal((await run(['import', '-'], { input: line })).code, 0)
+  const presented = await rowsOf('certificate', sha256.toUpperCase(), '--fields', 'query,target,issuer')
+  assert.deepEqual(presented.rows, [`{"query":"${sha256}","target":"certified.example","issuer":"CN=R11"}`])
+  const shown = await rowsOf('certificatehistory', 'certified.example', '--fields', 'sha256,key')
+  assert.deepEqual(shown.rows, [`{"sha256":"${sha256}","key":"ec-p256"}`])
+  assert.equal((await rowsOf('certificate', 'cd'.repeat(32))).code, 3)
 })
 
 test('wrong times and queries are refused', async () => {

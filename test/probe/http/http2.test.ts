@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type TestContext, test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { authority, certify, HOME, Internet } from '../internet.ts'
+import { authority, certify, HOME, Internet, verdictOf } from '../internet.ts'
 
 const valid = await certify(['example.com', 'www.example.com'], authority)
 const PAGE = { 'content-type': 'text/html' }
@@ -39,7 +39,7 @@ test('a site that only speaks HTTP/2 is read, its robots.txt first, over one con
     seen.bare.hops.map(({ status }) => status),
     [302, 200],
   )
-  assert.deepEqual(seen.certificate, { kind: 'presented', error: null })
+  assert.deepEqual(verdictOf(seen), { kind: 'presented', error: null })
   assert.deepEqual(
     asked.map((each) => each.split(' ')[0]),
     ['example.com/robots.txt', 'example.com/', 'example.com/start'],
@@ -65,7 +65,7 @@ test('a site that closes a connection without HTTP/2 and without an alert is rea
   await internet.refuse(80)
   await internet.stand(server, 443, HOME)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.page?.text, seen?.certificate], [['Hello'], { kind: 'presented', error: null }])
+  assert.deepEqual([seen?.bare.page?.text, verdictOf(seen)], [['Hello'], { kind: 'presented', error: null }])
 })
 
 test('its robots.txt is obeyed, and its errors and redirects are handled like those of any site', async (t) => {
@@ -167,7 +167,7 @@ for (const [what, { first, again }] of Object.entries(FLOODS)) {
       wireBytes: 20_000,
     })
     assert.ok(seen === null || seen.bare.page === null || seen.bare.page.text.length === 0)
-    assert.deepEqual(seen?.certificate, { kind: 'presented', error: null })
+    assert.deepEqual(verdictOf(seen), { kind: 'presented', error: null })
     await internet.idle()
     assert.ok(sent < 1024 * 1024 * 1024, `${sent} bytes were taken`)
   })

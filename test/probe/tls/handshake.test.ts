@@ -17,6 +17,7 @@ import {
   makeAuthority,
   page,
   paths,
+  verdictOf,
 } from '../internet.ts'
 import { showing } from './keyless.ts'
 
@@ -33,7 +34,9 @@ async function verdict(
   await internet.secure(site, identity)
   const seen = await internet.look(host)
   assert.equal(seen?.bare.hops[0]?.status, 200, 'the page is seen whatever the certificate')
-  return seen?.certificate
+  const der = seen?.certificate.kind === 'presented' && seen.certificate.der
+  assert.ok(der && new X509Certificate(identity.cert).raw.equals(der), 'its bytes are known whatever the verdict')
+  return verdictOf(seen)
 }
 
 const shown = (error: string | null): CertificateResult => ({ kind: 'presented', error })
@@ -75,7 +78,7 @@ test('a server that requires a client certificate has presented its own', async 
     await internet.refuse(80)
     await internet.secure(site, { ...valid, maxVersion, requestCert: true, rejectUnauthorized: true })
     const seen = await internet.look('example.com')
-    assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)], maxVersion)
+    assert.deepEqual([seen?.bare.end, verdictOf(seen)], ['no_response', shown(null)], maxVersion)
   }
 })
 
@@ -106,7 +109,7 @@ test('a server without authentication has no certificate', async (t) => {
   const internet = new Internet(t).name('example.com', HOME)
   await internet.refuse(80)
   await internet.secure(site, { ...valid, ciphers: 'AECDH-AES128-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' })
-  assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'none' })
+  assert.deepEqual(verdictOf(await internet.look('example.com')), { kind: 'none' })
 })
 
 test('a server that only speaks HTTP/2 presents its certificate', async (t) => {
@@ -114,7 +117,7 @@ test('a server that only speaks HTTP/2 presents its certificate', async (t) => {
   await internet.refuse(80)
   const answers = (stream: ServerHttp2Stream): void => stream.respond({ ':status': 200 }, { endStream: true })
   await internet.stand(createHttp2Server(valid).on('stream', answers), 443, HOME)
-  assert.deepEqual((await internet.look('example.com'))?.certificate, shown(null))
+  assert.deepEqual(verdictOf(await internet.look('example.com')), shown(null))
 })
 
 test('a server that presents its certificate and then closes, resets or stops has presented it', async (t) => {
@@ -130,7 +133,7 @@ test('a server that presents its certificate and then closes, resets or stops ha
       await internet.refuse(80)
       await internet.stand(createServer(showing(chain, end)), 443, HOME)
       const seen = await internet.look('example.com', { handshakeMs: 300 })
-      assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)])
+      assert.deepEqual([seen?.bare.end, verdictOf(seen)], ['no_response', shown(null)])
     })
   }
 })
@@ -144,7 +147,7 @@ test('an old server gets a second, compatible handshake, and a recent one does n
     const internet = new Internet(t).name('example.com', HOME)
     await internet.plain(site)
     await internet.secure(site, identity)
-    assert.deepEqual((await internet.look('example.com'))?.certificate, shown(null))
+    assert.deepEqual(verdictOf(await internet.look('example.com')), shown(null))
     assert.equal(internet.taken.filter((door) => door.endsWith(':443')).length, handshakes)
   }
 })
@@ -169,7 +172,7 @@ test('without a listener, without TLS, or if the handshake hangs or ends before 
       await internet.stand(createServer(converse), 443, HOME)
       const seen = await internet.look('example.com', { handshakeMs: 200 })
       assert.deepEqual(seen?.bare, { hops: [], end: 'no_response', page: null })
-      assert.deepEqual(seen?.certificate, { kind: 'none' })
+      assert.deepEqual(verdictOf(seen), { kind: 'none' })
     })
   }
 })
@@ -179,13 +182,13 @@ test('if nothing listens on port 443, there is no certificate', async (t) => {
   await internet.plain(site)
   await internet.refuse(443)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.certificate], ['answered', { kind: 'none' }])
+  assert.deepEqual([seen?.bare.end, verdictOf(seen)], ['answered', { kind: 'none' }])
 })
 
 test('if port 443 cannot be probed for a local reason, the certificate is unknown', async (t) => {
   const internet = new Internet(t).name('example.com', HOME) // whose port 443 the guard blocks
   await internet.plain(site)
-  assert.deepEqual((await internet.look('example.com'))?.certificate, { kind: 'unknown' })
+  assert.deepEqual(verdictOf(await internet.look('example.com')), { kind: 'unknown' })
 })
 
 test('a handshake that the end of the probe interrupts gives no verdict', async (t) => {
@@ -193,7 +196,7 @@ test('a handshake that the end of the probe interrupts gives no verdict', async 
   await internet.plain(site)
   await internet.stand(createServer(), 443, HOME)
   const seen = await internet.look('example.com', { probeMs: 300 })
-  assert.deepEqual(seen?.certificate, { kind: 'unknown' })
+  assert.deepEqual(verdictOf(seen), { kind: 'unknown' })
 })
 
 test('if the chain made no handshake with the name, one is made only for the verdict', async (t) => {
@@ -202,7 +205,7 @@ test('if the chain made no handshake with the name, one is made only for the ver
   await internet.secure(site, valid)
   const seen = await internet.look('example.com')
   assert.equal(seen?.bare.hops.length, 1)
-  assert.deepEqual(seen?.certificate, shown(null))
+  assert.deepEqual(verdictOf(seen), shown(null))
   assert.deepEqual(internet.taken.filter((door) => door.endsWith(':443')).length, 1)
 })
 
@@ -211,7 +214,7 @@ test('the connection of the chain serves robots.txt, the page and the verdict', 
   await internet.plain(paths({ '/': answer(301, { location: 'https://example.com/' }, 'moved') }))
   await internet.secure(paths({ '/': page(), '/robots.txt': answer(404) }), valid)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.bare.hops.length, seen?.certificate], ['answered', 2, shown(null)])
+  assert.deepEqual([seen?.bare.end, seen?.bare.hops.length, verdictOf(seen)], ['answered', 2, shown(null)])
   assert.deepEqual(internet.taken, [`${HOME}:80`, `${HOME}:443`])
 })
 
@@ -225,7 +228,7 @@ test('the first presented certificate is the verdict, whatever later connections
   once.prependListener('connection', (socket: Socket) => ++connections > 1 && socket.destroy())
   await internet.stand(once, 443, HOME)
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.certificate], ['no_response', shown(null)])
+  assert.deepEqual([seen?.bare.end, verdictOf(seen)], ['no_response', shown(null)])
 })
 
 test('the verdict is about the name that answers: www. if only that one does', async (t) => {
@@ -239,7 +242,7 @@ test('the verdict is about the name that answers: www. if only that one does', a
     )
   await internet.plain(site, '127.0.0.3')
   const seen = await internet.look('example.com')
-  assert.deepEqual([seen?.bare.end, seen?.www?.end, seen?.certificate], ['no_response', 'answered', shown(null)])
+  assert.deepEqual([seen?.bare.end, seen?.www?.end, verdictOf(seen)], ['no_response', 'answered', shown(null)])
 })
 
 test('a certificate with thousands of names is read quickly', async (t) => {

@@ -6,6 +6,7 @@ import { before, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
 import fc from 'fast-check'
 import { generate } from 'selfsigned'
+import type { CertificateResult } from '../../../src/probe/probe-result.ts'
 import { certificateAfterFailure } from '../../../src/probe/tls/handshake.ts'
 
 const NAMES = ['a.example', '*.b.example', 'xn--bcher-kva.example']
@@ -21,13 +22,17 @@ before(async () => {
 /** A stand-in for a socket whose handshake failed after this certificate, with a trusted chain. */
 const socketWith = (shown: object) => ({ _handle: { getPeerCertificate: () => shown } }) as unknown as TLSSocket
 
+type Presented = CertificateResult & { kind: 'presented' }
+
 function verdict(bytes: Buffer, host: string) {
   try {
     new X509Certificate(bytes)
   } catch {
     return null // OpenSSL rejects it in the handshake
   }
-  return certificateAfterFailure(socketWith({ raw: bytes }), host, 'default')
+  const { der, ...verdict } = certificateAfterFailure(socketWith({ raw: bytes }), host, 'default') as Presented
+  assert.ok(der === undefined || bytes.subarray(0, der.length).equals(der))
+  return verdict
 }
 
 test('a name of the certificate is valid, and another one is not', () => {

@@ -15,6 +15,7 @@ import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import type { Model, ModelSpan } from '../model.ts'
 import { ADDRESSES, TEXTS } from './arbitraries.ts'
+import { agreeOnCertificates, walkCertificates } from './certificates.ts'
 import { walkHistory, walkInterruptions, walkNeighbours, walkRedirects } from './reading/paging.ts'
 
 /** The names and addresses to query, in pages of `limit` rows. */
@@ -27,6 +28,7 @@ export async function agree(
   question: Question,
 ): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
+  await agreeOnCertificates(inverse, model, question.limit)
   for (const target of REDIRECT_TARGETS) await agreeOnRedirects(inverse, model, target, question.limit)
   for (const [text, query] of INVERSE_QUERIES) await agreeBackwards(inverse, model, { text, query, ...question })
   assert.deepEqual(
@@ -192,6 +194,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       clocks: structuredClone(await facts.clocks(name)),
       redirects: await walkRedirects(facts, name, limit),
       web: await walkWebHistory(facts, name, limit),
+      certificates: await walkCertificates(facts, name, limit),
       addresses: [...(await facts.addresses(name))],
       neighbours: await walkNeighbours(facts, name, limit),
       history: Object.fromEntries(await Promise.all(history)),
@@ -215,6 +218,7 @@ function answersOfModel(model: Model, { names, addresses, limit }: Question): ob
       clocks: model.clocks(name),
       redirects: model.redirects(name),
       web: { states: model.webHistory(name), total: model.webHistory(name).length },
+      certificates: { states: model.certificateHistory(name), total: model.certificateHistory(name).length },
       addresses: model.addresses(name),
       neighbours: model.neighbours(model.addresses(name), name),
       history: Object.fromEntries(RECORD_TYPES.map((type) => [type, model.history(name, type)])),

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import type { DnsPart, Observation, WebPart } from '../../../src/observe/observation.ts'
+import type { Certificate } from '../../../src/values/certificate/certificate.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../../src/values/records/dns-record.ts'
@@ -56,6 +57,21 @@ const accounts = fc.subarray([
   { network: 'x', type: 'x', username: 'c', url: 'https://x.com/c' },
 ])
 
+/** Certificates with names of their own and of others. */
+export const CERTIFICATES: readonly Certificate[] = [
+  ['a.example'],
+  ['*.b.example', 'b.example'],
+  ['a.example', 'x.b.example'],
+  [],
+].map((names, index) => ({
+  sha256: `${index}f`.repeat(32),
+  issuer: `CN=${index}`,
+  not_before: index,
+  not_after: 9,
+  names,
+  key: 'ec-p256',
+}))
+
 function webPart(domain: DomainName): fc.Arbitrary<WebPart> {
   const verdict = { ssl: fc.constantFrom('valid', 'nocert', 'invalid'), redirect_to_https: fc.boolean() }
   const targets = [...NAMES, ...TARGETS].filter((target) => target !== domain)
@@ -65,7 +81,10 @@ function webPart(domain: DomainName): fc.Arbitrary<WebPart> {
   const text = fc.constantFrom(null, 'One text.', 'Another text.')
   const shown = { redirect_to_www: fc.boolean(), only_with_www: fc.boolean(), social_accounts: accounts, text }
   const standing = fc.record({ ...verdict, ...shown, has_website: fc.constant(true) })
-  return fc.oneof(fc.constant({}), redirecting, standing).map((part) => web(part as Parameters<typeof web>[0]))
+  const certificate = fc.constantFrom(undefined, null, ...CERTIFICATES)
+  return fc.tuple(fc.oneof(fc.constant({}), redirecting, standing), certificate).map(([part, certificate]) => {
+    return { ...web(part as Parameters<typeof web>[0]), ...(certificate !== undefined && { certificate }) }
+  })
 }
 
 /** The value in `weight` of `weight + 1` draws, and otherwise null. (`fc.option` with `freq: 1` draws null only.) */

@@ -1,7 +1,7 @@
 /** Reads log entries whose bytes arrive in pieces. A certificate that is too long to be used is hashed and dropped. */
 
 import { createHash } from 'node:crypto'
-import { MAX_CERTIFICATE_BYTES } from './certificate-names.ts'
+import { MAX_CERTIFICATE_BYTES } from '../../../values/certificate/certificate-names.ts'
 import {
   cutOff,
   ENTRY_HEAD_BYTES,

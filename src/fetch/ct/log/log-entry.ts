@@ -1,10 +1,11 @@
 /** Parses the entries of certificate logs (RFC 6962, section 3.4; static-ct-api, Log Entries). Pure. */
 
 import { hash } from 'node:crypto'
+import { certificateNames } from '../../../values/certificate/certificate-names.ts'
+import { MalformedCertificate } from '../../../values/certificate/der.ts'
 import { type DomainName, parseName, registrableDomainOrNull } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
 import { LogFault } from '../log.ts'
-import { certificateNames, MalformedCertificate } from './certificate-names.ts'
 
 /**
  * An entry. `hash`: of its leaf in the tree. `certificate`: the DER of a certificate, or of a TBSCertificate if `isTbs`;

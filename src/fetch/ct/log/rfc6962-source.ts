@@ -3,9 +3,9 @@
  * proofs.
  */
 
+import { MAX_CERTIFICATE_BYTES } from '../../../values/certificate/certificate-names.ts'
 import { type CertificateLog, LogFault, type LogState, LogUnavailable } from '../log.ts'
 import type { Slots } from '../slots.ts'
-import { MAX_CERTIFICATE_BYTES } from './certificate-names.ts'
 import { type EntrySource, MAX_NAMES_IN_MEMORY, type VerifiedEntries } from './entry-source.ts'
 import { PieceReader, readTimestampedEntry } from './entry-stream.ts'
 import type { LogClient, LogGet } from './log-client.ts'

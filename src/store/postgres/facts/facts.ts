@@ -5,10 +5,12 @@ import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-n
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../../values/ip-address.ts'
 import type { RecordType } from '../../../values/records/dns-record.ts'
+import type { FurtherStateType } from '../../../values/state-type.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History, NeighbourPosition, RowPage } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
 import {
+  certificateHistoryPage,
   historyPageOfType,
   type StateRow,
   WEB_HISTORY_COLUMNS,
@@ -100,7 +102,7 @@ const READ_WEB_HISTORY = {
       coalesce((select json_agg(json_build_object('first_seen', first_seen, 'last_confirmed', last_confirmed, 'records', records)
           order by first_seen desc)
         from (select first_seen, last_confirmed, records from dns_state s
-          where s.part = $1 and s.id = f.id and s.type = ${STATE_TYPE_NUMBERS.web} and s.first_seen < $4
+          where s.part = $1 and s.id = f.id and s.type = $6 and s.first_seen < $4
           order by s.first_seen desc limit $5) s), '[]')::text as older
     from crawl_state v join facts f on f.part = $1 and f.id = v.id where v.part = $1 and v.slot = $2 and v.name = $3`,
 }
@@ -139,7 +141,7 @@ export function postgresFacts(database: Database): FactsReader {
     redirects: postgresRedirects(database),
     neighbours: postgresNeighbours(database),
     history: postgresHistory(read),
-    webHistory: postgresWebHistory(read),
+    ...postgresWebHistories(read),
     interruptions: postgresInterruptions(read),
   }
 }
@@ -156,14 +158,18 @@ function postgresInterruptions(read: ReadStatement): FactsReader['interruptions'
   }
 }
 
-function postgresWebHistory(read: ReadStatement): FactsReader['webHistory'] {
-  return async (name, before, limit) => {
-    const [row] = await read<WebHistoryRow>(READ_WEB_HISTORY, [
-      ...crawlStateKey(name),
-      before ?? AFTER_ALL_STATES,
-      limit + 1,
-    ])
-    return webHistoryPage(name, row, before, limit)
+/** The states of the web verdict, or of the certificate. */
+function postgresWebHistories(read: ReadStatement): Pick<FactsReader, 'webHistory' | 'certificateHistory'> {
+  const readRow = async (type: FurtherStateType, name: DomainName, before: Instant | null, limit: number) => {
+    const values = [...crawlStateKey(name), before ?? AFTER_ALL_STATES, limit + 1, STATE_TYPE_NUMBERS[type]]
+    const [row] = await read<WebHistoryRow>(READ_WEB_HISTORY, values)
+    return row
+  }
+  return {
+    webHistory: async (name, before, limit) =>
+      webHistoryPage(name, await readRow('web', name, before, limit), before, limit),
+    certificateHistory: async (name, before, limit) =>
+      certificateHistoryPage(await readRow('certificate', name, before, limit), before, limit),
   }
 }
 

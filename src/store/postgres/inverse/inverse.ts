@@ -1,6 +1,6 @@
 /** Reads the inverse index on PostgreSQL, each page from one snapshot. */
 
-import { type InverseRead, readOwners, readRedirects, readSpans } from '../../inverse/span-reader.ts'
+import { type InverseRead, readCertificates, readOwners, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseReader } from '../../port/inverse.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
@@ -32,6 +32,7 @@ export function postgresInverse(database: Database): InverseReader {
   return {
     spans: (query, fence, position, limit) => answer(() => readSpans(query, fence, position, limit)),
     redirects: (target, fence, position, limit) => answer(() => readRedirects(target, fence, position, limit)),
+    certificates: (query, position, limit) => answer(() => readCertificates(query, position, limit)),
     owners: (name, match, position, limit) => answer(() => readOwners(name, match, position, limit)),
     async progress() {
       const [row] = await database.read<{ value: string }>(READ_FILL)

@@ -4,11 +4,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Interruption } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
-import { slotOf } from '../../../values/domain-name.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress, unpackHex } from '../../../values/ip-address.ts'
+import type { FurtherStateType } from '../../../values/state-type.ts'
+import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
 import {
+  certificateHistoryPage,
   historyPageOfType,
   type StateRow,
   WEB_HISTORY_COLUMNS,
@@ -72,7 +75,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     ...sqliteProfiles(database, beginRead),
     ...sqlitePages(database, beginRead, longPages),
     history: sqliteHistory(database),
-    webHistory: sqliteWebHistory(database, beginRead),
+    ...sqliteWebHistories(database, beginRead),
     interruptions: sqliteInterruptions(database),
   }
 }
@@ -113,18 +116,27 @@ function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
     })
 }
 
-function sqliteWebHistory(database: DatabaseSync, beginRead: BeginRead): FactsReader['webHistory'] {
+/** The states of the web verdict, or of the certificate. */
+function sqliteWebHistories(
+  database: DatabaseSync,
+  beginRead: BeginRead,
+): Pick<FactsReader, 'webHistory' | 'certificateHistory'> {
   const select = database.prepare(
     `select ${WEB_HISTORY_COLUMNS},
        (select json_group_array(json_object('first_seen', first_seen, 'last_confirmed', last_confirmed, 'records', records))
-        from (select * from dns_state s where s.id = f.id and s.type = ${STATE_TYPE_NUMBERS.web} and s.first_seen < ?3
+        from (select * from dns_state s where s.id = f.id and s.type = ?5 and s.first_seen < ?3
           order by s.first_seen desc limit +?4)) as older
      from crawl_state v join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
   )
-  return async (name, before, limit) => {
+  const read = (type: FurtherStateType, name: DomainName, before: Instant | null, limit: number) => {
     beginRead()
-    const row = select.get(slotOf(name), name, before ?? Number.MAX_SAFE_INTEGER, limit + 1)
-    return webHistoryPage(name, row as WebHistoryRow | undefined, before, limit)
+    const values = [slotOf(name), name, before ?? Number.MAX_SAFE_INTEGER, limit + 1, STATE_TYPE_NUMBERS[type]]
+    return select.get(...values) as WebHistoryRow | undefined
+  }
+  return {
+    webHistory: async (name, before, limit) => webHistoryPage(name, read('web', name, before, limit), before, limit),
+    certificateHistory: async (name, before, limit) =>
+      certificateHistoryPage(read('certificate', name, before, limit), before, limit),
   }
 }
 

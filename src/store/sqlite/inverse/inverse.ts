@@ -8,7 +8,7 @@ import type { DomainName } from '../../../values/domain-name.ts'
 import { slotOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
-import { type InverseRead, readOwners, readRedirects, readSpans } from '../../inverse/span-reader.ts'
+import { type InverseRead, readCertificates, readOwners, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseProgress, InverseReader, RunSlice } from '../../port/inverse.ts'
 import { unpackClocks } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
@@ -61,6 +61,7 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
   return {
     spans: async (query, fence, position, limit) => answer(readSpans(query, fence, position, limit)),
     redirects: async (target, fence, position, limit) => answer(readRedirects(target, fence, position, limit)),
+    certificates: async (query, position, limit) => answer(readCertificates(query, position, limit)),
     owners: async (name, match, position, limit) => answer(readOwners(name, match, position, limit)),
     async progress() {
       beginRead()

@@ -5,8 +5,9 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { certificateNames, MalformedCertificate } from '../../../src/fetch/ct/log/certificate-names.ts'
-import { CERTIFICATE_HOSTS, labCertificates, tbsOf } from './world.ts'
+import { certificateNames } from '../../../src/values/certificate/certificate-names.ts'
+import { MalformedCertificate } from '../../../src/values/certificate/der.ts'
+import { CERTIFICATE_HOSTS, labCertificates, tbsOf } from '../../fetch/ct/world.ts'
 
 const REAL = new URL('../../../../shared/data/web/badssl-certs/', import.meta.url)
 

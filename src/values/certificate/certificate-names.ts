@@ -1,22 +1,16 @@
 /** Reads the dNSName entries of a certificate or of the TBSCertificate of a precertificate (RFC 5280). Pure. */
 
-/** A certificate that breaks a rule of DER, or that is longer than the limits here. */
-export class MalformedCertificate extends Error {}
+import { type DerElement, elementAt, latin1Text, MalformedCertificate, OBJECT_IDENTIFIER, SEQUENCE } from './der.ts'
 
 /** Maximum of names that one certificate yields, and of its bytes. Authorities limit the names to some hundreds. */
 const MAX_NAMES = 10_000
 export const MAX_CERTIFICATE_BYTES = 262_144
 
-const SEQUENCE = 0x30
-const OBJECT_IDENTIFIER = 0x06
 const OCTET_STRING = 0x04
 const EXTENSIONS = 0xa3
 const DNS_NAME = 0x82
 /** 2.5.29.17, subjectAltName. */
 const SUBJECT_ALT_NAME = Buffer.from([0x55, 0x1d, 0x11])
-
-/** A part of the bytes: the content of an element from `from` to before `to`. */
-type Element = { tag: number; from: number; to: number }
 
 /**
  * Returns the names as they are written, at most MAX_NAMES. `isTbs`: the bytes are a TBSCertificate. Throws
@@ -35,7 +29,7 @@ export function certificateNames(der: Uint8Array, isTbs: boolean): string[] {
   return []
 }
 
-function namesInExtensions(der: Uint8Array, { from, to }: Element): string[] {
+function namesInExtensions(der: Uint8Array, { from, to }: DerElement): string[] {
   for (let at = from; at < to; ) {
     const extension = elementAt(der, at, to, SEQUENCE)
     at = extension.to
@@ -48,7 +42,7 @@ function namesInExtensions(der: Uint8Array, { from, to }: Element): string[] {
   return []
 }
 
-function namesInList(der: Uint8Array, { from, to }: Element): string[] {
+function namesInList(der: Uint8Array, { from, to }: DerElement): string[] {
   const names: string[] = []
   for (let at = from; at < to && names.length < MAX_NAMES; ) {
     const name = elementAt(der, at, to)
@@ -56,28 +50,4 @@ function namesInList(der: Uint8Array, { from, to }: Element): string[] {
     at = name.to
   }
   return names
-}
-
-/** Reads the element at an offset, which must end at or before `end`. `tag`: the only tag that is accepted. */
-function elementAt(der: Uint8Array, at: number, end: number, tag?: number): Element {
-  const found = der[at]
-  const first = der[at + 1]
-  if (at + 2 > end || found === undefined || first === undefined) throw new MalformedCertificate('it is cut off')
-  if (tag !== undefined && found !== tag) throw new MalformedCertificate('an element has another type than expected')
-  if ((found & 0x1f) === 0x1f) throw new MalformedCertificate('a tag has several bytes')
-  let length = first
-  let from = at + 2
-  if (first >= 0x80) {
-    const bytes = first & 0x7f
-    if (bytes === 0 || bytes > 3 || from + bytes > end) throw new MalformedCertificate('a length is invalid')
-    length = 0
-    for (let index = 0; index < bytes; index++) length = length * 256 + der[from + index]!
-    from += bytes
-  }
-  if (from + length > end) throw new MalformedCertificate('an element is longer than the one around it')
-  return { tag: found, from, to: from + length }
-}
-
-function latin1Text(bytes: Uint8Array, from: number, to: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString('latin1')
 }
