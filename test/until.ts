@@ -2,8 +2,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Milliseconds between two checks. */
+/** Milliseconds between two checks: a tenth of the time that it has waited, within these bounds. */
 const MOMENT = 10
+const LONG_MOMENT = 100
+const WAITED_SHARE = 10
 /** Milliseconds until it gives up: far more than a busy machine needs, and less than a test file may take. */
 const BOUND = 240_000
 
@@ -15,9 +17,11 @@ export async function until<Seen>(
   look: () => Seen | Promise<Seen>,
   what: string = String(look),
 ): Promise<Exclude<Seen, false | null | undefined>> {
-  for (const end = performance.now() + BOUND; performance.now() < end; await wait(MOMENT)) {
+  const start = performance.now()
+  for (let waited = 0; waited < BOUND; waited = performance.now() - start) {
     const seen = await look()
     if (seen !== false && seen !== null && seen !== undefined) return seen as Exclude<Seen, false | null | undefined>
+    await wait(Math.min(Math.max(MOMENT, waited / WAITED_SHARE), LONG_MOMENT))
   }
   throw new Error(`waited in vain for ${what}`)
 }

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { checkAll } from '../../test/store/check-all.ts'
 import type { Clock, Engine } from '../../test/store/conformance/engine.ts'
 import { NOW } from '../../test/store/conformance/world.ts'
 import { type LeasedUnits, postgresLeasedUnits, sqliteLeasedUnits } from '../../test/store/ledger/leased-units.ts'
@@ -52,6 +53,7 @@ export async function openReusedStore(engine: 'sqlite' | 'postgres'): Promise<Re
         url: testDatabase.url,
         store: instances[0],
         another: async () => instances[1],
+        check: async () => (await checkAll(instances[1])).faults,
         async reopen() {
           await closeInstances()
           instances = await openInstances()

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import type { Account, NewAccount } from '../../src/accounts/account.ts'
 import { makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
@@ -57,15 +58,12 @@ async function serve(
     child.kill('SIGKILL')
     await outcome
   })
-  let text = ''
-  child.stderr.on('data', (chunk) => (text += chunk))
+  const objects: ReturnType<typeof JSON.parse>[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    if (line.startsWith('{')) objects.push(JSON.parse(line))
+  })
   const address = await Promise.race([readAddress(child), outcome.then(({ stderr }) => assert.fail(stderr))])
-  const log = () =>
-    text
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line))
-  return { address, process: child, outcome, log } satisfies Served
+  return { address, process: child, outcome, log: () => [...objects] } satisfies Served
 }
 
 /** Reads the address from the line that reports that the server is ready. */

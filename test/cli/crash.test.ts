@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parseName } from '../../src/values/domain-name.ts'
+import { inForm } from '../long.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
@@ -24,7 +25,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     const whole = folderOf(t)
     const { path, start, run, withStore } = folderOf(t)
     writeFileSync(path('a.jsonl'), file)
-    for (let kill = 0; kill < 5; kill++) {
+    for (let kill = 0; kill < inForm(2, 5); kill++) {
       const child = start(['import', 'a.jsonl'])
       const outcome = outcomeOf(child)
       await killAfter(child, path('.'), Math.random() * MAX_WRITTEN)

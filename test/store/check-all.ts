@@ -7,7 +7,9 @@ import type { CheckFault, Store } from '../../src/store/port/store.ts'
 const MAX_SLICES = 20_000
 
 /** Returns everything that `check` reports, and the number of rows that it checked. Fails if the check does not end. */
-export async function checkAll({ maintenance }: Store): Promise<{ faults: CheckFault[]; checked: number }> {
+export async function checkAll({
+  maintenance,
+}: Pick<Store, 'maintenance'>): Promise<{ faults: CheckFault[]; checked: number }> {
   const faults: CheckFault[] = []
   let checked = 0
   let resume: string | null = null

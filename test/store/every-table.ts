@@ -6,14 +6,12 @@ import { ingest } from '../../src/store/ingest.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import { dns, redirecting, seen, web } from './conformance/world.ts'
 
-const NAMES = 1200
-
 /** Observes the names twice, so that each has a superseded state, and indexes their pages. */
-export async function fillEveryTable(store: Store): Promise<void> {
+export async function fillEveryTable(store: Store, names = 1200): Promise<void> {
   for (const round of [1, 2])
     await ingest(
       store,
-      Array.from({ length: NAMES }, (_, n) =>
+      Array.from({ length: names }, (_, n) =>
         seen(
           `n${n}.example`,
           round,

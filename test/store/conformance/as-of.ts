@@ -17,6 +17,7 @@ import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../../src/values/time.ts'
 import { finalHostOf } from '../../../src/values/web-verdict.ts'
+import { inForm } from '../../long.ts'
 import { Model } from '../model.ts'
 import { ADDRESSES, NAMES, observations } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
@@ -218,6 +219,6 @@ const PROPERTY = property(
 )
 
 export function asOf(engine: Engine): void {
-  const numRuns = Number(process.env.DOMAINDEX_TEST_RUNS ?? engine.runs ?? 15)
+  const numRuns = Number(process.env.DOMAINDEX_TEST_RUNS ?? engine.runs ?? inForm(8, 15))
   test(PROPERTY.sentence, () => fc.assert(PROPERTY.on(engine), { numRuns }))
 }

@@ -1,6 +1,6 @@
 /** The engine: what an implementation of the port provides to the conformance suite. */
 
-import type { Store } from '../../../src/store/port/store.ts'
+import type { CheckFault, Store } from '../../../src/store/port/store.ts'
 import type { Instant } from '../../../src/values/time.ts'
 
 /** A way to damage a store directly, which `check` must find. */
@@ -16,6 +16,8 @@ export type Opened = {
   store: Store
   /** Opens another instance of the same store, as another process does. `close` of this object closes it. */
   another(): Promise<Store>
+  /** Returns everything that `check` reports, through connections that no instance of the test uses. */
+  check(): Promise<readonly CheckFault[]>
   /** Closes every instance and opens the store again. */
   reopen(): Promise<Store>
   /** Closes every instance and removes the store. */

@@ -2,19 +2,24 @@
 
 import { openStore } from '../../../src/store/open.ts'
 import type { OpenStoreOptions } from '../../../src/store/port/engine.ts'
-import type { Store } from '../../../src/store/port/store.ts'
+import type { CheckFault, Store } from '../../../src/store/port/store.ts'
+import { checkAll } from '../check-all.ts'
 import type { Opened } from './engine.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: 'a secret for the tests that is long enough' } as const
 
+/** Returns everything that `check` reports, through connections that no instance of the test uses. */
+type Check = () => Promise<readonly CheckFault[]>
+
 /**
  * Opens the store at a URL. `remove` removes its data after every instance is closed. `wrap` changes an opened instance.
+ * `check`: by default that of one more instance.
  */
 export async function openedAt(
   url: string,
   options: Pick<OpenStoreOptions, 'now' | 'pool'>,
   remove: () => Promise<void>,
-  wrap: (store: Store) => Promise<Store> = async (store) => store,
+  { wrap = async (store) => store, check }: { wrap?: (store: Store) => Promise<Store>; check?: Check } = {},
 ): Promise<Opened> {
   const instances: Store[] = []
   const another = async () => {
@@ -29,6 +34,7 @@ export async function openedAt(
     url,
     store: await another(),
     another,
+    check: check ?? (async () => (await checkAll(await another())).faults),
     async reopen() {
       await closeAll()
       return another()

@@ -149,6 +149,6 @@ export function testUnchecked(
 export function testWithStore(...[engine, sentence, operation]: Parameters<typeof testUnchecked>): void {
   testUnchecked(engine, sentence, async (store, opened, clock) => {
     await operation(store, opened, clock)
-    assert.deepEqual(await faults(await opened.another()), [])
+    assert.deepEqual(await opened.check(), [])
   })
 }

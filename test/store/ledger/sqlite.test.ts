@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../../src/store/sqlite/ledger/ledger.ts'
+import { inForm } from '../../long.ts'
 import type { LedgerAndCrawlRequests, LedgerEngine } from './engine.ts'
 import { sqliteLeasedUnits } from './leased-units.ts'
 import { endWorkers, workerLedger } from './sqlite/worker-ledger.ts'
@@ -19,7 +20,7 @@ after(endWorkers)
 function engine(mode: SqliteLedgerOptions['ledger']): LedgerEngine {
   return {
     name: `SQLite, ${mode}`,
-    runs: mode === 'own' ? 25 : 5, // the rules are the same, only the way to the writer differs
+    runs: mode === 'own' ? inForm(12, 25) : inForm(2, 5), // the rules are the same, only the way to the writer differs
     async open(clock, secret) {
       const folder = await mkdtemp(join(tmpdir(), 'domaindex-ledger-'))
       const path = join(folder, 'ledger.db')

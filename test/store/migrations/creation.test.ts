@@ -16,6 +16,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { migrateStore, openStore } from '../../../src/store/open.ts'
 import type { StoreLocation } from '../../../src/store/port/url.ts'
+import { inForm } from '../../long.ts'
 import { TESTER } from '../../tester.ts'
 import { faults, NOW } from '../conformance/world.ts'
 import { noPostgres, postgresServer } from '../postgres/server.ts'
@@ -118,8 +119,9 @@ async function migrationsInSchema(url: string): Promise<number[]> {
   }
 }
 
-test('a killed creation leaves no store or a complete one: SQLite', () => killAtSteps(sqlitePlace, 'sqlite', 5))
+test('a killed creation leaves no store or a complete one: SQLite', () =>
+  killAtSteps(sqlitePlace, 'sqlite', inForm(12, 5)))
 
 test('a killed creation leaves no store or a complete one: PostgreSQL', { skip: noPostgres }, () =>
-  killAtSteps(postgresPlace, 'postgres', 10),
+  killAtSteps(postgresPlace, 'postgres', inForm(25, 10)),
 )

@@ -2,7 +2,9 @@
 
 import { after } from 'node:test'
 import pg from 'pg'
+import { openStore } from '../../../src/store/open.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { checkAll } from '../check-all.ts'
 import type { Clock, Engine, Opened } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { FACT_TABLES } from '../tables.ts'
@@ -36,17 +38,29 @@ const EMPTY = [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';
 const MANY = 1_000
 
 /** A place with a connection that stays open: a new one would read the catalog of each table again. */
-type ReusedPlace = Place & { run(statements: string): Promise<(number | null)[]> }
+type ConnectedPlace = Place & { run(statements: string): Promise<(number | null)[]> }
+/** The same with an instance for `check`, which stays open for the same reason. */
+type ReusedPlace = ConnectedPlace & { checker?: Promise<Store> }
 
 /** `empty`: receives places that are empty again. A place with many rows is dropped. */
 function openAt(place: ReusedPlace, clock: Clock, empty: ReusedPlace[], wrap: Wrap): Promise<Opened> {
   const now = () => clock.now
   const remove = async () => {
     const counts = await place.run(EMPTY)
-    if (counts.some((count) => count! > MANY)) await place.drop()
+    if (counts.some((count) => count! > MANY)) await dropReused(place)
     else empty.push(place)
   }
-  return openedAt(place.url, { now, pool: 2 }, remove, (store) => wrap(store, place.url, clock))
+  const check = async () => {
+    const open = () => openStore(place.url, { access: 'read', ledger: 'own', secret: null, pool: 2 })
+    place.checker ??= open().then((store) => wrap(store, place.url, clock))
+    return (await checkAll(await place.checker)).faults
+  }
+  return openedAt(place.url, { now, pool: 2 }, remove, { wrap: (store) => wrap(store, place.url, clock), check })
+}
+
+async function dropReused(place: ReusedPlace): Promise<void> {
+  await (await place.checker)?.close()
+  await place.drop()
 }
 
 /** Runs statements and returns how many rows each changed. */
@@ -60,7 +74,7 @@ export async function run(url: string, statements: string): Promise<(number | nu
 }
 
 /** Opens the connection of a place. `drop` closes it and drops the place. */
-async function connect({ url, drop }: Place): Promise<ReusedPlace> {
+async function connect({ url, drop }: Place): Promise<ConnectedPlace> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   return {
@@ -85,7 +99,7 @@ export function openedInReusedPlaces(
 ): Engine['open'] {
   const empty: ReusedPlace[] = []
   after(async () => {
-    for (const place of empty) await place.drop()
+    for (const place of empty) await dropReused(place)
   })
   return async (clock) => openAt(empty.pop() ?? (await connect(await make(await postgresServer()))), clock, empty, wrap)
 }

@@ -1,15 +1,26 @@
 /** Damage that `check` of SQLite finds or passes: values that no other row confirms, and unreadable pages. */
 
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
 import { StoreFault } from '../../../src/store/port/fault.ts'
 import type { CheckFault, Store } from '../../../src/store/port/store.ts'
+import { defaultLedgerPath } from '../../../src/store/sqlite/locations.ts'
 import { checkAll } from '../check-all.ts'
 import { dns, redirecting, seen } from '../conformance/world.ts'
 import { fillEveryTable } from '../every-table.ts'
@@ -22,12 +33,15 @@ async function withStore<Result>(path: string, work: (store: Store) => Promise<R
 const checked = (path: string): Promise<CheckFault[]> =>
   withStore(path, async (store) => (await checkAll(store)).faults)
 
+/** Names of a store whose tables have several pages. With few names, the small tables have only one. */
+const [FEW_NAMES, MANY_NAMES] = [300, 1200]
+
 /** A store with rows in every table of the facts. */
-async function filled(t: TestContext): Promise<string> {
+async function filled(t: TestContext, names = FEW_NAMES): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-damage-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'store.db')
-  await withStore(path, fillEveryTable)
+  await withStore(path, (store) => fillEveryTable(store, names))
   return path
 }
 
@@ -96,46 +110,44 @@ test('a release without checksums removes those of the rows that it writes', asy
 })
 
 test('check continues after unreadable pages, reports where they are, and checks all other rows', async (t) => {
-  for (const table of [
-    'facts',
-    'crawl_state',
-    'presence',
-    'dns_state',
-    'posting',
-    'sorted_name',
-    'redirect',
-    'pending_name',
-    'inverse_block',
-  ]) {
-    const path = await filled(t)
-    const page = pageOf(path, table)
-    if (page === null) continue
-    spoil(path, page)
-    const database = new DatabaseSync(path)
-    if (table !== 'redirect_count')
-      database.exec(`update redirect_count set sources = sources + 1 where target = 't0.example'`)
-    database.close()
-    const faults = await checked(path)
-    assert.ok(
-      faults.some(({ problem }) => /cannot be read/.test(problem)),
-      `${table}: ${JSON.stringify(faults.slice(0, 5))}`,
-    )
-    assert.ok(
-      faults.some((fault) => fault.table === 'redirect_count'),
-      `${table}: what comes behind is looked at`,
-    )
+  const damaged = async (tables: readonly string[], names: number): Promise<void> => {
+    const whole = await filled(t, names)
+    for (const table of tables) await damage(whole, table)
   }
+  await damaged(['presence', 'crawl_state', 'inverse_block'], FEW_NAMES)
+  await damaged(['facts', 'dns_state', 'posting', 'pending_name'], MANY_NAMES)
 })
 
-/** A leaf in the middle of a table, or null for a table of a single page. */
-function pageOf(path: string, table: string): number | null {
+/** Spoils a page of a copy of a store, and checks the copy. */
+async function damage(whole: string, table: string): Promise<void> {
+  const path = join(dirname(whole), `${table}.db`)
+  copyFileSync(whole, path)
+  copyFileSync(defaultLedgerPath(whole), defaultLedgerPath(path))
+  spoil(path, pageOf(path, table))
+  const database = new DatabaseSync(path)
+  database.exec(`update redirect_count set sources = sources + 1 where target = 't0.example'`)
+  database.close()
+  const faults = await checked(path)
+  assert.ok(
+    faults.some(({ problem }) => /cannot be read/.test(problem)),
+    `${table}: ${JSON.stringify(faults.slice(0, 5))}`,
+  )
+  assert.ok(
+    faults.some((fault) => fault.table === 'redirect_count'),
+    `${table}: what comes behind is looked at`,
+  )
+}
+
+/** A leaf in the middle of a table. */
+function pageOf(path: string, table: string): number {
   const database = new DatabaseSync(path)
   try {
     database.exec('pragma wal_checkpoint(truncate)')
     const pages = database
       .prepare(`select pageno from dbstat where name = ? and pagetype = 'leaf' order by path`)
       .all(table) as { pageno: number }[]
-    return pages.length < 3 ? null : pages[Math.floor(pages.length / 2)]!.pageno
+    assert.ok(pages.length >= 3, `${table} has ${pages.length} leaves`)
+    return pages[Math.floor(pages.length / 2)]!.pageno
   } finally {
     database.close()
   }

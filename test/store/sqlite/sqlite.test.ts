@@ -1,19 +1,54 @@
 /** SQLite under the conformance suite: a store in its own folder, and ways to damage it. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { after } from 'node:test'
+import { openStore } from '../../../src/store/open.ts'
+import type { CheckFault } from '../../../src/store/port/store.ts'
 import { checksumOf } from '../../../src/store/sqlite/database/checksum.ts'
+import { sqliteFilesOf } from '../../../src/store/sqlite/locations.ts'
+import { sqliteMaintenance } from '../../../src/store/sqlite/maintenance/maintenance.ts'
+import { openFacts } from '../../../src/store/sqlite/open.ts'
+import { checkAll } from '../check-all.ts'
 import type { Clock, Damage, Opened } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { conformance } from '../conformance/suite.ts'
 import { WRONG_BLOCKS } from '../planted-blocks.ts'
 
+let created: Promise<string> | undefined
+after(async () => {
+  if (created !== undefined) await rm(await created, { recursive: true })
+})
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'domaindex-sqlite-'))
+const urlIn = (folder: string): string => `sqlite:${join(folder, 'store.db')}`
+
+/** An empty store, which the tests copy. It has no secret yet, because each store generates its own. */
+async function create(): Promise<string> {
+  const folder = await newFolder()
+  await (await openStore(urlIn(folder), { access: 'write', ledger: 'own', secret: null })).close()
+  return folder
+}
+
 async function open(clock: Clock): Promise<Opened> {
-  const folder = await mkdtemp(join(tmpdir(), 'domaindex-sqlite-'))
-  const url = `sqlite:${join(folder, 'store.db')}`
-  return openedAt(url, { now: () => clock.now }, () => rm(folder, { recursive: true }))
+  created ??= create()
+  const folder = await newFolder()
+  await cp(await created, folder, { recursive: true })
+  const url = urlIn(folder)
+  return openedAt(url, { now: () => clock.now }, () => rm(folder, { recursive: true }), { check: () => check(url) })
+}
+
+/** Opens the facts alone. An instance of the store would also prepare the statements of its ledger. */
+async function check(url: string): Promise<readonly CheckFault[]> {
+  const files = sqliteFilesOf(url.slice('sqlite:'.length))
+  const database = openFacts(files.facts, { access: 'read' })
+  try {
+    return (await checkAll({ maintenance: sqliteMaintenance(database, files) })).faults
+  } finally {
+    database.close()
+  }
 }
 
 /** Damage by statements, each of which must change something. */

@@ -11,12 +11,13 @@ import type { ListingPage, NameListing } from '../../../../src/store/port/listin
 import type { Store } from '../../../../src/store/port/store.ts'
 import { formatCsvRow, LISTING_COLUMNS, listingFields } from '../../../../src/store/shared/csv-row.ts'
 import { type DomainName, slotOf } from '../../../../src/values/domain-name.ts'
+import { inForm } from '../../../long.ts'
 import { type Event, history, NAMES } from '../arbitraries.ts'
 import type { Engine, Opened } from '../engine.ts'
 import { dns, faults, NOW, NXDOMAIN, name, redirecting, seen, testUnchecked, testWithStore, web } from '../world.ts'
 import { Writer } from '../writing/newcomers.ts'
 
-const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? inForm(5, 12))
 const VISIT = BULK_TABLES.find((table) => table.name === 'crawl_state')!
 /** More names than a listing sorts or returns at once. */
 const MANY = 101_000

@@ -11,10 +11,11 @@ import {
   RUN_RETENTION_SECONDS,
 } from '../../../../src/store/port/jobs.ts'
 import type { Day } from '../../../../src/values/time.ts'
+import { inForm } from '../../../long.ts'
 import type { Clock, Engine, Opened } from '../engine.ts'
 import { NOW, testWithStore } from '../world.ts'
 
-const RUNS = 30
+const RUNS = inForm(10, 30)
 const PROCESSES = 3
 const DATE = '2026-11-19' as Day
 

@@ -9,11 +9,12 @@ import { LEASE_SECONDS, type Lease, type RangeSweep, type Schedule } from '../..
 import type { Store } from '../../../../src/store/port/store.ts'
 import { type DomainName, SLOT_COUNT, SLOT_RANGES, slotRangeOf } from '../../../../src/values/domain-name.ts'
 import type { Instant } from '../../../../src/values/time.ts'
+import { inForm } from '../../../long.ts'
 import type { Clock, Engine, Opened } from '../engine.ts'
 import { changesOf, dns, NOW, name, seen, testWithStore } from '../world.ts'
 
 const HOLDERS = 4
-const RUNS = 30
+const RUNS = inForm(10, 30)
 
 /** The operations of every holder in one round, and the seconds until the next round. */
 type Round = { operations: Operation[]; seconds: number }

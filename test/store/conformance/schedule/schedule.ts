@@ -9,10 +9,11 @@ import { AGE_DAYS, LEASE_SECONDS, type OutcomeCount, type SlotCount } from '../.
 import type { Store } from '../../../../src/store/port/store.ts'
 import { type DomainName, SLOTS_PER_RANGE, slotOf, slotRangeOf } from '../../../../src/values/domain-name.ts'
 import type { Instant } from '../../../../src/values/time.ts'
+import { inForm } from '../../../long.ts'
 import type { Engine } from '../engine.ts'
 import { address, dns, NOW, name, seen, testWithStore } from '../world.ts'
 
-const RUNS = 40
+const RUNS = inForm(15, 40)
 const DAY = 86_400
 const HOUR = 3600
 

@@ -7,12 +7,13 @@ import { ingest } from '../../../../src/store/ingest.ts'
 import type { LockHold } from '../../../../src/store/port/jobs.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
+import { inForm } from '../../../long.ts'
 import { NAMES } from '../arbitraries.ts'
 import type { Engine } from '../engine.ts'
 import { minute, NOW, seen, testWithStore, web } from '../world.ts'
 import { fileAll, filingOf, holdOf, vectorOf } from './filed-pages.ts'
 
-const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 12)
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? inForm(5, 12))
 const HIGHEST = Number.MAX_SAFE_INTEGER
 /** Two texts have the same terms, one has none, and null is no text. */
 const TEXTS = ['one two', 'two one', 'three', '...', null]

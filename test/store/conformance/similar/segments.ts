@@ -5,11 +5,12 @@ import fc from 'fast-check'
 import { LOCK_SECONDS, type LockHold } from '../../../../src/store/port/jobs.ts'
 import type { FrequencyRow, PostingRow, PostingsRead, Segment } from '../../../../src/store/port/similar.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
+import { inForm } from '../../../long.ts'
 import type { Engine } from '../engine.ts'
 import { testWithStore } from '../world.ts'
 import { holdOf } from './filed-pages.ts'
 
-const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? 15)
+const RUNS = Number(process.env.DOMAINDEX_TEST_RUNS ?? inForm(6, 15))
 /** Keys of one partition of terms, because all rows of one term are in one. */
 const PART = 5 << 20
 const PLACES = 12

@@ -4,11 +4,14 @@ import assert from 'node:assert/strict'
 import type { Observation } from '../../../../src/observe/observation.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
+import { inForm } from '../../../long.ts'
 import type { Engine } from '../engine.ts'
 import { walkNeighbours, walkRedirects } from '../reading/paging.ts'
 import { dns, ingestAll, name, redirecting, seen, testUnchecked, testWithStore } from '../world.ts'
 
 const TARGET = name('t.example')
+/** Names whose rows the check reads in three slices or more. */
+const SLICED = inForm(1_100, 3_000)
 
 function members(count: number): Observation[] {
   return Array.from({ length: count }, (_, n) => member(n))
@@ -42,7 +45,7 @@ export function crowd(engine: Engine): void {
     'check reads many rows in slices and raises no false alarm while they change',
     async (store, opened) => {
       const writer = await opened.another()
-      await ingest(writer, members(3000))
+      await ingest(writer, members(SLICED))
       let place: string | null = null
       for (let n = 2; n === 2 || place !== null; n++) {
         const slice: Awaited<ReturnType<Store['maintenance']['check']>> = await store.maintenance.check(place)
@@ -50,7 +53,7 @@ export function crowd(engine: Engine): void {
         place = slice.next
         await ingest(
           writer,
-          Array.from({ length: 50 }, (_, m) => member((n * 977 + m * 13) % 3000, n, `192.0.2.${n % 3}`)),
+          Array.from({ length: 25 }, (_, m) => member((n * 977 + m * 13) % SLICED, n, `192.0.2.${n % 3}`)),
         )
       }
     },

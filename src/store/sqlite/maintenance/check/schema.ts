@@ -10,20 +10,31 @@ import { applySqliteMigrations, hasLaterMigration } from '../../database/migrate
  * have to exist.
  */
 export function schemaFaults(database: DatabaseSync, schema: URL, table: string): CheckFault[] {
-  const expected = new DatabaseSync(':memory:')
+  const isExpanded = hasLaterMigration(database, schema)
+  const actual = schemaObjectsOf(database)
+  const faults: CheckFault[] = []
+  for (const [key, definition] of expectedObjects(schema)) {
+    const report = problemReporter(faults, table, key)
+    if (!actual.has(key)) report('is missing')
+    else if (!isExpanded && actual.get(key) !== definition) report('differs from the definition of this release')
+  }
+  return faults
+}
+
+const EXPECTED_OBJECTS = new Map<string, Map<string, string>>()
+
+/** The objects that the migrations of a folder create. They are the same for every check of a process. */
+function expectedObjects(schema: URL): Map<string, string> {
+  const known = EXPECTED_OBJECTS.get(schema.href)
+  if (known !== undefined) return known
+  const database = new DatabaseSync(':memory:')
   try {
-    applySqliteMigrations(expected, schema)
-    const isExpanded = hasLaterMigration(database, schema)
-    const actual = schemaObjectsOf(database)
-    const faults: CheckFault[] = []
-    for (const [key, definition] of schemaObjectsOf(expected)) {
-      const report = problemReporter(faults, table, key)
-      if (!actual.has(key)) report('is missing')
-      else if (!isExpanded && actual.get(key) !== definition) report('differs from the definition of this release')
-    }
-    return faults
+    applySqliteMigrations(database, schema)
+    const objects = schemaObjectsOf(database)
+    EXPECTED_OBJECTS.set(schema.href, objects)
+    return objects
   } finally {
-    expected.close()
+    database.close()
   }
 }
 
