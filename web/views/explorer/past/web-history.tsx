@@ -9,7 +9,11 @@ import { PagedRows } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type WebStateRow, webHistoryPath } from '../data/responses.ts'
 
-const CERTIFICATE: Record<string, string> = { valid: 'Valid', invalid: 'Not valid', nocert: 'None' }
+const CERTIFICATE: Record<string, string> = {
+  valid: 'valid certificate',
+  invalid: 'invalid certificate',
+  nocert: 'no certificate',
+}
 
 export function WebHistory({ name }: { name: string }) {
   const pages = usePages<WebStateRow>((cursor) => webHistoryPath(name, cursor))
@@ -37,7 +41,6 @@ function StateRows({ name, rows }: { name: string; rows: readonly WebStateRow[] 
       rows={rows}
       columns={[
         { name: 'Website', cell: (row) => <What row={row} /> },
-        { name: 'Certificate', cell: ({ ssl }) => CERTIFICATE[ssl] ?? ssl },
         { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
         { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
       ]}
@@ -48,11 +51,12 @@ function StateRows({ name, rows }: { name: string; rows: readonly WebStateRow[] 
 function What({ row }: { row: WebStateRow }) {
   const { has_website, redirects_to: target, redirect_host: host } = row
   const details = [
+    CERTIFICATE[row.ssl],
     row.redirect_to_https === 'yes' && 'http to https',
     row.redirect_to_www === 'yes' && 'to www',
     row.only_with_www === 'yes' && 'only with www',
     host !== null && host !== target && `ends at ${host}`,
-  ].filter((detail) => detail !== false)
+  ].filter(Boolean)
   return (
     <>
       {target === null ? (
@@ -66,7 +70,7 @@ function What({ row }: { row: WebStateRow }) {
           Redirects to <a href={profilePath(target)}>{target}</a>
         </>
       )}
-      {details.length > 0 && <div class="hint">{details.join(', ')}</div>}
+      <div class="hint">{details.join(', ')}</div>
     </>
   )
 }
