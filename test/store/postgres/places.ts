@@ -33,22 +33,31 @@ const LEASES = `update slot_lease
   update named_lock set holder = null, fence = 0, expires_at = null
     where (holder, fence, expires_at) is distinct from (null, 0, null);
   delete from metadata where name = 'indexed_until'`
+const VACUUM = `vacuum ${[...TABLES, 'slot_lease', 'named_lock', 'metadata'].join(', ')}`
 const EMPTY = [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';')
-/** A table becomes slow after this many deletions, because nothing vacuums it. */
+/** A table becomes slow after this many deletions, because the server vacuums nothing by itself. */
 const MANY = 1_000
+/** Deletions of several tests after which vacuuming takes less time than it saves. */
+const SOME = 500
 
 /** A place with a connection that stays open: a new one would read the catalog of each table again. */
 type ConnectedPlace = Place & { run(statements: string): Promise<(number | null)[]> }
-/** The same with an instance for `check`, which stays open for the same reason. */
-type ReusedPlace = ConnectedPlace & { checker?: Promise<Store> }
+/**
+ * The same with an instance for `check`, which stays open for the same reason. `deleted`: the rows that were deleted since
+ * the tables were vacuumed.
+ */
+type ReusedPlace = ConnectedPlace & { checker?: Promise<Store>; deleted?: number }
 
 /** `empty`: receives places that are empty again. A place with many rows is dropped. */
 function openAt(place: ReusedPlace, clock: Clock, empty: ReusedPlace[], wrap: Wrap): Promise<Opened> {
   const now = () => clock.now
   const remove = async () => {
     const counts = await place.run(EMPTY)
-    if (counts.some((count) => count! > MANY)) await dropReused(place)
-    else empty.push(place)
+    if (counts.some((count) => count! > MANY)) return dropReused(place)
+    const deleted = counts.reduce<number>((sum, count) => sum + count!, place.deleted ?? 0)
+    if (deleted > SOME) await place.run(VACUUM)
+    place.deleted = deleted > SOME ? 0 : deleted
+    empty.push(place)
   }
   const check = async () => {
     const open = () => openStore(place.url, { access: 'read', ledger: 'own', secret: null, pool: 2 })
