@@ -133,7 +133,9 @@ export function rowSourceOf(name: EndpointName): RowSource | null {
 function rowCells(row: string, columns: readonly string[]): string[] {
   const members = objectMembers(row)
   return columns.map((column) => {
-    const value = members.get(column) ?? ''
+    const value = members.get(column) ?? 'null'
+    if (value === 'null') return ''
+    if (value.startsWith('[')) return (JSON.parse(value) as string[]).join(' ')
     return value.startsWith('"') ? (JSON.parse(value) as string) : value
   })
 }

@@ -101,7 +101,7 @@ function startQuery(query: Query, { ask, calls, signal }: AskOptions): PendingQu
 
 // biome-ignore lint/correctness/useYield: it has no page, only an error
 async function* noPages(): AsyncGenerator<Page, void, void> {
-  throw new UsageFault('this is neither a domain nor one address')
+  throw new UsageFault('this is neither a domain, nor one address, nor the SHA-256 of a certificate')
 }
 
 /** Writes the pages of a query. After a final failure of another query, it makes no further call. */

@@ -125,9 +125,14 @@ export function certificateOfValues(values: unknown): Certificate {
   return { sha256, issuer, not_before, not_after, names, key }
 }
 
-/** Returns the lower-case form of a SHA-256 in 64 hex digits, or null for another text. */
+/**
+ * Returns the lower-case form of a SHA-256 in 64 hex digits, or null for another text. Colons between bytes, as OpenSSL
+ * and browsers print them, and `sha256:` in front are left out.
+ */
 export function parseFingerprint(text: string): string | null {
-  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null
+  const plain = text.replace(/^sha-?256[:=]/i, '')
+  const digits = /^[0-9a-f]{2}(?::[0-9a-f]{2}){31}$/i.test(plain) ? plain.replaceAll(':', '') : plain
+  return /^[0-9a-f]{64}$/i.test(digits) ? digits.toLowerCase() : null
 }
 
 /** Whether a text can be the type of a key: letters, digits, points and hyphens. */

@@ -1,6 +1,8 @@
 /** GET /domain/NAME/redirects: the domains that redirected to a domain, and when. */
 
 import { readRedirectPage } from '../../../export/redirects-over-time.ts'
+import type { InverseReader } from '../../../store/port/inverse.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
 import { ApiError } from '../../http/errors.ts'
 import { readLimitParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
@@ -79,11 +81,16 @@ export const redirecthistory: Endpoint = {
     const next = readNextParameter(call)
     const after = next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
     await requireCompleteIndex(inverse)
-    const isKnown = names.length === 1 || (await facts.lookup(names[0]!.name)) !== null
+    const isKnown =
+      names.length === 1 ||
+      (await hasRedirects(inverse, names[0]!.name)) ||
+      (await facts.lookup(names[0]!.name)) !== null
     const { name, requested } = names[isKnown ? 0 : 1]!
     const { spans, position } = await readRedirectPage(call, name, timeQuestion(time), after, limit)
     if (spans.length === 0 && position === null && after === null)
-      throw new ApiError('no_data', { msg: `No redirect to ${name} is on record for this time.` })
+      throw new ApiError('no_data', {
+        msg: `No redirect to ${name} is on record${Object.values(time).some((each) => each !== null) ? ' for this time' : ''}.`,
+      })
     const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
     const rows = spans.map(
       ({ name, host, first, last }) =>
@@ -94,4 +101,10 @@ export const redirecthistory: Endpoint = {
       `"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
     return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
   },
+}
+
+/** Whether anything ever redirected to a host. */
+async function hasRedirects(inverse: InverseReader, host: DomainName): Promise<boolean> {
+  const { spans, position } = await inverse.redirects(host, {}, null, 1)
+  return spans.length > 0 || position !== null
 }
