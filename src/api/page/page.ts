@@ -101,7 +101,9 @@ function encodedBody(
 /** The addresses as routes, for the access log. `:name` matches one segment. */
 const PAGE_ROUTES = [
   '/',
+  '/certificate/:sha256',
   '/domain/:name',
+  '/domain/:name/certificates',
   '/domain/:name/history',
   '/domain/:name/neighbours',
   '/domain/:name/redirects',

@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Account } from '../../../src/accounts/account.ts'
 import { SESSION_COOKIE } from '../../../src/api/auth/session-authenticator.ts'
 import { visit } from '../../app/sessions.ts'
-import { BUSY, LONG, LONG_ADDRESS, LONG_TARGET, type Site } from './site.ts'
+import { BUSY, HUB_CERTIFICATE, LONG, LONG_ADDRESS, LONG_CERTIFICATE, LONG_TARGET, type Site } from './site.ts'
 
 /** Milliseconds that a busy machine may need for one step. */
 const STEP_TIMEOUT_MS = 120_000
@@ -74,6 +74,8 @@ export function pageCases(hub: string): PageCase[] {
     own('history', `/domain/${hub}/history`, 'Time lines'),
     own('history-type', `/domain/${hub}/history?type=A`, 'Time line of A'),
     own('web', `/domain/${hub}/web`, 'Website over time'),
+    own('certificates', `/domain/${hub}/certificates`, 'In the names of'),
+    own('certificate', `/certificate/${HUB_CERTIFICATE.sha256}`, 'sea-charts.example'),
     own('neighbours', `/domain/${hub}/neighbours`, 'shop-001.example'),
     own('redirects', `/domain/${hub}/redirects`, 'moved-away.example'),
     own('uses', '/domain/ns1.old-host.example/uses', 'harbour-books.example'),
@@ -98,6 +100,8 @@ export function longCases(): PageCase[] {
     ['domain', path, 'has a website'],
     ['history', `${path}/history`, 'Time lines'],
     ...types.map((type) => [`history-${type}`, `${path}/history?type=${type}`, `Time line of ${type}`] as const),
+    ['certificates', `${path}/certificates`, 'In the names of'],
+    ['certificate', `/certificate/${LONG_CERTIFICATE.sha256}`, 'shop10'],
     ['neighbours', `${path}/neighbours`, 'shop10'],
     ['redirects', `/domain/${LONG_TARGET}/redirects`, 'old10'],
     ['similar', `${path}/similar`, 'shop10'],

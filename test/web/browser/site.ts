@@ -63,6 +63,24 @@ const HUB_SITE = {
   ],
 }
 
+const FORMER_CERTIFICATE = {
+  sha256: '1f'.repeat(32),
+  issuer: 'CN=Old Test CA,O=Test Authority,C=NL',
+  not_before: '2020-01-01T00:00:00Z',
+  not_after: '2025-01-01T00:00:00Z',
+  names: [HUB],
+  key: 'rsa-2048',
+}
+/** The certificate that the hub and another domain present. */
+export const HUB_CERTIFICATE = {
+  sha256: 'c4'.repeat(32),
+  issuer: 'CN=Test CA R3,O=Test Authority,C=NL',
+  not_before: '2025-01-01T00:00:00Z',
+  not_after: '2027-01-01T00:00:00Z',
+  names: [`*.${HUB}`, HUB, 'sea-charts.example'],
+  key: 'ec-p256',
+}
+
 /** The domains that share an address with the hub. */
 const NEIGHBOURS = Array.from({ length: 130 }, (_, index) => `shop-${String(index + 1).padStart(3, '0')}.example`)
 
@@ -80,6 +98,13 @@ export const LONG_ADDRESS = '2001:db8:1111:2222:3333:4444:5555:6666'
 /** Names as long as `LONG` that differ in their first letters. */
 const longNames = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index + 10}${LONG.slice(prefix.length + 2)}`)
+/** A certificate with long names and the longest issuer. */
+export const LONG_CERTIFICATE = {
+  ...HUB_CERTIFICATE,
+  sha256: 'd8'.repeat(32),
+  issuer: `CN=${'i'.repeat(1_021)}`,
+  names: [`*.${LONG}`, LONG, ...longNames('alt', 30)],
+}
 const LONG_RECORDS = {
   A: Array.from({ length: 30 }, (_, index) => `198.51.100.${200 + index}`),
   AAAA: [
@@ -118,7 +143,8 @@ async function fillStore(world: World): Promise<void> {
   let records: Record<string, unknown[]> = {}
   for (const [at, changed] of HISTORY) {
     records = { ...records, ...changed }
-    const web = site({ ...HUB_SITE, text: pageText(HUB) })
+    const certificate = at < '2025' ? FORMER_CERTIFICATE : HUB_CERTIFICATE
+    const web = site({ ...HUB_SITE, certificate, text: pageText(HUB) })
     await world.ingest(look(HUB, { dns: ok(records), web }, at))
   }
   await world.ingest(
@@ -126,8 +152,11 @@ async function fillStore(world: World): Promise<void> {
     ...['harbour-book.example', 'old-harbour-books.example', 'harbourbooks.example'].map((name) =>
       redirecting(name, HUB),
     ),
-    ...['sea-charts.example', 'quay-letters.example'].map((name) =>
-      look(name, { dns: ok({ A: ['203.0.113.5'], AAAA: [] }), web: site({ text: pageText(name) }) }),
+    ...[
+      { name: 'sea-charts.example', presented: { ssl: 'valid', certificate: HUB_CERTIFICATE } },
+      { name: 'quay-letters.example', presented: {} },
+    ].map(({ name, presented }) =>
+      look(name, { dns: ok({ A: ['203.0.113.5'], AAAA: [] }), web: site({ ...presented, text: pageText(name) }) }),
     ),
     redirecting('moved-away.example', HUB),
     look('dropped.example', { dns: ok({ A: ['192.0.2.99'] }) }, '2026-01-01T00:00:00Z'),
@@ -165,7 +194,13 @@ async function fillLongValues(world: World): Promise<void> {
     url: `https://${network}.example/${'u'.repeat(100)}`,
   }))
   const web = (name: string) =>
-    site({ redirect_to_https: true, ssl: 'valid', text: pageText(name), social_accounts: accounts })
+    site({
+      redirect_to_https: true,
+      ssl: 'valid',
+      certificate: LONG_CERTIFICATE,
+      text: pageText(name),
+      social_accounts: accounts,
+    })
   await world.ingest(
     look(
       LONG,

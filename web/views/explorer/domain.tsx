@@ -6,10 +6,11 @@ import { useIsLoaded } from '../../client/loaded.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Neighbours, neighboursPath } from './address.tsx'
-import { profilePath, usesPath, webHistoryPath } from './data/responses.ts'
+import { certificatesPath, profilePath, usesPath, webHistoryPath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
 import { Overview } from './overview.tsx'
+import { Certificates } from './past/certificates.tsx'
 import { DomainAsOf } from './past/domain-as-of.tsx'
 import { Uses } from './past/uses.tsx'
 import { WebHistory } from './past/web-history.tsx'
@@ -24,6 +25,12 @@ export const DOMAIN_VIEWS: readonly View[] = [
   { view: '', text: 'Overview', title: '', path: profilePath },
   { view: 'history', text: 'DNS history', title: 'DNS history of ', path: (name) => historyPath(name, null) },
   { view: 'web', text: 'Website history', title: 'Website history of ', path: (name) => webHistoryPath(name, null) },
+  {
+    view: 'certificates',
+    text: 'Certificates',
+    title: 'Certificates of ',
+    path: (name) => certificatesPath(name, null),
+  },
   { view: 'neighbours', text: 'Neighbours', title: 'Neighbours of ', path: neighboursPath },
   { view: 'redirects', text: 'Redirects', title: 'Redirects of ', path: redirectsPath },
   { view: 'uses', text: 'Used by', title: 'Who uses ', path: (name) => usesPath(name, null) },
@@ -76,6 +83,7 @@ function DomainView({ name, view }: { name: string; view: string }) {
   const day = query.get('at')
   if (view === 'history') return <History name={name} />
   if (view === 'web') return <WebHistory name={name} />
+  if (view === 'certificates') return <Certificates name={name} />
   if (view === 'neighbours') return <Neighbours name={name} />
   if (view === 'redirects') return <Redirects name={name} />
   if (view === 'uses') return <Uses key={query.get('text')} name={name} text={query.get('text')} />

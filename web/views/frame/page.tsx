@@ -12,6 +12,7 @@ import { AccountArea } from '../account/area.tsx'
 import { SignInArea } from '../account/sign-in/area.tsx'
 import { AddressPage } from '../explorer/address.tsx'
 import { DOMAIN_VIEWS, DomainPage } from '../explorer/domain.tsx'
+import { CertificatePage } from '../explorer/past/certificate.tsx'
 import { Home } from '../explorer/search/home.tsx'
 import { OperatorArea } from '../operator/area.tsx'
 import { Reference } from '../reference/reference.tsx'
@@ -108,6 +109,7 @@ function routeOf(path: string): Route {
   const domainView = DOMAIN_VIEWS.find((each) => each.view === view)
   if (area === 'domain' && subject !== '' && domainView) return domainRoute(subject, domainView)
   if (area === 'ip' && subject !== '') return addressRoute(view === '' ? subject : `${subject}/${view}`)
+  if (area === 'certificate' && subject !== '' && view === '') return certificateRoute(subject)
   if (path in ACCOUNT_TITLES)
     return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
   if (area === 'operator') return { title: 'Operator', view: <OperatorArea path={path} />, needsAccount: true }
@@ -121,6 +123,11 @@ function routeOf(path: string): Route {
 function addressRoute(address: string): Route {
   const view = <AddressPage key={address} address={address} />
   return { title: address, view, needsAccount: true, query: address }
+}
+
+function certificateRoute(sha256: string): Route {
+  const view = <CertificatePage key={sha256} sha256={sha256} />
+  return { title: `Certificate ${sha256}`, view, needsAccount: true }
 }
 
 function domainRoute(name: string, { view, title }: (typeof DOMAIN_VIEWS)[number]): Route {

@@ -7,8 +7,8 @@ import { Icon } from '../../../parts/icons.tsx'
 import { type ApiCall, snippetsOf } from './snippets.ts'
 import { spreadsheetRow } from '../../../../src/values/csv.ts'
 
-/** A row of a spreadsheet; null is an empty cell. */
-export type CsvRow = Record<string, string | number | null>
+/** A row of a spreadsheet; null is an empty cell, and a list has commas between its members. */
+export type CsvRow = Record<string, string | number | null | string[]>
 
 export type DataToolsProps = { name: string; call: ApiCall | null; json: unknown; rows: () => CsvRow[] }
 

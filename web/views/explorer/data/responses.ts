@@ -68,8 +68,17 @@ export type AddressTimeRow = { target: string; ip: string; first_seen: string; l
 
 export type NeighbourRow = { target: string; ip: string; since: string }
 
-/** A page of /redirect or /reverseip. */
-export type PagedBody<Row> = { meta: { next: string | null; ips?: string[] }; result: Row[] }
+/** `ips`: of /reverseip. `certificate`: of /certificate. `named_in`, `named_in_more`: of the certificates of a domain. */
+type PageMeta = {
+  next: string | null
+  ips?: string[]
+  certificate?: Certificate
+  named_in?: NamedInRow[]
+  named_in_more?: boolean
+}
+
+/** A page of rows. */
+export type PagedBody<Row> = { meta: PageMeta; result: Row[] }
 
 export type SimilarBody = { result: { target: string; similarity: number }[] }
 
@@ -110,6 +119,33 @@ export type WebStateRow = {
 
 export function webHistoryPath(name: string, next: string | null): string {
   return `${profilePath(name)}/web${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+}
+
+/** `names`: domains, and wildcards such as `*.example.com`. */
+export type Certificate = {
+  sha256: string
+  issuer: string
+  not_before: string
+  not_after: string
+  names: string[]
+  key: string
+}
+
+/** A certificate that a domain presented, with the first and the last time. */
+export type CertificateRow = Certificate & { first_seen: string; last_seen: string }
+
+/** `target` presented a certificate that has `name` among its names. */
+export type NamedInRow = { sha256: string; name: string; target: string; first_seen: string; last_seen: string }
+
+/** A domain that presented a certificate, with the first and the last time. */
+export type PresenterRow = { target: string; first_seen: string; last_seen: string }
+
+export function certificatesPath(name: string, next: string | null): string {
+  return `${profilePath(name)}/certificates${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+}
+
+export function certificatePath(sha256: string, next: string | null = null): string {
+  return `/certificate/${encodeURIComponent(sha256)}${next === null ? '' : `?${new URLSearchParams({ next })}`}`
 }
 
 /** An uninterrupted time in which a domain redirected to a host. */

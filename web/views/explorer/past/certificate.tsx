@@ -1,0 +1,86 @@
+/** /certificate/SHA256: what a certificate says, its names, and the domains that presented it. */
+
+import { Card, Facts } from '../../../parts/card.tsx'
+import { EmptyState } from '../../../parts/notice.tsx'
+import { formatCount } from '../../../parts/numbers.ts'
+import { Table } from '../../../parts/table.tsx'
+import { Day } from '../../../parts/time.tsx'
+import { PagedRows } from '../data/paged-rows.tsx'
+import { usePages } from '../data/pages.ts'
+import { type Certificate, certificatePath, type PresenterRow, profilePath } from '../data/responses.ts'
+
+export function CertificatePage({ sha256 }: { sha256: string }) {
+  const pages = usePages<PresenterRow>((cursor) => certificatePath(sha256, cursor))
+  const { rows, first } = pages
+  return (
+    <>
+      <header class="subject">
+        <h1 class="subject-name">{sha256}</h1>
+        <p class="hint">SHA-256 of a certificate</p>
+      </header>
+      <div class="stack">
+        {first?.certificate !== undefined && <Details certificate={first.certificate} />}
+        <Card title="Presented by" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
+          <PagedRows
+            pages={pages}
+            what="who presented it"
+            empty={<EmptyState title="No domain presented it" />}
+            name={`certificate-${sha256}`}
+            call={{ path: certificatePath(sha256), parameters: null }}
+          >
+            {(all) => <PresenterRows rows={all} />}
+          </PagedRows>
+        </Card>
+      </div>
+    </>
+  )
+}
+
+function Details({ certificate: { issuer, not_before, not_after, key, names } }: { certificate: Certificate }) {
+  return (
+    <>
+      <Card title="Certificate">
+        <Facts
+          rows={[
+            [
+              'Issuer',
+              <span key="issuer" class="wrap">
+                {issuer === '' ? 'empty' : issuer}
+              </span>,
+            ],
+            ['Valid from', <Day key="from" at={not_before} withTime />],
+            ['Valid until', <Day key="until" at={not_after} withTime />],
+            ['Key', key],
+          ]}
+        />
+      </Card>
+      <Card title="Names in it" aside={formatCount(names.length)}>
+        {names.length === 0 ? (
+          <EmptyState title="It has no domain name" />
+        ) : (
+          <ul class="name-list">
+            {names.map((name) => (
+              <li key={name}>{name.startsWith('*.') ? name : <a href={profilePath(name)}>{name}</a>}</li>
+            ))}
+          </ul>
+        )}
+      </Card>
+    </>
+  )
+}
+
+function PresenterRows({ rows }: { rows: readonly PresenterRow[] }) {
+  return (
+    <Table
+      caption="Domains that presented the certificate"
+      isDense
+      keyOf={({ target, first_seen }) => `${target} ${first_seen}`}
+      rows={rows}
+      columns={[
+        { name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
+        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
+        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+      ]}
+    />
+  )
+}
