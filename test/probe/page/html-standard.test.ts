@@ -97,7 +97,7 @@ const beginning = fc
 const pages = fc.tuple(beginning, run(block)).map(([first, rest]) => first + rest)
 
 /** The same pages each time. */
-const plain = fc.sample(pages, { numRuns: inForm(1500, 4000), seed: 1 })
+const plain = fc.sample(pages, { numRuns: inForm(2500, 4000), seed: 1 })
 
 test('a sample of the pages has every element, attribute and beginning', () => {
   const all = plain.join('')
