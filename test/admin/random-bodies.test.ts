@@ -7,11 +7,12 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { openMailbox } from '../app/mailbox.ts'
 import { assertError, visit } from '../app/sessions.ts'
+import { inForm } from '../long.ts'
 import { makeWorld } from '../spec/world.ts'
 import { operatorOf } from './operators.ts'
 
 const APP = join(import.meta.dirname, '../../src/api/app')
-const RUNS = 25
+const RUNS = inForm(10, 25)
 
 type Operation = { method: string; path: string; keys: readonly string[] }
 type Document = {

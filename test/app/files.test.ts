@@ -5,6 +5,7 @@ import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { DEFAULT_PLAN_LIMITS } from '../../src/accounts/plan.ts'
 import { addDays, type Day } from '../../src/values/time.ts'
+import { inForm } from '../long.ts'
 import { BUILT, listOf, publish } from '../spec/files/files.ts'
 import { makeWorld, type Wanted } from '../spec/world.ts'
 import { assertError, visit } from './sessions.ts'
@@ -154,7 +155,7 @@ test('for any plan and periods, the states and files of each day are what /daily
       }
     }),
     {
-      numRuns: 30,
+      numRuns: inForm(10, 30),
       examples: [
         [{ plan: 'basic', periods: [] }, '2026-10'],
         [{ plan: 'free', periods: [] }, '2026-10'],

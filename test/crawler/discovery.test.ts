@@ -21,6 +21,7 @@ import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import type { Instant } from '../../src/values/time.ts'
+import { inForm } from '../long.ts'
 import { named } from '../probe/internet.ts'
 import { until } from '../until.ts'
 import { BEGIN, know, makeWorld, seen } from './world.ts'
@@ -77,7 +78,7 @@ test('a crawl from one seed finds every domain that can be reached, except opted
         await world.close()
       },
     ),
-    { numRuns: 6 },
+    { numRuns: inForm(3, 6) },
   )
   assert.ok(reached > 10, `${reached} domains`)
 })

@@ -10,6 +10,7 @@ import { makePolitenessLimiter } from '../../src/probe/policy/politeness-limiter
 import type { ProbeResult } from '../../src/probe/probe-result.ts'
 import { type DomainName, slotRangeOf } from '../../src/values/domain-name.ts'
 import { parseAddress } from '../../src/values/ip-address.ts'
+import { inForm } from '../long.ts'
 import { named } from '../probe/internet.ts'
 import { BEGIN, DAY, know, makeWorld, visited, type World } from './world.ts'
 
@@ -20,7 +21,7 @@ const ASKED = 'hhhhhhhh.example'
 const FOLLOWED = 'iiiiiiiii.example'
 const FORGOTTEN = 'jjjjjjjjjj.example'
 /** The number of moments to try. `KILLS=1000` tries each of them. */
-const KILLS = Number(process.env.KILLS ?? 25)
+const KILLS = Number(process.env.KILLS ?? inForm(10, 25))
 /** Timings by which a range without due names is read every five minutes, since a minute makes a long test slow. */
 const RARE_SWEEPS = { ...CRAWL_TIMINGS, sweepSeconds: { min: 0, max: 300 } }
 const WANTED = [...FRESH, ...DUE, ASKED, FOLLOWED]

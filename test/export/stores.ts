@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type LineFormat, linesOfName, nameHistories } from '../../src/export/export.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { inForm } from '../long.ts'
 import { NOW } from '../store/conformance/world.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 
@@ -27,8 +28,8 @@ async function openPostgres(): Promise<Opened> {
 
 /** Each engine, why its tests are skipped, and how many random histories they try. */
 export const EXPORTED_ENGINES = [
-  ['SQLite', openSqlite, false, 40],
-  ['PostgreSQL', openPostgres, noPostgres, 6],
+  ['SQLite', openSqlite, false, inForm(15, 40)],
+  ['PostgreSQL', openPostgres, noPostgres, inForm(3, 6)],
 ] as const
 
 /** In these tests nobody writes while an export reads. */

@@ -13,6 +13,7 @@ import { ingest } from '../../src/store/ingest.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { addDays } from '../../src/values/time.ts'
 import { faultsOf } from '../cli/answers.ts'
+import { inForm } from '../long.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
 import { day, makeWorld, NOW, type World, without, zoneOf } from './world.ts'
 
@@ -123,7 +124,7 @@ test('in whatever order zones are imported, repeated and corrected, the days fol
         assert.ok((await known(world, of(labels))).every(Boolean))
       }
     }),
-    { numRuns: 8 },
+    { numRuns: inForm(4, 8) },
   )
   assert.deepEqual(await faultsOf(world.store), [])
 })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { LogFaults } from '../../../lab/certificate-log/log.ts'
 import { type LogBatch, LogFault, type LogState, LogUnavailable } from '../../../src/fetch/ct/log.ts'
+import { inForm } from '../../long.ts'
 import { LOG_TIME, labEntries, openFollower } from './world.ts'
 
 const KINDS = ['tiles', 'rfc6962'] as const
@@ -43,7 +44,7 @@ test('every entry is read once and verified, from any position, over any growth 
           const first = Math.max(0, growth[0]! - Math.max(1, startBack))
           assert.equal(read, growth.at(-1)! - first)
         }),
-        { numRuns: kind === 'tiles' ? 25 : 12 },
+        { numRuns: kind === 'tiles' ? inForm(12, 25) : inForm(6, 12) },
       )
     }
 })

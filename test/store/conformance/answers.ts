@@ -125,7 +125,7 @@ async function agreeBackwards(
   const all = spans.filter(({ value }) => text.test(value))
   const some = all[all.length >> 1]
   const fences: TimeFence[] = some
-    ? [{ firstBefore: some.last }, { lastAfter: some.first, firstAfter: some.first - 1 }, { lastBefore: some.last }]
+    ? [{ firstBefore: some.last }, { lastAfter: some.first, firstAfter: some.first }, { lastBefore: some.last }]
     : []
   const tried = isLong || fences.length === 0 ? fences : [fences[(turn + all.length) % fences.length]!]
   for (const fence of [{}, ...tried]) {

@@ -84,7 +84,7 @@ for (const table of ['facts', 'dns_state']) {
     const { url, drop } = await server.tables()
     let store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     t.after(() => store.close().then(drop))
-    await fillEveryTable(store)
+    await fillEveryTable(store, 500)
     const sound = await checkAll(store)
     assert.deepEqual(sound.faults, [])
     await store.close()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { Browser, Page } from 'playwright-core'
 import { visitAsOperator } from '../../admin/operators.ts'
-import { openWindow, type PageCase, sessionOf, show } from './pages.ts'
+import { openWindow, type PageCase, sessionOf, show, VARIANTS } from './pages.ts'
 import type { Site } from './site.ts'
 
 type CheckPage = (page: Page, each: PageCase, variant: string) => Promise<void>
@@ -20,14 +20,13 @@ export async function checkOperatorPages(browser: Browser, site: Site, check: Ch
     ['operator-usage', '/operator/usage', 'Calls by account'],
     ['operator-audit', '/operator/audit?action=account.create', 'user0@example.com'],
   ] as const
-  for (const scheme of ['light', 'dark'] as const)
-    for (const width of [1280, 375]) {
-      const { page, context, complaints } = await openWindow(browser, site, { scheme, width, cookie: headers.Cookie! })
-      for (const [name, path, text] of cases)
-        await check(page, { name, path, text, signedIn: true }, `${scheme}-${width}`)
-      assert.deepEqual(complaints, [])
-      await context.close()
-    }
+  for (const { scheme, width } of VARIANTS) {
+    const { page, context, complaints } = await openWindow(browser, site, { scheme, width, cookie: headers.Cookie! })
+    for (const [name, path, text] of cases)
+      await check(page, { name, path, text, signedIn: true }, `${scheme}-${width}`)
+    assert.deepEqual(complaints, [])
+    await context.close()
+  }
 }
 
 /** Creates an account, changes what it may do, gives it a token, and suspends it. */

@@ -4,12 +4,21 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Account } from '../../../src/accounts/account.ts'
 import { SESSION_COOKIE } from '../../../src/api/auth/session-authenticator.ts'
 import { visit } from '../../app/sessions.ts'
+import { isLong } from '../../long.ts'
 import { BUSY, HUB_CERTIFICATE, LONG, LONG_ADDRESS, LONG_CERTIFICATE, LONG_TARGET, type Site } from './site.ts'
 
 /** Milliseconds that a busy machine may need for one step. */
 const STEP_TIMEOUT_MS = 120_000
 
 export type Scheme = 'light' | 'dark'
+
+/** The schemes and widths in which the pages are checked: each once in the short form. */
+export const VARIANTS: readonly { scheme: Scheme; width: number }[] = isLong
+  ? [1280, 375].flatMap((width) => (['light', 'dark'] as const).map((scheme) => ({ scheme, width })))
+  : [
+      { scheme: 'light', width: 375 },
+      { scheme: 'dark', width: 1280 },
+    ]
 
 /** Everything in the console that is an error or a warning, and every exception. */
 export type Complaints = string[]
