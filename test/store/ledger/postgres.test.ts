@@ -5,7 +5,6 @@ import pg from 'pg'
 import { openDatabase } from '../../../src/store/postgres/database/database.ts'
 import { applyPostgresMigrations } from '../../../src/store/postgres/database/migrate.ts'
 import { openPostgresLedger, POSTGRES_LEDGER_SCHEMA } from '../../../src/store/postgres/ledger/ledger.ts'
-import { inForm } from '../../long.ts'
 import { noPostgres, postgresServer } from '../postgres/server.ts'
 import type { LedgerEngine } from './engine.ts'
 import { postgresLeasedUnits } from './leased-units.ts'
@@ -13,7 +12,7 @@ import { ledgerConformance } from './suite.ts'
 
 const engine: LedgerEngine = {
   name: 'PostgreSQL',
-  runs: inForm(8, 20),
+  runs: 20,
   async open(clock, secret) {
     const server = await postgresServer()
     const { url, drop } = await server.tables()
