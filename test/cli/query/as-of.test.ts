@@ -83,5 +83,5 @@ test('wrong times and queries are refused', async () => {
     /cannot be used with/,
   )
   assert.match((await rowsOf('domain', 'example.com', '--at', 'today')).stderr, /"at" must be a valid day/)
-  assert.match((await rowsOf('ip', 'example.com')).stderr, /neither a domain nor one address/)
+  assert.match((await rowsOf('ip', 'example.com')).stderr, /neither a domain, nor one address/)
 })
