@@ -83,7 +83,7 @@ function NamedIn({ name, rows, hasMore }: NamedInProps) {
       ) : (
         <>
           <Table
-            caption={`Certificates with ${name} in their names`}
+            caption="Certificates with the domain in their names"
             isDense
             stacks
             keyOf={(row) => `${row.sha256} ${row.name} ${row.target} ${row.first_seen}`}
@@ -91,7 +91,14 @@ function NamedIn({ name, rows, hasMore }: NamedInProps) {
             columns={[
               { name: 'Certificate', cell: ({ sha256 }) => <CertificateLink sha256={sha256} /> },
               { name: 'Name in it', cell: (row) => <span class="wrap">{row.name}</span> },
-              { name: 'Presented by', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
+              {
+                name: 'Presented by',
+                cell: ({ target }) => (
+                  <a class="wrap" href={profilePath(target)}>
+                    {target}
+                  </a>
+                ),
+              },
               { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
               { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
             ]}

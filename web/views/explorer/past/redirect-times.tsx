@@ -40,7 +40,7 @@ function LoadedTimes({ name }: { name: string }) {
       >
         {(rows) => (
           <Table
-            caption={`Domains that redirected to ${name}`}
+            caption="Domains that redirected here"
             isDense
             keyOf={({ target, redirect_host, first_seen }) => `${target} ${redirect_host} ${first_seen}`}
             rows={rows}

@@ -26,16 +26,16 @@ export function WebHistory({ name }: { name: string }) {
         name={`${name}-web`}
         call={{ path: webHistoryPath(name, null), parameters: null }}
       >
-        {(rows) => <StateRows name={name} rows={rows} />}
+        {(rows) => <StateRows rows={rows} />}
       </PagedRows>
     </Card>
   )
 }
 
-function StateRows({ name, rows }: { name: string; rows: readonly WebStateRow[] }) {
+function StateRows({ rows }: { rows: readonly WebStateRow[] }) {
   return (
     <Table
-      caption={`Website of ${name} over time`}
+      caption="Website over time"
       isDense
       keyOf={({ first_seen }) => first_seen}
       rows={rows}
