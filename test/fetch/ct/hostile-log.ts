@@ -121,6 +121,7 @@ export async function startHostileLog(t: TestContext, log: HostileLog): Promise<
       response.setHeader('content-encoding', 'gzip')
     response.end(body)
   })
+  server.keepAliveTimeout = 0 // a connection that the client is about to use again is never closed
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => {
     server.closeAllConnections()
