@@ -28,6 +28,17 @@ export function readCursorPosition({ keys, caller }: EndpointCall, next: string,
   return cursor
 }
 
+/** The position in `next` for a page of the inverse index; null for the first page. Throws as `readCursorPosition`. */
+export function readIndexPosition(call: EndpointCall, scope: CursorScope): Uint8Array | null {
+  const next = readNextParameter(call)
+  return next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+}
+
+/** The text in a cursor of a position in the inverse index; null if no page follows. */
+export function indexPositionText(position: Uint8Array | null): string | null {
+  return position && Buffer.from(position).toString('base64url')
+}
+
 /** The cursor for the page after `position`, as JSON; `null` if no page follows. */
 export function nextCursor(call: EndpointCall, scope: CursorScope, position: string | null): string {
   return position === null ? 'null' : `"${signNextCursor(call, scope, position)}"`

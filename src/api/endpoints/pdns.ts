@@ -13,7 +13,7 @@ import { type Parameters, readLimitParameter, readNameParameter, readQueryParame
 import { NDJSON_TYPE } from '../http/request.ts'
 import { authorizeHistory, maxStatesOf } from './dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from './endpoint.ts'
-import { type CursorScope, readCursorPosition, readNextParameter, signNextCursor } from './paging.ts'
+import { type CursorScope, indexPositionText, readIndexPosition, signNextCursor } from './paging.ts'
 import { DEFAULT_PAGE_ROWS, Type } from './schema.ts'
 
 /** Spans that are read and formatted at once. */
@@ -70,7 +70,7 @@ async function handleName(call: EndpointCall): Promise<EndpointResult> {
   const { parameters, caller, facts, inverse } = call
   const name = readNameParameter(parameters)
   const scope: CursorScope = { endpoint: 'pdns', query: name, type: '' }
-  const position = readPosition(call, scope)
+  const position = readIndexPosition(call, scope)
   const maxStates = maxStatesOf(caller)
   const limit = readLimitParameter(parameters, maxStates, maxStates)
   const timelines = position === null ? await readTimelines(facts, name, RECORD_TYPES, limit) : []
@@ -91,7 +91,7 @@ async function handleName(call: EndpointCall): Promise<EndpointResult> {
 async function handleNetwork(call: EndpointCall, { first, last }: Network): Promise<EndpointResult> {
   const range = first === last ? first : `${first} to ${last}`
   const scope: CursorScope = { endpoint: 'pdns', query: range, type: '' }
-  const after = readPosition(call, scope)
+  const after = readIndexPosition(call, scope)
   await requireCompleteIndex(call.inverse)
   const { lines, position } = await readBackward(call, { by: 'addresses', first, last }, null, after)
   if (lines.length === 0 && position === null && after === null)
@@ -145,14 +145,9 @@ async function isComplete(inverse: InverseReader): Promise<boolean> {
   return (await inverse.progress()).share >= 1
 }
 
-function readPosition(call: EndpointCall, scope: CursorScope): Uint8Array | null {
-  const next = readNextParameter(call)
-  return next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
-}
-
 function cursorHeader(call: EndpointCall, scope: CursorScope, position: Uint8Array | null): string[] {
   if (position === null) return []
-  return ['Next-Cursor', signNextCursor(call, scope, Buffer.from(position).toString('base64url'))]
+  return ['Next-Cursor', signNextCursor(call, scope, indexPositionText(position)!)]
 }
 
 function linesBody(lines: readonly string[]): string[] {

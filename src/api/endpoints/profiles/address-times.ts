@@ -5,7 +5,7 @@ import { type IpAddress, type Network, parseNetwork, parseQueryAddress } from '.
 import { ApiError } from '../../http/errors.ts'
 import { readLimitParameter, readQueryParameter, readTextParameter } from '../../http/parameters.ts'
 import type { EndpointCall, EndpointResult } from '../endpoint.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
 import {
   AddressSchema,
@@ -48,13 +48,12 @@ export async function readAddressTimes(call: EndpointCall): Promise<EndpointResu
   const maxLimit = caller.limits.pageRows
   const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
   const scope: CursorScope = { endpoint: 'ip', query: `${query} ${Object.values(time).join(' ')}`, type: '' }
-  const next = readNextParameter(call)
-  const after = next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+  const after = readIndexPosition(call, scope)
   await requireCompleteIndex(inverse)
   const { spans, position } = await readAddressPage(call, { first, last, ...timeQuestion(time) }, after, limit)
   if (spans.length === 0 && position === null && after === null)
     throw new ApiError('no_data', { msg: `No domain is on record for ${query} at this time.` })
-  const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
+  const cursor = nextCursor(call, scope, indexPositionText(position))
   const meta =
     `"query":"${query}",${timeJson(time)},"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
     `"next":${cursor}`

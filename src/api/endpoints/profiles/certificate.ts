@@ -4,7 +4,7 @@ import { parseFingerprint } from '../../../values/certificate/certificate.ts'
 import { ApiError } from '../../http/errors.ts'
 import { readLimitParameter, readQueryParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
 import {
   DEFAULT_PAGE_ROWS,
   DomainSchema,
@@ -51,13 +51,12 @@ export const certificate: Endpoint = {
     const maxLimit = caller.limits.pageRows
     const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
     const scope: CursorScope = { endpoint: 'certificate', query: sha256, type: '' }
-    const next = readNextParameter(call)
-    const after = next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+    const after = readIndexPosition(call, scope)
     const { spans, position } = await inverse.certificates({ sha256 }, after, limit)
     const [first] = spans.length > 0 ? spans : (await inverse.certificates({ sha256 }, null, 1)).spans
     const [state] = first ? (await facts.certificateHistory(first.name, first.first + 1, 1)).states : []
     if (!state?.certificate) throw new ApiError('no_data', { msg: `No domain presented the certificate ${sha256}.` })
-    const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
+    const cursor = nextCursor(call, scope, indexPositionText(position))
     const rows = spans.map(
       ({ name, first, last }) =>
         `{"target":"${name}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,

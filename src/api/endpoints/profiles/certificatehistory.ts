@@ -1,7 +1,6 @@
 /** GET /domain/NAME/certificates: the certificates that a domain presented, and those that others presented for it. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
-import { ApiError } from '../../http/errors.ts'
 import { readLimitParameter } from '../../http/parameters.ts'
 import { authorizeHistory, maxStatesOf } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
@@ -10,7 +9,6 @@ import {
   DomainSchema,
   exactObject,
   limitParameter,
-  nullable,
   PageMetaSchemas,
   PageParameterSchemas,
   planLimitsText,
@@ -19,7 +17,7 @@ import {
 } from '../schema.ts'
 import { CertificateSchemas, certificateJson, FingerprintSchema } from './certificate-fields.ts'
 import { instantJson } from './moment.ts'
-import { type RequestedName, requestedNames } from './requested-name.ts'
+import { firstAnswer, type RequestedName, RequestedSchema, requestedNames } from './requested-name.ts'
 
 const DEFAULT_STATES = 10
 /** Maximum of rows of `named_in`. */
@@ -42,10 +40,7 @@ export const certificatehistory: Endpoint = {
   response: exactObject({
     meta: exactObject({
       query: DomainSchema,
-      requested: nullable(
-        DomainSchema,
-        'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
-      ),
+      requested: RequestedSchema,
       named_in: Type.Array(
         exactObject({
           sha256: FingerprintSchema,
@@ -74,16 +69,13 @@ export const certificatehistory: Endpoint = {
     'origin_refused',
   ],
   authorize: authorizeHistory,
-  async handle(call) {
-    const names = requestedNames(call)
-    for (const each of names) {
-      const found = await readCertificatesOf(call, each)
-      if (found !== null) return found
-    }
-    const { name } = names[0]!
-    call.onUnknownName(name)
-    throw new ApiError('no_data', { msg: `No certificate of ${name} is on record.` })
-  },
+  handle: (call) =>
+    firstAnswer(
+      call,
+      requestedNames(call),
+      (each) => readCertificatesOf(call, each),
+      (name) => `No certificate of ${name} is on record.`,
+    ),
 }
 
 /** Null if no certificate is on record. */

@@ -21,6 +21,7 @@ import {
   UtcInstantSchema,
 } from '../schema.ts'
 import { instantJson } from './moment.ts'
+import { RequestedSchema } from './requested-name.ts'
 import { lookupFieldsOf } from './web-state.ts'
 
 /** The maximum number of addresses in a response. */
@@ -55,10 +56,7 @@ const RecordsSchema = exactObject(
 
 export const DomainAsOfSchema = exactObject({
   name: DomainSchema,
-  requested: nullable(
-    DomainSchema,
-    'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
-  ),
+  requested: RequestedSchema,
   at: UtcInstantSchema,
   observed: exactObject({
     dns: nullable(UtcInstantSchema, 'When DNS was last observed; null if it was also observed after `at`.'),

@@ -4,7 +4,6 @@ import type { DomainProfile } from '../../../store/port/store.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
 import { formatInstant } from '../../../values/time.ts'
-import { ApiError } from '../../http/errors.ts'
 import { readTextParameter } from '../../http/parameters.ts'
 import { authorizeHistory, RECORD_SCHEMAS } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
@@ -13,7 +12,7 @@ import { KnownCharacteristicsSchema, knownCharacteristicsJson } from '../lookup.
 import { AddressSchema, CostSchema, DomainSchema, exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 import { DomainAsOfSchema, readDomainAsOf } from './domain-as-of.ts'
 import { instantJson, momentParameter, readMoment } from './moment.ts'
-import { requestedNames } from './requested-name.ts'
+import { firstAnswer, RequestedSchema, requestedNames } from './requested-name.ts'
 
 /** The maximum number of addresses in a profile. Each costs two look-ups by key. */
 const MAX_PROFILE_ADDRESSES = 100
@@ -44,10 +43,7 @@ const DomainAddressSchema = exactObject({
 
 const PresentDomainSchema = exactObject({
   name: DomainSchema,
-  requested: nullable(
-    DomainSchema,
-    'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
-  ),
+  requested: RequestedSchema,
   observed: exactObject({
     dns: nullable(UtcInstantSchema, 'When DNS was last observed.'),
     web: nullable(UtcInstantSchema, 'When the website was last observed.'),
@@ -87,16 +83,14 @@ export const domain: Endpoint = {
   async handle(call) {
     const names = requestedNames(call)
     const moment = readMoment(call.parameters, 'at', 'end', call.caller.now)
-    for (const { name, requested } of names) {
-      const found = await (moment === null
-        ? readPresent(call, name, requested)
-        : readDomainAsOf(call.facts, name, requested, moment))
-      if (found !== null) return found
-    }
-    const { name } = names[0]!
-    call.onUnknownName(name)
     const time = moment === null ? '' : ` at or before ${formatInstant(moment)}Z`
-    throw new ApiError('no_data', { msg: `Nothing is on record for ${name}${time}.` })
+    return firstAnswer(
+      call,
+      names,
+      ({ name, requested }) =>
+        moment === null ? readPresent(call, name, requested) : readDomainAsOf(call.facts, name, requested, moment),
+      (name) => `Nothing is on record for ${name}${time}.`,
+    )
   },
 }
 

@@ -6,20 +6,19 @@ import type { DomainName } from '../../../values/domain-name.ts'
 import { ApiError } from '../../http/errors.ts'
 import { readLimitParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
 import {
   DEFAULT_PAGE_ROWS,
   DomainSchema,
   exactObject,
-  nullable,
   PageMetaSchemas,
   PageParameterSchemas,
   Type,
   UtcInstantSchema,
 } from '../schema.ts'
 import { instantJson, momentParameter, readTime, TimeMetaSchemas, timeJson, timeQuestion } from './moment.ts'
-import { requestedNames } from './requested-name.ts'
+import { RequestedSchema, requestedNames } from './requested-name.ts'
 
 export const redirecthistory: Endpoint = {
   name: 'redirecthistory',
@@ -39,10 +38,7 @@ export const redirecthistory: Endpoint = {
   response: exactObject({
     meta: exactObject({
       query: DomainSchema,
-      requested: nullable(
-        DomainSchema,
-        'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
-      ),
+      requested: RequestedSchema,
       ...TimeMetaSchemas,
       ...PageMetaSchemas,
     }),
@@ -78,8 +74,7 @@ export const redirecthistory: Endpoint = {
     const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
     const asked = `${names[0]!.name} ${Object.values(time).join(' ')}`
     const scope: CursorScope = { endpoint: 'redirecthistory', query: asked, type: '' }
-    const next = readNextParameter(call)
-    const after = next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+    const after = readIndexPosition(call, scope)
     await requireCompleteIndex(inverse)
     const isKnown =
       names.length === 1 ||
@@ -91,7 +86,7 @@ export const redirecthistory: Endpoint = {
       throw new ApiError('no_data', {
         msg: `No redirect to ${name} is on record${Object.values(time).some((each) => each !== null) ? ' for this time' : ''}.`,
       })
-    const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
+    const cursor = nextCursor(call, scope, indexPositionText(position))
     const rows = spans.map(
       ({ name, host, first, last }) =>
         `{"target":"${name}","redirect_host":"${host}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,

@@ -2,8 +2,10 @@
 
 import type { DomainName } from '../../../values/domain-name.ts'
 import { hostAlternative, hostOfUrl } from '../../../values/host-alternative.ts'
+import { ApiError } from '../../http/errors.ts'
 import { readNameParameter, readQueryParameter } from '../../http/parameters.ts'
-import type { EndpointCall } from '../endpoint.ts'
+import type { EndpointCall, EndpointResult } from '../endpoint.ts'
+import { DomainSchema, nullable } from '../schema.ts'
 
 /**
  * `name`: what the response is about. `requested`: the host that was asked for, if nothing is on record for it and `name` is
@@ -18,4 +20,28 @@ export function requestedNames({ parameters }: Pick<EndpointCall, 'parameters'>)
   const host = hostOfUrl(text) ?? readNameParameter(parameters)
   const itself = { name: host, requested: null }
   return alternative ? [itself, { name: alternative.domain, requested: host }] : [itself]
+}
+
+export const RequestedSchema = nullable(
+  DomainSchema,
+  'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
+)
+
+/**
+ * The response about the first of `names` that has one. Throws `no_data` with the message for the first name if
+ * none has.
+ */
+export async function firstAnswer(
+  call: EndpointCall,
+  names: readonly RequestedName[],
+  read: (name: RequestedName) => Promise<EndpointResult | null>,
+  missing: (name: DomainName) => string,
+): Promise<EndpointResult> {
+  for (const each of names) {
+    const found = await read(each)
+    if (found !== null) return found
+  }
+  const { name } = names[0]!
+  call.onUnknownName(name)
+  throw new ApiError('no_data', { msg: missing(name) })
 }

@@ -3,22 +3,22 @@
  * call of the web page; programs ask the DNSDB API.
  */
 
+import { readSpanPage, type SpanSource } from '../../../export/span-page.ts'
 import type { HostType, InverseQuery, InverseSpan } from '../../../store/port/inverse.ts'
-import { yieldToEventLoop } from '../../../store/shared/event-loop.ts'
 import { parseHostName } from '../../../values/records/host-name.ts'
 import { formatInstant } from '../../../values/time.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
 import { DEFAULT_PAGE_ROWS, exactObject, nullable, PageMetaSchemas, PageParameterSchemas, Type } from '../schema.ts'
 import { AddressTimesSchema } from './address-times.ts'
 
 /** The records by which a domain uses a host. An SOA repeats a name server. */
 const USES = ['NS', 'MX', 'CNAME'] as const satisfies readonly HostType[]
-const SPANS_PER_READ = 1_000
-const MAX_READS = 60
+/** The present and the past. */
+const ALWAYS = { from: null, to: null }
 
 const { target, first_seen, last_seen } = (
   AddressTimesSchema.properties.result as unknown as { items: typeof AddressTimesSchema }
@@ -54,21 +54,16 @@ export const uses: Endpoint = {
     const maxLimit = caller.limits.pageRows
     const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
     const scope: CursorScope = { endpoint: 'uses', query: JSON.stringify(query), type: '' }
-    const next = readNextParameter(call)
-    let position: Uint8Array | null =
-      next === null ? null : Buffer.from(readCursorPosition(call, next, scope).position, 'base64url')
+    const after = readIndexPosition(call, scope)
     await requireCompleteIndex(inverse)
-    const spans: InverseSpan[] = []
-    for (let reads = 0; reads < MAX_READS && spans.length < limit; reads++) {
-      const page = await inverse.spans(query, {}, position, Math.min(SPANS_PER_READ, limit - spans.length))
-      spans.push(...page.spans)
-      position = page.position
-      if (position === null) break
-      await yieldToEventLoop()
+    const source: SpanSource<InverseSpan> = {
+      read: (...page) => inverse.spans(query, ...page),
+      wasNewest: async () => true, // asked at a moment only
     }
-    if (spans.length === 0 && position === null && next === null)
+    const { spans, position } = await readSpanPage(source, ALWAYS, after, limit)
+    if (spans.length === 0 && position === null && after === null)
       throw new ApiError('no_data', { msg: 'No domain is on record that uses this.' })
-    const cursor = nextCursor(call, scope, position && Buffer.from(position).toString('base64url'))
+    const cursor = nextCursor(call, scope, indexPositionText(position))
     const rows = spans.map(({ name, data, first, last }) => {
       const times = `"first_seen":"${formatInstant(first)}Z","last_seen":"${formatInstant(last)}Z"`
       return `{"target":"${name}","type":"${data.type}","priority":${data.type === 'MX' ? data.priority : null},${times}}`

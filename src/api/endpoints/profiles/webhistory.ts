@@ -1,7 +1,6 @@
 /** GET /domain/NAME/web: the states of a website over time. */
 
 import { formatInstant } from '../../../values/time.ts'
-import { ApiError } from '../../http/errors.ts'
 import { readLimitParameter } from '../../http/parameters.ts'
 import { authorizeHistory, maxStatesOf } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
@@ -10,14 +9,13 @@ import {
   DomainSchema,
   exactObject,
   limitParameter,
-  nullable,
   PageMetaSchemas,
   PageParameterSchemas,
   planLimitsText,
   Type,
   UtcInstantSchema,
 } from '../schema.ts'
-import { type RequestedName, requestedNames } from './requested-name.ts'
+import { firstAnswer, type RequestedName, RequestedSchema, requestedNames } from './requested-name.ts'
 import { VerdictSchemas, verdictJson } from './web-state.ts'
 
 const DEFAULT_STATES = 10
@@ -38,10 +36,7 @@ export const webhistory: Endpoint = {
   response: exactObject({
     meta: exactObject({
       query: DomainSchema,
-      requested: nullable(
-        DomainSchema,
-        'The host that was requested, if nothing is on record for it and the response is about its registrable domain.',
-      ),
+      requested: RequestedSchema,
       total: Type.Integer({ minimum: 1, maximum: 1001, description: 'The number of states; 1,001: more than 1,000.' }),
       ...PageMetaSchemas,
     }),
@@ -59,16 +54,13 @@ export const webhistory: Endpoint = {
     'origin_refused',
   ],
   authorize: authorizeHistory,
-  async handle(call) {
-    const names = requestedNames(call)
-    for (const each of names) {
-      const found = await readStates(call, each)
-      if (found !== null) return found
-    }
-    const { name } = names[0]!
-    call.onUnknownName(name)
-    throw new ApiError('no_data', { msg: `No website of ${name} is on record.` })
-  },
+  handle: (call) =>
+    firstAnswer(
+      call,
+      requestedNames(call),
+      (each) => readStates(call, each),
+      (name) => `No website of ${name} is on record.`,
+    ),
 }
 
 /** Null if no state is on record. */
