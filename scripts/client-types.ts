@@ -19,6 +19,7 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   DomainAsOfResponse: ['/domain/{name}', 1],
   WebhistoryResponse: ['/domain/{name}/web'],
   CertificatehistoryResponse: ['/domain/{name}/certificates'],
+  NamedcertificatesResponse: ['/domain/{name}/named-certificates'],
   CertificateResponse: ['/certificate/{sha256}'],
   RedirecthistoryResponse: ['/domain/{name}/redirects'],
   IpResponse: ['/ip/{address}', 0],

@@ -735,20 +735,6 @@ export type CertificatehistoryResponse = {
     query: string
     /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
     requested: string | null
-    named_in: {
-      /** The SHA-256 of its bytes in hex. */
-      sha256: string
-      /** The name in the certificate. */
-      name: string
-      /** A domain name: lower-case A-labels without a trailing dot. */
-      target: string
-      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
-      first_seen: string
-      /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
-      last_seen: string
-    }[]
-    /** Whether `named_in` lacks further rows. */
-    named_in_more: boolean
     /** The limit that was applied. */
     limit: number
     /** The highest limit of the plan. */
@@ -780,6 +766,39 @@ export type CertificatehistoryResponse = {
   }[]
 }
 
+export type NamedcertificatesResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** The host that was requested, if nothing is on record for it and the response is about its registrable domain. */
+    requested: string | null
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** The name in the certificate. */
+    name: string
+    /** The SHA-256 of its bytes in hex. */
+    sha256: string
+    /** Its issuer as RFC 4514 writes it. */
+    issuer: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    not_before: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    not_after: string
+    /** The type of its key, such as `rsa-2048` or `ec-p256`. */
+    key: string
+  }[]
+}
+
 export type CertificateResponse = {
   meta: {
     /** The SHA-256 of its bytes in hex. */
@@ -797,6 +816,8 @@ export type CertificateResponse = {
       names: string[]
       /** The type of its key, such as `rsa-2048` or `ec-p256`. */
       key: string
+      /** When a certificate log added it; null if no log was read that has it. */
+      logged: string | null
     }
     /** The limit that was applied. */
     limit: number

@@ -11,6 +11,7 @@ import type {
   FilesResponse,
   IpResponse,
   LookupResponse,
+  NamedcertificatesResponse,
   QuotaResponse,
   RedirecthistoryResponse,
   RedirectParameters,
@@ -53,6 +54,8 @@ type Options<Parameters, Key extends string> = CallOptions & {
 }
 export type WebState = WebhistoryResponse['result'][number]
 export type DomainCertificate = CertificatehistoryResponse['result'][number]
+/** A certificate that names a domain. */
+export type NamingCertificate = NamedcertificatesResponse['result'][number]
 export type CertificateRow = CertificateResponse['result'][number]
 export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
@@ -180,7 +183,7 @@ export class DomaindexClient {
     )
   }
 
-  /** A page of the certificates that a domain presented, newest first, and those of others for its name. */
+  /** A page of the certificates that a domain presented, newest first. */
   certificatehistory(name: string, { signal, ...page }: PageOptions = {}): Promise<CertificatehistoryResponse> {
     return this.#transport.get(`domain/${encodeURIComponent(name)}/certificates${searchOf(page)}`, signal)
   }
@@ -189,6 +192,19 @@ export class DomaindexClient {
   certificatehistoryRows(name: string, { next, ...options }: PageOptions = {}): Rows<DomainCertificate> {
     return new Rows(
       async (cursor) => rowsIn(await this.certificatehistory(name, { ...options, next: cursor })),
+      next ?? null,
+    )
+  }
+
+  /** A page of the certificates that have a domain, its wildcard or a name below it among their names. */
+  namedcertificates(name: string, { signal, ...page }: PageOptions = {}): Promise<NamedcertificatesResponse> {
+    return this.#transport.get(`domain/${encodeURIComponent(name)}/named-certificates${searchOf(page)}`, signal)
+  }
+
+  /** All certificates that name a domain. `limit`: rows per page. */
+  namedcertificatesRows(name: string, { next, ...options }: PageOptions = {}): Rows<NamingCertificate> {
+    return new Rows(
+      async (cursor) => rowsIn(await this.namedcertificates(name, { ...options, next: cursor })),
       next ?? null,
     )
   }

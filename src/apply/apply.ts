@@ -3,7 +3,7 @@
 import type { DnsStatus, SocialAccount, WebPart } from '../observe/observation.ts'
 import { termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
-import { encodeCertificate } from '../values/certificate/certificate.ts'
+import { encodePresented, presentedFingerprint } from '../values/certificate/presented.ts'
 import { compareAddresses } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -103,9 +103,11 @@ function applyPresented(draft: ObservationDraft, prepared: PreparedObservation):
   if (!hasCertificate(prepared) || at <= clock) return false
   draft.clocks[CLOCK_INDEX.certificate] = at
   if (webFingerprint === draft.webFingerprint) return true
-  const after = encodeCertificate((parsePreparedWeb(prepared.web!) as WebPart).certificate ?? null)
+  const presented = (parsePreparedWeb(prepared.web!) as WebPart).certificate ?? null
   const known = draft.current.states.certificate
-  if ((known?.records ?? '[]') === after) return true
+  if (presentedFingerprint(known?.records ?? '[]') === (presented?.sha256 ?? null)) return true
+  const after = encodePresented(presented)
+  if (presented !== null) draft.certificates.push(presented)
   const certificate = { first_seen: at, count: countAfterState(known), records: after }
   draft.current = { ...draft.current, states: { ...draft.current.states, certificate } }
   const before = known?.records

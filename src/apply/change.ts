@@ -2,6 +2,7 @@
 
 import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
+import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { RecordType } from '../values/records/dns-record.ts'
@@ -41,6 +42,8 @@ export type FactChanges = {
   redirectAfter: DomainName | null
   /** The terms of the start page. Undefined: unchanged. Null: remove them. */
   terms: PageTerms | null | undefined
+  /** The certificates of new states, one for each state. */
+  certificates: readonly Certificate[]
   /** What the inverse index learns. */
   inverse: InverseChanges
 }

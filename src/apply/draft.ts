@@ -2,6 +2,7 @@
 
 import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
+import type { Certificate } from '../values/certificate/certificate.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -22,6 +23,7 @@ export type ObservationDraft = {
   firstSeen: { address: IpAddress; since: Instant }[]
   terms: PageTerms | null | undefined
   setChanges: SetChange[]
+  certificates: Certificate[]
   touched: boolean
   /** When the name is due, after the observations applied so far. */
   plan: ProbePlan
@@ -46,6 +48,7 @@ export function startDraft(
     firstSeen: [],
     terms: undefined,
     setChanges: [],
+    certificates: [],
     touched: false,
     plan: state,
     intervals,
@@ -71,6 +74,7 @@ export function changeOf(draft: ObservationDraft): Change | null {
       redirectBefore: before.web?.redirects_to ?? null,
       redirectAfter: current.web?.redirects_to ?? null,
       terms: draft.terms,
+      certificates: draft.certificates,
       inverse: { sets: draft.setChanges, isNewOwner: !hasRecords(before) && hasRecords(current) },
     },
   }

@@ -45,6 +45,7 @@ export function retargetChange(
       redirectBefore: web.redirects_to,
       redirectAfter: redirects_to,
       terms: hadText ? null : undefined,
+      certificates: [],
       inverse: { sets: change?.sets ?? [], isNewOwner: false },
     },
   }

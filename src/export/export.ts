@@ -7,7 +7,6 @@ import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observ
 import { writeObservation } from '../observe/observation-writer.ts'
 import type { NameListing } from '../store/port/listing.ts'
 import type { Store } from '../store/port/store.ts'
-import { decodeCertificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
@@ -133,9 +132,8 @@ function wasAbsentBefore(clocks: Clocks, { status, ip }: CurrentFacts): boolean 
   return status === 'ok' && ip !== null && clocks[CLOCK_INDEX.A] === 0 && clocks[CLOCK_INDEX.AAAA] === 0
 }
 
-function webPartOf({ facts, clocks }: NameHistory): WebPart {
+function webPartOf({ facts, clocks, certificate }: NameHistory): WebPart {
   const { social_networks: _derived, digest: _ofText, ...verdict } = facts.web!
   if (clocks[CLOCK_INDEX.certificate] !== clocks[CLOCK_INDEX.web]) return { ...verdict, text: null }
-  const { certificate } = facts.states
-  return { ...verdict, text: null, certificate: certificate ? decodeCertificate(certificate.records) : null }
+  return { ...verdict, text: null, certificate }
 }

@@ -4,6 +4,8 @@ import type { Interruption } from '../apply/change.ts'
 import type { Clocks, CurrentFacts } from '../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
 import type { Store } from '../store/port/store.ts'
+import type { Certificate } from '../values/certificate/certificate.ts'
+import { presentedFingerprint } from '../values/certificate/presented.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { decodeRecords } from '../values/records/stored-records.ts'
@@ -17,6 +19,8 @@ export type NameHistory = {
   name: DomainName
   clocks: Clocks
   facts: CurrentFacts
+  /** The newest one; null if none was presented or observed. */
+  certificate: Certificate | null
   timelines: Record<RecordType, Timeline>
 }
 
@@ -40,9 +44,11 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
     const before = await store.observations.crawlStates(open)
     const facts = await store.observations.currentFacts(open)
     const known = before.flatMap((state, index) => (state.forgotten ? [] : [{ state, facts: facts[index]! }]))
+    const certificates = await readCertificates(store, known)
     const read = await Promise.all(
-      known.map(async ({ state: { name, clocks }, facts }) => {
-        return { name, clocks, facts, timelines: await readTimelines(store, name, clocks, facts) }
+      known.map(async ({ state: { name, clocks }, facts }, index) => {
+        const certificate = certificates[index]!
+        return { name, clocks, facts, certificate, timelines: await readTimelines(store, name, clocks, facts) }
       }),
     )
     const after = await store.observations.crawlStates(known.map(({ state }) => state.name))
@@ -51,6 +57,17 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
     open = [...changed].map(({ state }) => state.name)
   }
   return { histories: names.flatMap((name) => found.get(name) ?? []), unread: open }
+}
+
+/** The newest certificates of names, in their order. */
+async function readCertificates(
+  { facts: reader }: HistoryStore,
+  known: readonly { facts: CurrentFacts }[],
+): Promise<(Certificate | null)[]> {
+  const sha256s = known.map(({ facts }) => presentedFingerprint(facts.states.certificate?.records ?? '[]'))
+  const present = sha256s.filter((sha256) => sha256 !== null)
+  const found = present.length === 0 ? [] : await reader.certificates(present)
+  return sha256s.map((sha256) => (sha256 === null ? null : (found[present.indexOf(sha256)]?.certificate ?? null)))
 }
 
 async function readTimelines(

@@ -18,6 +18,7 @@ const NOTHING_MOVED = {
   arrived: [],
   left: [],
   terms: undefined,
+  certificates: [],
   inverse: { sets: [], isNewOwner: false },
 }
 

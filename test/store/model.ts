@@ -17,6 +17,7 @@ import type {
   WebState,
 } from '../../src/store/port/store.ts'
 import { compareBytewise } from '../../src/values/bytewise-order.ts'
+import type { Certificate } from '../../src/values/certificate/certificate.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../src/values/ip-address.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
@@ -193,13 +194,11 @@ export class Model {
   }
 
   /** Every span of every certificate. */
-  certificateSpans(): (CertificateSpan & { names: readonly string[] })[] {
+  certificateSpans(): (CertificateSpan & { certificate: Certificate })[] {
     return this.#names().flatMap((name) =>
-      this.certificateHistory(name).flatMap(({ certificate, first_seen: first, last_seen: last }) => {
-        return certificate
-          ? [{ sha256: certificate.sha256, names: certificate.names, host: null, name, first, last }]
-          : []
-      }),
+      this.certificateHistory(name).flatMap(({ certificate, first_seen: first, last_seen: last }) =>
+        certificate ? [{ certificate, name, first, last }] : [],
+      ),
     )
   }
 

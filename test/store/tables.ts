@@ -11,6 +11,7 @@ export const FACT_TABLES = [
   'address_count',
   'redirect',
   'redirect_count',
+  'certificate',
   'pending_page',
   'inverse_run',
   'inverse_block',

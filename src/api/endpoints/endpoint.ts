@@ -14,7 +14,7 @@ import type { CursorKeys } from '../signing/cursor.ts'
 import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
- * `domain`, `ip`, `certificate` and those with `history`, except `dnshistory`, are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web
+ * `domain`, `ip`, those with `certificate` and those with `history`, except `dnshistory`, are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web
  * page.
  */
 export type EndpointName =
@@ -25,6 +25,7 @@ export type EndpointName =
   | 'redirecthistory'
   | 'certificate'
   | 'certificatehistory'
+  | 'namedcertificates'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'

@@ -8,6 +8,7 @@ import { certificate } from './profiles/certificate.ts'
 import { certificatehistory } from './profiles/certificatehistory.ts'
 import { domain } from './profiles/domain.ts'
 import { ip } from './profiles/ip.ts'
+import { namedcertificates } from './profiles/namedcertificates.ts'
 import { redirecthistory } from './profiles/redirecthistory.ts'
 import { webhistory } from './profiles/webhistory.ts'
 import { redirect } from './redirect.ts'
@@ -24,6 +25,7 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: webhistory, path: '/domain/:query/web' },
   { endpoint: redirecthistory, path: '/domain/:query/redirects' },
   { endpoint: certificatehistory, path: '/domain/:query/certificates' },
+  { endpoint: namedcertificates, path: '/domain/:query/named-certificates' },
   { endpoint: certificate, path: '/certificate/:query' },
   { endpoint: ip, path: '/ip/:query' },
   { endpoint: ip, path: '/ip/:query/:prefix' },

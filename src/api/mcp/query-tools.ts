@@ -8,6 +8,7 @@ import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
 import { KnownCharacteristicsSchema } from '../endpoints/lookup.ts'
 import { CertificateSchemas } from '../endpoints/profiles/certificate-fields.ts'
+import { NamingSchemas } from '../endpoints/profiles/namedcertificates.ts'
 import { VerdictSchemas } from '../endpoints/profiles/web-state.ts'
 import { enumString, type JsonSchema, Type } from '../endpoints/schema.ts'
 import { boundStates, cleanProperties } from './bounded-result.ts'
@@ -159,6 +160,18 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
   },
   {
+    name: 'certificates_naming',
+    title: 'Which certificates name it?',
+    description:
+      'The certificates that have a domain, its wildcard or a name below it among their names, whoever presented them, ' +
+      `each with that name, its issuer, validity and key. ${PAGING} ${COST}`,
+    input: Type.Object({ domain: Domain, limit: limitSchema(100, 500), next: Next }),
+    endpoint: 'namedcertificates',
+    limits: { fallback: 100, max: 500 },
+    properties: { domain: Type.String(), rows: Type.Array(Type.Object(NamingSchemas)) },
+    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+  },
+  {
     name: 'what_redirected_here',
     title: 'What redirected to it, and when?',
     description:
@@ -297,7 +310,7 @@ function networkOf(text: string, { at, from, to }: ToolArguments): string {
 }
 
 /** The endpoints with rows that read a host as its registrable domain themselves. */
-const HOST_ENDPOINTS = ['webhistory', 'redirecthistory', 'certificatehistory']
+const HOST_ENDPOINTS = ['webhistory', 'redirecthistory', 'certificatehistory', 'namedcertificates']
 
 type Parameters = Record<string, unknown>
 /** `note`: says that the response is about another name; null if it is not. */

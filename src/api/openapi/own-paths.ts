@@ -9,6 +9,7 @@ import { certificate } from '../endpoints/profiles/certificate.ts'
 import { certificatehistory } from '../endpoints/profiles/certificatehistory.ts'
 import { domain } from '../endpoints/profiles/domain.ts'
 import { ip } from '../endpoints/profiles/ip.ts'
+import { namedcertificates } from '../endpoints/profiles/namedcertificates.ts'
 import { redirecthistory } from '../endpoints/profiles/redirecthistory.ts'
 import { webhistory } from '../endpoints/profiles/webhistory.ts'
 import { redirect } from '../endpoints/redirect.ts'
@@ -174,6 +175,7 @@ export const OWN_PATHS = {
   '/domain/{name}/web': profilePathItem(webhistory, 'webhistory'),
   '/domain/{name}/redirects': profilePathItem(redirecthistory, 'redirecthistory'),
   '/domain/{name}/certificates': profilePathItem(certificatehistory, 'certificatehistory'),
+  '/domain/{name}/named-certificates': profilePathItem(namedcertificates, 'namedcertificates'),
   '/certificate/{sha256}': profilePathItem(certificate, 'certificate'),
   '/ip/{address}': profilePathItem(ip, 'ip'),
   '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),

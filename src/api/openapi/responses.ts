@@ -122,6 +122,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   redirecthistory: false,
   certificate: false,
   certificatehistory: true,
+  namedcertificates: false,
   ip: false,
   pdns: false,
   uses: false,

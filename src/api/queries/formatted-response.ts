@@ -9,6 +9,7 @@ import type { AnyRecord, RecordType } from '../../values/records/dns-record.ts'
 import { formatPresentation } from '../../values/records/presentation.ts'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { CERTIFICATE_FIELDS } from '../endpoints/profiles/certificate-fields.ts'
+import { NAMING_FIELDS } from '../endpoints/profiles/namedcertificates.ts'
 import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
@@ -118,6 +119,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   },
   redirecthistory: { rows: arrayElements, columns: ['target', 'redirect_host', 'first_seen', 'last_seen'] },
   certificate: { rows: arrayElements, columns: ['target', 'first_seen', 'last_seen'] },
+  namedcertificates: { rows: arrayElements, columns: NAMING_FIELDS },
   certificatehistory: { rows: arrayElements, columns: ['first_seen', 'last_seen', ...CERTIFICATE_FIELDS] },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },

@@ -189,6 +189,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   webhistory: { examples: ['webhistory example.com', 'webhistory example.com --all'], settings: QUERY_SETTING_KEYS },
   certificate: { examples: [`certificate ${'ab'.repeat(32)}`], settings: QUERY_SETTING_KEYS },
   certificatehistory: { examples: ['certificatehistory example.com'], settings: QUERY_SETTING_KEYS },
+  namedcertificates: { examples: ['namedcertificates example.com --all'], settings: QUERY_SETTING_KEYS },
   redirecthistory: {
     examples: ['redirecthistory example.com', 'redirecthistory example.com --from 2026-01-01 --to 2026-03-31'],
     settings: QUERY_SETTING_KEYS,

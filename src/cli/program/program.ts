@@ -93,6 +93,11 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
     async () => (await query.commands()).queryCommand('certificatehistory'),
   ],
   [
+    'namedcertificates',
+    'print the certificates that name a domain',
+    async () => (await query.commands()).queryCommand('namedcertificates'),
+  ],
+  [
     'certificate',
     'print which domains presented a certificate, and when',
     async () => (await query.commands()).queryCommand('certificate'),

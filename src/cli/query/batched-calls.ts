@@ -18,6 +18,7 @@ export type QueryCalls = Pick<
   | 'redirecthistory'
   | 'certificate'
   | 'certificatehistory'
+  | 'namedcertificates'
   | 'addressTimes'
 >
 
@@ -99,6 +100,7 @@ export class BatchedCalls implements QueryCalls, CallControl {
   certificate: QueryCalls['certificate'] = (sha256, options) => this.#client.certificate(sha256, options)
   certificatehistory: QueryCalls['certificatehistory'] = (name, options) =>
     this.#client.certificatehistory(name, options)
+  namedcertificates: QueryCalls['namedcertificates'] = (name, options) => this.#client.namedcertificates(name, options)
   addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {

@@ -14,6 +14,7 @@ import {
   askCertificateHistory,
   askHistory,
   askLookup,
+  askNamedCertificates,
   askObserved,
   askRecords,
   askRedirectHistory,
@@ -80,6 +81,8 @@ const CERTIFICATES_FIELDS = [
   ...['query', 'first_seen', 'last_seen', 'sha256', 'issuer', 'not_before', 'not_after', 'names', 'key'],
 ]
 const CERTIFICATES_COLUMNS = ['query', 'first_seen', 'last_seen', 'sha256']
+const NAMED_FIELDS = ['query', 'name', 'sha256', 'issuer', 'not_before', 'not_after', 'key']
+const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -166,6 +169,13 @@ const QUERY_COMMANDS = {
     ask: askCertificateHistory,
     isBatched: () => false,
     pages: 'states',
+  },
+  namedcertificates: {
+    argument: 'the domains',
+    shape: { fields: NAMED_FIELDS, columns: NAMED_FIELDS, tableColumns: NAMED_COLUMNS },
+    ask: askNamedCertificates,
+    isBatched: () => false,
+    pages: 'rows',
   },
   ip: {
     argument: 'the addresses and networks, such as 192.0.2.0/24',

@@ -48,6 +48,7 @@ const ASKS: Record<string, Ask> = {
   webhistory: (client, query, parameters) => client.webhistory(query, parameters),
   certificate: (client, query, parameters) => client.certificate(query, parameters),
   certificatehistory: (client, query, parameters) => client.certificatehistory(query, parameters),
+  namedcertificates: (client, query, parameters) => client.namedcertificates(query, parameters),
   redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0

@@ -133,24 +133,13 @@ export function askCertificate(client: QueryCalls, options: PageOptions): AskEnd
 /** Asks for the certificates that a domain presented. */
 export function askCertificateHistory(client: QueryCalls, options: PageOptions): AskEndpoint {
   return (query, signal) =>
-    followPages(
-      async (page) => {
-        const response = await client.certificatehistory(query, page)
-        const note = namedInNote(response)
-        return { ...profileRows(response), ...(note !== undefined && { note }) }
-      },
-      options,
-      signal,
-    )
+    followPages(async (page) => profileRows(await client.certificatehistory(query, page)), options, signal)
 }
 
-/** Says that a domain that presented no certificate is named in some; undefined if it is not. */
-function namedInNote({ meta, result }: Awaited<ReturnType<QueryCalls['certificatehistory']>>): string | undefined {
-  const { query, named_in: found, named_in_more: more } = meta
-  const [first] = found
-  if (result.length > 0 || first === undefined) return undefined
-  const count = more ? `${found.length} or more` : found.length
-  return `${query} presented no certificate, but is named in ${count} of others: see domaindex certificate ${first.sha256}`
+/** Asks for the certificates that name a domain. */
+export function askNamedCertificates(client: QueryCalls, options: PageOptions): AskEndpoint {
+  return (query, signal) =>
+    followPages(async (page) => profileRows(await client.namedcertificates(query, page)), options, signal)
 }
 
 /** Asks for the domains that redirected to a domain, and when. */

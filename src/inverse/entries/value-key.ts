@@ -8,7 +8,8 @@
  */
 
 import { hash } from 'node:crypto'
-import { certificateOfValues } from '../../values/certificate/certificate.ts'
+import type { Certificate } from '../../values/certificate/certificate.ts'
+import { fingerprintOfValue } from '../../values/certificate/presented.ts'
 import { type IpAddress, packAddress, unpackAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { parseHostName } from '../../values/records/host-name.ts'
@@ -17,8 +18,9 @@ import type { FurtherStateType } from '../../values/state-type.ts'
 import { finalHostOf, verdictOfValues } from '../../values/web-verdict.ts'
 
 /**
- * The first byte of a key. Those of addresses are the first bytes of `packAddress`. `knownHost` and the owners are sets of names without times: hosts in the order of their
- * labels, and names that have DNS records, in both orders. Never change a value: stores contain it.
+ * The first byte of a key. Those of addresses are the first bytes of `packAddress`. `knownHost`, the owners and
+ * `namedHost` are sets without times: hosts in the order of their labels, names that have DNS records, in both orders,
+ * and names of certificates. Never change a value: stores contain it. Schemas 12 of SQLite and 14 of PostgreSQL used 'n'.
  */
 export const KEY_KIND = {
   ipv4: '\x04',
@@ -27,7 +29,7 @@ export const KEY_KIND = {
   text: 't',
   redirect: 'r',
   certificate: 'c',
-  certificateName: 'n',
+  namedHost: 'm',
   knownHost: 'k',
   ownerBelow: 'o',
   ownerStarting: 's',
@@ -74,15 +76,10 @@ export function valueKeysOfRecord(type: RecordType, values: unknown): string[] {
 
 /**
  * The value keys of one stored value of another type: of a web verdict the host of another domain to which it
- * redirects, of a certificate its fingerprint, and each of its names with the fingerprint.
+ * redirects, of a certificate its fingerprint.
  */
 export function valueKeysOfValues(type: FurtherStateType, values: unknown): string[] {
-  if (type === 'certificate') {
-    const { sha256, names } = certificateOfValues(values)
-    const key = certificateKey(sha256)
-    const digest = key.slice(1)
-    return [key, ...names.map((name) => certificateNamePrefix(name) + DATA_END + digest)]
-  }
+  if (type === 'certificate') return [certificateKey(fingerprintOfValue(values))]
   const host = finalHostOf(verdictOfValues(values))
   return host === null ? [] : [redirectPrefix(host) + DATA_END]
 }
@@ -92,9 +89,25 @@ export function certificateKey(sha256: string): string {
   return KEY_KIND.certificate + Buffer.from(sha256, 'hex').toString('latin1')
 }
 
-/** What the keys of certificates for a name, its wildcard or names below it begin with. */
-export function certificateNamePrefix(name: string): string {
-  return KEY_KIND.certificateName + reversedLabels(name)
+/** The keys of the names of a certificate. */
+export function namedHostKeys({ sha256, names }: Pick<Certificate, 'sha256' | 'names'>): string[] {
+  const digest = certificateKey(sha256).slice(1)
+  return names.map((name) => namedHostPrefix(name) + DATA_END + digest)
+}
+
+/** What the keys of a name in certificates begin with, also of its wildcard and of names below it. */
+export function namedHostPrefix(name: string): string {
+  return KEY_KIND.namedHost + reversedLabels(name)
+}
+
+/** The name and the certificate of a key of `namedHostKeys`. */
+export function parseNamedHostKey(key: string): { host: string; sha256: string } {
+  const end = key.indexOf(DATA_END)
+  return { host: hostOfReversedLabels(key.slice(1, end)), sha256: hexOfDigest(key.slice(end + 1)) }
+}
+
+function hexOfDigest(digest: string): string {
+  return latin1Bytes(digest).toString('hex')
 }
 
 /** What the keys of redirects to a host, or to hosts below it, begin with. */
@@ -181,7 +194,7 @@ export type ParsedKey =
   | { kind: 'host'; host: string; type: RecordType; detail: string }
   | { kind: 'text' }
   | { kind: 'redirect'; host: string }
-  | { kind: 'certificate'; sha256: string; host: string | null }
+  | { kind: 'certificate'; sha256: string }
 
 /** Splits the key of an entry into its value key and the name that follows. Null for the key of a set of names. */
 export function parseEntryKey(key: string): { value: ParsedKey; name: string } | null {
@@ -194,7 +207,8 @@ export function parseEntryKey(key: string): { value: ParsedKey; name: string } |
     const end = 2 + (key[1] === DIGEST_LENGTH ? 32 : key.charCodeAt(1))
     return { value: { kind: 'text' }, name: key.slice(end) }
   }
-  if (kind === KEY_KIND.certificate || kind === KEY_KIND.certificateName) return parseCertificateKey(key)
+  if (kind === KEY_KIND.certificate)
+    return { value: { kind: 'certificate', sha256: hexOfDigest(key.slice(1, 33)) }, name: key.slice(33) }
   if (kind !== KEY_KIND.host && kind !== KEY_KIND.redirect) return null
   const end = key.indexOf(DATA_END)
   const host = hostOfReversedLabels(key.slice(1, end))
@@ -202,13 +216,4 @@ export function parseEntryKey(key: string): { value: ParsedKey; name: string } |
   const type = TYPE_OF_CODE.get(key[end + 1]!)!
   const nameAt = end + 2 + (type === 'MX' ? 2 : type === 'SOA' ? 1 : 0)
   return { value: { kind: 'host', host, type, detail: key.slice(end + 2, nameAt) }, name: key.slice(nameAt) }
-}
-
-/** `host`: the name of the certificate by which the key sorts, null for that of its fingerprint. */
-function parseCertificateKey(key: string): { value: ParsedKey; name: string } {
-  const isOfName = key[0] === KEY_KIND.certificateName
-  const at = isOfName ? key.indexOf(DATA_END) + 1 : 1
-  const host = isOfName ? hostOfReversedLabels(key.slice(1, at - 1)) : null
-  const sha256 = latin1Bytes(key.slice(at, at + 32)).toString('hex')
-  return { value: { kind: 'certificate', sha256, host }, name: key.slice(at + 32) }
 }

@@ -1,15 +1,12 @@
 /**
- * Checks the inverse index: its blocks, the owners of its entries, and that it has every entry of a name. A check is a
- * generator that asks for rows, and an engine answers it from one snapshot.
+ * Checks the inverse index: its blocks, the owners of its entries, and that it has every entry of a name.
  */
 
-import { EntryCursor, keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
-import { compareKeys } from '../../inverse/entries/merge.ts'
+import { EntryCursor, positionOf } from '../../inverse/entries/block.ts'
 import { valueKeysOfSet } from '../../inverse/entries/record-events.ts'
 import {
   hostOfValueKey,
   KEY_KIND,
-  latin1Bytes,
   nameOfSetKey,
   nameSetKey,
   namesHost,
@@ -20,35 +17,19 @@ import { addressFamily } from '../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { CheckFault } from '../port/store.ts'
-import { type CheckSlice, checkSlice, type DatabaseBoolean, problemReporter } from '../shared/check/slice.ts'
+import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
 import { newestRecords } from '../shared/columns.ts'
-import { entriesOfName, type StoredHistory } from './name-events.ts'
-import { POSITION_TAIL_BYTES } from './portion.ts'
-
-/** A block with the state of its run; null if the run does not exist. */
-export type CheckedBlock = {
-  run: number
-  last: Uint8Array
-  entries: Uint8Array
-  state: string | null
-  isIntact: DatabaseBoolean
-}
-/** The name of an entry, and its stored states. */
-export type CheckedOwner = { name: DomainName; states: string }
-export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
-
-/**
- * What a check needs next.
- * - `owners`: the names of these that have facts.
- * - `histories`: those of names that have facts.
- * - `blocks`: of each published run the first block that ends at one of the positions or later, each once. The positions
- *   ascend.
- */
-export type InverseCheckRequest =
-  | { needs: 'owners' | 'histories'; names: readonly DomainName[] }
-  | { needs: 'blocks'; positions: readonly Buffer[] }
-export type InverseCheckAnswer = CheckedOwner[] | StoredHistory[] | FoundBlock[]
-export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, InverseCheckAnswer>
+import { unknownNamedHosts } from './check-certificates.ts'
+import {
+  type CheckedBlock,
+  type CheckedCertificate,
+  type CheckedOwner,
+  type FoundBlock,
+  findEntries,
+  type InverseCheck,
+  latin1,
+} from './check-entries.ts'
+import { entriesOfName, presentedBy, type StoredHistory } from './name-events.ts'
 
 /** The states of a run (migration `inverse`). */
 const RUN_STATES = ['building', 'published', 'replaced']
@@ -63,6 +44,8 @@ const BYTES_PER_BLOCK = 900
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
 
+/** A name of a certificate. */
+type NamedEntry = { key: string; block: CheckedBlock }
 type OwnedEntry = { key: string; name: DomainName; type: StateType | null; valueKey: string; block: CheckedBlock }
 
 /** The number of blocks of a slice. */
@@ -109,6 +92,7 @@ export function* checkBlocks(
 ): InverseCheck<CheckSlice> {
   const faults: CheckFault[] = []
   const entries: OwnedEntry[] = []
+  const named: NamedEntry[] = []
   const isChecked = blocks[0] !== undefined && blockPlace(bound, blocks[0]) === after
   for (let index = isChecked ? 1 : 0; index < blocks.length; index++) {
     const block = blocks[index]!
@@ -117,13 +101,16 @@ export function* checkBlocks(
     if (!block.isIntact) report('does not match its checksum')
     if (block.state === null) report('belongs to no run')
     try {
-      const problem = readBlock(block, before?.run === block.run ? before.last : null, entries)
+      const problem = readBlock(block, before?.run === block.run ? before.last : null, entries, named)
       if (problem !== null) report(problem)
     } catch (error) {
       report(`cannot be read: ${(error as Error).message}`)
     }
   }
   yield* checkOwners(entries, faults)
+  const unknown = yield* unknownNamedHosts(named.map(({ key }) => key))
+  for (const { key, block } of named)
+    if (unknown.has(key)) blockReporter(faults, block)('has an entry of a certificate that does not have the name')
   const checked = blocks.length - (isChecked ? 1 : 0)
   const last = blocks.at(-1)
   return checkSlice(faults, checked, last && blockPlace(bound, last))
@@ -138,10 +125,15 @@ function blockReporter(faults: CheckFault[], { run, last }: FoundBlock) {
 }
 
 /**
- * Adds the entries of a block that belong to a name. `before`: the position of the block before in the same run. Returns
+ * Adds the entries of a block that belong to a name, or to a certificate. `before`: the position of the block before in the same run. Returns
  * what is wrong with the block, null if nothing is. Throws RangeError if it is damaged.
  */
-function readBlock(block: CheckedBlock, before: Uint8Array | null, entries: OwnedEntry[]): string | null {
+function readBlock(
+  block: CheckedBlock,
+  before: Uint8Array | null,
+  entries: OwnedEntry[],
+  named: NamedEntry[],
+): string | null {
   const cursor = new EntryCursor([block.entries])
   let reached = before === null ? null : latin1(before)
   let problem: string | null = null
@@ -156,6 +148,7 @@ function readBlock(block: CheckedBlock, before: Uint8Array | null, entries: Owne
     }
     const entry = key === lastKey ? null : ownedEntry(key, cursor.eventCount, block)
     lastKey = key
+    if (key !== null && key[0] === KEY_KIND.namedHost) named.push({ key, block })
     if (typeof entry === 'string') problem ??= entry
     else if (entry !== null) entries.push(entry)
   }
@@ -167,7 +160,8 @@ function readBlock(block: CheckedBlock, before: Uint8Array | null, entries: Owne
 function ownedEntry(key: string, eventCount: number, block: CheckedBlock): OwnedEntry | string | null {
   const isOwner = key[0] === KEY_KIND.ownerBelow || key[0] === KEY_KIND.ownerStarting
   const parsed = isOwner ? null : parseEntryKey(key)
-  if (parsed === null && !isOwner && key[0] !== KEY_KIND.knownHost) return 'has an entry of an unknown kind'
+  const isSet = isOwner || key[0] === KEY_KIND.knownHost || key[0] === KEY_KIND.namedHost
+  if (parsed === null && !isSet) return 'has an entry of an unknown kind'
   if ((parsed === null) !== (eventCount === 0)) return 'has an entry with a wrong number of events'
   if (parsed === null && !isOwner) return null
   const name = (parsed === null ? nameOfSetKey(key) : parsed.name) as DomainName
@@ -232,6 +226,7 @@ function readableEntries(history: StoredHistory): ReturnType<typeof entriesOfNam
 /** The published runs have every entry of each name, with exactly its events, and its hosts. */
 export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<CheckFault[]> {
   const expected: [DomainName, Map<string, number[] | null>][] = []
+  const presented = new Map<DomainName, string[]>()
   const keys = new Set<string>()
   for (const history of histories) {
     const entries = readableEntries(history)
@@ -239,18 +234,32 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
     for (const host of new Set([...entries.keys()].filter(namesHost).map(hostOfValueKey)))
       entries.set(nameSetKey('knownHost', host), null)
     expected.push([history.name, entries])
+    presented.set(history.name, presentedBy(history))
     for (const key of entries.keys()) keys.add(key)
   }
   const found = yield* findEntries([...keys].sort())
+  const lost = yield* lostCertificates(presented)
   const faults: CheckFault[] = []
   for (const [name, entries] of expected) {
     const missing = [...entries].filter(([key]) => !found.has(key))
     const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events ?? []))
     const report = problemReporter(faults, 'inverse_block', name)
     if (missing.length > 0) report(`has no entry of ${valueText(missing[0]![0])}${others(missing.length)}`)
+    const [unknown] = presented.get(name)!.filter((sha256) => lost.has(sha256))
+    if (unknown !== undefined)
+      problemReporter(faults, 'facts', name)(`refers to the certificate ${unknown}, which does not exist`)
     if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
   }
   return faults
+}
+
+/** The certificates of names that do not exist. */
+function* lostCertificates(presented: ReadonlyMap<DomainName, string[]>): InverseCheck<Set<string>> {
+  const sha256s = [...new Set([...presented.values()].flat())]
+  if (sha256s.length === 0) return new Set()
+  const rows = (yield { needs: 'certificates', sha256s }) as CheckedCertificate[]
+  const known = new Set(rows.map(({ sha256 }) => sha256))
+  return new Set(sha256s.filter((sha256) => !known.has(sha256)))
 }
 
 function others(count: number): string {
@@ -259,62 +268,6 @@ function others(count: number): string {
 
 function differs(found: ReadonlySet<number>, events: readonly number[]): boolean {
   return found.size !== events.length || events.some((event) => !found.has(event))
-}
-
-/** The events of those of the keys that the published runs have. `keys` ascend. */
-function* findEntries(keys: readonly string[]): InverseCheck<Map<string, Set<number>>> {
-  const found = new Map<string, Set<number>>()
-  const wanted = keys.map(latin1Bytes)
-  const isWanted = new Set(keys)
-  let positions = wanted
-  while (positions.length > 0) {
-    const blocks = (yield { needs: 'blocks', positions }) as FoundBlock[]
-    blocks.sort((a, b) => a.run - b.run || Buffer.compare(a.last, b.last))
-    const next = new Set<string>()
-    let at = 0
-    for (const [index, block] of blocks.entries()) {
-      if (block.run !== blocks[index - 1]?.run) at = 0
-      while (at < wanted.length && isBehind(block, wanted[at]!, blocks[index - 1])) at++
-      addFound(block, { keys, wanted, at }, found)
-      const position = latin1(block.last)
-      // the entry may continue in the next block
-      if (isWanted.has(keyOfPosition(position))) next.add(`${position}\x00`)
-    }
-    positions = [...next].sort().map(latin1Bytes)
-  }
-  return found
-}
-
-/** Whether a key ends in the block before, at the latest. It may continue if it is the last one of that block. */
-function isBehind({ run }: FoundBlock, key: Buffer, before: FoundBlock | undefined): boolean {
-  if (before?.run !== run) return false
-  const lastKey = before.last.subarray(0, before.last.length - POSITION_TAIL_BYTES)
-  return Buffer.compare(key, lastKey) < 0
-}
-
-/** Adds the wanted entries of a block, from the wanted key `at`. Skips the rest of a damaged block. */
-function addFound(
-  { entries, last }: FoundBlock,
-  { keys, wanted, at: from }: { keys: readonly string[]; wanted: readonly Buffer[]; at: number },
-  found: Map<string, Set<number>>,
-): void {
-  const cursor = new EntryCursor([entries])
-  let at = from
-  try {
-    while (at < wanted.length && Buffer.compare(wanted[at]!, last) < 0 && cursor.next()) {
-      let order = 1
-      for (; at < wanted.length; at++) {
-        order = compareKeys(wanted[at]!, wanted[at]!.length, cursor.key, cursor.keyLength)
-        if (order >= 0) break
-      }
-      if (order !== 0) continue
-      const events = found.get(keys[at]!) ?? new Set<number>()
-      for (let index = 0; index < cursor.eventCount; index++) events.add(cursor.events[index]!)
-      found.set(keys[at]!, events)
-    }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-  }
 }
 
 /** What a key says, for a message. */
@@ -326,8 +279,4 @@ function valueText(key: string): string {
   if (value.kind === 'redirect') return `redirect to ${value.host}`
   if (value.kind === 'certificate') return `certificate ${value.sha256}`
   return value.kind === 'host' ? `${value.type} ${value.host}` : `${typeOf(value)} ${value.address}`
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

@@ -4,6 +4,7 @@ import type { InverseChanges } from '../../apply/change.ts'
 import { STATE_TYPES, stateTypeOfNumber } from '../../apply/stored-numbers.ts'
 import { changesOfTimeline, eventsOfChange, type SetChange } from '../../inverse/entries/record-events.ts'
 import { nameSetKey } from '../../inverse/entries/value-key.ts'
+import { hasDetails, presentedFingerprint } from '../../values/certificate/presented.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import type { StateType } from '../../values/state-type.ts'
@@ -57,6 +58,13 @@ export function changesOfName({ states, superseded, interruptions }: StoredHisto
     sets.push(...changesOfTimeline(type, timeline, interruptions.filter(isOfType)))
   }
   return { sets, isNewOwner: RECORD_TYPES.some((type) => states[type]) }
+}
+
+/** The fingerprint of the certificate of each state that refers to one. */
+export function presentedBy({ states, superseded }: StoredHistory): string[] {
+  const older = superseded.filter(({ type }) => stateTypeOfNumber(type) === 'certificate')
+  const texts = [...older, ...(states.certificate ? [states.certificate] : [])].map(({ records }) => records)
+  return texts.flatMap((text) => (hasDetails(text) ? [] : (presentedFingerprint(text) ?? [])))
 }
 
 /** The keys of all entries of a name with their events, by key; null for the key of a set of names. */

@@ -3,7 +3,8 @@
 import type { InverseChanges } from '../../apply/change.ts'
 import type { Block } from '../../inverse/entries/block.ts'
 import { EventCollector } from '../../inverse/entries/event-collector.ts'
-import { nameSetKey } from '../../inverse/entries/value-key.ts'
+import { namedHostKeys, nameSetKey } from '../../inverse/entries/value-key.ts'
+import type { Certificate } from '../../values/certificate/certificate.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 
 export class RunWriter {
@@ -15,6 +16,11 @@ export class RunWriter {
     if (!isNewOwner) return
     this.#collector.addToSet(nameSetKey('ownerBelow', name))
     this.#collector.addToSet(nameSetKey('ownerStarting', name))
+  }
+
+  /** Adds the names of a certificate, once. */
+  addCertificate(certificate: Certificate): void {
+    for (const key of namedHostKeys(certificate)) this.#collector.addToSet(key)
   }
 
   /** The blocks of the run of all names since the last call; none if nothing was added. */

@@ -10,15 +10,16 @@ import type { MergedEntries } from '../../inverse/entries/merge.ts'
 import {
   addressKey,
   certificateKey,
-  certificateNamePrefix,
   hostItselfPrefix,
   hostKey,
   hostPrefix,
   latin1Bytes,
+  namedHostPrefix,
   nameOfSetKey,
   nameSetKey,
   type ParsedKey,
   parseEntryKey,
+  parseNamedHostKey,
   redirectPrefix,
   SOA_ROLES,
   textKey,
@@ -28,11 +29,11 @@ import { addressFamily } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import type {
-  CertificateQuery,
   CertificateSpanPage,
   HostType,
   InverseQuery,
   InverseSpan,
+  NamedHostPage,
   OwnerPage,
   RedirectSpanPage,
   RunSlice,
@@ -70,10 +71,7 @@ const LOWEST_LABEL_BYTE = '\x02'
 type FoundSpans = { spans: OpenSpan[]; end: string | null; scanned: number }
 /** `last` is null while the record was still there at the newest observation of its type. */
 type OpenSpan = { data: FoundData; name: DomainName; first: Instant; last: Instant | null }
-type FoundData =
-  | SpanData
-  | { type: 'web'; host: DomainName }
-  | { type: 'certificate'; sha256: string; host: string | null }
+type FoundData = SpanData | { type: 'web'; host: DomainName } | { type: 'certificate' }
 type FoundSpan = OpenSpan & { last: Instant }
 
 /** Reads one page of spans (`InverseReader.spans`). */
@@ -105,19 +103,26 @@ export function* readRedirects(
   return { spans, position: found.position }
 }
 
-/** Reads one page of certificates (`InverseReader.certificates`). */
-export function* readCertificates(
-  query: CertificateQuery,
+/** Reads one page of the times in which names presented a certificate (`InverseReader.presented`). */
+export function* readPresented(
+  sha256: string,
   position: Uint8Array | null,
   limit: number,
 ): InverseRead<CertificateSpanPage> {
-  const prefix = 'sha256' in query ? certificateKey(query.sha256) : certificateNamePrefix(query.names)
-  const found = yield* readPrefix(prefix, {}, position, limit)
-  const spans = found.spans.map(({ data, name, first, last }) => {
-    const { sha256, host } = data as Extract<FoundData, { type: 'certificate' }>
-    return { sha256, host, name, first, last }
-  })
-  return { spans, position: found.position }
+  const found = yield* readPrefix(certificateKey(sha256), {}, position, limit)
+  return { spans: found.spans.map(({ name, first, last }) => ({ name, first, last })), position: found.position }
+}
+
+/** Reads one page of names in certificates (`InverseReader.namedHosts`). */
+export function* readNamedHosts(
+  name: DomainName,
+  position: Uint8Array | null,
+  limit: number,
+): InverseRead<NamedHostPage> {
+  const after = position === null ? null : splitPosition(Buffer.from(position).toString('latin1')).host
+  const range = prefixRange(namedHostPrefix(name))
+  const { keys, end } = yield* readKeys(range, after === null ? null : positionOf(after, 0), limit)
+  return { hosts: keys.map(parseNamedHostKey), position: end === null ? null : latin1Bytes(end) }
 }
 
 /** Reads one page of the spans whose keys begin with a prefix. */
@@ -339,7 +344,7 @@ function closedSpans(
 function dataOf(value: ParsedKey): FoundData {
   if (value.kind === 'text') return { type: 'TXT', parts: [] }
   if (value.kind === 'redirect') return { type: 'web', host: value.host as DomainName }
-  if (value.kind === 'certificate') return { type: 'certificate', sha256: value.sha256, host: value.host }
+  if (value.kind === 'certificate') return { type: 'certificate' }
   if (value.kind === 'address') {
     const { address } = value
     return { type: addressFamily(address) === 4 ? 'A' : 'AAAA', address }

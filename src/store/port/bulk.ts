@@ -18,7 +18,7 @@ export type BulkTable = {
   /** Its rows are stored under the id of a name. */
   belongsToName?: true
   /** The column that determines the partition of a row. */
-  partitionKey?: 'slot' | 'name' | 'address' | 'target' | 'number'
+  partitionKey?: 'slot' | 'name' | 'address' | 'target' | 'sha256' | 'number'
 }
 
 /** By table of the facts: how many columns form the key, and what determines the partition. */
@@ -33,6 +33,7 @@ const FACTS_KEYS: Record<FactTable, Omit<BulkTable, 'name' | 'columns'>> = {
   address_count: { key: 1, partitionKey: 'address' },
   redirect: { key: 2, partitionKey: 'target' },
   redirect_count: { key: 1, partitionKey: 'target' },
+  certificate: { key: 1, partitionKey: 'sha256' },
 }
 
 const FACTS_TABLES: readonly BulkTable[] = Object.entries(FACTS_KEYS).map(([name, keys]) => ({

@@ -45,13 +45,10 @@ export type InverseSpan = { data: SpanData; name: DomainName; first: Instant; la
  */
 export type RedirectSpan = { host: DomainName; name: DomainName; first: Instant; last: Instant }
 
-/** Of one certificate, or of all certificates for a name, its wildcard or names below it. */
-export type CertificateQuery = { sha256: string } | { names: DomainName }
-/**
- * The first and the last observation of an uninterrupted time in which `name` presented a certificate. `host`: the name
- * in the certificate by which it was found, null if by its fingerprint.
- */
-export type CertificateSpan = { sha256: string; host: string | null; name: DomainName; first: Instant; last: Instant }
+/** The first and the last observation of an uninterrupted time in which `name` presented a certificate. */
+export type CertificateSpan = { name: DomainName; first: Instant; last: Instant }
+/** A name in a certificate: a domain name, after `*.` for a wildcard. */
+export type NamedHost = { host: string; sha256: string }
 
 /** Bounds of the times of a span, all exclusive. */
 export type TimeFence = {
@@ -68,6 +65,7 @@ export type TimeFence = {
  */
 export type SpanPage = { spans: InverseSpan[]; position: Uint8Array | null }
 export type CertificateSpanPage = { spans: CertificateSpan[]; position: Uint8Array | null }
+export type NamedHostPage = { hosts: NamedHost[]; position: Uint8Array | null }
 export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | null }
 
 /** One page of names of owners, in an order of the store. `position` as in SpanPage. */
@@ -81,8 +79,13 @@ export interface InverseReader {
   spans(query: InverseQuery, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<SpanPage>
   /** The spans of redirects to `target` and to hosts below it, as `spans`. */
   redirects(target: DomainName, fence: TimeFence, position: Uint8Array | null, limit: number): Promise<RedirectSpanPage>
-  /** The spans of certificates, in the order of name in the certificate, fingerprint, name and time, as `spans`. */
-  certificates(query: CertificateQuery, position: Uint8Array | null, limit: number): Promise<CertificateSpanPage>
+  /** The spans of a certificate, in the order of name and time, as `spans`. */
+  presented(sha256: string, position: Uint8Array | null, limit: number): Promise<CertificateSpanPage>
+  /**
+   * The names in certificates that are `name`, its wildcard or below it, in the order of their reversed labels and then
+   * of fingerprints. `position` as in SpanPage.
+   */
+  namedHosts(name: DomainName, position: Uint8Array | null, limit: number): Promise<NamedHostPage>
   /** The names that ever had DNS records and match, as `match` of `hosts` says. */
   owners(name: string, match: 'below' | 'starting', position: Uint8Array | null, limit: number): Promise<OwnerPage>
   /** While it is below 1, pages lack names that were stored before the index existed. */

@@ -63,9 +63,18 @@ export interface ObservationStore {
    * needs no lease.
    */
   save(changes: readonly Change[], leases?: readonly Lease[]): Promise<SaveResult>
-  /** Deletes all data of a name and leaves a tombstone. Returns true if there was more than a tombstone. */
+  /**
+   * Adds certificates that logs have published, each once, with the names by which they are found. Returns how many
+   * were unknown.
+   */
+  addLogged(certificates: readonly LoggedCertificate[]): Promise<number>
+  /** Deletes all data of a name and leaves a tombstone. A certificate stays if others presented it, or a log has it. Returns true if there was more than a tombstone. */
   forget(name: DomainName): Promise<boolean>
 }
+
+/** `logged_at`: the time of the entry of a log; null in answers if none was read. */
+export type LoggedCertificate = { certificate: Certificate; logged_at: Instant }
+export type KnownCertificate = { certificate: Certificate; logged_at: Instant | null }
 
 /** The names of changes that were not written. */
 export type SaveResult = { rejected: DomainName[]; lost: DomainName[] }
@@ -184,8 +193,10 @@ export interface FactsReader {
   ): Promise<Record<T, History>>
   /** The states of the website that began strictly before `before` (null: from the newest), from one snapshot. */
   webHistory(name: DomainName, before: Instant | null, limit: number): Promise<WebHistory>
-  /** The certificates that a name presented, as `webHistory`. */
+  /** The certificates that a name presented, as `webHistory`; null for one that was removed meanwhile. */
   certificateHistory(name: DomainName, before: Instant | null, limit: number): Promise<CertificateHistory>
+  /** The certificates with these fingerprints, in their order; null for an unknown one. At most 1,000. */
+  certificates(sha256s: readonly string[]): Promise<(KnownCertificate | null)[]>
   /**
    * The times in which the records of a type were not observed continuously, newest first: those that ended strictly
    * before `before` (null: all), at most `limit`.

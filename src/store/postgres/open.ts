@@ -27,7 +27,17 @@ import { postgresSimilar } from './similar/similar.ts'
 
 /** The tables that calls read. Citus may distribute the first ones, and reads them in a statement of their own. */
 const DISTRIBUTED_TABLES = [
-  ...['crawl_state', 'facts', 'dns_state', 'presence', 'address_count', 'redirect', 'redirect_count', 'pending_page'],
+  ...[
+    'crawl_state',
+    'facts',
+    'dns_state',
+    'presence',
+    'address_count',
+    'redirect',
+    'redirect_count',
+    'pending_page',
+    'certificate',
+  ],
 ]
 const LOCAL_TABLES = [
   ...['page_document', 'document', 'segment', 'posting', 'document_frequency', 'inverse_run', 'inverse_block'],

@@ -4,13 +4,21 @@ import type { DnsState } from '../../apply/crawl-state.ts'
 import { withSerial } from '../../apply/dns-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
 import { lastSeenOfWebState, webStateOf } from '../../apply/web-state.ts'
-import { decodeCertificate } from '../../values/certificate/certificate.ts'
+import { presentedFingerprint } from '../../values/certificate/presented.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { Instant } from '../../values/time.ts'
 import { decodeVerdict } from '../../values/web-verdict.ts'
-import type { CertificateHistory, History, PastCertificate, PastState, WebHistory, WebState } from '../port/store.ts'
+import type {
+  CertificateHistory,
+  FactsReader,
+  History,
+  PastCertificate,
+  PastState,
+  WebHistory,
+  WebState,
+} from '../port/store.ts'
 import { unpackClocks, unpackStates, unpackVerdict, VERDICT_COLUMNS, type VerdictRow } from './columns.ts'
 import type { ClockRow } from './lookup.ts'
 
@@ -64,22 +72,29 @@ export const WEB_HISTORY_COLUMNS: readonly string[] = [
  */
 export type WebHistoryRow = ClockRow & VerdictRow & { states: string; older: string }
 
-/** `row`: undefined without facts. */
-export function certificateHistoryPage(
+/** `row`: undefined without facts. `read`: reads certificates (`FactsReader.certificates`). */
+export async function certificateHistoryPage(
   row: WebHistoryRow | undefined,
   before: Instant | null,
   limit: number,
-): CertificateHistory {
+  read: FactsReader['certificates'],
+): Promise<CertificateHistory> {
   const newest = row && unpackStates(row.states).certificate
   if (newest === undefined) return { states: [], total: 0, more: false }
   const { first_seen, count: total, records: text } = newest
-  const states: PastCertificate[] = []
+  const states: (Omit<PastCertificate, 'certificate'> & { sha256: string | null })[] = []
   const last_seen = unpackClocks(row!.clock, row!.other_clocks)[CLOCK_INDEX.certificate]!
-  if (before === null || first_seen < before)
-    states.push({ first_seen, last_seen, certificate: decodeCertificate(text) })
+  if (before === null || first_seen < before) states.push({ first_seen, last_seen, sha256: presentedFingerprint(text) })
   for (const { first_seen, last_confirmed, records } of JSON.parse(row!.older) as (StateRow & { records: string })[])
-    states.push({ first_seen, last_seen: last_confirmed, certificate: decodeCertificate(records) })
-  return { states: states.slice(0, limit), total, more: states.length > limit }
+    states.push({ first_seen, last_seen: last_confirmed, sha256: presentedFingerprint(records) })
+  const page = states.slice(0, limit)
+  const known = await read(page.flatMap(({ sha256 }) => sha256 ?? []))
+  const bySha256 = new Map(known.map((each) => [each?.certificate.sha256, each?.certificate]))
+  return {
+    states: page.map(({ sha256, ...state }) => ({ ...state, certificate: bySha256.get(sha256 ?? '') ?? null })),
+    total,
+    more: states.length > limit,
+  }
 }
 
 /** `row`: undefined without facts. */

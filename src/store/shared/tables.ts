@@ -77,6 +77,7 @@ export const FACT_TABLES = {
   address_count: { address: bytes, names: bigint },
   redirect: { target: word, source: word },
   redirect_count: { target: word, sources: bigint },
+  certificate: { sha256: summed(bytes), details: summed(text), states: bigint, logged_at: bigint },
 } satisfies Record<string, Record<string, Column>>
 
 export type FactTable = keyof typeof FACT_TABLES

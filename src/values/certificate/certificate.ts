@@ -104,24 +104,38 @@ export function parseCertificateName(text: string): string | null {
   return name === null ? null : isWildcard ? `*.${name}` : name
 }
 
-type CertificateValues = [string, string, Instant, Instant, readonly string[], string]
+type CertificateValues = [sha256: string, ...DetailValues]
+type DetailValues = [string, Instant, Instant, readonly string[], string]
 
-/** The stored text of what was presented, as of records: a list of one, or an empty one. Stores depend on the order. */
+/** The text of what was presented: a list of one, or an empty one. Fingerprints of observations depend on the order. */
 export function encodeCertificate(certificate: Certificate | null): string {
   if (certificate === null) return '[]'
-  const { sha256, issuer, not_before, not_after, names, key } = certificate
-  return JSON.stringify([[sha256, issuer, not_before, not_after, names, key] satisfies CertificateValues])
+  return JSON.stringify([[certificate.sha256, ...detailValues(certificate)] satisfies CertificateValues])
 }
 
 /** The inverse of encodeCertificate. */
 export function decodeCertificate(text: string): Certificate | null {
-  const [values] = JSON.parse(text) as unknown[]
-  return values === undefined ? null : certificateOfValues(values)
+  const [values] = JSON.parse(text) as [CertificateValues?]
+  if (values === undefined) return null
+  const [sha256, ...details] = values
+  return certificateOf(sha256, details)
 }
 
-/** The certificate of its stored values. */
-export function certificateOfValues(values: unknown): Certificate {
-  const [sha256, issuer, not_before, not_after, names, key] = values as CertificateValues
+/** The stored details of a certificate, without its fingerprint. */
+export function encodeDetails(certificate: Certificate): string {
+  return JSON.stringify(detailValues(certificate))
+}
+
+/** The inverse of encodeDetails. */
+export function decodeDetails(sha256: string, text: string): Certificate {
+  return certificateOf(sha256, JSON.parse(text) as DetailValues)
+}
+
+function detailValues({ issuer, not_before, not_after, names, key }: Certificate): DetailValues {
+  return [issuer, not_before, not_after, names, key]
+}
+
+function certificateOf(sha256: string, [issuer, not_before, not_after, names, key]: DetailValues): Certificate {
   return { sha256, issuer, not_before, not_after, names, key }
 }
 

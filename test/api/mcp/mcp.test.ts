@@ -54,6 +54,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'find_similar_pages',
       'web_history',
       'certificates_of',
+      'certificates_naming',
       'what_redirected_here',
       'profile',
       'who_was_on_address',

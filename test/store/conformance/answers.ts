@@ -29,7 +29,7 @@ export async function agree(
   question: Question,
 ): Promise<void> {
   assert.deepEqual(await answersOfStore(facts, question), answersOfModel(model, question))
-  await agreeOnCertificates(inverse, model, question.limit)
+  await agreeOnCertificates({ inverse, facts }, model, question.limit)
   for (const target of REDIRECT_TARGETS) await agreeOnRedirects(inverse, model, target, question.limit)
   const spans = model.spans()
   for (const [turn, [text, query]] of INVERSE_QUERIES.entries())

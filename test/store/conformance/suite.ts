@@ -2,6 +2,7 @@
 
 import { describe } from 'node:test'
 import { asOf } from './as-of.ts'
+import { certificates } from './certificates.ts'
 import type { Engine } from './engine.ts'
 import { histories } from './histories.ts'
 import { filling } from './inverse/filling.ts'
@@ -59,6 +60,7 @@ export function conformance(engine: Engine): void {
       asOf,
       merging,
       filling,
+      certificates,
       largeEntries,
     ])
       part(engine)

@@ -111,9 +111,7 @@ export async function ingestAll(
 export async function changesOf(store: Store, batch: readonly Observation[]): Promise<Change[]> {
   const caught: Change[] = []
   const frontier: Store['observations'] = {
-    crawlStates: (names) => store.observations.crawlStates(names),
-    currentFacts: (names) => store.observations.currentFacts(names),
-    forget: (name) => store.observations.forget(name),
+    ...store.observations,
     save: async (changes) => {
       caught.push(...changes)
       return { rejected: [], lost: [] }

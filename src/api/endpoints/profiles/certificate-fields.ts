@@ -17,7 +17,11 @@ export const CertificateSchemas = {
 export const CERTIFICATE_FIELDS = Object.keys(CertificateSchemas)
 
 /** The members of a JSON object, without its braces. */
-export function certificateJson({ sha256, issuer, not_before, not_after, names, key }: Certificate): string {
+export function certificateJson(
+  { sha256, issuer, not_before, not_after, names, key }: Certificate,
+  { withNames = true } = {},
+): string {
   const times = `"not_before":${instantJson(not_before)},"not_after":${instantJson(not_after)}`
-  return `"sha256":"${sha256}","issuer":${JSON.stringify(issuer)},${times},"names":${JSON.stringify(names)},"key":"${key}"`
+  const namesJson = withNames ? `"names":${JSON.stringify(names)},` : ''
+  return `"sha256":"${sha256}","issuer":${JSON.stringify(issuer)},${times},${namesJson}"key":"${key}"`
 }

@@ -1,6 +1,5 @@
-/** GET /domain/NAME/certificates: the certificates that a domain presented, and those that others presented for it. */
+/** GET /domain/NAME/certificates: the certificates that a domain presented, newest first. */
 
-import type { DomainName } from '../../../values/domain-name.ts'
 import { readLimitParameter } from '../../http/parameters.ts'
 import { authorizeHistory, maxStatesOf } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
@@ -15,22 +14,19 @@ import {
   Type,
   UtcInstantSchema,
 } from '../schema.ts'
-import { CertificateSchemas, certificateJson, FingerprintSchema } from './certificate-fields.ts'
+import { CertificateSchemas, certificateJson } from './certificate-fields.ts'
 import { instantJson } from './moment.ts'
 import { firstAnswer, type RequestedName, RequestedSchema, requestedNames } from './requested-name.ts'
 
 const DEFAULT_STATES = 10
-/** Maximum of rows of `named_in`. */
-const MAX_NAMED_ROWS = 100
 
 export const certificatehistory: Endpoint = {
   name: 'certificatehistory',
   summary: 'Certificates of a domain',
   description:
     'The certificates that port 443 of a domain presented, newest first, with the first and the last time of each. A ' +
-    'time without a certificate is no row. `named_in` has the first 100 times in which any domain presented a ' +
-    'certificate with the name, its wildcard or a name below it. A `name` is read as in `/domain/NAME`, and the plan is ' +
-    'that of `/dnshistory`. A page may be short before the last.',
+    'time without a certificate is no row. A `name` is read as in `/domain/NAME`, and the plan is that of `/dnshistory`. ' +
+    'A page may be short before the last. `/domain/NAME/named-certificates` lists those that others presented for it.',
   envelope: 'top',
   parameters: Type.Object({
     name: Type.String({ description: 'A domain.', examples: ['example.com'] }),
@@ -41,16 +37,6 @@ export const certificatehistory: Endpoint = {
     meta: exactObject({
       query: DomainSchema,
       requested: RequestedSchema,
-      named_in: Type.Array(
-        exactObject({
-          sha256: FingerprintSchema,
-          name: Type.String({ description: 'The name in the certificate.' }),
-          target: DomainSchema,
-          first_seen: UtcInstantSchema,
-          last_seen: UtcInstantSchema,
-        }),
-      ),
-      named_in_more: Type.Boolean({ description: 'Whether `named_in` lacks further rows.' }),
       ...PageMetaSchemas,
     }),
     result: Type.Array(
@@ -90,8 +76,7 @@ async function readCertificatesOf(
   const next = readNextParameter(call)
   const before = next === null ? null : Number(readCursorPosition(call, next, scope).position)
   const { states, total, more } = await facts.certificateHistory(name, before, limit)
-  const named = await readNamedIn(call, name)
-  if (total === 0 && named.rows.length === 0) return null
+  if (total === 0) return null
   const cursor = nextCursor(call, scope, more ? String(states.at(-1)!.first_seen) : null)
   const rows = states.flatMap(({ first_seen, last_seen, certificate }) =>
     certificate === null
@@ -101,16 +86,7 @@ async function readCertificatesOf(
         ],
   )
   const meta =
-    `"query":"${name}","requested":${JSON.stringify(requested)},"named_in":[${named.rows.join()}],` +
-    `"named_in_more":${named.more},"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
+    `"query":"${name}","requested":${JSON.stringify(requested)},"limit":${limit},"max_limit":${maxLimit},` +
+    `"rcode":200,"msg":"ok","next":${cursor}`
   return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: await facts.clocks(name) }
-}
-
-async function readNamedIn({ inverse }: EndpointCall, names: DomainName): Promise<{ rows: string[]; more: boolean }> {
-  const { spans, position } = await inverse.certificates({ names }, null, MAX_NAMED_ROWS)
-  const rows = spans.map(
-    ({ sha256, host, name, first, last }) =>
-      `{"sha256":"${sha256}","name":"${host}","target":"${name}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
-  )
-  return { rows, more: position !== null }
 }

@@ -8,7 +8,7 @@ import type { Session } from './transaction.ts'
 /** The tables that Citus cuts by `part`, all alike, so that the rows of a partition are on one machine. */
 export const DISTRIBUTED_TABLES: readonly string[] = [
   ...['crawl_state', 'facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page'],
-  ...['presence', 'address_count', 'redirect', 'redirect_count', 'anchor'],
+  ...['presence', 'address_count', 'redirect', 'redirect_count', 'certificate', 'anchor'],
 ]
 /**
  * This table stays on the coordinator, and Citus includes it in its prepared transactions. Otherwise the machines could

@@ -44,6 +44,11 @@ export function partitionOfPackedAddress(address: Uint8Array): number {
   return PART_VALUES[hash('sha256', address, 'buffer')[0]!]!
 }
 
+/** The partition of a certificate, by the first byte of its SHA-256. */
+export function partitionOfFingerprint(sha256: Uint8Array): number {
+  return PART_VALUES[sha256[0]!]!
+}
+
 const PART_VALUES_SQL = `'${plainArray(PART_VALUES)}'::smallint[]`
 
 /** `partitionOfSlot` as an SQL expression. */
@@ -54,4 +59,9 @@ export function slotPartitionSql(expression: string): string {
 /** `partitionOfPackedAddress` as an SQL expression. */
 export function addressPartitionSql(expression: string): string {
   return `(${PART_VALUES_SQL})[get_byte(sha256(${expression}), 0) + 1]`
+}
+
+/** `partitionOfFingerprint` as an SQL expression. */
+export function fingerprintPartitionSql(expression: string): string {
+  return `(${PART_VALUES_SQL})[get_byte(${expression}, 0) + 1]`
 }

@@ -5,6 +5,7 @@ import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-n
 import type { DomainName } from '../../../values/domain-name.ts'
 import { type IpAddress, packAddress, packToHex } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
+import { presentedCertificates } from '../../shared/certificates.ts'
 import { packFacts, packTerms } from '../../shared/columns.ts'
 import {
   insertStatement,
@@ -19,6 +20,7 @@ import {
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { writeRun } from '../inverse/run.ts'
+import { addCertificates } from './certificates.ts'
 import { deletePendingPages, PAGE_KEY, type PageKey, removeFiledPages } from './page-removal.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
 
@@ -63,6 +65,8 @@ export async function writeFacts(session: Session, shards: Shards, names: readon
   if (names.length === 0) return
   const write = <Row extends PartRow>(statement: RowStatement<Row>, rows: readonly Row[]): Promise<void> =>
     runForRows(session.run, shards, statement, rows)
+  const presented = presentedCertificates(names.flatMap(({ facts }) => facts.certificates))
+  const newCertificates = await addCertificates(session, shards, presented)
   const removedTexts = names.filter(({ facts }) => facts.terms === null)
   const writes = Promise.all([
     write(INSERT_FACTS, names.filter(({ isNew }) => isNew).map(factsRow)),
@@ -72,7 +76,7 @@ export async function writeFacts(session: Session, shards: Shards, names: readon
     write(INSERT_FIRST_SEEN, names.flatMap(firstSeenRows)),
     write(UPSERT_PENDING_PAGE, names.flatMap(pendingPageRows)),
     deletePendingPages(session, shards, removedTexts),
-    writeRun(session, names),
+    writeRun(session, names, newCertificates),
   ])
   const [firstSeen] = await Promise.all([firstSeenReader(session, shards, names), writes])
   await sharedRowsOf(names, firstSeen).write(session, shards)

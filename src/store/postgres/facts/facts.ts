@@ -25,6 +25,7 @@ import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 import { rowStatement } from '../database/row-statements.ts'
 import type { ShardBatch, Shards } from '../database/shards.ts'
+import { certificateReader } from './certificates.ts'
 import { postgresLookups, shardedLookups } from './lookups.ts'
 import { READ_PART_CLOCKS, shardedReader } from './observations.ts'
 import { postgresAddressProfile, postgresDomainProfile, shardedDomainProfile } from './profiles.ts'
@@ -134,6 +135,7 @@ export function postgresFacts(database: Database): FactsReader {
       const byName = new Map(rows.map((row) => [row.name, row]))
       return names.map((name) => partClocksOf(byName.get(name)))
     },
+    certificates: certificateReader(database),
     async addresses(name) {
       const [row] = await read<{ hexes: string | null }>(READ_ADDRESSES, crawlStateKey(name))
       return (JSON.parse(row?.hexes ?? '[]') as string[]).map(unpackHex)
@@ -141,7 +143,7 @@ export function postgresFacts(database: Database): FactsReader {
     redirects: postgresRedirects(database),
     neighbours: postgresNeighbours(database),
     history: postgresHistory(read),
-    ...postgresWebHistories(read),
+    ...postgresWebHistories(database),
     interruptions: postgresInterruptions(read),
   }
 }
@@ -159,17 +161,18 @@ function postgresInterruptions(read: ReadStatement): FactsReader['interruptions'
 }
 
 /** The states of the web verdict, or of the certificate. */
-function postgresWebHistories(read: ReadStatement): Pick<FactsReader, 'webHistory' | 'certificateHistory'> {
+function postgresWebHistories(database: Database): Pick<FactsReader, 'webHistory' | 'certificateHistory'> {
+  const readCertificates = certificateReader(database)
   const readRow = async (type: FurtherStateType, name: DomainName, before: Instant | null, limit: number) => {
     const values = [...crawlStateKey(name), before ?? AFTER_ALL_STATES, limit + 1, STATE_TYPE_NUMBERS[type]]
-    const [row] = await read<WebHistoryRow>(READ_WEB_HISTORY, values)
+    const [row] = await database.read<WebHistoryRow>(READ_WEB_HISTORY, values)
     return row
   }
   return {
     webHistory: async (name, before, limit) =>
       webHistoryPage(name, await readRow('web', name, before, limit), before, limit),
     certificateHistory: async (name, before, limit) =>
-      certificateHistoryPage(await readRow('certificate', name, before, limit), before, limit),
+      certificateHistoryPage(await readRow('certificate', name, before, limit), before, limit, readCertificates),
   }
 }
 

@@ -6,10 +6,14 @@
 import type { Change } from '../../../apply/change.ts'
 import { NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
+import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
+import { formerKeysOf } from '../../inverse/former-certificates.ts'
+import { entriesOfName, presentedBy } from '../../inverse/name-events.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore, SaveResult } from '../../port/store.ts'
+import { loggedCertificates } from '../../shared/certificates.ts'
 import {
   CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
@@ -27,7 +31,9 @@ import { partitionOfName } from '../database/partition.ts'
 import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
-import { eraseName } from '../inverse/maintenance.ts'
+import { eraseKeys, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
+import { writeRun } from '../inverse/run.ts'
+import { addCertificates, removeStates } from './certificates.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { removeFiledPages } from './page-removal.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
@@ -149,6 +155,14 @@ export function postgresObservations(database: Database): ObservationStore {
       const shards = await database.shards()
       return transaction((session) => saveChanges(session, shards, offers, leases))
     },
+    async addLogged(certificates) {
+      const shards = await database.shards()
+      return transaction(async (session) => {
+        const added = await addCertificates(session, shards, loggedCertificates(certificates))
+        await writeRun(session, [], added)
+        return added.length
+      })
+    },
     async forget(name) {
       const shards = await database.shards()
       return transaction((session) => forgetName(session, shards, name))
@@ -248,7 +262,13 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   await session.run(WRITE_TOMBSTONE, key)
   if (id === null) return true
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
-  await eraseName(session, key[0] as number, id)
+  const row = await readHistory(session, key[0] as number, id)
+  if (row !== null) {
+    const history = storedHistoryOf(row)
+    const removed = await removeStates(session, shards, presentedBy(history))
+    const former = formerKeysOf(history, row.states)
+    await eraseKeys(session, new Set([...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]))
+  }
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
   for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)

@@ -1,6 +1,13 @@
 /** Reads the inverse index on PostgreSQL, each page from one snapshot. */
 
-import { type InverseRead, readCertificates, readOwners, readRedirects, readSpans } from '../../inverse/span-reader.ts'
+import {
+  type InverseRead,
+  readNamedHosts,
+  readOwners,
+  readPresented,
+  readRedirects,
+  readSpans,
+} from '../../inverse/span-reader.ts'
 import type { InverseReader } from '../../port/inverse.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
@@ -8,7 +15,6 @@ import { readForRows } from '../database/row-statements.ts'
 import { keyOfName, type NameKey, READ_PART_CLOCKS } from '../facts/observations.ts'
 import { fillProgress, readSlices } from './run.ts'
 
-const READ_FILL = { name: 'inverse.fill', text: `select value from metadata where name = 'inverse_fill'` }
 export function postgresInverse(database: Database): InverseReader {
   const answer = async <Result>(read: () => InverseRead<Result>): Promise<Result> => {
     const shards = await database.shards()
@@ -32,11 +38,9 @@ export function postgresInverse(database: Database): InverseReader {
   return {
     spans: (query, fence, position, limit) => answer(() => readSpans(query, fence, position, limit)),
     redirects: (target, fence, position, limit) => answer(() => readRedirects(target, fence, position, limit)),
-    certificates: (query, position, limit) => answer(() => readCertificates(query, position, limit)),
+    presented: (sha256, position, limit) => answer(() => readPresented(sha256, position, limit)),
+    namedHosts: (name, position, limit) => answer(() => readNamedHosts(name, position, limit)),
     owners: (name, match, position, limit) => answer(() => readOwners(name, match, position, limit)),
-    async progress() {
-      const [row] = await database.read<{ value: string }>(READ_FILL)
-      return fillProgress(row?.value ?? null)
-    },
+    progress: () => fillProgress(database.read),
   }
 }

@@ -3,13 +3,15 @@
  * its lock in its transaction, which keeps the lock valid.
  */
 
+import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
 import { slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
+import { formerCertificatesOf, formerKeysOf } from '../../inverse/former-certificates.ts'
 import {
   changesOfName,
-  entriesOfName,
   type HistoryRow,
   type InterruptionRow,
   NEWEST_STATES_COLUMNS,
@@ -20,11 +22,16 @@ import {
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseIndexStore, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
+import { presentedCertificates } from '../../shared/certificates.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import { bytesArray } from '../database/arrays.ts'
+import { readRuns } from '../database/citus/part-runs.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES, partitionOfName } from '../database/partition.ts'
+import { runStatement } from '../database/row-statements.ts'
+import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
+import { addCertificates } from '../facts/certificates.ts'
 import { blockArrays, fillProgress, insertRun, readSlices } from './run.ts'
 
 /** Locks the row, so that no process acquires the lock before the end of the transaction. */
@@ -104,6 +111,30 @@ const UPDATE_STATES = {
   name: 'inverse.update-states',
   text: 'update facts set states = $3 where part = $1 and id = $2 and states = $4',
 }
+const UPDATE_STATE = {
+  name: 'inverse.update-state',
+  text: 'update dns_state set records = $5 where part = $1 and id = $2 and type = $3 and first_seen = $4',
+}
+const READ_CERTIFICATE_FILL = {
+  name: 'inverse.certificate-fill',
+  text: `select value from metadata where name = 'certificate_fill' for update`,
+}
+const SAVE_CERTIFICATE_FILL = {
+  name: 'inverse.save-certificate-fill',
+  text: `update metadata set value = $1 where name = 'certificate_fill'`,
+}
+const END_CERTIFICATE_FILL = {
+  name: 'inverse.end-certificate-fill',
+  text: `delete from metadata where name = 'certificate_fill'`,
+}
+type FilledCertificate = { part: number; sha256: string; details: string }
+const READ_CERTIFICATES = runStatement(
+  'inverse.certificates',
+  3,
+  ({ inRun }) =>
+    `select part, encode(sha256, 'hex') as sha256, details from certificate
+    where (part, sha256) > ($1, $2) and ${inRun('part')} order by part, sha256 limit $3`,
+)
 /** The first block of each run, also of an unpublished one, that ends at one of the positions or later. */
 const FIND_BLOCKS = {
   name: 'inverse.find-blocks',
@@ -150,11 +181,15 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
         return true
       }),
     removeReplaced: (hold, limit) => withLock(hold, (session) => removeReplaced(session, limit)),
-    fill: (hold, limit) =>
-      withLock(hold, async (session) => {
+    async fill(hold, limit) {
+      const shards = await database.shards()
+      return withLock(hold, async (session) => {
+        await fillCertificates(session, shards, limit)
         const [row] = await session.rows<{ value: string }>(READ_FILL)
-        return fillProgress(row === undefined ? null : await fillNames(session, row.value, limit))
-      }),
+        if (row !== undefined) await fillNames(session, shards, row.value, limit)
+        return fillProgress(session.rows)
+      })
+    },
   }
 }
 
@@ -170,8 +205,24 @@ async function removeReplaced({ rows, run }: Session, limit: number): Promise<bo
   }
 }
 
-/** Adds the next names of a partition. Returns the progress to store; null at the end. */
-async function fillNames(session: Session, fill: string, limit: number): Promise<string | null> {
+/** Adds the names of the next certificates of a copied store. */
+async function fillCertificates(session: Session, shards: Shards, limit: number): Promise<void> {
+  const [fill] = await session.rows<{ value: string }>(READ_CERTIFICATE_FILL)
+  if (fill === undefined) return
+  const [part, sha256] = JSON.parse(fill.value) as [number, string]
+  const rows = await readRuns(shards, part, limit, (run, left) =>
+    session.rows<FilledCertificate>(READ_CERTIFICATES, [part, Buffer.from(sha256, 'hex'), left, ...run]),
+  )
+  const writer = new RunWriter()
+  for (const { sha256, details } of rows) writer.addCertificate(decodeDetails(sha256, details))
+  await insertRun(session, writer.finish())
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  if (last === undefined) await session.run(END_CERTIFICATE_FILL)
+  else await session.run(SAVE_CERTIFICATE_FILL, [JSON.stringify([last.part, last.sha256])])
+}
+
+/** Adds the next names of a partition. */
+async function fillNames(session: Session, shards: Shards, fill: string, limit: number): Promise<void> {
   const [part, id] = JSON.parse(fill) as [number, number]
   await session.rows(HOLD_ERASURES)
   const read = () => session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
@@ -182,12 +233,37 @@ async function fillNames(session: Session, fill: string, limit: number): Promise
     rows = await read()
   }
   const writer = new RunWriter()
+  const former = rows.filter((row) => formerCertificatesOf(storedHistoryOf(row), row.states) !== null)
+  if (former.length > 0) {
+    const certificates: Certificate[] = []
+    for (const row of former) certificates.push(...(await moveCertificates(session, PART_VALUES[part]!, row)))
+    for (const each of await addCertificates(session, shards, presentedCertificates(certificates)))
+      writer.addCertificate(each)
+    rows = await read()
+  }
   for (const row of rows) writer.add(row.name, changesOfName(storedHistoryOf(row)))
   await insertRun(session, writer.finish())
   const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
   if (next[0] === PART_VALUES.length) await session.run(END_FILL)
   else await session.run(SAVE_FILL, [JSON.stringify(next)])
-  return next[0] === PART_VALUES.length ? null : JSON.stringify(next)
+}
+
+/**
+ * Moves the certificates of a name out of its states, and returns them. Writers of the name read again. The name is read
+ * once more behind the lock of its version, because it may have been written meanwhile.
+ */
+async function moveCertificates(session: Session, part: number, { id, name }: HistoryOfName): Promise<Certificate[]> {
+  await session.rows(RAISE_VERSION, [partitionOfName(name), slotOf(name), name])
+  const row = await readHistory(session, part, id)
+  if (row === null) return []
+  const history = storedHistoryOf(row)
+  const former = formerCertificatesOf(history, row.states)
+  if (former === null) return []
+  await session.run(UPDATE_STATES, [part, id, former.states, row.states])
+  for (const { first_seen, records } of former.superseded)
+    await session.run(UPDATE_STATE, [part, id, STATE_TYPE_NUMBERS.certificate, first_seen, records])
+  await eraseKeys(session, new Set(formerKeysOf(history, row.states)))
+  return former.certificates
 }
 
 /** Begins a state for a website that an older release stored. Writers of the name read again. */
@@ -208,15 +284,18 @@ export function storedHistoryOf({ superseded, interruptions, ...row }: Omit<Hist
   }
 }
 
+/** The stored history of a name; null without facts. */
+export async function readHistory({ rows }: Session, part: number, id: number): Promise<HistoryOfName | null> {
+  const [row] = await rows<HistoryOfName>(READ_HISTORIES, [part, id - 1, 1])
+  return row?.id === id ? row : null
+}
+
 /**
- * Erases all entries of a name from all runs, also from those that a merge is building. A merge that has read some of
+ * Erases the entries of keys from all runs, also from those that a merge is building. A merge that has read some of
  * them and not written them yet finds that entries were erased.
  */
-export async function eraseName(session: Session, part: number, id: number): Promise<void> {
-  const [row] = await session.rows<HistoryOfName>(READ_HISTORIES, [part, id - 1, 1])
-  if (row === undefined || row.id !== id) return
+export async function eraseKeys(session: Session, keys: ReadonlySet<string>): Promise<void> {
   await session.run(COUNT_ERASURE)
-  const keys = new Set(entriesOfName(storedHistoryOf(row)).keys())
   let positions = [...keys].map((key) => Buffer.from(key, 'latin1'))
   while (positions.length > 0) {
     type Found = { run: number; last: Uint8Array; entries: Uint8Array }

@@ -2,6 +2,7 @@
 
 import type { FactChanges } from '../../../apply/change.ts'
 import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import type { Certificate } from '../../../values/certificate/certificate.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseProgress, RunSlice } from '../../port/inverse.ts'
@@ -26,10 +27,17 @@ const INSERT_RUN = {
 
 type SliceRow = { run: number; last: Uint8Array; entries: Uint8Array }
 
-/** `fill`: the stored progress; null if the index is complete. */
-export function fillProgress(fill: string | null): InverseProgress {
-  if (fill === null) return { share: 1 }
-  const [part] = JSON.parse(fill) as [number, number]
+const READ_PROGRESS = {
+  name: 'inverse.progress',
+  text: `select name, value from metadata where name in ('inverse_fill', 'certificate_fill')`,
+}
+
+/** How far a store that is older than its index is filled. */
+export async function fillProgress(rows: Session['rows']): Promise<InverseProgress> {
+  const found = await rows<{ name: string; value: string }>(READ_PROGRESS)
+  const names = found.find(({ name }) => name === 'inverse_fill')
+  if (names === undefined) return { share: found.length === 0 ? 1 : 0 }
+  const [part] = JSON.parse(names.value) as [number, number]
   return { share: part / PART_VALUES.length }
 }
 
@@ -52,12 +60,14 @@ export async function readSlices(
   return slices
 }
 
-/** Adds the events of names in one run. */
+/** Adds the events of names, and the names of new certificates, in one run. */
 export async function writeRun(
   session: Session,
   names: readonly { name: DomainName; facts: FactChanges }[],
+  certificates: readonly Certificate[],
 ): Promise<void> {
   const writer = new RunWriter()
+  for (const each of certificates) writer.addCertificate(each)
   for (const { name, facts } of names) writer.add(name, facts.inverse)
   await insertRun(session, writer.finish())
 }

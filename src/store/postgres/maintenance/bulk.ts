@@ -23,7 +23,13 @@ import { openDatabase } from '../database/database.ts'
 import { toStoreFault } from '../database/errors.ts'
 import { ID_BLOCK } from '../database/ids.ts'
 import { hasTables } from '../database/migrate.ts'
-import { PART_VALUES, partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../database/partition.ts'
+import {
+  PART_VALUES,
+  partitionOfFingerprint,
+  partitionOfName,
+  partitionOfPackedAddress,
+  partitionOfSlot,
+} from '../database/partition.ts'
 import { inShardSql, type Shards } from '../database/shards.ts'
 import { redactPostgresUrl } from '../locations.ts'
 import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
@@ -102,9 +108,11 @@ function lastNumberSql(table: keyof LastNumbers): string {
   return `select case when is_called then last_value else 0 end from ${NUMBER_SEQUENCES[table]}`
 }
 
-/** The inverse index is not copied: all names are to be filled in. */
+/** The inverse index is not copied: all names and certificates are to be filled in. */
 const START_INVERSE_FILL = `insert into metadata (name, value)
-  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1) on conflict (name) do nothing`
+  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1)
+  union all select 'certificate_fill', '[-32768,""]' where exists (select 1 from certificate limit 1)
+  on conflict (name) do nothing`
 
 async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<void> {
   for (const table of Object.keys(NUMBER_SEQUENCES) as (keyof LastNumbers)[])
@@ -193,6 +201,7 @@ function partitionOfRow({ columns, partitionKey, belongsToName }: BulkTable, row
   const value = belongsToName ? row[columns.length] : row[columns.indexOf(partitionKey!)]
   if (value == null) return PART_VALUES[0]!
   if (partitionKey === 'slot') return partitionOfSlot(value as number)
+  if (partitionKey === 'sha256') return partitionOfFingerprint(value as Uint8Array)
   if (partitionKey === 'number') return (value as number) & 255
   return partitionKey === 'address'
     ? partitionOfPackedAddress(value as Uint8Array)

@@ -13,12 +13,13 @@ export const CHECKSUM_COLUMNS: Record<ChecksummedTable, readonly (readonly strin
   facts: checksumColumns('facts'),
   dns_state: checksumColumns('dns_state'),
   dns_interruption: checksumColumns('dns_interruption'),
+  certificate: checksumColumns('certificate'),
   posting: [['segment', 'key', 'document', 'postings']],
   document_frequency: [['segment', 'last_term', 'counts']],
   inverse_block: [['run', 'last_position', 'entries']],
 }
 
-export type ChecksummedFacts = 'facts' | 'dns_state' | 'dns_interruption'
+export type ChecksummedFacts = 'facts' | 'dns_state' | 'dns_interruption' | 'certificate'
 export type ChecksummedTable = ChecksummedFacts | 'posting' | 'document_frequency' | 'inverse_block'
 
 /** A checksum is its version times this number, plus a CRC-32. */

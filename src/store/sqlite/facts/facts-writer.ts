@@ -4,13 +4,16 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { FactChanges, SupersededState } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
+import type { Certificate } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
+import { presentedCertificates } from '../../shared/certificates.ts'
 import { packFacts, packTerms } from '../../shared/columns.ts'
 import { columnNames } from '../../shared/tables.ts'
 import { type ChecksummedFacts, checksumOf } from '../database/checksum.ts'
 import { inverseWriter } from '../inverse/inverse.ts'
+import { certificateWriter } from './certificates.ts'
 import { type SqliteSharedRows, sharedRowWriter } from './shared-rows.ts'
 
 /** Writes of one transaction: call `write` for one name after another, then `finish` once. */
@@ -31,10 +34,12 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
   const writeTerms = termsWriter(database)
   const firstSeen = firstSeenWriter(database)
   const prepareSharedRows = sharedRowWriter(database)
+  const addCertificates = certificateWriter(database)
   const beginRun = inverseWriter(database)
   return () => {
     const shared = prepareSharedRows()
     const run = beginRun()
+    const certificates: Certificate[] = []
     let last = (maxId.get() as { id: number | null }).id ?? 0
     const nextId = (): number => ++last
     return {
@@ -51,10 +56,12 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
           return formatInstant(firstSeenDates[index] ?? firstSeen.read(id, address))
         }
         queueSharedRows(shared, name, facts, firstSeenOf)
+        certificates.push(...facts.certificates)
         run.add(name, facts.inverse)
       },
       finish() {
         shared.finish()
+        for (const each of addCertificates(presentedCertificates(certificates))) run.addCertificate(each)
         run.finish()
       },
     }

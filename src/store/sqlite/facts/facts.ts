@@ -34,6 +34,7 @@ import {
 } from '../../shared/profiles.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
+import { certificateReader } from './certificates.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'
 
@@ -67,6 +68,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
       beginRead()
       return names.map((name) => partClocksOf(clocks.get(slotOf(name), name) as ClockRow | undefined))
     },
+    certificates: certificateReader(database, beginRead),
     async addresses(name) {
       beginRead()
       const row = addresses.get(slotOf(name), name) as { addresses: string | null } | undefined
@@ -128,6 +130,7 @@ function sqliteWebHistories(
           order by s.first_seen desc limit +?4)) as older
      from crawl_state v join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`,
   )
+  const readCertificates = certificateReader(database, beginRead)
   const read = (type: FurtherStateType, name: DomainName, before: Instant | null, limit: number) => {
     beginRead()
     const values = [slotOf(name), name, before ?? Number.MAX_SAFE_INTEGER, limit + 1, STATE_TYPE_NUMBERS[type]]
@@ -136,7 +139,7 @@ function sqliteWebHistories(
   return {
     webHistory: async (name, before, limit) => webHistoryPage(name, read('web', name, before, limit), before, limit),
     certificateHistory: async (name, before, limit) =>
-      certificateHistoryPage(read('certificate', name, before, limit), before, limit),
+      certificateHistoryPage(read('certificate', name, before, limit), before, limit, readCertificates),
   }
 }
 

@@ -7,12 +7,15 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../../apply/change.ts'
 import { type CrawlState, type CurrentFacts, NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
+import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
-import { NEWEST_STATES_COLUMNS, type NewestStatesRow } from '../../inverse/name-events.ts'
+import { formerKeysOf } from '../../inverse/former-certificates.ts'
+import { entriesOfName, NEWEST_STATES_COLUMNS, type NewestStatesRow, presentedBy } from '../../inverse/name-events.ts'
 import type { Lease } from '../../port/schedule.ts'
-import type { ObservationStore, SaveResult } from '../../port/store.ts'
+import type { LoggedCertificate, ObservationStore, SaveResult } from '../../port/store.ts'
+import { loggedCertificates } from '../../shared/certificates.ts'
 import {
   CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
@@ -24,7 +27,9 @@ import {
 } from '../../shared/columns.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
-import { nameEraser } from '../inverse/maintenance.ts'
+import { inverseWriter } from '../inverse/inverse.ts'
+import { keyEraser, storedHistoryReader } from '../inverse/maintenance.ts'
+import { certificateRemover, certificateWriter } from './certificates.ts'
 import { factsWriter } from './facts-writer.ts'
 import { sharedRowWriter } from './shared-rows.ts'
 
@@ -41,6 +46,7 @@ export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): 
     'select f.* from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
   const save = changeSaver(database)
+  const addLogged = loggedWriter(database)
   const forget = nameForgetter(database)
   crawlState.setReturnArrays(true) // faster than an object
   const readCrawlState = (name: DomainName): CrawlState =>
@@ -52,6 +58,7 @@ export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): 
     crawlStates: async (names) => readTransaction(database, () => names.map(readCrawlState)),
     currentFacts: async (names) => readTransaction(database, () => names.map(readCurrent)),
     save: async (changes, leases) => log.whenBounded(() => writeTransaction(database, () => save(changes, leases))),
+    addLogged: async (certificates) => log.whenBounded(() => writeTransaction(database, () => addLogged(certificates))),
     forget: async (name) => log.whenBounded(() => writeTransaction(database, () => forget(name))),
   }
 }
@@ -126,6 +133,19 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
   }
 }
 
+/** Returns how many were unknown. */
+function loggedWriter(database: DatabaseSync): (certificates: readonly LoggedCertificate[]) => number {
+  const add = certificateWriter(database)
+  const beginRun = inverseWriter(database)
+  return (logged) => {
+    const added = add(loggedCertificates(logged))
+    const run = beginRun()
+    for (const each of added) run.addCertificate(each)
+    run.finish()
+    return added.length
+  }
+}
+
 /** Returns true if there was more than a tombstone. The version is incremented, so that a late write is rejected. */
 function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
@@ -145,7 +165,9 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     'delete from pending_page where id = ?',
   ].map((sql) => database.prepare(sql))
   const prepareSharedRows = sharedRowWriter(database)
-  const eraseFromIndex = nameEraser(database)
+  const historyOf = storedHistoryReader(database)
+  const removeCertificates = certificateRemover(database)
+  const erase = keyEraser(database)
   return (name) => {
     const row = own.get(slotOf(name), name) as OwnRow | undefined
     writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
@@ -154,7 +176,12 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
-    if (row.id !== null && row.states !== null) eraseFromIndex({ ...row, name, id: row.id, states: row.states })
+    if (row.id !== null && row.states !== null) {
+      const history = historyOf({ ...row, name, id: row.id, states: row.states })
+      const removed = removeCertificates(presentedBy(history))
+      const former = formerKeysOf(history, row.states)
+      erase([...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)])
+    }
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
   }

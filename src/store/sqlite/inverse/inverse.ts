@@ -4,11 +4,18 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { InverseChanges } from '../../../apply/change.ts'
 import { type Clocks, NO_CLOCKS } from '../../../apply/crawl-state.ts'
 import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
-import type { DomainName } from '../../../values/domain-name.ts'
-import { slotOf } from '../../../values/domain-name.ts'
+import type { Certificate } from '../../../values/certificate/certificate.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
-import { type InverseRead, readCertificates, readOwners, readRedirects, readSpans } from '../../inverse/span-reader.ts'
+import {
+  type InverseRead,
+  readNamedHosts,
+  readOwners,
+  readPresented,
+  readRedirects,
+  readSpans,
+} from '../../inverse/span-reader.ts'
 import type { InverseProgress, InverseReader, RunSlice } from '../../port/inverse.ts'
 import { unpackClocks } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
@@ -61,7 +68,8 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
   return {
     spans: async (query, fence, position, limit) => answer(readSpans(query, fence, position, limit)),
     redirects: async (target, fence, position, limit) => answer(readRedirects(target, fence, position, limit)),
-    certificates: async (query, position, limit) => answer(readCertificates(query, position, limit)),
+    presented: async (sha256, position, limit) => answer(readPresented(sha256, position, limit)),
+    namedHosts: async (name, position, limit) => answer(readNamedHosts(name, position, limit)),
     owners: async (name, match, position, limit) => answer(readOwners(name, match, position, limit)),
     async progress() {
       beginRead()
@@ -73,9 +81,10 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
 /** How far a store that is older than its index is filled. */
 export function fillProgressReader(database: DatabaseSync): () => InverseProgress {
   const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
+  const certificates = database.prepare(`select 1 from metadata where name = 'certificate_fill'`)
   return () => {
     const row = select.get() as { value: string } | undefined
-    if (row === undefined) return { share: 1 }
+    if (row === undefined) return { share: certificates.get() === undefined ? 1 : 0 }
     const [filled, last] = JSON.parse(row.value) as [number, number]
     return { share: filled / (last + 1) }
   }
@@ -111,6 +120,7 @@ export function inverseWriter(database: DatabaseSync) {
     writer.finish() // a transaction that failed may have left something
     return {
       add: (name: DomainName, inverse: InverseChanges): void => writer.add(name, inverse),
+      addCertificate: (certificate: Certificate): void => writer.addCertificate(certificate),
       finish(): void {
         const blocks = writer.finish()
         if (blocks.length > 0) insertBlocks(insertRun.get(bytesOfBlocks(blocks))!.number as number, blocks)

@@ -1,13 +1,15 @@
 /** Maintains the inverse index on SQLite: merges of runs, names of older stores, and erased names. */
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
 import { slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
+import { formerCertificatesOf, formerKeysOf } from '../../inverse/former-certificates.ts'
 import {
   changesOfName,
-  entriesOfName,
   type HistoryRow,
   type InterruptionRow,
   type NewestStatesRow,
@@ -16,12 +18,14 @@ import {
 } from '../../inverse/name-events.ts'
 import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
+import { presentedCertificates } from '../../shared/certificates.ts'
 import type { FactsRow } from '../../shared/columns.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
-import { columnNames } from '../../shared/tables.ts'
+import { columnNames, type FactTable } from '../../shared/tables.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
+import { certificateWriter } from '../facts/certificates.ts'
 import { blockWriter, fillProgressReader, inverseWriter, PUBLISHED_RUNS_SQL, sliceReader } from './inverse.ts'
 
 export function sqliteInverseIndex(database: DatabaseSync, log: WriteAheadLog): InverseIndexStore {
@@ -133,10 +137,67 @@ function webStateBeginner(database: DatabaseSync): (facts: StoredFacts) => Store
     const states = withWebState(facts, partClocksOf(clocks.get(...key) as ClockRow | undefined))
     if (states === null) return facts
     const begun = { ...facts, states }
-    const values = columnNames('facts').map((column) => begun[column])
-    update.run(states, checksumOf('facts', values), facts.id)
+    update.run(states, checksumOf('facts', valuesOf('facts', begun)), facts.id)
     raise.run(...key)
     return begun
+  }
+}
+
+/**
+ * Returns a function that moves the certificates of a name out of its states. It passes those that may be new to `add`.
+ * Writers of the name read again.
+ */
+function formerCertificateMover(database: DatabaseSync) {
+  const historyOf = storedHistoryReader(database)
+  const addCertificates = certificateWriter(database)
+  const erase = keyEraser(database)
+  const raise = database.prepare('update crawl_state set version = version + 1 where slot = ? and name = ?')
+  const updateFacts = database.prepare('update facts set states = ?, checksum = ? where id = ?')
+  const state = database.prepare('select * from dns_state where id = ? and type = ? and first_seen = ?')
+  const updateState = database.prepare(
+    'update dns_state set records = ?, checksum = ? where id = ? and type = ? and first_seen = ?',
+  )
+  return (facts: StoredFacts, add: (certificate: Certificate) => void): StoredFacts => {
+    const history = historyOf(facts)
+    const former = formerCertificatesOf(history, facts.states)
+    if (former === null) return facts
+    const moved = { ...facts, states: former.states }
+    updateFacts.run(moved.states, checksumOf('facts', valuesOf('facts', moved)), facts.id)
+    for (const { first_seen, records } of former.superseded) {
+      const key = [facts.id, STATE_TYPE_NUMBERS.certificate, first_seen]
+      const row = { ...state.get(...key), records }
+      updateState.run(records, checksumOf('dns_state', valuesOf('dns_state', row)), ...key)
+    }
+    raise.run(slotOf(facts.name), facts.name)
+    erase(formerKeysOf(history, facts.states))
+    for (const each of addCertificates(presentedCertificates(former.certificates))) add(each)
+    return moved
+  }
+}
+
+function valuesOf(table: FactTable, row: Record<string, SQLOutputValue | undefined>) {
+  return columnNames(table).map((column) => row[column] ?? null) as (string | number | null)[]
+}
+
+/** Returns a function that adds the names of the next certificates of a copied store. It returns false if there are none. */
+function certificateFiller(database: DatabaseSync): (limit: number) => boolean {
+  const select = database.prepare(`select value from metadata where name = 'certificate_fill'`)
+  const update = database.prepare(`update metadata set value = ? where name = 'certificate_fill'`)
+  const complete = database.prepare(`delete from metadata where name = 'certificate_fill'`)
+  const next = database.prepare(
+    'select lower(hex(sha256)) as sha256, details from certificate where sha256 > ? order by sha256 limit ?',
+  )
+  const beginRun = inverseWriter(database)
+  return (limit) => {
+    const row = select.get() as { value: string } | undefined
+    if (row === undefined) return false
+    const rows = next.all(Buffer.from(row.value, 'hex'), limit) as { sha256: string; details: string }[]
+    const run = beginRun()
+    for (const { sha256, details } of rows) run.addCertificate(decodeDetails(sha256, details))
+    run.finish()
+    if (rows.length < limit) complete.run()
+    else update.run(rows.at(-1)!.sha256)
+    return true
   }
 }
 
@@ -149,14 +210,17 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   const names = database.prepare('select * from facts where id > ? and id <= ? order by id limit ?')
   const beginWebState = webStateBeginner(database)
   const historyOf = storedHistoryReader(database)
+  const moveCertificates = formerCertificateMover(database)
   const beginRun = inverseWriter(database)
+  const fillCertificates = certificateFiller(database)
   return (limit) => {
     const row = select.get() as { value: string } | undefined
-    if (row === undefined) return { share: 1 }
+    if (fillCertificates(limit) || row === undefined) return progress()
     const [filled, last] = JSON.parse(row.value) as [number, number]
     const rows = (names.all(filled, last, limit) as StoredFacts[]).map(beginWebState)
     const run = beginRun()
-    for (const each of rows) run.add(each.name, changesOfName(historyOf(each)))
+    for (const each of rows.map((row) => moveCertificates(row, run.addCertificate)))
+      run.add(each.name, changesOfName(historyOf(each)))
     run.finish()
     if (rows.length < limit) complete.run()
     else update.run(rows.at(-1)!.id, last)
@@ -164,8 +228,8 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   }
 }
 
-/** Returns a function that erases all entries of a name from all runs, also from those that a merge is building. */
-export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
+/** Returns a function that erases the entries of keys from all runs, also from those that a merge is building. */
+export function keyEraser(database: DatabaseSync): (keys: Iterable<string>) => void {
   const runs = database.prepare('select number from inverse_run')
   const block = database.prepare(
     'select last_position, entries from inverse_block where run = ? and last_position >= ? order by last_position limit 1',
@@ -175,11 +239,10 @@ export function nameEraser(database: DatabaseSync): (facts: NameRow) => void {
     `update metadata set value = cast(value as integer) + 1 where name = 'inverse_erasures'`,
   )
   const insertBlocks = blockWriter(database)
-  const historyOf = storedHistoryReader(database)
-  return (facts) => {
-    const keys = [...entriesOfName(historyOf(facts)).keys()].sort()
+  return (all) => {
+    const erased = new Set(all)
+    const keys = [...erased].sort()
     if (keys.length === 0) return
-    const erased = new Set(keys)
     for (const { number: run } of runs.all() as { number: number }[]) {
       let reached = ''
       for (const key of keys) {

@@ -23,7 +23,7 @@ import {
   checkSortedNames,
   checkStates,
 } from './check/facts.ts'
-import { checkInverseBlocks, checkInverseNames, checkInverseRuns } from './check/inverse.ts'
+import { checkCertificatesSqlite, checkInverseBlocks, checkInverseNames, checkInverseRuns } from './check/inverse.ts'
 import { schemaFaults } from './check/schema.ts'
 import {
   checkAddressesSqlite,
@@ -57,6 +57,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['number'], check: checkInverseNames },
+  { name: 'certificate', columns: ['hex'], check: checkCertificatesSqlite },
   { name: 'known', columns: ['slot', 'text'], check: checkKnownNames },
   { name: 'sorted_name', columns: ['text'], check: checkSortedNames },
   { name: 'pending_name', columns: ['number'], check: checkPendingNames },

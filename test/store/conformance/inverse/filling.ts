@@ -96,7 +96,15 @@ async function forgetWebState({ observations }: Pick<Store, 'observations'>, nam
   const [state] = await observations.crawlStates([name])
   const [current] = await observations.currentFacts([name])
   const { web: _, ...states } = current!.states
-  const none = { superseded: [], interruptions: [], firstSeen: [], arrived: [], left: [], terms: undefined }
+  const none = {
+    superseded: [],
+    interruptions: [],
+    firstSeen: [],
+    arrived: [],
+    left: [],
+    terms: undefined,
+    certificates: [],
+  }
   const target = current!.web!.redirects_to
   const redirect = { redirectBefore: target, redirectAfter: target }
   const facts = { ...none, ...redirect, current: { ...current!, states }, inverse: { sets: [], isNewOwner: false } }

@@ -127,15 +127,13 @@ export function writing(engine: Engine): void {
         [12345, 3],
       ] as const) {
         const frontier: Store['observations'] = {
+          ...store.observations,
           crawlStates: async (names) =>
             (await store.observations.crawlStates(names)).map((visit) => ({
               ...visit,
               dnsFingerprint: print,
               webFingerprint: print,
             })),
-          currentFacts: (names) => store.observations.currentFacts(names),
-          forget: (name) => store.observations.forget(name),
-          save: (changes) => store.observations.save(changes),
         }
         assert.deepEqual(await ingest({ observations: frontier, now: () => store.now() }, [observation(at)]), [
           'unchanged',

@@ -68,13 +68,11 @@ export type AddressTimeRow = { target: string; ip: string; first_seen: string; l
 
 export type NeighbourRow = { target: string; ip: string; since: string }
 
-/** `ips`: of /reverseip. `certificate`: of /certificate. `named_in`, `named_in_more`: of the certificates of a domain. */
+/** `ips`: of /reverseip. `certificate`: of /certificate; `logged`: when a log added it. */
 type PageMeta = {
   next: string | null
   ips?: string[]
-  certificate?: Certificate
-  named_in?: NamedInRow[]
-  named_in_more?: boolean
+  certificate?: Certificate & { logged: string | null }
 }
 
 /** A page of rows. */
@@ -134,14 +132,18 @@ export type Certificate = {
 /** A certificate that a domain presented, with the first and the last time. */
 export type CertificateRow = Certificate & { first_seen: string; last_seen: string }
 
-/** `target` presented a certificate that has `name` among its names. */
-export type NamedInRow = { sha256: string; name: string; target: string; first_seen: string; last_seen: string }
+/** A certificate that has `name` among its names. */
+export type NamingRow = Omit<Certificate, 'names'> & { name: string }
 
 /** A domain that presented a certificate, with the first and the last time. */
 export type PresenterRow = { target: string; first_seen: string; last_seen: string }
 
 export function certificatesPath(name: string, next: string | null): string {
   return `${profilePath(name)}/certificates${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+}
+
+export function namedCertificatesPath(name: string, next: string | null): string {
+  return `${profilePath(name)}/named-certificates${next === null ? '' : `?${new URLSearchParams({ next })}`}`
 }
 
 export function certificatePath(sha256: string, next: string | null = null): string {

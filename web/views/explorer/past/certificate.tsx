@@ -36,7 +36,9 @@ export function CertificatePage({ sha256 }: { sha256: string }) {
   )
 }
 
-function Details({ certificate: { issuer, not_before, not_after, key, names } }: { certificate: Certificate }) {
+type DetailsProps = { certificate: Certificate & { logged: string | null } }
+
+function Details({ certificate: { issuer, not_before, not_after, key, names, logged } }: DetailsProps) {
   return (
     <>
       <Card title="Certificate">
@@ -51,6 +53,7 @@ function Details({ certificate: { issuer, not_before, not_after, key, names } }:
             ['Valid from', <Day key="from" at={not_before} withTime />],
             ['Valid until', <Day key="until" at={not_after} withTime />],
             ['Key', key],
+            ...(logged === null ? [] : [['Logged', <Day key="logged" at={logged} withTime />] as const]),
           ]}
         />
       </Card>

@@ -5,15 +5,14 @@ import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
-import { DataTools } from '../data/data-tools.tsx'
 import { PagedRows } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import {
   type CertificateRow,
   certificatePath,
   certificatesPath,
-  type NamedInRow,
-  profilePath,
+  type NamingRow,
+  namedCertificatesPath,
 } from '../data/responses.ts'
 
 /** The digits of a SHA-256 that a link shows. */
@@ -21,7 +20,7 @@ const SHOWN_DIGITS = 12
 
 export function Certificates({ name }: { name: string }) {
   const pages = usePages<CertificateRow>((cursor) => certificatesPath(name, cursor))
-  const { rows, first } = pages
+  const { rows } = pages
   return (
     <div class="stack">
       <Card title="Certificates presented" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
@@ -35,7 +34,7 @@ export function Certificates({ name }: { name: string }) {
           {(all) => <PresentedRows name={name} rows={all} />}
         </PagedRows>
       </Card>
-      {first !== null && <NamedIn name={name} rows={first.named_in ?? []} hasMore={first.named_in_more ?? false} />}
+      <NamedIn name={name} />
     </div>
   )
 }
@@ -68,44 +67,40 @@ function PresentedRows({ name, rows }: { name: string; rows: readonly Certificat
   )
 }
 
-type NamedInProps = { name: string; rows: NamedInRow[]; hasMore: boolean }
-
-/** Who presented certificates with the name, its wildcard or a name below it. */
-function NamedIn({ name, rows, hasMore }: NamedInProps) {
-  const count = formatCount(rows.length)
+/** The certificates with the name, its wildcard or a name below it, whoever presented them. */
+function NamedIn({ name }: { name: string }) {
+  const pages = usePages<NamingRow>((cursor) => namedCertificatesPath(name, cursor))
+  const { rows } = pages
   return (
-    <Card
-      title="In the names of certificates"
-      aside={hasMore ? `the first ${count}, there are more` : `${count} shown`}
-    >
-      {rows.length === 0 ? (
-        <EmptyState title="No known certificate has it in its names" />
-      ) : (
-        <>
-          <Table
-            caption="Certificates with the domain in their names"
-            isDense
-            stacks
-            keyOf={(row) => `${row.sha256} ${row.name} ${row.target} ${row.first_seen}`}
-            rows={rows}
-            columns={[
-              { name: 'Certificate', cell: ({ sha256 }) => <CertificateLink sha256={sha256} /> },
-              { name: 'Name in it', cell: (row) => <span class="wrap">{row.name}</span> },
-              {
-                name: 'Presented by',
-                cell: ({ target }) => (
-                  <a class="wrap" href={profilePath(target)}>
-                    {target}
-                  </a>
-                ),
-              },
-              { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-              { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
-            ]}
-          />
-          <DataTools name={`${name}-named-in`} call={null} json={rows} rows={() => rows} />
-        </>
-      )}
+    <Card title="In the names of certificates" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
+      <PagedRows
+        pages={pages}
+        what="certificates that name it"
+        empty={<EmptyState title="No known certificate has it in its names" />}
+        name={`${name}-named-certificates`}
+        call={{ path: namedCertificatesPath(name, null), parameters: null }}
+      >
+        {(all) => <NamingRows rows={all} />}
+      </PagedRows>
     </Card>
+  )
+}
+
+function NamingRows({ rows }: { rows: readonly NamingRow[] }) {
+  return (
+    <Table
+      caption="Certificates with the domain in their names"
+      isDense
+      stacks
+      keyOf={(row) => `${row.sha256} ${row.name}`}
+      rows={rows}
+      columns={[
+        { name: 'Certificate', cell: ({ sha256 }) => <CertificateLink sha256={sha256} /> },
+        { name: 'Name in it', cell: (row) => <span class="wrap">{row.name}</span> },
+        { name: 'Issuer', cell: ({ issuer }) => <span class="wrap">{issuer}</span> },
+        { name: 'Valid from', cell: ({ not_before }) => <Day at={not_before} /> },
+        { name: 'Valid until', cell: ({ not_after }) => <Day at={not_after} /> },
+      ]}
+    />
   )
 }

@@ -4,24 +4,29 @@ import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
   blockStart,
   blocksPerSlice,
-  type CheckedBlock,
-  type CheckedOwner,
   checkBlocks,
   checkNames,
   checkRuns,
-  type FoundBlock,
-  type InverseCheck,
-  type InverseCheckAnswer,
-  type InverseCheckRequest,
   namesPerSlice,
 } from '../../../inverse/check.ts'
+import { certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
+import type {
+  CheckedBlock,
+  CheckedCertificate,
+  CheckedOwner,
+  FoundBlock,
+  InverseCheck,
+  InverseCheckAnswer,
+  InverseCheckRequest,
+} from '../../../inverse/check-entries.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { bytesArray } from '../../database/arrays.ts'
 import { readRuns } from '../../database/citus/part-runs.ts'
-import { PART_VALUES, partitionOfName } from '../../database/partition.ts'
+import { fingerprintPartitionSql, PART_VALUES, partitionOfName } from '../../database/partition.ts'
 import { type PartRow, readForRows, rowStatement, runStatement } from '../../database/row-statements.ts'
 import type { Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
+import { type CertificateKey, keyOfCertificate } from '../../facts/certificates.ts'
 import { type HistoryOfName, historySql, READ_RUNS, storedHistoryOf } from '../../inverse/maintenance.ts'
 
 const CHECK_RUNS = {
@@ -74,6 +79,28 @@ const CHECK_INVERSE_NAMES = runStatement(
     where (f.part, f.id) > ($1, $2) and ${inRun('f.part')} order by f.part, f.id limit $3`,
 )
 
+/** Before every partition. */
+const MIN_PART = -(2 ** 15)
+const CERTIFICATE_COLUMNS = `encode(c.sha256, 'hex') as sha256, c.details, c.states, c.logged_at`
+const CHECK_CERTIFICATES_OF = rowStatement<CertificateKey>(
+  'check.certificates-of',
+  { part: 'smallint', sha256: 'bytes' },
+  ({ rows, inShard }) =>
+    `select ${CERTIFICATE_COLUMNS} from ${rows}
+    join certificate c on c.part = k.part and c.sha256 = k.sha256 and ${inShard('c.part')}`,
+)
+const CHECK_CERTIFICATES = runStatement(
+  'check.certificates',
+  3,
+  ({ inRun }) =>
+    `select c.part, ${fingerprintPartitionSql('c.sha256')} as "rightPart", ${CERTIFICATE_COLUMNS} from certificate c
+    where (c.part, c.sha256) > ($1, $2) and ${inRun('c.part')} order by c.part, c.sha256 limit $3`,
+)
+const CHECK_FILLS = {
+  name: 'check.fills',
+  text: `select name from metadata where name in ('inverse_fill', 'certificate_fill')`,
+}
+
 /** Every run has a known state. */
 export async function checkInverseRuns({ rows }: Session, after: string | null, limit: number): Promise<CheckSlice> {
   const [from] = after === null ? [-1] : (JSON.parse(after) as [number])
@@ -113,6 +140,32 @@ export async function checkInverseNames(
   return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.part, lastRow.id]))
 }
 
+/** Every certificate is used, and found by its names. */
+export async function checkCertificatesPostgres(
+  session: Session,
+  after: string | null,
+  limit: number,
+  shards: Shards,
+): Promise<CheckSlice> {
+  const [part, sha256] = after === null ? [MIN_PART, ''] : (JSON.parse(after) as [number, string])
+  type Row = CheckedCertificate & { part: number; rightPart: number }
+  const rows = await readRuns(shards, after === null ? null : part, certificatesPerSlice(limit), (run, left) =>
+    session.rows<Row>(CHECK_CERTIFICATES, [part, Buffer.from(sha256, 'hex'), left, ...run]),
+  )
+  const fills = await session.rows<{ name: string }>(CHECK_FILLS)
+  const isFilled = (what: string): boolean => fills.every(({ name }) => name !== what)
+  const fill = { certificates: isFilled('certificate_fill'), names: isFilled('inverse_fill') }
+  const checked = rows.map(
+    (row): CheckedCertificate => ({
+      ...row,
+      problem: row.part === row.rightPart ? null : `is stored in partition ${row.part}`,
+    }),
+  )
+  const faults = await answered(session, shards, checkCertificates(checked, fill))
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.part, last.sha256]))
+}
+
 function isFilled({ part, id }: PartHistory, fill: string): boolean {
   const [next, filled] = JSON.parse(fill) as [number, number]
   const index = PART_VALUES.indexOf(part)
@@ -140,6 +193,10 @@ async function answerTo(session: Session, shards: Shards, request: InverseCheckR
   if (request.needs === 'blocks') {
     const found = await session.rows<FoundBlock>(FIND_PUBLISHED_BLOCKS, [bytesArray([...request.positions])])
     return found
+  }
+  if (request.needs === 'certificates') {
+    const keys = request.sha256s.map(keyOfCertificate)
+    return readForRows<CheckedCertificate, CertificateKey>(session.rows, shards, CHECK_CERTIFICATES_OF, keys)
   }
   const names = request.names.map((name) => ({ part: partitionOfName(name), slot: slotOf(name), name }))
   if (request.needs === 'owners')

@@ -5,17 +5,22 @@ import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import {
   blockStart,
   blocksPerSlice,
-  type CheckedBlock,
-  type CheckedOwner,
   checkBlocks,
   checkNames,
   checkRuns,
-  type FoundBlock,
-  type InverseCheck,
-  type InverseCheckRequest,
   namesPerSlice,
 } from '../../../inverse/check.ts'
+import { certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
+import type {
+  CheckedBlock,
+  CheckedCertificate,
+  CheckedOwner,
+  FoundBlock,
+  InverseCheck,
+  InverseCheckRequest,
+} from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
+import { hexOf } from '../../../shared/check/rows.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
 import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
@@ -91,8 +96,42 @@ function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): 
 
 function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
   if (request.needs === 'blocks') return foundBlocks(database, request.positions)
+  if (request.needs === 'certificates') return certificatesOf(database, request.sha256s)
   const rows = factsOf(database, request.names)
   return request.needs === 'owners' ? rows : historiesOf(database, rows)
+}
+
+/** Every certificate is used, and found by its names. */
+export function checkCertificatesSqlite(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const [from] = after === null ? [''] : (JSON.parse(after) as [string])
+  const rows = database
+    .prepare('select * from certificate where sha256 > ? order by sha256 limit ?')
+    .all(Buffer.from(from, 'hex'), certificatesPerSlice(limit)) as CertificateRow[]
+  const isIntact = (row: CertificateRow): boolean =>
+    matchesChecksum(CHECKSUM_COLUMNS.certificate, row, (column) => row[column as keyof CertificateRow])
+  const checked = rows.map(
+    (row): CheckedCertificate => ({
+      ...row,
+      sha256: hexOf(row.sha256),
+      problem: isIntact(row) ? null : 'does not match its checksum',
+    }),
+  )
+  const fills = database.prepare(`select name from metadata where name in ('inverse_fill', 'certificate_fill')`).all()
+  const isFilled = (what: string): boolean => fills.every(({ name }) => name !== what)
+  const fill = { certificates: isFilled('certificate_fill'), names: isFilled('inverse_fill') }
+  const faults = answered(database, checkCertificates(checked, fill))
+  const last = checked.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.sha256]))
+}
+
+type CertificateRow = Omit<CheckedCertificate, 'sha256' | 'problem'> & { sha256: Uint8Array; checksum: number | null }
+
+function certificatesOf(database: DatabaseSync, sha256s: readonly string[]): CheckedCertificate[] {
+  const select = database.prepare('select * from certificate where sha256 = ?')
+  return sha256s.flatMap((sha256) => {
+    const row = select.get(Buffer.from(sha256, 'hex')) as CertificateRow | undefined
+    return row === undefined ? [] : [{ ...row, sha256 }]
+  })
 }
 
 function factsOf(database: DatabaseSync, names: readonly DomainName[]): (NameRow & CheckedOwner)[] {

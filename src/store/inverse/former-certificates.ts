@@ -1,0 +1,50 @@
+/**
+ * The certificates of schemas 12 of SQLite and 14 of PostgreSQL: their details are in the text of each state, and the
+ * inverse index has an entry of each of their names for each name that presented them.
+ */
+
+import { stateTypeOfNumber } from '../../apply/stored-numbers.ts'
+import { KEY_KIND, namedHostKeys } from '../../inverse/entries/value-key.ts'
+import { type Certificate, decodeCertificate } from '../../values/certificate/certificate.ts'
+import { encodePresented, hasDetails } from '../../values/certificate/presented.ts'
+import type { Instant } from '../../values/time.ts'
+import { packStates, unpackStates } from '../shared/columns.ts'
+import type { StoredHistory } from './name-events.ts'
+
+/** The first byte of the keys of their names. */
+const FORMER_KIND = 'n'
+
+/**
+ * What becomes of a name with such certificates. `certificates`: one for each state. `states`: the stored newest states.
+ * `superseded`: the text of each superseded state by its first time.
+ */
+export type FormerCertificates = {
+  certificates: Certificate[]
+  states: string
+  superseded: { first_seen: Instant; records: string }[]
+}
+
+/** Null if a name has no such certificate. `states`: its stored newest states. */
+export function formerCertificatesOf(history: StoredHistory, states: string): FormerCertificates | null {
+  const older = history.superseded.flatMap(({ type, first_seen, records }) =>
+    stateTypeOfNumber(type) === 'certificate' && hasDetails(records)
+      ? [{ first_seen, certificate: decodeCertificate(records)! }]
+      : [],
+  )
+  const newest = unpackStates(states)
+  const { certificate: state } = newest
+  const current = state !== undefined && hasDetails(state.records) ? decodeCertificate(state.records) : null
+  if (older.length === 0 && current === null) return null
+  return {
+    certificates: [...older.map(({ certificate }) => certificate), ...(current === null ? [] : [current])],
+    states: current ? packStates({ ...newest, certificate: { ...state!, records: encodePresented(current) } }) : states,
+    superseded: older.map(({ first_seen, certificate }) => ({ first_seen, records: encodePresented(certificate) })),
+  }
+}
+
+/** The keys of the entries of such certificates. */
+export function formerKeysOf(history: StoredHistory, states: string): string[] {
+  const { certificates = [] } = formerCertificatesOf(history, states) ?? {}
+  const keys = certificates.flatMap(namedHostKeys)
+  return keys.map((key) => FORMER_KIND + key.slice(KEY_KIND.namedHost.length) + history.name)
+}
