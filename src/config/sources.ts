@@ -1,7 +1,7 @@
 /** The settings of the sources of names. */
 
 import { isUrl } from '../jobs/file-store/location.ts'
-import { parseWholeNumber, type Setting } from './parse.ts'
+import { parseSwitch, parseWholeNumber, type Setting } from './parse.ts'
 
 export type NamesSettings = {
   /** The folder of registrations. */
@@ -21,6 +21,8 @@ export type NamesSettings = {
   ctListKey: string | null
   /** Entries before the end of a certificate log at which reading begins. */
   ctStartBack: number
+  /** Whether the certificates of logs are stored, and not only their names. */
+  ctCertificates: boolean
   /** A token of Cloudflare that may read Radar. Null: there is none. */
   radarToken: string | null
 }
@@ -91,6 +93,15 @@ export const NAMES_SETTINGS: { readonly [Key in keyof NamesSettings]: Setting<Na
     meaning: 'How many entries before the end of a certificate log reading begins, when the log is read first.',
     allowed: 'a whole number from 1 to 100000000',
     parse: (text) => parseWholeNumber(text, 1, 100_000_000),
+  },
+  ctCertificates: {
+    name: 'DOMAINDEX_CT_CERTIFICATES',
+    defaultText: 'off',
+    meaning:
+      'Whether the certificates of logs are stored too, and not only the domains of their names. All logs together add ' +
+      'gigabytes a day (docs/scaling.md).',
+    allowed: 'on or off',
+    parse: parseSwitch,
   },
   radarToken: {
     name: 'DOMAINDEX_RADAR_TOKEN',

@@ -6,8 +6,9 @@
 import { LruMap } from '../../probe/lru-map.ts'
 import { addNames } from '../../registrations/add-names.ts'
 import { LOG_LEASE_SECONDS, type LogLease } from '../../store/port/certificate-logs.ts'
-import type { Store } from '../../store/port/store.ts'
-import type { DomainName } from '../../values/domain-name.ts'
+import type { LoggedCertificate, Store } from '../../store/port/store.ts'
+import type { Certificate } from '../../values/certificate/certificate.ts'
+import { type DomainName, registrableDomainOrNull } from '../../values/domain-name.ts'
 import { type EntrySource, MAX_NAMES_IN_MEMORY } from './log/entry-source.ts'
 import type { LogClient } from './log/log-client.ts'
 import { addSummary, emptySummary } from './log/log-entry.ts'
@@ -29,6 +30,8 @@ export type ListFollowing = Omit<LogFollowing, 'logs'> & {
 
 const REREAD_MS = 86_400_000
 
+/** Certificates per transaction. */
+const CERTIFICATES_PER_WRITE = 500
 /** Entries per batch, about. */
 const BATCH_ENTRIES = 4_096
 
@@ -43,6 +46,8 @@ export type LogFollowing = {
   client: LogClient
   /** Entries before the head at which an unknown log begins. */
   startBack: number
+  /** Whether the certificates are stored, and not only their names. */
+  keepsCertificates: boolean
   /** Ends when each log was read to its head. */
   isOnce: boolean
   /** Whether the owner of a name opted out. Such names are not added. */
@@ -147,12 +152,13 @@ async function readToHead(
   { seen, slots }: SharedParts,
   { log, lease, state: before }: { log: CertificateLog; lease: LogLease; state: FollowedState | null },
 ): Promise<ReadOutcome> {
-  const { store, client, startBack, signal } = following
+  const { store, client, startBack, keepsCertificates, signal } = following
   let state = before
   const release = await slots.take()
   try {
-    for await (const batch of followLog(log, state, { startBack, client })) {
+    for await (const batch of followLog(log, state, { startBack, keepsCertificates, client })) {
       const newNames = await storeNames(following, seen, batch.names)
+      await storeCertificates(following, batch.certificates)
       const next = nextFollowedState(state, batch, newNames)
       if (!(await store.certificateLogs.save(lease, JSON.stringify(next)))) return { is: 'lost', state }
       state = next
@@ -192,6 +198,23 @@ async function storeNames(
   return newNames
 }
 
+/** Stores certificates, except those that name a domain that was forgotten or whose owner opted out. */
+async function storeCertificates(
+  { store: { observations }, optOut }: LogFollowing,
+  certificates: readonly LoggedCertificate[],
+): Promise<void> {
+  const domainsOf = ({ names }: Certificate): DomainName[] =>
+    names.flatMap((name) => registrableDomainOrNull(name.replace('*.', '') as DomainName) ?? [])
+  for (let at = 0; at < certificates.length; at += CERTIFICATES_PER_WRITE) {
+    const some = certificates.slice(at, at + CERTIFICATES_PER_WRITE)
+    const domains = [...new Set(some.flatMap(({ certificate }) => domainsOf(certificate)))]
+    const states = await observations.crawlStates(domains)
+    const excluded = new Set(domains.filter((name, index) => states[index]!.forgotten || optOut.hasName(name)))
+    const kept = some.filter(({ certificate }) => domainsOf(certificate).every((name) => !excluded.has(name)))
+    if (kept.length > 0) await observations.addLogged(kept)
+  }
+}
+
 /** Renews a lease until the signal. A lost lease shows when the next state is saved. */
 async function renewLease({ store, wait }: LogFollowing, lease: LogLease, ended: AbortSignal): Promise<void> {
   while (!ended.aborted) {
@@ -208,17 +231,18 @@ async function renewLease({ store, wait }: LogFollowing, lease: LogLease, ended:
 export async function* followLog(
   log: CertificateLog,
   state: LogState | null,
-  { startBack, client }: { startBack: number; client: LogClient },
+  { startBack, keepsCertificates, client }: Pick<LogFollowing, 'startBack' | 'keepsCertificates' | 'client'>,
 ): AsyncGenerator<LogBatch> {
-  const source = log.kind === 'tiles' ? openTileSource(log, client) : openRfc6962Source(log, client)
+  const open = log.kind === 'tiles' ? openTileSource : openRfc6962Source
+  const source = open(log, client, keepsCertificates)
   const head = await source.head()
   const start = state === null ? await firstState(source, head, startBack) : state
   if (state !== null) await requireSuccessor(source, state.head, head)
   const kept = { size: head.size, root: head.root.toString('base64'), time: head.time }
   let [position, hashes] = [start.position, start.hashes]
-  let batch = emptySummary()
+  let batch = emptySummary(keepsCertificates)
   if (position === head.size) {
-    yield { ...batch, names: [], newest: head.time, state: { ...start, head: kept } }
+    yield { ...batch, names: [], certificates: [], newest: head.time, state: { ...start, head: kept } }
     return
   }
   for await (const verified of source.entries(start, head)) {
@@ -227,8 +251,13 @@ export async function* followLog(
     hashes = verified.hashes
     const isFull = batch.entries >= BATCH_ENTRIES || batch.names.size >= MAX_NAMES_IN_MEMORY
     if (!isFull && position < head.size) continue
-    yield { ...batch, names: [...batch.names], state: { position, hashes, head: kept } }
-    batch = emptySummary()
+    yield {
+      ...batch,
+      names: [...batch.names],
+      certificates: batch.certificates ?? [],
+      state: { position, hashes, head: kept },
+    }
+    batch = emptySummary(keepsCertificates)
   }
 }
 

@@ -1,5 +1,6 @@
 /** A certificate log as its follower sees it: what identifies it, what is kept of it, and what it yields. */
 
+import type { LoggedCertificate } from '../../store/port/store.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 
@@ -21,6 +22,7 @@ export type LogState = {
 
 /**
  * Verified entries, in order. `state`: to be kept when the names are stored. `names`: registrable domains, each once.
+ * `certificates`: those of entries, if they are kept.
  * `unusableNames`: names that are no domain names. `unusableEntries`: entries that are no certificates. `newest`: the
  * time of the last entry.
  */
@@ -28,6 +30,7 @@ export type LogBatch = {
   state: LogState
   entries: number
   names: DomainName[]
+  certificates: LoggedCertificate[]
   unusableNames: number
   unusableEntries: number
   newest: Instant

@@ -38,6 +38,7 @@ export async function followConfiguredLogs(
     await followListedLogs({
       ...events,
       ...{ readLogs, store, isOnce, signal, optOut, client: logClient, startBack: settings.ctStartBack },
+      keepsCertificates: settings.ctCertificates,
       onListProblem: ({ message }) => events.warn(message),
       holder: processHolderName(),
       wait: (milliseconds, ended) => sleep(milliseconds, undefined, { signal: ended }),

@@ -29,7 +29,15 @@ async function openList(t: TestContext) {
         return state.logs
       },
       onListProblem: ({ message }) => void problems.push(message),
-      ...{ store, holder: 'one', client: first.client, startBack: 100, isOnce: false, rereadMs: REREAD_MS },
+      ...{
+        store,
+        holder: 'one',
+        client: first.client,
+        startBack: 100,
+        keepsCertificates: false,
+        isOnce: false,
+        rereadMs: REREAD_MS,
+      },
       optOut: { hasName: () => false },
       signal: stop.signal,
       async wait(milliseconds, signal) {

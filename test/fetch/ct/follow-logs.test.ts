@@ -11,7 +11,7 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { parseName } from '../../../src/values/domain-name.ts'
 import { makeWorld } from '../../registrations/world.ts'
 import { until } from '../../until.ts'
-import { labEntries, openFollower } from './world.ts'
+import { LOG_TIME, labEntries, openFollower } from './world.ts'
 
 const RENEWAL_MS = (1000 * LOG_LEASE_SECONDS) / 3
 const NAMES = ['alice.github.io', 'bank.co.uk', 'deep.example', 'other.test', 'shop.example', 'xn--mnchen-3ya.example']
@@ -36,6 +36,7 @@ async function openLogs(t: TestContext, count: number) {
   const follow = (logs: readonly CertificateLog[], options: Partial<LogFollowing> = {}): Promise<void> =>
     followLogs({
       ...{ logs, store, holder: 'one', client, startBack: 1_000_000, isOnce: true },
+      keepsCertificates: false,
       optOut: { hasName: () => false },
       signal: new AbortController().signal,
       wait: quickWait(() => {}),
@@ -49,6 +50,29 @@ async function openLogs(t: TestContext, count: number) {
     (await store.certificateLogs.list()).map(({ state }) => parseFollowedState(state)?.position)
   return { store, registrations, lab, logOf, follow, problems, seen, known, positions }
 }
+
+test('certificates are stored once, without those of forgotten domains and of owners who opted out', async (t) => {
+  for (const kind of ['tiles', 'rfc6962'] as const) {
+    const { store, logOf, lab, follow, problems } = await openLogs(t, 40)
+    const namedIn = async (domain: string) => (await store.inverse.namedHosts(parseName(domain)!, null, 9)).hosts
+    await store.observations.forget(parseName('bank.co.uk')!)
+    const optOut = { hasName: (name: string) => name === 'other.test' }
+    await follow([logOf(kind)], { optOut })
+    assert.deepEqual(await namedIn('shop.example'), [], 'only names are stored by default')
+    lab.entries.push(...(await labEntries(20)))
+    await follow([logOf(kind)], { optOut, keepsCertificates: true })
+    const found = await namedIn('shop.example')
+    assert.deepEqual(
+      found.map(({ host }) => host),
+      ['shop.example', '*.shop.example', 'www.shop.example'],
+    )
+    const [known] = await store.facts.certificates([found[0]!.sha256])
+    assert.equal(known?.logged_at, LOG_TIME / 1000)
+    assert.deepEqual(known?.certificate.names, ['*.shop.example', 'shop.example', 'www.shop.example'])
+    for (const domain of ['bank.co.uk', 'other.test', 'deep.example']) assert.deepEqual(await namedIn(domain), [])
+    assert.deepEqual(problems, [])
+  }
+})
 
 test('the names of certificates become known and due, count on no day, and a second run reads only what is new', async (t) => {
   for (const kind of ['tiles', 'rfc6962'] as const) {

@@ -65,7 +65,8 @@ export async function openFollower(t: TestContext, entries: LabEntry[], algorith
     startBack = 1_000_000,
   ): Promise<LogBatch[]> => {
     const batches: LogBatch[] = []
-    for await (const batch of followLog(logOf(kind), state, { startBack, client })) batches.push(batch)
+    for await (const batch of followLog(logOf(kind), state, { startBack, keepsCertificates: false, client }))
+      batches.push(batch)
     return batches
   }
   return { lab, client, follow, logOf }

@@ -1,6 +1,8 @@
 /** Parses the entries of certificate logs (RFC 6962, section 3.4; static-ct-api, Log Entries). Pure. */
 
 import { hash } from 'node:crypto'
+import type { LoggedCertificate } from '../../../store/port/store.ts'
+import { readCertificate } from '../../../values/certificate/certificate.ts'
 import { certificateNames } from '../../../values/certificate/certificate-names.ts'
 import { MalformedCertificate } from '../../../values/certificate/der.ts'
 import { type DomainName, parseName, registrableDomainOrNull } from '../../../values/domain-name.ts'
@@ -22,9 +24,13 @@ export const ENTRY_HEAD_BYTES = 10
 export const KEY_HASH_BYTES = 32
 const FINGERPRINT_BYTES = 32
 
-/** What several entries come to. `newest`: the time of the last one. `bytes`: of their leaves. */
+/**
+ * What several entries come to. `certificates`: without precertificates, whose fingerprint no website presents; null if
+ * they are not kept. `newest`: the time of the last one. `bytes`: of their leaves.
+ */
 export type EntrySummary = {
   names: Set<DomainName>
+  certificates: LoggedCertificate[] | null
   unusableNames: number
   unusableEntries: number
   entries: number
@@ -32,8 +38,9 @@ export type EntrySummary = {
   newest: Instant
 }
 
-export function emptySummary(): EntrySummary {
-  return { names: new Set(), unusableNames: 0, unusableEntries: 0, entries: 0, bytes: 0, newest: 0 }
+export function emptySummary(keepsCertificates: boolean): EntrySummary {
+  const certificates = keepsCertificates ? [] : null
+  return { names: new Set(), certificates, unusableNames: 0, unusableEntries: 0, entries: 0, bytes: 0, newest: 0 }
 }
 
 /** Adds an entry and its registrable domains. */
@@ -49,6 +56,10 @@ export function addEntry(into: EntrySummary, { time, bytes, certificate, isTbs }
       else if (!into.names.has(domain)) into.names.add(copyOf(domain))
     }
     if (certificate === null) into.unusableEntries++
+    else if (into.certificates !== null && !isTbs) {
+      const read = readCertificate(certificate)
+      if (read !== null) into.certificates.push({ certificate: read, logged_at: time })
+    }
   } catch (error) {
     if (!(error instanceof MalformedCertificate)) throw error
     into.unusableEntries++
@@ -58,6 +69,7 @@ export function addEntry(into: EntrySummary, { time, bytes, certificate, isTbs }
 /** Adds what other entries, which follow, come to. */
 export function addSummary(into: EntrySummary, other: EntrySummary): void {
   for (const name of other.names) into.names.add(name)
+  into.certificates?.push(...(other.certificates ?? []))
   into.unusableNames += other.unusableNames
   into.unusableEntries += other.unusableEntries
   into.entries += other.entries

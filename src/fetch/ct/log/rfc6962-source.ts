@@ -92,7 +92,7 @@ const MAX_PROOF_HASHES = 64
 /** Entries that are tried as the first one, because a proof names an earlier entry if it is there twice. */
 const MAX_START_TRIES = 16
 
-export function openRfc6962Source(log: CertificateLog, client: LogClient): EntrySource {
+export function openRfc6962Source(log: CertificateLog, client: LogClient, keepsCertificates: boolean): EntrySource {
   const { get } = client
   const call = callerOf(log, get)
   const read: ReadEntries = (from, end) => readEntries(log, client, from, end)
@@ -115,7 +115,7 @@ export function openRfc6962Source(log: CertificateLog, client: LogClient): Entry
     async *entries(from, head) {
       const range = rangeOfState(from)
       while (range.size < head.size) {
-        const summary = emptySummary()
+        const summary = emptySummary(keepsCertificates)
         while (range.size < head.size && !isFull(summary))
           for await (const entry of read(range.size, head.size)) {
             range.add(entry.hash)

@@ -121,7 +121,7 @@ const MAX_DATA_TILE_BYTES = 2 ** 26
 /** Distinct names of a data tile: 128 of each certificate. The certificates after them count as unusable. */
 const MAX_TILE_NAMES = 32_768
 
-export function openTileSource(log: CertificateLog, client: LogClient): EntrySource {
+export function openTileSource(log: CertificateLog, client: LogClient, keepsCertificates: boolean): EntrySource {
   const { get } = client
   const tree = (head: TreeHead): Promise<TileTree> => TileTree.open(log, get, head)
   let current: { head: TreeHead; tree: Promise<TileTree> } | null = null
@@ -142,13 +142,20 @@ export function openTileSource(log: CertificateLog, client: LogClient): EntrySou
     },
     startAt: async (position) => ({ position, hashes: [] }),
     async *entries({ position }, head) {
-      yield* tileEntries({ log, client, tree: await treeOf(head), from: position, size: head.size })
+      yield* tileEntries({ log, client, keepsCertificates, tree: await treeOf(head), from: position, size: head.size })
     },
   }
 }
 
 /** Entries from `from` to before `size` are read. */
-type TileReading = { log: CertificateLog; client: LogClient; tree: TileTree; from: number; size: number }
+type TileReading = {
+  log: CertificateLog
+  client: LogClient
+  keepsCertificates: boolean
+  tree: TileTree
+  from: number
+  size: number
+}
 type Tile = { tile: number; width: number }
 
 /**
@@ -189,7 +196,7 @@ async function readShortTile(reading: TileReading, place: Tile): Promise<EntrySu
   try {
     const options = { level: 'data', ...place, maxBytes: MAX_BYTES_AHEAD } as const
     const { body, isWhole } = await requireTile(log, client.get, options)
-    const summary = emptySummary()
+    const summary = emptySummary(reading.keepsCertificates)
     const hashes: Buffer[] = []
     for (const entry of parseDataTile(body, isWhole ? TILE_WIDTH : place.width)) {
       addTileEntry(reading, place, { summary, hashes }, entry)
@@ -207,7 +214,7 @@ async function readLongTile(reading: TileReading, place: Tile): Promise<EntrySum
   const { log, client } = reading
   const options = { level: 'data', ...place, maxBytes: MAX_DATA_TILE_BYTES } as const
   const { body, isWhole } = await requireTile(log, client.stream, options)
-  const summary = emptySummary()
+  const summary = emptySummary(reading.keepsCertificates)
   const hashes: Buffer[] = []
   for await (const entry of streamDataTile(body, isWhole ? TILE_WIDTH : place.width)) {
     const isOver = summary.names.size >= MAX_TILE_NAMES
