@@ -1,7 +1,7 @@
-/** Blocks of the inverse index that a test plants: entries too many, and blocks that are not in order. */
+/** What a test plants in the inverse index and in the certificates of the store of the maintenance tests. */
 
 import { BlockWriter, startEvent } from '../../src/inverse/entries/block.ts'
-import { addressKey, KEY_KIND, latin1Bytes } from '../../src/inverse/entries/value-key.ts'
+import { addressKey, KEY_KIND, latin1Bytes, namedHostKeys } from '../../src/inverse/entries/value-key.ts'
 import { address, minute } from './conformance/world.ts'
 
 /** Packs one block of entries without events if they are of a set. `position` and `entries` are in hexadecimal. */
@@ -15,6 +15,19 @@ function packed(entries: readonly (readonly [key: string, events: readonly numbe
 const event = (at: number): number => startEvent(minute(at))
 const addressOf = (text: string, name: string): string => addressKey(address(text)) + name
 
+function namedKey(host: string, byte: string): string {
+  return namedHostKeys({ sha256: byte.repeat(32), names: [host] })[0]!
+}
+
+/** Statements after each of which a certificate is wrong. */
+export const WRONG_CERTIFICATES: readonly (readonly [what: string, sql: string])[] = [
+  ['a wrong number of states of a certificate', 'update certificate set states = states + 1'],
+  ['a missing certificate', 'delete from certificate'],
+  ['a certificate that nobody presented', 'update certificate set states = 0'],
+  ['a certificate that cannot be read', `update certificate set details = '['`],
+  ['a certificate with another name', `update certificate set details = '["CN=1",1,9,["w.example"],"ec-p256"]'`],
+]
+
 /** Each block is wrong in the store of the maintenance tests. */
 export const WRONG_BLOCKS: readonly { what: string; position: string; entries: string }[] = [
   { what: 'an entry that no history has', ...packed([[addressOf('192.0.2.9', 'a.example'), [event(1)]]]) },
@@ -25,6 +38,8 @@ export const WRONG_BLOCKS: readonly { what: string; position: string; entries: s
   { what: 'an owner that is not known', ...packed([[`${KEY_KIND.ownerStarting}z\x01example\x01`, []]]) },
   { what: 'an owner without records', ...packed([[`${KEY_KIND.ownerStarting}d\x01example\x01`, []]]) },
   { what: 'an entry of an unknown kind', ...packed([['?example', []]]) },
+  { what: 'a name of a certificate that is not known', ...packed([[namedKey('b.example', 'ab'), []]]) },
+  { what: 'a name that a certificate does not have', ...packed([[namedKey('c.example', '1f'), []]]) },
   {
     what: 'entries that are not in order',
     ...packed([

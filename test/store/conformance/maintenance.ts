@@ -6,6 +6,7 @@ import type { Store } from '../../../src/store/port/store.ts'
 import { checkAll } from '../check-all.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
+import { CERTIFICATES } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
 import { fileAll, holdOf } from './similar/filed-pages.ts'
 import {
@@ -35,7 +36,10 @@ const FILLED = [
   seen('a.example', 3, dns({ SOA: [soa(3)] })),
   seen('b.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'], MX: [] }), redirecting('t.example')),
   seen('b.example', 4, NXDOMAIN),
-  seen('c.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'] }), web({ has_website: true, text: 'Some text.' })),
+  seen('c.example', 1, dns({ A: ['192.0.2.1'], AAAA: ['::1'] }), {
+    ...web({ has_website: true, text: 'Some text.' }),
+    certificate: CERTIFICATES[1]!,
+  }),
   seen('d.example', 1, null),
 ]
 /** A pending start page, observed after the others. */

@@ -11,7 +11,7 @@ import type { Damage, Engine } from '../conformance/engine.ts'
 import { lists } from '../conformance/reading/lists.ts'
 import { conformance } from '../conformance/suite.ts'
 import { forgetting } from '../conformance/writing/forgetting.ts'
-import { WRONG_BLOCKS } from '../planted-blocks.ts'
+import { WRONG_BLOCKS, WRONG_CERTIFICATES } from '../planted-blocks.ts'
 import { openedInReusedPlaces, run } from './places.ts'
 import { recordStatements } from './recorded-statements.ts'
 import { noOtherCollation, noPostgres, postgresServer } from './server.ts'
@@ -175,6 +175,8 @@ const damages: readonly Damage[] = [
     'a run of the inverse index that is not published',
     `update inverse_run set state = 'building' where number = (select min(run) from inverse_block)`,
   ),
+  ...WRONG_CERTIFICATES.map(([what, sql]) => statement(what, sql)),
+  otherPart('a certificate in another part', 'certificate'),
   ...WRONG_BLOCKS.map(({ what, position, entries }) =>
     statement(
       what,

@@ -15,7 +15,7 @@ import { checkAll } from '../check-all.ts'
 import type { Clock, Damage, Opened } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { conformance } from '../conformance/suite.ts'
-import { WRONG_BLOCKS } from '../planted-blocks.ts'
+import { WRONG_BLOCKS, WRONG_CERTIFICATES } from '../planted-blocks.ts'
 
 let created: Promise<string> | undefined
 after(async () => {
@@ -190,6 +190,11 @@ conformance({
       `update inverse_run set state = 'building' where number = (select min(run) from inverse_block)`,
     ),
     statement('a changed block of the inverse index', `update inverse_block set checksum = checksum + 1`),
+    ...WRONG_CERTIFICATES.map(([what, sql]) => statement(what, sql)),
+    statement(
+      'a certificate with other details',
+      `update certificate set details = '["CN=2",1,9,["*.b.example","b.example"],"ec-p256"]'`,
+    ),
     ...WRONG_BLOCKS.map(({ what, position, entries }) => {
       const [last, bytes] = [position, entries].map((hex) => Buffer.from(hex, 'hex'))
       return statement(
