@@ -32,6 +32,7 @@ export const GROWING_TABLES = {
     'address_count',
     'redirect',
     'redirect_count',
+    'certificate',
   ],
   coordinator: ['document', 'page_document', 'posting', 'document_frequency', 'inverse_block'],
 } as const

@@ -54,6 +54,7 @@ test('without an environment every setting has its default', () => {
     czdsZones: 'https://czds-api.icann.org',
     ctList: 'https://www.gstatic.com/ct/log_list/v3/log_list.json',
     ctListKey: null,
+    ctCertificates: false,
     ctStartBack: 10_000,
     radarToken: null,
     jobTimes: [3600],

@@ -74,7 +74,7 @@ test('the projection multiplies the bytes of a row by the rows of a name, and hi
   const plan = new Map(rowsOf(planTable(STORE)).map(([name, ...cells]) => [name, cells]))
   assert.deepEqual(plan.get('nightly snapshots, both editions'), ['17 min', '8.3 h', '27.8 h'])
   assert.deepEqual(plan.get('probes per second, each name within 30 days'), ['3.86', '116', '386'])
-  assert.deepEqual(plan.get('workers with at most 2 TB of data'), ['1', '1', '1'])
+  assert.deepEqual(plan.get('workers with at most 2 TB of data'), ['1', '1', '2'])
   assert.equal(plan.get('write-ahead log of the crawl per day')![2], '10 GB')
 })
 
