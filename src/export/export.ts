@@ -55,24 +55,22 @@ export function linesOfName(format: LineFormat, history: NameHistory, startedAt:
 
 /**
  * The observations in the order in which an import must read them: one for each time at which a state began or was last
- * observed, for both ends of each interruption, and for each time at which the status or the web was observed last. A
- * failure comes before records of the same time, because the first status of a time counts. `at`: the time of the only
- * observation of a name that was never probed.
- * The text of a start page is not stored, so it is missing. So is a certificate that was not observed with the newest
- * web part.
+ * observed, for both ends of each interruption, and for each time at which the status was observed last. A failure
+ * comes before records of the same time, because the first status of a time counts. `at`: the time of the only
+ * observation of a name that was never probed. The text of a start page is not stored, so it is missing.
  */
 function historyObservations(history: NameHistory, at: Instant): Observation[] {
   const { name, clocks, facts } = history
   const records = recordsByTime(history)
   const statusClock = clocks[CLOCK_INDEX.status]!
-  const webClock = clocks[CLOCK_INDEX.web]!
+  const webs = websByTime(history)
   const failures = new Map<Instant, DnsStatus>()
   if (statusClock > 0 && facts.status === 'ok')
     records.set(statusClock, records.get(statusClock) ?? { status: 'ok', records: {} })
   if (statusClock > 0 && facts.status !== 'ok') failures.set(statusClock, facts.status!)
   for (const time of absentTimes(facts)) failures.set(time, 'nxdomain')
   if (wasAbsentBefore(clocks, facts)) failures.set(Math.min(...records.keys()) - 1, 'nxdomain')
-  const times = new Set([...records.keys(), ...failures.keys(), ...(webClock > 0 ? [webClock] : [])])
+  const times = new Set([...records.keys(), ...failures.keys(), ...webs.keys()])
   if (times.size === 0) return [{ domain: name, observed_at: at, dns: null, web: null }]
   return [...times]
     .sort((a, b) => a - b)
@@ -82,7 +80,7 @@ function historyObservations(history: NameHistory, at: Instant): Observation[] {
       if (failure !== undefined) parts.push({ status: failure, records: {} })
       if (found !== undefined) parts.push(found)
       if (parts.length === 0) parts.push(null)
-      const web = time === webClock ? webPartOf(history) : null
+      const web = webs.get(time) ?? null
       return parts.map((dns, index) => ({ domain: name, observed_at: time, dns, web: index === 0 ? web : null }))
     })
 }
@@ -132,8 +130,32 @@ function wasAbsentBefore(clocks: Clocks, { status, ip }: CurrentFacts): boolean 
   return status === 'ok' && ip !== null && clocks[CLOCK_INDEX.A] === 0 && clocks[CLOCK_INDEX.AAAA] === 0
 }
 
-function webPartOf({ facts, clocks, certificate }: NameHistory): WebPart {
-  const { social_networks: _derived, digest: _ofText, ...verdict } = facts.web!
-  if (clocks[CLOCK_INDEX.certificate] !== clocks[CLOCK_INDEX.web]) return { ...verdict, text: null }
-  return { ...verdict, text: null, certificate }
+/**
+ * What was seen of the website at each time that is stored. Only the newest has the social accounts: the store does not
+ * keep those of the past. The certificate counts as not looked at where no time of it is stored.
+ */
+function websByTime({ facts, clocks, websites, certificates }: NameHistory): Map<Instant, WebPart> {
+  const [clock, certificateClock] = [clocks[CLOCK_INDEX.web]!, clocks[CLOCK_INDEX.certificate]!]
+  const { social_networks: _derived, digest: _ofText, ...newest } = { ...facts.web!, text: null }
+  const looked = new Set([...boundsOf(certificates), certificateClock])
+  const found = new Map<Instant, WebPart>()
+  for (const time of new Set([...boundsOf(websites), ...looked, clock])) {
+    const verdict = stateAt(websites, time)?.verdict
+    if (time === 0 || time > clock || (time < clock && verdict === undefined)) continue
+    const part = time === clock ? newest : { ...verdict!, social_accounts: [], text: null }
+    found.set(
+      time,
+      looked.has(time) ? { ...part, certificate: stateAt(certificates, time)?.certificate ?? null } : part,
+    )
+  }
+  return found
+}
+
+/** The newest of the states that began at a time or before. */
+function stateAt<State extends { first_seen: Instant }>(states: readonly State[], time: Instant): State | undefined {
+  return states.find(({ first_seen }) => first_seen <= time)
+}
+
+function boundsOf(states: readonly { first_seen: Instant; last_seen: Instant }[]): Instant[] {
+  return states.flatMap(({ first_seen, last_seen }) => [first_seen, last_seen])
 }

@@ -3,12 +3,11 @@
 import type { Interruption } from '../apply/change.ts'
 import type { Clocks, CurrentFacts } from '../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
-import type { Store } from '../store/port/store.ts'
-import type { Certificate } from '../values/certificate/certificate.ts'
-import { presentedFingerprint } from '../values/certificate/presented.ts'
+import type { PastCertificate, Store, WebState } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { type AnyRecord, RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { decodeRecords } from '../values/records/stored-records.ts'
+import type { Instant } from '../values/time.ts'
 import type { RecordState } from './cof.ts'
 
 /**
@@ -19,9 +18,10 @@ export type NameHistory = {
   name: DomainName
   clocks: Clocks
   facts: CurrentFacts
-  /** The newest one; null if none was presented or observed. */
-  certificate: Certificate | null
   timelines: Record<RecordType, Timeline>
+  /** The states of the website and of its certificate, newest first. */
+  websites: readonly WebState[]
+  certificates: readonly PastCertificate[]
 }
 
 type Timeline = { states: RecordState[]; interruptions: Interruption[] }
@@ -44,12 +44,13 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
     const before = await store.observations.crawlStates(open)
     const facts = await store.observations.currentFacts(open)
     const known = before.flatMap((state, index) => (state.forgotten ? [] : [{ state, facts: facts[index]! }]))
-    const certificates = await readCertificates(store, known)
     const read = await Promise.all(
-      known.map(async ({ state: { name, clocks }, facts }, index) => {
-        const certificate = certificates[index]!
-        return { name, clocks, facts, certificate, timelines: await readTimelines(store, name, clocks, facts) }
-      }),
+      known.map(async ({ state: { name, clocks }, facts }) => ({
+        ...{ name, clocks, facts },
+        timelines: await readTimelines(store, name, clocks, facts),
+        websites: facts.states.web ? await readAll(store.facts.webHistory, name) : [],
+        certificates: facts.states.certificate ? await readAll(store.facts.certificateHistory, name) : [],
+      })),
     )
     const after = await store.observations.crawlStates(known.map(({ state }) => state.name))
     const changed = new Set(known.filter(({ state }, index) => state.version !== after[index]!.version))
@@ -59,15 +60,18 @@ export async function readNameHistories(store: HistoryStore, names: readonly Dom
   return { histories: names.flatMap((name) => found.get(name) ?? []), unread: open }
 }
 
-/** The newest certificates of names, in their order. */
-async function readCertificates(
-  { facts: reader }: HistoryStore,
-  known: readonly { facts: CurrentFacts }[],
-): Promise<(Certificate | null)[]> {
-  const sha256s = known.map(({ facts }) => presentedFingerprint(facts.states.certificate?.records ?? '[]'))
-  const present = sha256s.filter((sha256) => sha256 !== null)
-  const found = present.length === 0 ? [] : await reader.certificates(present)
-  return sha256s.map((sha256) => (sha256 === null ? null : (found[present.indexOf(sha256)]?.certificate ?? null)))
+/** All states of a history. */
+async function readAll<State extends { first_seen: Instant }>(
+  read: (name: DomainName, before: Instant | null, limit: number) => Promise<{ states: State[]; more: boolean }>,
+  name: DomainName,
+): Promise<State[]> {
+  const found: State[] = []
+  for (let more = true; more; ) {
+    const page = await read(name, found.at(-1)?.first_seen ?? null, ROWS_PER_READ)
+    found.push(...page.states)
+    more = page.more
+  }
+  return found
 }
 
 async function readTimelines(

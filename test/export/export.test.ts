@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
-import { CLOCK_INDEX } from '../../src/apply/stored-numbers.ts'
 import { nameHistories } from '../../src/export/export.ts'
 import { readNameHistories } from '../../src/export/name-history.ts'
 import { PARQUET_TABLES, writeParquet } from '../../src/export/parquet.ts'
@@ -35,9 +34,13 @@ async function answersOf({ facts }: Store): Promise<unknown> {
         rows(facts.neighbours(addresses, name, null, 100)),
       ])
       const interruptions = await Promise.all(RECORD_TYPES.map((type) => facts.interruptions(name, type, null, 1_000)))
-      const [all = []] = await facts.partClocks([name])
-      const clocks = all.slice(0, CLOCK_INDEX.certificate) // a certificate older than the web part is not exported
-      return { name, history, interruptions, lookup, profile, redirects, neighbours, clocks }
+      const [clocks] = await facts.partClocks([name])
+      const [websites, certificates] = [
+        await facts.webHistory(name, null, 1_000),
+        await facts.certificateHistory(name, null, 1_000),
+      ]
+      const present = { lookup, profile, redirects, neighbours, clocks }
+      return { name, ...present, history, interruptions, websites, certificates }
     }),
   )
   const addresses = await Promise.all(ADDRESSES.map((address) => facts.addressProfile(address, 100)))

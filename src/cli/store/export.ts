@@ -19,9 +19,9 @@ import { withExistingStore } from '../program/existing-store.ts'
 import { listenForStop, startProgress } from '../program/output.ts'
 
 const EXPORT_HELP = `
-observations: lines that domaindex import reads. They restore every DNS state, the times of observation
-and the current facts, except the text of start pages, which the store does not keep. They lack the past
-of websites and certificates: to move a store with all of its history, use copy or backup.
+observations: lines that domaindex import reads. They restore every state of the DNS records, the website
+and the certificate, the times of observation and the current facts, except the text of start pages and
+the social accounts of the past, which the store does not keep, and the certificates of logs.
 cof: passive DNS in the Common Output Format, one line per record and time in which it was seen.
 parquet: a table of the current facts, one row per name (needs --output).
 parquet-history: a table of the DNS history, one row per state of a record type (needs --output).
