@@ -28,9 +28,14 @@ export type DnsAsOf = { states: Partial<Record<RecordType, StateAsOf>>; exists: 
 
 /**
  * Reads the DNS of a name as of a moment. The reads are in an order in which a write between them makes a time shorter,
- * never longer: clocks before states, and states before their interruptions.
+ * never longer: clocks before states, and states before their interruptions. `isAbsentNow`: the name does not exist now.
  */
-export async function readDnsAsOf(facts: FactsReader, name: DomainName, moment: Instant): Promise<DnsAsOf> {
+export async function readDnsAsOf(
+  facts: FactsReader,
+  name: DomainName,
+  moment: Instant,
+  isAbsentNow: boolean,
+): Promise<DnsAsOf> {
   const [clocks] = await facts.partClocks([name])
   const found = await facts.history(name, RECORD_TYPES, moment + 1, 1)
   const states: DnsAsOf['states'] = {}
@@ -43,11 +48,22 @@ export async function readDnsAsOf(facts: FactsReader, name: DomainName, moment: 
       const { first_seen, records } = state
       states[type] = { first_seen, last_seen, records }
       const absent = state.last_confirmed === null ? found[type].absent_since : null
-      return { first_seen, last_seen, last, isEmpty: records === '[]', absent }
+      return {
+        type,
+        first_seen,
+        last_seen,
+        last,
+        isNewest: state.last_confirmed === null,
+        isEmpty: records === '[]',
+        absent,
+      }
     }),
   )
   const known = evidence.filter((each) => each !== null)
-  return { states, exists: existsAt(known, moment) }
+  return {
+    states,
+    exists: existsAt(known, moment, isAbsentNow) ?? ((await wasNeverAbsent(facts, name, known, moment)) ? true : null),
+  }
 }
 
 /**
@@ -55,7 +71,9 @@ export async function readDnsAsOf(facts: FactsReader, name: DomainName, moment: 
  * other state followed.
  */
 type Evidence = Pick<StateAsOf, 'first_seen' | 'last_seen'> & {
+  type: RecordType
   last: Instant
+  isNewest: boolean
   isEmpty: boolean
   absent: Instant | null
 }
@@ -77,18 +95,58 @@ async function lastSeenOf(
 
 /**
  * Records that were observed before and after a moment, without an interruption, show that the name existed at it. So do
- * records before the first observation that it does not exist. It did not exist if that was the newest of all.
+ * records before the first observation that it does not exist, and records after which none is known. It did not exist
+ * if that was the newest of all.
  */
-function existsAt(evidence: readonly Evidence[], moment: Instant): boolean | null {
+function existsAt(evidence: readonly Evidence[], moment: Instant, isAbsentNow: boolean): boolean | null {
   let newestSeen = 0
   let newestAbsent = 0
-  for (const { first_seen, last_seen, last, isEmpty, absent } of evidence) {
+  for (const { first_seen, last_seen, last, isNewest, isEmpty, absent } of evidence) {
     if (!isEmpty && last_seen !== null && last_seen >= moment) return true
-    if (absent !== null && last <= moment && moment < absent) return true
+    const isLater = absent === null ? isNewest && !isAbsentNow : moment < absent
+    if (!isEmpty && last <= moment && isLater) return true
     newestSeen = Math.max(newestSeen, first_seen, last_seen !== null && last_seen <= moment ? last_seen : 0)
     newestAbsent = Math.max(newestAbsent, absent ?? 0)
   }
   return newestAbsent > newestSeen ? false : null
+}
+
+/**
+ * Whether records of some type were observed before and after a moment, with other ones next and without an absence in
+ * between. An absence between records is an interruption that begins at the last observation of the former ones.
+ */
+async function wasNeverAbsent(
+  facts: FactsReader,
+  name: DomainName,
+  evidence: readonly Evidence[],
+  moment: Instant,
+): Promise<boolean> {
+  for (const { type, first_seen, last, isNewest, isEmpty } of evidence) {
+    if (isNewest || isEmpty || last > moment) continue
+    const next = await nextState(facts, name, type, first_seen)
+    if (next === null || next.records === '[]') continue
+    const [cut] = await facts.interruptions(name, type, next.first_seen + 1, 1)
+    if (cut?.seen_again !== next.first_seen) return true
+  }
+  return false
+}
+
+/** The state after the one that began at a time; null if there are too many states. */
+async function nextState(
+  facts: FactsReader,
+  name: DomainName,
+  type: RecordType,
+  first_seen: Instant,
+): Promise<PastState | null> {
+  for (let read = 0, before: Instant | null = null; read < MAX_STATES; read += STATES_PER_READ) {
+    const { states, more }: History = (await facts.history(name, [type], before, STATES_PER_READ))[type]
+    const place = states.findIndex((state) => state.first_seen <= first_seen)
+    if (place > 0) return states[place - 1]!
+    const last = states.at(-1)
+    if (place === 0 || last === undefined || !more) return null
+    before = last.first_seen + 1 // the last one again, in case that the one before it is asked for
+  }
+  return null
 }
 
 /**

@@ -26,6 +26,13 @@ before(async () => {
     look('back.example', { dns: ok({ A: ['192.0.2.9'] }) }, on('08-01')),
     look('failing.example', { dns: ok({ A: ['192.0.2.200'], AAAA: ['2001:db8::1'] }) }, on('02-01')),
     look('failing.example', { dns: SERVFAIL }, on('03-01')),
+    look('changed.example', { dns: ok({ A: ['10.7.0.1'] }) }, on('02-01')),
+    look('changed.example', { dns: ok({ A: ['10.7.0.2'] }) }, on('04-01')),
+    look('returned.example', { dns: ok({ A: ['10.7.0.3'] }) }, on('02-01')),
+    look('returned.example', { dns: NXDOMAIN }, on('03-15')),
+    look('returned.example', { dns: ok({ A: ['10.7.0.4'] }) }, on('04-01')),
+    look('emptied.example', { dns: ok({ A: ['10.7.0.5'] }) }, on('02-01')),
+    look('emptied.example', { dns: ok({ A: [] }) }, on('04-01')),
     look('other.example', { dns: ok({ A: ['198.51.100.1'] }) }, on('02-01')),
   )
 })
@@ -126,8 +133,22 @@ test('of a domain that came back, it is unknown from when to when it did not exi
   assert.deepEqual([lookup.ip, lookup.only_dns_no_web, records.A], [null, null, A])
 })
 
+test('between two observations that differ in everything, the former records count, unless it was absent in between', async () => {
+  for (const [name, ip] of [
+    ['changed.example', 'v4only'],
+    ['returned.example', null],
+    ['emptied.example', null],
+  ] as const) {
+    const { lookup, records } = await domainAt(name, '2026-03-01')
+    assert.deepEqual([lookup.ip, records.A !== null], [ip, true], name)
+  }
+})
+
+test('failed look-ups after a moment do not hide that the domain existed', async () => {
+  assert.equal((await domainAt('failing.example', '2026-02-15')).lookup.ip, 'both')
+})
+
 test('a failed look-up is shown if it is the newest', async () => {
-  assert.equal((await domainAt('failing.example', '2026-02-10')).lookup.ip, null)
   const { lookup, addresses } = await domainAt('failing.example', '2026-03-10')
   assert.deepEqual([lookup.ip, addresses], ['servfail', []])
 })

@@ -98,7 +98,7 @@ export async function readDomainAsOf(
   const profile = await facts.domainProfile(name, 0)
   if (profile === null) return null
   const { lookup } = profile
-  const dns = await readDnsAsOf(facts, name, moment)
+  const dns = await readDnsAsOf(facts, name, moment, lookup.ip === 'nxdomain')
   const isDnsKnown = lookup.dns !== null && lookup.dns <= moment
   const isWebKnown = lookup.web !== null && lookup.web <= moment
   const [web = null] = (await facts.webHistory(name, moment + 1, 1)).states
