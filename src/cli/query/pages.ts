@@ -122,8 +122,13 @@ export function askCertificate(client: QueryCalls, options: PageOptions): AskEnd
     followPages(
       async (page) => {
         const { meta, result } = await client.certificate(query, page)
-        const { sha256: _, ...certificate } = meta.certificate
-        return { rows: result.map((row) => ({ query: meta.query, ...row, ...certificate })), next: meta.next }
+        const { sha256: _, logged, ...certificate } = meta.certificate
+        const isOnlyLogged = result.length === 0 && page.next === undefined && meta.next === null && logged !== null
+        return {
+          rows: result.map((row) => ({ query: meta.query, ...row, ...certificate })),
+          next: meta.next,
+          ...(isOnlyLogged && { note: `no domain presented ${meta.query}, which a certificate log added at ${logged}` }),
+        }
       },
       options,
       signal,

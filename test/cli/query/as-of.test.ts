@@ -64,7 +64,7 @@ test('webhistory prints the states of a website, and redirecthistory what redire
   assert.equal((await rowsOf('redirecthistory', 'example.com', '--to', '2025-01-01')).code, 3)
 })
 
-test('certificate prints who presented a certificate, and certificatehistory what a domain presented', async () => {
+test('certificate prints who presented one, certificatehistory what a domain presented, namedcertificates what names it', async () => {
   const sha256 = 'ab'.repeat(32)
   const times = { not_before: '2026-10-01T00:00:00Z', not_after: '2026-12-30T00:00:00Z' }
   const certificate = { sha256, issuer: 'CN=R11', ...times, names: ['certified.example'], key: 'ec-p256' }
@@ -74,6 +74,9 @@ test('certificate prints who presented a certificate, and certificatehistory wha
   assert.deepEqual(presented.rows, [`{"query":"${sha256}","target":"certified.example","issuer":"CN=R11"}`])
   const shown = await rowsOf('certificatehistory', 'certified.example', '--fields', 'sha256,key')
   assert.deepEqual(shown.rows, [`{"sha256":"${sha256}","key":"ec-p256"}`])
+  const naming = await rowsOf('namedcertificates', 'www.certified.example', '--fields', 'query,name,sha256')
+  assert.deepEqual(naming.rows, [`{"query":"certified.example","name":"certified.example","sha256":"${sha256}"}`])
+  assert.match(naming.stderr, /www\.certified\.example/)
   assert.equal((await rowsOf('certificate', 'cd'.repeat(32))).code, 3)
 })
 
