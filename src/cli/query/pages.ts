@@ -127,7 +127,9 @@ export function askCertificate(client: QueryCalls, options: PageOptions): AskEnd
         return {
           rows: result.map((row) => ({ query: meta.query, ...row, ...certificate })),
           next: meta.next,
-          ...(isOnlyLogged && { note: `no domain presented ${meta.query}, which a certificate log added at ${logged}` }),
+          ...(isOnlyLogged && {
+            note: `no domain presented ${meta.query}, which a certificate log added at ${logged}`,
+          }),
         }
       },
       options,

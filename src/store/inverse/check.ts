@@ -29,6 +29,7 @@ import {
   type InverseCheck,
   latin1,
 } from './check-entries.ts'
+import { formerKeysOf, nameOfFormerKey } from './former-certificates.ts'
 import { entriesOfName, presentedBy, type StoredHistory } from './name-events.ts'
 
 /** The states of a run (migration `inverse`). */
@@ -158,6 +159,8 @@ function readBlock(
 
 /** The entry of a key. Null for one that belongs to no name. A text is what is wrong with it. */
 function ownedEntry(key: string, eventCount: number, block: CheckedBlock): OwnedEntry | string | null {
+  const former = nameOfFormerKey(key) as DomainName | null
+  if (former !== null) return { key, name: former, type: 'certificate', valueKey: key, block }
   const isOwner = key[0] === KEY_KIND.ownerBelow || key[0] === KEY_KIND.ownerStarting
   const parsed = isOwner ? null : parseEntryKey(key)
   const isSet = isOwner || key[0] === KEY_KIND.knownHost || key[0] === KEY_KIND.namedHost
@@ -192,7 +195,7 @@ function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): Inv
   }
   if (others.length === 0) return
   const histories = (yield { needs: 'histories', names: namesOf(others) }) as StoredHistory[]
-  const expected = new Map(histories.map((history) => [history.name, readableEntries(history)]))
+  const expected = new Map(histories.map((history) => [history.name, keysOf(history)]))
   for (const entry of others) {
     const ofName = expected.get(entry.name)
     if (ofName && !ofName.has(entry.key)) report(entry, 'whose history does not have it')
@@ -212,6 +215,12 @@ function isInNewestState({ type, valueKey }: OwnedEntry, states: string): boolea
   } catch {
     return false
   }
+}
+
+/** The keys of all entries that a name may have; null if its history cannot be read. */
+function keysOf(history: StoredHistory): Set<string> | null {
+  const entries = readableEntries(history)
+  return entries && new Set([...entries.keys(), ...formerKeysOf(history)])
 }
 
 /** The entries of a name; null if its history cannot be read, which the check of facts reports. */

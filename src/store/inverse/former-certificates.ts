@@ -9,10 +9,13 @@ import { type Certificate, decodeCertificate } from '../../values/certificate/ce
 import { encodePresented, hasDetails } from '../../values/certificate/presented.ts'
 import type { Instant } from '../../values/time.ts'
 import { packStates, unpackStates } from '../shared/columns.ts'
-import type { StoredHistory } from './name-events.ts'
+import { certificateTextsOf, type StoredHistory } from './name-events.ts'
 
 /** The first byte of the keys of their names. */
 const FORMER_KIND = 'n'
+/** What ends the name in such a key, before the fingerprint and the name that presented the certificate. */
+const DATA_END = '\x00'
+const DIGEST_BYTES = 32
 
 /**
  * What becomes of a name with such certificates. `certificates`: one for each state. `states`: the stored newest states.
@@ -43,8 +46,15 @@ export function formerCertificatesOf(history: StoredHistory, states: string): Fo
 }
 
 /** The keys of the entries of such certificates. */
-export function formerKeysOf(history: StoredHistory, states: string): string[] {
-  const { certificates = [] } = formerCertificatesOf(history, states) ?? {}
-  const keys = certificates.flatMap(namedHostKeys)
-  return keys.map((key) => FORMER_KIND + key.slice(KEY_KIND.namedHost.length) + history.name)
+export function formerKeysOf(history: StoredHistory): string[] {
+  const { name } = history
+  const keys = certificateTextsOf(history)
+    .filter(hasDetails)
+    .flatMap((text) => namedHostKeys(decodeCertificate(text)!))
+  return keys.map((key) => FORMER_KIND + key.slice(KEY_KIND.namedHost.length) + name)
+}
+
+/** The name that presented the certificate of such a key; null for another key. */
+export function nameOfFormerKey(key: string): string | null {
+  return key[0] === FORMER_KIND ? key.slice(key.indexOf(DATA_END) + 1 + DIGEST_BYTES) : null
 }

@@ -61,10 +61,14 @@ export function changesOfName({ states, superseded, interruptions }: StoredHisto
 }
 
 /** The fingerprint of the certificate of each state that refers to one. */
-export function presentedBy({ states, superseded }: StoredHistory): string[] {
+export function presentedBy(history: StoredHistory): string[] {
+  return certificateTextsOf(history).flatMap((text) => (hasDetails(text) ? [] : (presentedFingerprint(text) ?? [])))
+}
+
+/** The stored text of each state of the certificate. */
+export function certificateTextsOf({ states, superseded }: StoredHistory): string[] {
   const older = superseded.filter(({ type }) => stateTypeOfNumber(type) === 'certificate')
-  const texts = [...older, ...(states.certificate ? [states.certificate] : [])].map(({ records }) => records)
-  return texts.flatMap((text) => (hasDetails(text) ? [] : (presentedFingerprint(text) ?? [])))
+  return [...older, ...(states.certificate ? [states.certificate] : [])].map(({ records }) => records)
 }
 
 /** The keys of all entries of a name with their events, by key; null for the key of a set of names. */

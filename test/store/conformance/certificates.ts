@@ -122,6 +122,7 @@ export function certificates(engine: Engine): void {
       const hold = await inverseHold(store)
       await emptyIndex(store, url, hold)
       await addFormerEntries(store, hold, names, [one, two])
+      assert.deepEqual(await faults(store), [])
       await store.observations.forget(names[2]!)
       await ingestAll(store, [seen(names[1]!, 30, null, { ...web({}), certificate: null })])
       await maintain(maintainerOf(store, hold))

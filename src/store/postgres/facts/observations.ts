@@ -266,7 +266,7 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   if (row !== null) {
     const history = storedHistoryOf(row)
     const removed = await removeStates(session, shards, presentedBy(history))
-    const former = formerKeysOf(history, row.states)
+    const former = formerKeysOf(history)
     await eraseKeys(session, new Set([...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]))
   }
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])

@@ -262,7 +262,7 @@ async function moveCertificates(session: Session, part: number, { id, name }: Hi
   await session.run(UPDATE_STATES, [part, id, former.states, row.states])
   for (const { first_seen, records } of former.superseded)
     await session.run(UPDATE_STATE, [part, id, STATE_TYPE_NUMBERS.certificate, first_seen, records])
-  await eraseKeys(session, new Set(formerKeysOf(history, row.states)))
+  await eraseKeys(session, new Set(formerKeysOf(history)))
   return former.certificates
 }
 

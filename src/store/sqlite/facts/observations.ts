@@ -179,7 +179,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     if (row.id !== null && row.states !== null) {
       const history = historyOf({ ...row, name, id: row.id, states: row.states })
       const removed = removeCertificates(presentedBy(history))
-      const former = formerKeysOf(history, row.states)
+      const former = formerKeysOf(history)
       erase([...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)])
     }
     if (row.id !== null) for (const removal of removals) removal.run(row.id)

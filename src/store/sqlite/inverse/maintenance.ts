@@ -169,7 +169,7 @@ function formerCertificateMover(database: DatabaseSync) {
       updateState.run(records, checksumOf('dns_state', valuesOf('dns_state', row)), ...key)
     }
     raise.run(slotOf(facts.name), facts.name)
-    erase(formerKeysOf(history, facts.states))
+    erase(formerKeysOf(history))
     for (const each of addCertificates(presentedCertificates(former.certificates))) add(each)
     return moved
   }
