@@ -180,6 +180,7 @@ async function explore(browser: Browser, site: Site): Promise<void> {
   await page.getByText('has a website with a valid certificate').waitFor()
   const tabs = [
     ['DNS history', 'Time lines'],
+    ['Certificates', 'Test CA R3'],
     ['Neighbours', '130 neighbours'],
     ['Redirects', 'moved-away.example'],
     ['Similar pages', 'quay-letters.example'],
@@ -190,12 +191,17 @@ async function explore(browser: Browser, site: Site): Promise<void> {
     await link.click()
     await page.locator('main').getByText(text).first().waitFor()
   }
-  assert.equal(calls.length, 5)
+  assert.equal(calls.length, 6)
   await page.goBack()
   await page.getByText('moved-away.example').waitFor()
   await page.getByRole('link', { name: /^Overview/ }).click()
   await page.getByText('has a website with a valid certificate').waitFor()
-  assert.equal(calls.length, 5)
+  assert.equal(calls.length, 6)
+  await page.getByRole('link', { name: /^Certificates/ }).click()
+  await page.getByRole('button', { name: 'Show certificates (1 call)' }).click()
+  await page.getByText(`*.${site.hub}`).waitFor()
+  assert.equal(calls.length, 7)
+  await page.getByRole('link', { name: /^Overview/ }).click()
   await page.getByText('Repeat this call from a program').click()
   const code = await page.locator('.code-block code').innerText()
   assert.match(code, /\$DOMAINDEX_TOKEN/)
@@ -203,7 +209,7 @@ async function explore(browser: Browser, site: Site): Promise<void> {
   await page.getByRole('heading', { name: '131 domains on this address' }).waitFor()
   await page.getByRole('button', { name: 'Load more (1 call)' }).click()
   await page.getByText('131 shown').waitFor()
-  assert.equal(calls.length, 7)
+  assert.equal(calls.length, 9)
   await context.close()
 }
 

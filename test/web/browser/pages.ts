@@ -135,9 +135,15 @@ export function longOperatorCases({ id }: Account): PageCase[] {
   ].map(([name, path, text]) => ({ name: `long-operator-${name}`, path: path!, text: text!, signedIn: true }))
 }
 
-/** Opens a page and waits until it shows its data. */
+/** Opens a page, with the lists that load on request, and waits until it shows its data. */
 export async function show(page: Page, { path, text }: Pick<PageCase, 'path' | 'text'>): Promise<void> {
   await page.goto(path)
   await page.locator('main').getByText(text).first().waitFor()
   await page.locator('main:not(:has(.loading))').waitFor()
+  const closed = page.getByRole('button', { name: /^Show \S+.* \(1 call\)$/ })
+  while ((await closed.count()) > 0) {
+    await closed.first().click()
+    await page.locator('main:not(:has(.loading))').waitFor()
+    await page.evaluate('scrollTo(0, 0)')
+  }
 }

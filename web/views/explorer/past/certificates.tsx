@@ -1,5 +1,7 @@
 /** /domain/NAME/certificates: the certificates that a domain presented, newest first, and those with its name. */
 
+import { useState } from 'preact/hooks'
+import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
@@ -67,8 +69,19 @@ function PresentedRows({ name, rows }: { name: string; rows: readonly Certificat
   )
 }
 
-/** The certificates with the name, its wildcard or a name below it, whoever presented them. */
+/** The certificates with the name, its wildcard or a name below it. Loading them costs a call of its own. */
 function NamedIn({ name }: { name: string }) {
+  const [isOpen, setIsOpen] = useState(false)
+  if (isOpen) return <LoadedNamedIn name={name} />
+  return (
+    <Card title="In the names of certificates">
+      <p class="hint">Every known certificate that names it, its wildcard or a host below it, whoever presented it.</p>
+      <Button onClick={() => setIsOpen(true)}>Show certificates (1 call)</Button>
+    </Card>
+  )
+}
+
+function LoadedNamedIn({ name }: { name: string }) {
   const pages = usePages<NamingRow>((cursor) => namedCertificatesPath(name, cursor))
   const { rows } = pages
   return (

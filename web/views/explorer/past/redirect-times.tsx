@@ -42,11 +42,19 @@ function LoadedTimes({ name }: { name: string }) {
           <Table
             caption="Domains that redirected here"
             isDense
+            stacks
             keyOf={({ target, redirect_host, first_seen }) => `${target} ${redirect_host} ${first_seen}`}
             rows={rows}
             columns={[
-              { name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
-              { name: 'To', cell: ({ redirect_host }) => redirect_host },
+              {
+                name: 'Domain',
+                cell: ({ target }) => (
+                  <a class="wrap" href={profilePath(target)}>
+                    {target}
+                  </a>
+                ),
+              },
+              { name: 'To', cell: ({ redirect_host }) => <span class="wrap">{redirect_host}</span> },
               { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
               { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
             ]}
