@@ -4,6 +4,7 @@ import type { DomainProfile } from '../../../store/port/store.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
 import { formatInstant } from '../../../values/time.ts'
+import { SESSION_ERRORS } from '../../http/errors.ts'
 import { readTextParameter } from '../../http/parameters.ts'
 import { authorizeHistory, RECORD_SCHEMAS } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
@@ -76,7 +77,7 @@ export const domain: Endpoint = {
   response: Type.Union([PresentDomainSchema, DomainAsOfSchema]),
   example: DOMAIN_EXAMPLE,
   file: null,
-  errors: ['plan_required', 'domain_format', 'date_format', 'no_data', 'session_missing', 'origin_refused'],
+  errors: ['plan_required', 'domain_format', 'date_format', 'no_data', ...SESSION_ERRORS],
   authorize(caller, parameters) {
     if (readTextParameter(parameters, 'at', 'date_format') !== null) authorizeHistory(caller)
   },
