@@ -3,12 +3,15 @@
 import { useCallback, useState } from 'preact/hooks'
 import { CallError } from '../../client/http.ts'
 import { Field } from '../../parts/field.tsx'
+import { ErrorBox } from '../../parts/notice.tsx'
 
 type FormState = {
   error: CallError | null
   isBusy: boolean
   /** Runs an action. Resolves to whether it succeeded. */
   run: (action: () => Promise<void>) => Promise<boolean>
+  /** The handler of the event submit that runs an action. */
+  onSubmit: (action: () => Promise<void>) => (event: Event) => void
 }
 
 const NEW_PASSWORD_HINT = 'At least 12 characters. A sentence is easy to remember.'
@@ -55,7 +58,16 @@ export function useForm(): FormState {
       setIsBusy(false)
     }
   }, [])
-  return { error, isBusy, run }
+  const onSubmit = (action: () => Promise<void>) => (event: Event) => {
+    event.preventDefault()
+    void run(action)
+  }
+  return { error, isBusy, run, onSubmit }
+}
+
+/** The error of a form that is not about one of its fields. */
+export function FormError({ error }: { error: CallError | null }) {
+  return error === null || error.field !== null ? null : <ErrorBox error={error} />
 }
 
 /** The error text of one field. */

@@ -13,8 +13,8 @@ import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
-import { Ago, Day, parseInstant } from '../../parts/time.tsx'
-import { fieldError, useForm } from './form.tsx'
+import { AgoOrNever, Day, parseInstant } from '../../parts/time.tsx'
+import { FormError, fieldError, useForm } from './form.tsx'
 
 export type ListedToken = {
   id: number
@@ -86,10 +86,7 @@ function TokenList({ tokens, onOpen }: TokenListProps) {
       columns={[
         { name: 'Name', cell: (token) => <TokenName token={token} /> },
         { name: 'Created', cell: ({ created }) => <Day at={created} /> },
-        {
-          name: 'Last used',
-          cell: ({ last_used: at }) => (at === null ? <span class="hint">never</span> : <Ago at={at} />),
-        },
+        { name: 'Last used', cell: ({ last_used: at }) => <AgoOrNever at={at} /> },
         {
           name: 'Expires',
           cell: ({ expires }) => (expires === null ? <span class="hint">never</span> : <Day at={expires} />),
@@ -141,19 +138,16 @@ export function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
   const [name, setName] = useState('')
   const [days, setDays] = useState('')
   const [created, setCreated] = useState<CreatedToken | null>(null)
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      setCreated(await callServer('/app/tokens', { method: 'POST', body: { name, expires: expiryOf(days) } }))
-      onChanged()
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    setCreated(await callServer('/app/tokens', { method: 'POST', body: { name, expires: expiryOf(days) } }))
+    onChanged()
+  })
   if (created !== null) return <SecretDialog created={created} onClose={onClose} />
   return (
     <Dialog title="Create a token" onClose={onClose}>
       <form class="form" onSubmit={submit}>
-        {error !== null && error.field === null && <ErrorBox error={error} />}
+        <FormError error={error} />
         <Field
           label="Name"
           name="name"

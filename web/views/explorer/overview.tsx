@@ -8,7 +8,7 @@ import { Card, Facts } from '../../parts/card.tsx'
 import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
-import { Ago, Day } from '../../parts/time.tsx'
+import { AgoOrNever, Day } from '../../parts/time.tsx'
 import { DataTools } from './data/data-tools.tsx'
 import { type DomainProfileBody, ipPath, profilePath, RECORD_TYPES } from './data/responses.ts'
 import { recordText } from './history/history-data.ts'
@@ -71,16 +71,12 @@ function Observed({ observed }: Pick<DomainProfileBody, 'observed'>) {
     <Card title="Observed">
       <Facts
         rows={[
-          ['DNS', <ObservedAt key="dns" at={observed.dns} />],
-          ['Website', <ObservedAt key="web" at={observed.web} />],
+          ['DNS', <AgoOrNever key="dns" at={observed.dns} />],
+          ['Website', <AgoOrNever key="web" at={observed.web} />],
         ]}
       />
     </Card>
   )
-}
-
-function ObservedAt({ at }: { at: string | null }) {
-  return at === null ? <span class="hint">never</span> : <Ago at={at} />
 }
 
 /** One row for each current record. */

@@ -70,18 +70,15 @@ function NewPeriod({ account, reload }: AccountCardProps) {
   const [plan, setPlan] = useState('basic')
   const [first, setFirst] = useState('')
   const [last, setLast] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      const body = { plan, first, last: last === '' ? null : last }
-      await callServer(`${operatorPath(account)}/periods`, { method: 'POST', body })
-      announce('Added.')
-      setFirst('')
-      setLast('')
-      await reload()
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    const body = { plan, first, last: last === '' ? null : last }
+    await callServer(`${operatorPath(account)}/periods`, { method: 'POST', body })
+    announce('Added.')
+    setFirst('')
+    setLast('')
+    await reload()
+  })
   return (
     <form onSubmit={submit}>
       {error !== null && <ErrorBox error={error} />}
