@@ -1,6 +1,6 @@
 /** Monitors the places for files, so that a server with a wrong place is not ready. */
 
-import { FileStoreFault } from '../../jobs/file-store/file-store-fault.ts'
+import { FileStoreFault } from '../../jobs/file-store/build-fault.ts'
 import { errorText } from '../../jobs/job-lock.ts'
 
 export type PlaceMonitor = {
