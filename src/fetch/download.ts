@@ -89,7 +89,7 @@ export function openAgent(connect: { lookup?: LookupFunction }): Agent {
 /**
  * Throws InputError unless the text is an http:// or https:// URL without user and password, which it does not repeat.
  */
-export function requireHttpUrl(text: string): URL {
+function requireHttpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && (url.username !== '' || url.password !== ''))
     throw new InputError(`the URL of ${url.host} contains a user or a password: leave them out`)

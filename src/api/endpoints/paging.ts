@@ -16,7 +16,7 @@ export type CursorScope = { endpoint: EndpointName; query: string; type: string 
 type CursorPosition = { position: string; type: string }
 
 /** A requested page: at most `limit` rows after `position`, the text in its cursor, which is null for the first page. */
-export type RequestedPage = {
+type RequestedPage = {
   call: EndpointCall
   scope: CursorScope
   limit: number

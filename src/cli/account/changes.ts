@@ -62,7 +62,7 @@ each command prints one JSON object. A running server applies every change withi
 
 type ChangeOptions = { json?: true }
 
-export function defineChanges(command: Command): void {
+function defineChanges(command: Command): void {
   accountCommand(command.command('plan').description('set the base plan'))
     .addArgument(new Argument('<plan>', 'the base plan').choices(PLANS))
     .action((email: string, plan: Plan, { json }: ChangeOptions) =>

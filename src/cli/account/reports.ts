@@ -210,7 +210,7 @@ function detailsText(details: AuditEntry['details']): string {
 }
 
 /** Returns all accounts, sorted by email address. */
-export async function allAccounts(ledger: Ledger): Promise<Account[]> {
+async function allAccounts(ledger: Ledger): Promise<Account[]> {
   const accounts: Account[] = []
   for (;;) {
     const page = await ledger.accounts(accounts.at(-1)?.email ?? null, ACCOUNT_PAGE_ROWS)

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { SETTINGS, type Settings } from '../../config/settings.ts'
 
 type SettingKey = keyof Settings
-export type CommandHelp = { examples: readonly string[]; settings: readonly SettingKey[] }
+type CommandHelp = { examples: readonly string[]; settings: readonly SettingKey[] }
 
 const STORE_SETTING_KEYS: readonly SettingKey[] = ['store', 'ledger', 'secret', 'pool']
 const FILE_SETTING_KEYS: readonly SettingKey[] = [...STORE_SETTING_KEYS, 'files', 'diskFree']

@@ -120,7 +120,7 @@ const SOA_NUMBERS = 5
 const MAX_FAULT_NAME = 200
 
 /** `id`: of the query. `zone`: in lower case without a final dot. `verifier`: null if the query was not signed. */
-export type TransferAnswer = { id: number; zone: string; verifier: TsigVerifier | null }
+type TransferAnswer = { id: number; zone: string; verifier: TsigVerifier | null }
 
 export class TransferReader {
   readonly #answer: TransferAnswer

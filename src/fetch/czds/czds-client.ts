@@ -9,7 +9,7 @@ import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
 import { FIRST_RETRY_DELAY_MS, MAX_RETRY_DELAY_MS, MAX_TRIES, openAgent, RETRYABLE_STATUSES } from '../download.ts'
 
 /** `accounts`, `zones`: the base URLs of the two APIs. `agent`: the User-Agent, which CZDS requires. */
-export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
+type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
 
 /** The properties of a zone file before its download. `modified`: as the server writes it. `bytes`: null if unknown. */
 export type ZoneFileInfo = { modified: string; bytes: number | null }

@@ -9,7 +9,7 @@ export type PlaceMonitor = {
   close(): void
 }
 
-export type PlaceEvents = {
+type PlaceEvents = {
   /** Receives a line for each wrong place; none when all are right again. */
   onChange(faults: readonly string[]): void
   /** A check failed, and the result of the one before counts. Called once while checks fail for the same reason. */

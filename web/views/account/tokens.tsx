@@ -28,7 +28,7 @@ export type ListedToken = {
   today: number
 }
 
-export type TokenDialogProps = { onChanged: () => void; onClose: () => void }
+type TokenDialogProps = { onChanged: () => void; onClose: () => void }
 
 export type CreatedToken = { token: ListedToken; secret: string }
 
@@ -134,7 +134,7 @@ function expiryOf(days: string): string | null {
 }
 
 /** The dialogs that create, rotate and revoke a token. A new token is shown once. */
-export function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
+function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
   const [name, setName] = useState('')
   const [days, setDays] = useState('')
   const [created, setCreated] = useState<CreatedToken | null>(null)
@@ -192,7 +192,7 @@ export function SecretDialog({ created: { secret, token }, onClose }: { created:
   )
 }
 
-export function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
+function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
   const [hours, setHours] = useState('24')
   const [created, setCreated] = useState<CreatedToken | null>(null)
   const { error, isBusy, run } = useForm()
@@ -220,7 +220,7 @@ export function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & {
   )
 }
 
-export function RevokeDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
+function RevokeDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
   const { error, isBusy, run } = useForm()
   const revoke = (): void =>
     void run(async () => {
