@@ -1,7 +1,10 @@
-/** Forms: the state of one that is sent, and the field for a password. */
+/** Forms: the state of one that is sent, its errors, the field for a password, and dialogs with a form. */
 
+import type { ComponentChildren } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import { CallError } from '../../client/http.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
 import { Field } from '../../parts/field.tsx'
 import { ErrorBox } from '../../parts/notice.tsx'
 
@@ -37,6 +40,34 @@ export function PasswordField({ error, isNew = false, isOptional = false, ...res
       error={fieldError(error, rest.name)}
       input={{ type: 'password', autoComplete: isNew ? 'new-password' : 'current-password', required: !isOptional }}
     />
+  )
+}
+
+type CreationDialogProps = {
+  title: string
+  error: CallError | null
+  isBusy: boolean
+  onSubmit: (event: Event) => void
+  onClose: () => void
+  /** The fields. */
+  children: ComponentChildren
+}
+
+/** A dialog with a form that creates something. */
+export function CreationDialog({ title, error, isBusy, onSubmit, onClose, children }: CreationDialogProps) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form class="form" onSubmit={onSubmit}>
+        <FormError error={error} />
+        {children}
+        <div class="form-row">
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            Create
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </form>
+    </Dialog>
   )
 }
 

@@ -14,7 +14,7 @@ import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { AgoOrNever, Day, parseInstant } from '../../parts/time.tsx'
-import { FormError, fieldError, useForm } from './form.tsx'
+import { CreationDialog, fieldError, useForm } from './form.tsx'
 
 export type ListedToken = {
   id: number
@@ -145,27 +145,18 @@ function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
   })
   if (created !== null) return <SecretDialog created={created} onClose={onClose} />
   return (
-    <Dialog title="Create a token" onClose={onClose}>
-      <form class="form" onSubmit={submit}>
-        <FormError error={error} />
-        <Field
-          label="Name"
-          name="name"
-          value={name}
-          onValue={setName}
-          hint="What uses it, for example: nightly report."
-          error={fieldError(error, 'name')}
-          input={{ required: true, maxLength: 100, autoComplete: 'off' }}
-        />
-        <Select label="Expires" value={days} onValue={setDays} options={LIFETIMES} />
-        <div class="form-row">
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
-    </Dialog>
+    <CreationDialog title="Create a token" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
+      <Field
+        label="Name"
+        name="name"
+        value={name}
+        onValue={setName}
+        hint="What uses it, for example: nightly report."
+        error={fieldError(error, 'name')}
+        input={{ required: true, maxLength: 100, autoComplete: 'off' }}
+      />
+      <Select label="Expires" value={days} onValue={setDays} options={LIFETIMES} />
+    </CreationDialog>
   )
 }
 

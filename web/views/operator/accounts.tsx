@@ -7,13 +7,12 @@ import { navigate, pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Button, LinkButton } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
-import { FormError, fieldError, useForm } from '../account/form.tsx'
+import { CreationDialog, fieldError, useForm } from '../account/form.tsx'
 import { type OperatedAccount, PLAN_OPTIONS } from './operated-account.ts'
 
 type AccountsBody = { accounts: OperatedAccount[]; next: string | null }
@@ -109,25 +108,16 @@ function CreateAccountDialog({ onClose }: { onClose: () => void }) {
     navigate(`/operator/accounts/${id}`)
   })
   return (
-    <Dialog title="Create an account" onClose={onClose}>
-      <form class="form" onSubmit={submit}>
-        <FormError error={error} />
-        <Field
-          label="Email address"
-          name="email"
-          value={email}
-          onValue={setEmail}
-          error={fieldError(error, 'email')}
-          input={{ type: 'email', required: true, autoComplete: 'off' }}
-        />
-        <Select label="Plan" value={plan} onValue={setPlan} options={PLAN_OPTIONS} />
-        <div class="form-row">
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
-    </Dialog>
+    <CreationDialog title="Create an account" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
+      <Field
+        label="Email address"
+        name="email"
+        value={email}
+        onValue={setEmail}
+        error={fieldError(error, 'email')}
+        input={{ type: 'email', required: true, autoComplete: 'off' }}
+      />
+      <Select label="Plan" value={plan} onValue={setPlan} options={PLAN_OPTIONS} />
+    </CreationDialog>
   )
 }

@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, RowAction } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
@@ -10,7 +10,6 @@ import { EmptyState, ErrorBox } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useForm } from '../account/form.tsx'
 import { type AccountCardProps, type OperatedPeriod, operatorPath } from './operated-account.ts'
-import { RowAction } from './row-action.tsx'
 
 export function PeriodsCard({ account, reload }: AccountCardProps) {
   const { error, isBusy, run } = useForm()

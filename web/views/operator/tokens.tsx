@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, RowAction } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
 import { Field } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
@@ -14,7 +14,6 @@ import { AgoOrNever, Day } from '../../parts/time.tsx'
 import { FormError, fieldError, useForm } from '../account/form.tsx'
 import { type CreatedToken, type ListedToken, SecretDialog } from '../account/tokens.tsx'
 import { type OperatedAccount, operatorPath } from './operated-account.ts'
-import { RowAction } from './row-action.tsx'
 
 export function OperatedTokens({ account }: { account: OperatedAccount }) {
   const path = `${operatorPath(account)}/tokens`

@@ -104,13 +104,19 @@ function MonthPicker({ month, today }: { month: string; today: string }) {
   const next = addMonths(month, 1)
   return (
     <span class="month-picker">
-      <button type="button" aria-label="Earlier month" onClick={() => show(addMonths(month, -1))}>
+      <button class="icon-button" type="button" aria-label="Earlier month" onClick={() => show(addMonths(month, -1))}>
         <Icon name="back" />
       </button>
       <span class="month-name" aria-live="polite">
         {monthName(month)}
       </span>
-      <button type="button" aria-label="Later month" disabled={next > today.slice(0, 7)} onClick={() => show(next)}>
+      <button
+        class="icon-button"
+        type="button"
+        aria-label="Later month"
+        disabled={next > today.slice(0, 7)}
+        onClick={() => show(next)}
+      >
         <Icon name="forward" />
       </button>
     </span>

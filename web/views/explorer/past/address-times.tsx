@@ -8,6 +8,7 @@ import { Table } from '../../../parts/table.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { type AddressTimeRow, addressTimesPath, ipPath, profilePath } from '../data/responses.ts'
+import { AddressLink } from '../records.tsx'
 import { DateForm } from './date-form.tsx'
 
 type Question = { addresses: string; day: string | null }
@@ -65,9 +66,7 @@ function TimeRows({ rows, isNetwork, name }: { rows: readonly AddressTimeRow[]; 
               <a href={profilePath(target)}>{target}</a>
               {isNetwork && (
                 <div>
-                  <a class="mono" href={ipPath(ip)}>
-                    {ip}
-                  </a>
+                  <AddressLink ip={ip} />
                 </div>
               )}
             </>
