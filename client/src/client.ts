@@ -87,8 +87,8 @@ export class DomaindexClient {
   }
 
   /** All domains that redirect to a domain. `limit`: rows per page. */
-  redirectRows(query: string, { next, ...options }: PageOptions = {}): Rows<RedirectRow> {
-    return new Rows(async (cursor) => rowsIn(await this.redirect(query, { ...options, next: cursor })), next ?? null)
+  redirectRows(query: string, options: PageOptions = {}): Rows<RedirectRow> {
+    return rowsOf((page) => this.redirect(query, page), options)
   }
 
   /** A page of the domains that share an address with a domain, or that are on an address. */
@@ -100,8 +100,8 @@ export class DomaindexClient {
   }
 
   /** All domains that share an address with a domain, or that are on an address. `limit`: rows per page. */
-  reverseipRows(query: string, { next, ...options }: PageOptions = {}): Rows<ReverseipRow> {
-    return new Rows(async (cursor) => rowsIn(await this.reverseip(query, { ...options, next: cursor })), next ?? null)
+  reverseipRows(query: string, options: PageOptions = {}): Rows<ReverseipRow> {
+    return rowsOf((page) => this.reverseip(query, page), options)
   }
 
   /** The states of the DNS records of a domain, newest first: of all types at once, or a page of one `type`. */
@@ -163,8 +163,8 @@ export class DomaindexClient {
   }
 
   /** All states of the website of a domain, newest first. `limit`: states per page. */
-  webhistoryStates(name: string, { next, ...options }: PageOptions = {}): Rows<WebState> {
-    return new Rows(async (cursor) => rowsIn(await this.webhistory(name, { ...options, next: cursor })), next ?? null)
+  webhistoryStates(name: string, options: PageOptions = {}): Rows<WebState> {
+    return rowsOf((page) => this.webhistory(name, page), options)
   }
 
   /**
@@ -176,11 +176,8 @@ export class DomaindexClient {
   }
 
   /** All domains that redirected to a domain. `limit`: rows per page. */
-  redirecthistoryRows(name: string, { next, ...options }: TimeOptions = {}): Rows<RedirecthistoryRow> {
-    return new Rows(
-      async (cursor) => rowsIn(await this.redirecthistory(name, { ...options, next: cursor })),
-      next ?? null,
-    )
+  redirecthistoryRows(name: string, options: TimeOptions = {}): Rows<RedirecthistoryRow> {
+    return rowsOf((page) => this.redirecthistory(name, page), options)
   }
 
   /** A page of the certificates that a domain presented, newest first. */
@@ -189,11 +186,8 @@ export class DomaindexClient {
   }
 
   /** All certificates that a domain presented, newest first. `limit`: certificates per page. */
-  certificatehistoryRows(name: string, { next, ...options }: PageOptions = {}): Rows<DomainCertificate> {
-    return new Rows(
-      async (cursor) => rowsIn(await this.certificatehistory(name, { ...options, next: cursor })),
-      next ?? null,
-    )
+  certificatehistoryRows(name: string, options: PageOptions = {}): Rows<DomainCertificate> {
+    return rowsOf((page) => this.certificatehistory(name, page), options)
   }
 
   /** A page of the certificates that have a domain, its wildcard or a name below it among their names. */
@@ -202,11 +196,8 @@ export class DomaindexClient {
   }
 
   /** All certificates that name a domain. `limit`: rows per page. */
-  namedcertificatesRows(name: string, { next, ...options }: PageOptions = {}): Rows<NamingCertificate> {
-    return new Rows(
-      async (cursor) => rowsIn(await this.namedcertificates(name, { ...options, next: cursor })),
-      next ?? null,
-    )
+  namedcertificatesRows(name: string, options: PageOptions = {}): Rows<NamingCertificate> {
+    return rowsOf((page) => this.namedcertificates(name, page), options)
   }
 
   /** A certificate by its SHA-256 in hex, and a page of the domains that presented it. */
@@ -215,11 +206,8 @@ export class DomaindexClient {
   }
 
   /** All domains that presented a certificate. `limit`: rows per page. */
-  certificateRows(sha256: string, { next, ...options }: PageOptions = {}): Rows<CertificateRow> {
-    return new Rows(
-      async (cursor) => rowsIn(await this.certificate(sha256, { ...options, next: cursor })),
-      next ?? null,
-    )
+  certificateRows(sha256: string, options: PageOptions = {}): Rows<CertificateRow> {
+    return rowsOf((page) => this.certificate(sha256, page), options)
   }
 
   /** The first domains on an address, and the number of all. */
@@ -239,11 +227,8 @@ export class DomaindexClient {
   }
 
   /** All domains that were on an address or a network. `limit`: rows per page. */
-  addressTimesRows(query: string, { next, ...options }: TimeOptions = {}): Rows<AddressTimesRow> {
-    return new Rows(
-      async (cursor) => rowsIn(await this.addressTimes(query, { ...options, next: cursor })),
-      next ?? null,
-    )
+  addressTimesRows(query: string, options: TimeOptions = {}): Rows<AddressTimesRow> {
+    return rowsOf((page) => this.addressTimes(query, page), options)
   }
 
   /** The calls of today: limit, used and remaining ones. It costs nothing. */
@@ -296,6 +281,13 @@ function searchOf(options: object): string {
   return `?${search}`.replace(/\?$/, '')
 }
 
-function rowsIn<Row>({ meta, result }: { meta: { next: string | null }; result: Row[] }) {
-  return { rows: result, next: meta.next }
+/** The rows of all pages, from that of `next` on. */
+function rowsOf<Row, Options extends PageOptions>(
+  request: (options: Options) => Promise<{ meta: { next: string | null }; result: Row[] }>,
+  options: Options,
+): Rows<Row> {
+  return new Rows(async (next) => {
+    const { meta, result } = await request({ ...options, next })
+    return { rows: result, next: meta.next }
+  }, options.next ?? null)
 }

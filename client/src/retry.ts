@@ -99,7 +99,7 @@ class Repetitions {
 }
 
 /** Milliseconds until a call is repeated; null if its error is permanent. */
-export function delayAfter(
+function delayAfter(
   error: unknown,
   attempt: number,
   { maxRetryAfter, random }: Pick<RetryPolicy, 'maxRetryAfter' | 'random'>,

@@ -45,7 +45,7 @@ export type ClientOptions = {
 export type CallOptions = { signal?: AbortSignal | undefined }
 
 /** `body`: the parameters of an endpoint under `/v1.0/`, or a text. */
-export type OutgoingRequest = {
+type OutgoingRequest = {
   method: 'GET' | 'POST'
   /** Without a leading slash. */
   path: string

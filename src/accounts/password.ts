@@ -2,7 +2,7 @@
 
 /** Characters of a password. */
 export const MIN_PASSWORD_LENGTH = 12
-export const MAX_PASSWORD_LENGTH = 256
+const MAX_PASSWORD_LENGTH = 256
 /** A password with fewer different characters is too easy to guess. */
 const MIN_DIFFERENT_CHARACTERS = 5
 

@@ -84,7 +84,7 @@ const FILE_SETTINGS: { readonly [Key in keyof FileSettings]: Setting<FileSetting
   },
 }
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 type GroupedSettings = ClientSettings &

@@ -87,7 +87,7 @@ function compareRepeated(repeated: { total: number; differed: number }, one: Obs
 }
 
 /** The outcome of a probe by its observation. */
-export function probeOutcomeOf({ dns, web }: Observation): ProbeOutcome {
+function probeOutcomeOf({ dns, web }: Observation): ProbeOutcome {
   if (dns === null) return 'notProbed'
   if (dns.status !== 'ok') return dns.status
   return web !== null && !web.has_website ? 'noWebsite' : 'ok'

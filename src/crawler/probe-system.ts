@@ -33,7 +33,7 @@ export type ProbeSystem = {
 }
 
 /** The number of excluded resolvers, and 1 for an excluded address family, as of the last self-check. */
-export type SelfCheckExclusions = Readonly<Record<'resolvers' | 'ipv4' | 'ipv6', number>>
+type SelfCheckExclusions = Readonly<Record<'resolvers' | 'ipv4' | 'ipv6', number>>
 
 type ProbeSystemOptions = CrawlAccess & {
   plan: SelfCheckPlan

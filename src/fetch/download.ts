@@ -32,16 +32,16 @@ export type DownloadOptions = {
  */
 type Dispatchers = { first: Agent; others: Agent }
 
-const MAX_TRIES = 4
+export const MAX_TRIES = 4
+export const FIRST_RETRY_DELAY_MS = 5_000
+export const MAX_RETRY_DELAY_MS = 600_000
 const MAX_REDIRECTS = 5
-const FIRST_RETRY_DELAY_MS = 5_000
-const MAX_RETRY_DELAY_MS = 600_000
 /** The server must begin its response, and send each further part of it, within this time. */
 const IDLE_TIMEOUT_MS = 60_000
 /** One try must end within this time. */
 const TOTAL_TIMEOUT_MS = 3_600_000
 /** A retry can help: the server is busy or failing. */
-const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504])
+export const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504])
 
 /** A failure that may pass. `retryAfterMs`: what the server requests, or null. */
 class PassingFault extends Error {
@@ -77,7 +77,7 @@ export async function download(url: string, options: DownloadOptions): Promise<U
   }
 }
 
-function openAgent(connect: { lookup?: LookupFunction }): Agent {
+export function openAgent(connect: { lookup?: LookupFunction }): Agent {
   return new Agent({
     connections: 1,
     headersTimeout: IDLE_TIMEOUT_MS,
@@ -89,7 +89,7 @@ function openAgent(connect: { lookup?: LookupFunction }): Agent {
 /**
  * Throws InputError unless the text is an http:// or https:// URL without user and password, which it does not repeat.
  */
-export function requireHttpUrl(text: string): URL {
+function requireHttpUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && (url.username !== '' || url.password !== ''))
     throw new InputError(`the URL of ${url.host} contains a user or a password: leave them out`)

@@ -22,7 +22,7 @@ import { type BuildContext, type BuildResult, publishFile, requireDiskSpace } fr
 export const FOLLOWUPS = [7, 30] as const
 export type FollowupDays = (typeof FOLLOWUPS)[number]
 
-export type FollowupBuild = {
+type FollowupBuild = {
   fileStore: FileStore
   observations: Pick<ObservationStore, 'crawlStates' | 'currentFacts'>
   crawlRequests: Pick<CrawlRequests, 'complete'>

@@ -149,7 +149,7 @@ function followupDueAt(date: Day, after: FollowupDays, time: number): Instant {
 }
 
 /** When the current round began. */
-export function currentRound(now: Instant, times: readonly number[]): Instant {
+function currentRound(now: Instant, times: readonly number[]): Instant {
   const midnight = startOfDay(dayOf(now))
   const time = times.findLast((each) => midnight + each <= now)
   return time === undefined ? midnight - SECONDS_PER_DAY + times.at(-1)! : midnight + time

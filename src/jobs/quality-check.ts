@@ -15,7 +15,7 @@ const MIN_EARLIER_FILES = 14
  * `ratio`: rows to the median of the same weekday; null if there is no median, or if it is 0. `held`: why the day is
  * held; null if it is not.
  */
-export type QualityVerdict = { ratio: number | null; held: string | null }
+type QualityVerdict = { ratio: number | null; held: string | null }
 
 /**
  * Compares the rows of a day with the published files. Without bounds or a file of the same weekday, no day is held.

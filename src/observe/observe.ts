@@ -53,7 +53,7 @@ function judgeWeb(result: WebProbeResult, domain: DomainName, ssl: Ssl): WebPart
 }
 
 /** Returns null if none was presented, and undefined if it is unknown or its bytes cannot be read. */
-export function presentedCertificate(result: CertificateResult): Certificate | null | undefined {
+function presentedCertificate(result: CertificateResult): Certificate | null | undefined {
   if (result.kind === 'none') return null
   if (result.kind === 'unknown' || result.der === undefined) return undefined
   return readCertificate(result.der) ?? undefined

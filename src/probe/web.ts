@@ -62,7 +62,7 @@ export type WebProber = {
  * `roots`: PEM, trusted in addition to Node's. The guard applies the ranges of the opt-out list. Without `politeness`
  * there are no rate limits.
  */
-export type WebProberOptions = {
+type WebProberOptions = {
   resolver: Resolver
   guard: Guard
   politeness?: PolitenessLimiter

@@ -17,7 +17,7 @@ export type AddNamesContext = {
  * `insertsUnknown`: unknown names are inserted and due. `makesDue`: known names become due at once. `keepsOrder`: the
  * first probes of new names follow the order of the names, as if they were places in one list.
  */
-export type AddNamesMode = { insertsUnknown: boolean; makesDue: boolean; keepsOrder?: boolean }
+type AddNamesMode = { insertsUnknown: boolean; makesDue: boolean; keepsOrder?: boolean }
 
 /** A name and its place in its list, 0 for none. */
 type PlacedName = { name: DomainName; slot: number; place: number }

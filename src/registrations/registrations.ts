@@ -13,7 +13,7 @@ import {
 } from './sources.ts'
 
 /** Names in ascending byte order, each once, in batches of some thousands. A reader may stop at any time. */
-export type RegisteredNames = AsyncGenerator<DomainName[]>
+type RegisteredNames = AsyncGenerator<DomainName[]>
 
 export interface Registrations {
   /** Returns the days with data of any zone or list, ascending, and when the data of each last changed. */

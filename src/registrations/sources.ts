@@ -29,7 +29,7 @@ export type RegistrationSource = {
  * A stored source. `basis`: what its lists were computed from. `data`: the files of both lists. `isFirst`: a zone without
  * an earlier one to compare with, of which nothing is known to be registered.
  */
-export type StoredSource = RegistrationSource & {
+type StoredSource = RegistrationSource & {
   basis: string
   data: [registered: string, dropped: string]
   isFirst?: true

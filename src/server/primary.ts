@@ -22,13 +22,13 @@ import { WorkerPool } from './processes/worker-pool.ts'
 import { listenForStopSignals } from './stop-signals.ts'
 
 /** `address`: the URL of the API. `ended` resolves after a signal, when the server has stopped. */
-export type RunningServer = { address: string; ended: Promise<void>; store: Store }
+type RunningServer = { address: string; ended: Promise<void>; store: Store }
 
 /**
  * `crawl`: options of the crawler; null: no crawler. `hasCertificateLogs`: follows certificate logs. `settingNames`: the settings
  * of host and port, for messages.
  */
-export type ServeOptions = {
+type ServeOptions = {
   demo: boolean
   /** Names to try, for the start page; none by default. */
   examples?: readonly string[]

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePastedQuery } from '../../src/values/pasted-query.ts'
-import { explorerAddress } from '../../web/views/explorer/search/explorer-address.ts'
+import { explorerAddress } from '../../web/views/explorer/data/responses.ts'
 
 const PASTED: readonly (readonly [text: string, address: string | null])[] = [
   ['example.com', '/domain/example.com'],

@@ -76,7 +76,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Reads `RateLimit-Policy: "daily";q=100;w=86400` and `RateLimit: "daily";r=98;t=3600`. */
-export function readQuota(headers: Headers): void {
+function readQuota(headers: Headers): void {
   const limit = numberAt(headers.get('RateLimit-Policy'), 'q')
   const remaining = numberAt(headers.get('RateLimit'), 'r')
   if (limit !== null && remaining !== null) quota.set({ limit, remaining })

@@ -3,7 +3,7 @@
 import { createSignal } from './signal.ts'
 
 /** `path`: decoded by segment, not as a whole, so that it stays encoded here. */
-export type PageAddress = { path: string; query: URLSearchParams; hash: string }
+type PageAddress = { path: string; query: URLSearchParams; hash: string }
 
 export const pageAddress = createSignal<PageAddress>(readAddress())
 

@@ -4,7 +4,7 @@ import { CallError, callServer, quota, setCsrfToken } from './http.ts'
 import { forgetLoaded } from './loaded.ts'
 import { createSignal } from './signal.ts'
 
-export type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }
+type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }
 
 export type SessionState = {
   account: SessionAccount | null

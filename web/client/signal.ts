@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 
-export type Signal<Value> = {
+type Signal<Value> = {
   get(): Value
   set(value: Value): void
   subscribe(listener: (value: Value) => void): () => void

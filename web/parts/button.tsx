@@ -78,3 +78,20 @@ export function CopyButton({ text, what, label = 'Copy' }: { text: string; what:
     </Button>
   )
 }
+
+type RowActionProps = {
+  text: string
+  /** What the button acts on, for screen readers, such as `the period from 2026-01-01`. */
+  what: string
+  isBusy: boolean
+  onAct: () => void
+}
+
+/** The button of a table's row. */
+export function RowAction({ text, what, isBusy, onAct }: RowActionProps) {
+  return (
+    <Button kind="quiet" isSmall isBusy={isBusy} label={`${text} ${what}`} onClick={onAct}>
+      {text}
+    </Button>
+  )
+}

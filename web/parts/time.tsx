@@ -53,6 +53,11 @@ export function Ago({ at }: { at: string }) {
   )
 }
 
+/** The same, or `never`. */
+export function AgoOrNever({ at }: { at: string | null }) {
+  return at === null ? <span class="hint">never</span> : <Ago at={at} />
+}
+
 /** The day of an instant, with its time in UTC if that is asked for; the exact one is the tooltip. */
 export function Day({ at, withTime = false }: { at: string; withTime?: boolean }) {
   const instant = parseInstant(at)

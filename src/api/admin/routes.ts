@@ -53,6 +53,22 @@ const read = (
     errors: ['value_invalid', ...errors],
     handle,
   })
+/** A change of which the path says everything. */
+const changeAt = (
+  method: 'PUT' | 'DELETE',
+  path: string,
+  operationId: string,
+  summary: string,
+  handle: OperatorRoute['handle'],
+): OperatorRoute =>
+  route(method, path, {
+    operationId,
+    summary,
+    status: 204,
+    response: null,
+    errors: ['value_invalid', 'not_found'],
+    handle,
+  })
 type ReadDeclaration = Pick<OperatorRoute, 'query' | 'response' | 'handle'> & { errors?: readonly ErrorKey[] }
 
 const ACCOUNT_ROUTES: readonly OperatorRoute[] = [
@@ -105,30 +121,15 @@ const SUBSCRIPTION_ROUTES: readonly OperatorRoute[] = [
     errors: [...POST_ERRORS, 'not_found'],
     handle: accounts.addPeriodByOperator,
   }),
-  route('DELETE', `${ONE}/periods/:first`, {
-    operationId: 'removePeriod',
-    summary: 'Remove the period that starts on a day',
-    status: 204,
-    response: null,
-    errors: ['value_invalid', 'not_found'],
-    handle: accounts.removePeriodByOperator,
-  }),
-  route('PUT', `${ONE}/addons/:addon`, {
-    operationId: 'addAddon',
-    summary: 'Add an add-on',
-    status: 204,
-    response: null,
-    errors: ['value_invalid', 'not_found'],
-    handle: accounts.addAddonByOperator,
-  }),
-  route('DELETE', `${ONE}/addons/:addon`, {
-    operationId: 'removeAddon',
-    summary: 'Remove an add-on',
-    status: 204,
-    response: null,
-    errors: ['value_invalid', 'not_found'],
-    handle: accounts.removeAddonByOperator,
-  }),
+  changeAt(
+    'DELETE',
+    `${ONE}/periods/:first`,
+    'removePeriod',
+    'Remove the period that starts on a day',
+    accounts.removePeriodByOperator,
+  ),
+  changeAt('PUT', `${ONE}/addons/:addon`, 'addAddon', 'Add an add-on', accounts.addAddonByOperator),
+  changeAt('DELETE', `${ONE}/addons/:addon`, 'removeAddon', 'Remove an add-on', accounts.removeAddonByOperator),
 ]
 
 const TOKEN_ROUTES: readonly OperatorRoute[] = [
@@ -146,14 +147,13 @@ const TOKEN_ROUTES: readonly OperatorRoute[] = [
     errors: [...POST_ERRORS, 'not_found'],
     handle: accounts.createTokenByOperator,
   }),
-  route('DELETE', `${ONE}/tokens/:token`, {
-    operationId: 'revokeToken',
-    summary: 'Revoke a token: every server rejects it within a second',
-    status: 204,
-    response: null,
-    errors: ['value_invalid', 'not_found'],
-    handle: accounts.revokeTokenByOperator,
-  }),
+  changeAt(
+    'DELETE',
+    `${ONE}/tokens/:token`,
+    'revokeToken',
+    'Revoke a token: every server rejects it within a second',
+    accounts.revokeTokenByOperator,
+  ),
 ]
 
 const REPORT_ROUTES: readonly OperatorRoute[] = [

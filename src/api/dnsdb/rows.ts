@@ -29,7 +29,7 @@ export type DnsdbRow = {
 /** Batches of rows, which may be empty. Returns whether the bound of a request ended them. */
 export type RowBatches = AsyncGenerator<DnsdbRow[], boolean>
 
-export type RowReaders = { facts: FactsReader; inverse: InverseReader }
+type RowReaders = { facts: FactsReader; inverse: InverseReader }
 
 /** The newest states of each type of a name that is asked for alone, and of one found by a wildcard. */
 const MAX_STATES = 1_000
@@ -129,7 +129,7 @@ function mergeRows(rows: readonly DnsdbRow[], keyOf: (row: DnsdbRow) => string):
 }
 
 /** How the spans of searches are read. `wanted`: how many rows the request can use. */
-export type SpanSelection = { fence: TimeFence; isAggregated: boolean; wanted: number }
+type SpanSelection = { fence: TimeFence; isAggregated: boolean; wanted: number }
 
 /** The owners of data, one search after the other, in the order of the index. */
 export async function* rdataRows(

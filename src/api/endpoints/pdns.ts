@@ -13,7 +13,7 @@ import { type Parameters, readLimitParameter, readNameParameter, readQueryParame
 import { NDJSON_TYPE } from '../http/request.ts'
 import { authorizeHistory, maxStatesOf } from './dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from './endpoint.ts'
-import { type CursorScope, indexPositionText, readIndexPosition, signNextCursor } from './paging.ts'
+import { CURSOR_ERRORS, type CursorScope, indexPositionText, readIndexPosition, signNextCursor } from './paging.ts'
 import { DEFAULT_PAGE_ROWS, Type } from './schema.ts'
 
 /** Spans that are read and formatted at once. */
@@ -37,15 +37,7 @@ export const pdns: Endpoint = {
   }),
   response: null,
   file: null,
-  errors: [
-    'plan_required',
-    'domain_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'index_incomplete',
-  ],
+  errors: ['plan_required', 'domain_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete'],
   authorize(caller, parameters) {
     if (readNetwork(parameters) === null) authorizeHistory(caller)
   },

@@ -1,19 +1,11 @@
 /** /redirect: the domains that redirect to a given domain. */
 
 import type { DomainName } from '../../values/domain-name.ts'
-import { readLimitParameter, readNameParameter } from '../http/parameters.ts'
+import { readNameParameter } from '../http/parameters.ts'
 import type { Endpoint } from './endpoint.ts'
 import { REDIRECT_EXAMPLE } from './examples.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
-import {
-  DEFAULT_PAGE_ROWS,
-  DomainQuerySchema,
-  DomainSchema,
-  exactObject,
-  PageMetaSchemas,
-  PageParameterSchemas,
-  Type,
-} from './schema.ts'
+import { CURSOR_ERRORS, pageHead, readPage } from './paging.ts'
+import { DomainQuerySchema, DomainSchema, exactObject, PageMetaSchemas, PageParameterSchemas, Type } from './schema.ts'
 
 export const redirect: Endpoint = {
   name: 'redirect',
@@ -37,20 +29,13 @@ export const redirect: Endpoint = {
   }),
   example: REDIRECT_EXAMPLE,
   file: null,
-  errors: ['query_missing', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch'],
+  errors: ['query_missing', 'domain_format', ...CURSOR_ERRORS],
   async handle(call) {
-    const { parameters, caller, facts } = call
+    const { parameters, facts } = call
     const query = readNameParameter(parameters)
-    const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-    const scope: CursorScope = { endpoint: 'redirect', query, type: '' }
-    const next = readNextParameter(call)
-    const after = next === null ? null : (readCursorPosition(call, next, scope).position as DomainName)
-    const page = await facts.redirects(query, after, limit)
-    const meta =
-      `"query":"${query}","limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
-      `"next":${nextCursor(call, scope, page.last)}`
-    const body = [`{"meta":{${meta}},"result":`, ...page.rows, '}']
-    return { body, lastObserved: await facts.clocks(query), release: page.release }
+    const page = readPage(call, 'redirect', query)
+    const { rows, last, release } = await facts.redirects(query, page.position as DomainName | null, page.limit)
+    const body = [pageHead(page, [`"query":"${query}"`], last), ...rows, '}']
+    return { body, lastObserved: await facts.clocks(query), release }
   },
 }

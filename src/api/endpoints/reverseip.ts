@@ -5,13 +5,12 @@ import { addressProblem } from '../../values/address-problem.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
 import { ApiError } from '../http/errors.ts'
-import { readLimitParameter, readQueryParameter, rejectName } from '../http/parameters.ts'
+import { readQueryParameter, rejectName } from '../http/parameters.ts'
 import type { Endpoint, EndpointCall } from './endpoint.ts'
 import { REVERSEIP_EXAMPLE } from './examples.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from './paging.ts'
+import { CURSOR_ERRORS, pageHead, readPage } from './paging.ts'
 import {
   AddressSchema,
-  DEFAULT_PAGE_ROWS,
   DomainSchema,
   exactObject,
   InstantSchema,
@@ -46,26 +45,19 @@ export const reverseip: Endpoint = {
   }),
   example: REVERSEIP_EXAMPLE,
   file: null,
-  errors: ['query_missing', 'domain_format', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch', 'no_data'],
+  errors: ['query_missing', 'domain_format', ...CURSOR_ERRORS, 'no_data'],
   async handle(call) {
-    const { parameters, caller, facts } = call
-    const requested = readAddressOrName(call)
-    const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-    const scope: CursorScope = { endpoint: 'reverseip', query: requested.query, type: '' }
-    const next = readNextParameter(call)
-    const after = next === null ? null : parseNeighbourPosition(readCursorPosition(call, next, scope).position)
-    const addresses = requested.name === null ? [requested.query as IpAddress] : await facts.addresses(requested.name)
-    const page = await facts.neighbours(addresses, requested.name, after, limit)
-    const isEmpty = requested.name === null ? page.count === 0 : addresses.length === 0
-    if (isEmpty && after === null)
-      throw new ApiError('no_data', { msg: `No address is on record for ${requested.query}.` })
-    const meta =
-      `"query":"${requested.query}","ips":${JSON.stringify(addresses)},"ip_count":${addresses.length},` +
-      `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
-      `"next":${nextCursor(call, scope, page.last && `${page.last.address} ${page.last.name}`)}`
-    const lastObserved = requested.name === null ? null : await facts.clocks(requested.name)
-    return { body: [`{"meta":{${meta}},"result":`, ...page.rows, '}'], lastObserved, release: page.release }
+    const { facts } = call
+    const { query, name } = readAddressOrName(call)
+    const page = readPage(call, 'reverseip', query)
+    const after = page.position === null ? null : parseNeighbourPosition(page.position)
+    const addresses = name === null ? [query as IpAddress] : await facts.addresses(name)
+    const { rows, count, last, release } = await facts.neighbours(addresses, name, after, page.limit)
+    const isEmpty = name === null ? count === 0 : addresses.length === 0
+    if (isEmpty && after === null) throw new ApiError('no_data', { msg: `No address is on record for ${query}.` })
+    const about = [`"query":"${query}"`, `"ips":${JSON.stringify(addresses)}`, `"ip_count":${addresses.length}`]
+    const head = pageHead(page, about, last && `${last.address} ${last.name}`)
+    return { body: [head, ...rows, '}'], lastObserved: name === null ? null : await facts.clocks(name), release }
   },
 }
 

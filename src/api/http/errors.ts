@@ -58,6 +58,9 @@ export const ALL_ERRORS = { ...ERRORS, ...PAGE_ERRORS }
 
 export type ErrorKey = keyof typeof ALL_ERRORS
 
+/** The errors of a session, for the paths that the web page calls too. */
+export const SESSION_ERRORS = ['session_missing', 'origin_refused'] as const satisfies readonly ErrorKey[]
+
 /** The place of the error object: inside `result`, or as the whole body. */
 export type Envelope = 'result' | 'top'
 

@@ -35,6 +35,19 @@ const Next = Type.Optional(Text('The `next` of the previous result, for the same
 
 const Moment = (meaning: string) => Type.Optional(Text(`${meaning} A day (YYYY-MM-DD), or an RFC 3339 date and time.`))
 
+/** `what`: what is asked for, such as `Who was there`. */
+const times = (what: string) => ({
+  at: Moment(`${what} on this date; not with \`from\` or \`to\`.`),
+  from: Moment(`${what} from this date on.`),
+  to: Moment(`${what} up to this date.`),
+})
+
+/** The result of a tool with rows about a domain. */
+const domainRows = (row: Record<string, JsonSchema>) => ({
+  properties: { domain: Type.String(), rows: Type.Array(Type.Object(row)) },
+  read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+})
+
 const STATE = Type.Object({
   type: enumString(RECORD_TYPES, 'The record type.'),
   first_seen: Text('When this state was first observed, UTC.'),
@@ -82,11 +95,7 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     input: Type.Object({ domain: Domain, limit: limitSchema(100, 500), next: Next }),
     endpoint: 'redirect',
     limits: { fallback: 100, max: 500 },
-    properties: {
-      domain: Type.String(),
-      rows: Type.Array(Type.Object({ target: Text('A domain that redirects to it.') })),
-    },
-    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+    ...domainRows({ target: Text('A domain that redirects to it.') }),
   },
   {
     name: 'dns_history',
@@ -123,11 +132,7 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     input: Type.Object({ domain: Domain, limit: limitSchema(20, 100) }),
     endpoint: 'similar',
     limits: { fallback: 20, max: 100 },
-    properties: {
-      domain: Type.String(),
-      rows: Type.Array(Type.Object({ target: Type.String(), similarity: Type.Number() })),
-    },
-    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+    ...domainRows({ target: Type.String(), similarity: Type.Number() }),
   },
   {
     name: 'web_history',
@@ -138,11 +143,7 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     input: Type.Object({ domain: Domain, limit: limitSchema(10, 100), next: Next }),
     endpoint: 'webhistory',
     limits: { fallback: 10, max: 100 },
-    properties: {
-      domain: Type.String(),
-      rows: Type.Array(Type.Object({ first_seen: Type.String(), last_seen: Type.String(), ...VerdictSchemas })),
-    },
-    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+    ...domainRows({ first_seen: Type.String(), last_seen: Type.String(), ...VerdictSchemas }),
   },
   {
     name: 'certificates_of',
@@ -153,11 +154,7 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     input: Type.Object({ domain: Domain, limit: limitSchema(10, 100), next: Next }),
     endpoint: 'certificatehistory',
     limits: { fallback: 10, max: 100 },
-    properties: {
-      domain: Type.String(),
-      rows: Type.Array(Type.Object({ first_seen: Type.String(), last_seen: Type.String(), ...CertificateSchemas })),
-    },
-    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+    ...domainRows({ first_seen: Type.String(), last_seen: Type.String(), ...CertificateSchemas }),
   },
   {
     name: 'certificates_naming',
@@ -180,26 +177,18 @@ const QUERY_TOOLS: readonly QueryTool[] = [
       `A result may have few rows, or none, although more follow. ${PAGING} ${COST}`,
     input: Type.Object({
       domain: Domain,
-      at: Moment('What redirected there on this date; not with `from` or `to`.'),
-      from: Moment('What redirected there from this date on.'),
-      to: Moment('What redirected there up to this date.'),
+      ...times('What redirected there'),
       limit: limitSchema(100, 500),
       next: Next,
     }),
     endpoint: 'redirecthistory',
     limits: { fallback: 100, max: 500 },
-    properties: {
-      domain: Type.String(),
-      rows: Type.Array(
-        Type.Object({
-          target: Text('A domain that redirected there.'),
-          redirect_host: Type.String(),
-          first_seen: Type.String(),
-          last_seen: Type.String(),
-        }),
-      ),
-    },
-    read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
+    ...domainRows({
+      target: Text('A domain that redirected there.'),
+      redirect_host: Type.String(),
+      first_seen: Type.String(),
+      last_seen: Type.String(),
+    }),
   },
   {
     name: 'profile',
@@ -224,9 +213,7 @@ const QUERY_TOOLS: readonly QueryTool[] = [
       `result may have few rows, or none, although more follow. ${PAGING} ${COST}`,
     input: Type.Object({
       query: Text('An IPv4 or an IPv6 address, or a network.'),
-      at: Moment('Who was there on this date; not with `from` or `to`.'),
-      from: Moment('Who was there from this date on.'),
-      to: Moment('Who was there up to this date.'),
+      ...times('Who was there'),
       limit: limitSchema(100, 500),
       next: Next,
     }),

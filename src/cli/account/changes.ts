@@ -20,13 +20,11 @@ import { createSignInLink, SIGN_IN_LINK_SECONDS } from '../../api/auth/sign-in-l
 import { CommandFault, UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
 import { publicAddress } from '../../config/web.ts'
-import { openStore } from '../../store/open.ts'
 import type { LedgerChanges } from '../../store/port/ledger.ts'
-import type { Store } from '../../store/port/store.ts'
 import { actorOf } from '../../store/shared/actor.ts'
 import { type Instant, parseDay } from '../../values/time.ts'
 import { readSecret } from '../program/arguments.ts'
-import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
+import { loadExistingStoreSettings, withExistingStore, withStore } from '../program/existing-store.ts'
 import { printResult } from '../program/output.ts'
 import {
   accountLines,
@@ -64,7 +62,7 @@ each command prints one JSON object. A running server applies every change withi
 
 type ChangeOptions = { json?: true }
 
-export function defineChanges(command: Command): void {
+function defineChanges(command: Command): void {
   accountCommand(command.command('plan').description('set the base plan'))
     .addArgument(new Argument('<plan>', 'the base plan').choices(PLANS))
     .action((email: string, plan: Plan, { json }: ChangeOptions) =>
@@ -229,7 +227,7 @@ async function createAccountCommand(
 ): Promise<void> {
   requireNoOverlap(periods)
   const token = makeToken(randomBytes(TOKEN_BYTES))
-  const { account, now } = await withNewStore(async ({ ledger, now }) => {
+  const { account, now } = await withStore(loadSettings(), 'read', async ({ ledger, now }) => {
     const instant = await now()
     const newAccount: NewAccount = { email, role, plan, periods, addons }
     return {
@@ -248,17 +246,6 @@ function requireNoOverlap(periods: readonly Period[]): void {
   for (const [index, period] of periods.entries()) {
     const other = periods.slice(0, index).find((each) => periodsOverlap(each, period))
     if (other) throw new CommandFault(`${formatPeriod(other)} and ${formatPeriod(period)} overlap`)
-  }
-}
-
-/** Opens the configured store while `work` runs. Creates the store if it does not exist. */
-async function withNewStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result> {
-  const { store: location, secret, pool } = loadSettings()
-  const store = await openStore(location, { access: 'read', ledger: 'own', secret, pool })
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
   }
 }
 

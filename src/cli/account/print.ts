@@ -7,6 +7,7 @@ import { formatPeriod, type Period, parsePeriod } from '../../accounts/period.ts
 import { planInForce } from '../../accounts/plan.ts'
 import { isActive, MAX_TOKEN_NAME_LENGTH, parseTokenName, type Token } from '../../accounts/token.ts'
 import { dayOf, formatInstant, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
+import { alignedColumns } from '../program/output.ts'
 
 export const zoned = (instant: Instant): string => `${formatInstant(instant)}Z`
 
@@ -75,17 +76,6 @@ export function newTokenLines(token: string): string[] {
     `  token    ${token}`,
     styleText('dim', '           save it now: it cannot be shown again, because the store keeps only its digest'),
   ]
-}
-
-/** Aligns rows of cells in columns. The first row has the headings. */
-export function alignedColumns(rows: readonly string[][]): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  )
 }
 
 /** Parses the arguments of the account commands. An invalid argument ends the command with the allowed values. */

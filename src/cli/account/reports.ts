@@ -12,16 +12,8 @@ import { formatCsvRow } from '../../store/shared/csv-row.ts'
 import { addDays, type Day, dayOf, startOfDay } from '../../values/time.ts'
 import { parseDayArgument } from '../program/arguments.ts'
 import { withExistingStore } from '../program/existing-store.ts'
-import { printResult } from '../program/output.ts'
-import {
-  accountLines,
-  accountObject,
-  alignedColumns,
-  parseEmailArgument,
-  tokenLines,
-  tokenObject,
-  zoned,
-} from './print.ts'
+import { alignedColumns, printResult } from '../program/output.ts'
+import { accountLines, accountObject, parseEmailArgument, tokenLines, tokenObject, zoned } from './print.ts'
 
 /** Accounts per read. */
 const ACCOUNT_PAGE_ROWS = 1_000
@@ -218,7 +210,7 @@ function detailsText(details: AuditEntry['details']): string {
 }
 
 /** Returns all accounts, sorted by email address. */
-export async function allAccounts(ledger: Ledger): Promise<Account[]> {
+async function allAccounts(ledger: Ledger): Promise<Account[]> {
   const accounts: Account[] = []
   for (;;) {
     const page = await ledger.accounts(accounts.at(-1)?.email ?? null, ACCOUNT_PAGE_ROWS)

@@ -12,6 +12,7 @@ import {
   type Token,
 } from '../../accounts/token.ts'
 import { CommandFault } from '../../config/command-fault.ts'
+import type { Ledger } from '../../store/port/ledger.ts'
 import { actorOf } from '../../store/shared/actor.ts'
 import type { Instant } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
@@ -53,39 +54,45 @@ const tokenCommand = (command: Command, name: string, description: string): Comm
     .argument('<email>', 'the email address of the account', parseEmailArgument)
     .option('--json', 'print one JSON object')
 
+/** Opens the ledger of the store, which must exist, and reads its clock. */
+function withLedger(work: (ledger: Ledger, now: Instant) => Promise<void>): Promise<void> {
+  return withExistingStore('read', async ({ ledger, now }) => work(ledger, await now()))
+}
+
+function requireFuture(expires: Instant | null, now: Instant): void {
+  if (expires !== null && expires <= now)
+    throw new CommandFault('the token would already have expired: use a later --expires')
+}
+
+function createdLines(token: Token, text: string, now: Instant): string[] {
+  return [...tokenLines([token], now), '', ...newTokenLines(text)]
+}
+
 async function createTokenCommand(
   email: string,
   options: TokenOptions & { name: string; expires?: Instant },
 ): Promise<void> {
   const { name, expires = null, json } = options
   const text = makeToken(randomBytes(TOKEN_BYTES))
-  await withExistingStore('read', async ({ ledger, now: clock }) => {
-    const now = await clock()
-    if (expires !== null && expires <= now)
-      throw new CommandFault('the token would already have expired: use a later --expires')
+  await withLedger(async (ledger, now) => {
+    requireFuture(expires, now)
     const { id } = await requireAccount(ledger, email)
     const token = await ledger
       .as(actorOf('domaindex account token create'))
       .createToken(id, newTokenRecord(text, name, expires), now)
-    printResult(json, { email, ...tokenObject(token, now), token: text }, [
-      ...tokenLines([token], now),
-      '',
-      ...newTokenLines(text),
-    ])
+    printResult(json, { email, ...tokenObject(token, now), token: text }, createdLines(token, text, now))
   })
 }
 
 async function listTokens(email: string, { json }: TokenOptions): Promise<void> {
-  await withExistingStore('read', async ({ ledger, now: clock }) => {
-    const now = await clock()
+  await withLedger(async (ledger, now) => {
     const tokens = await ledger.tokens((await requireAccount(ledger, email)).id)
     printResult(json, { email, tokens: tokens.map((token) => tokenObject(token, now)) }, tokenLines(tokens, now))
   })
 }
 
 async function revokeTokenCommand(email: string, selector: string | undefined, { json }: TokenOptions): Promise<void> {
-  await withExistingStore('read', async ({ ledger, now: clock }) => {
-    const now = await clock()
+  await withLedger(async (ledger, now) => {
     const account = await requireAccount(ledger, email)
     const active = (await ledger.tokens(account.id)).filter((token) => isActive(token, now))
     const matching = findActiveTokens(active, selector)
@@ -152,31 +159,23 @@ function parseTokenIdArgument(text: string): number {
 async function createOperatorToken(name: string, options: OperatorOptions & { expires?: Instant }): Promise<void> {
   const { expires = null, json } = options
   const text = makeToken(randomBytes(TOKEN_BYTES), OPERATOR_TOKEN_PREFIX)
-  await withExistingStore('read', async ({ ledger, now: clock }) => {
-    const now = await clock()
-    if (expires !== null && expires <= now)
-      throw new CommandFault('the token would already have expired: use a later --expires')
+  await withLedger(async (ledger, now) => {
+    requireFuture(expires, now)
     const changes = ledger.as(actorOf('domaindex operator token create'))
     const token = await changes.createOperatorToken(newTokenRecord(text, name, expires), now)
-    printResult(json, { ...tokenObject(token, now), token: text }, [
-      ...tokenLines([token], now),
-      '',
-      ...newTokenLines(text),
-    ])
+    printResult(json, { ...tokenObject(token, now), token: text }, createdLines(token, text, now))
   })
 }
 
 async function listOperatorTokens({ json }: OperatorOptions): Promise<void> {
-  await withExistingStore('read', async ({ ledger, now: clock }) => {
-    const now = await clock()
+  await withLedger(async (ledger, now) => {
     const tokens = await ledger.operatorTokens()
     printResult(json, { tokens: tokens.map((token) => tokenObject(token, now)) }, tokenLines(tokens, now))
   })
 }
 
 async function revokeOperatorToken(id: number, { json }: OperatorOptions): Promise<void> {
-  await withExistingStore('read', async ({ ledger, now: clock }) => {
-    const now = await clock()
+  await withLedger(async (ledger, now) => {
     const token = (await ledger.operatorTokens()).find((each) => each.id === id)
     const changes = ledger.as(actorOf('domaindex operator token revoke'))
     if (token === undefined || !isActive(token, now) || !(await changes.revokeOperatorToken(id, now)))

@@ -71,7 +71,7 @@ export function defineBuild(command: Command): void {
 /**
  * Returns null if a signal stopped the step. Throws CommandFault if another process runs it, or if it cannot be done.
  */
-export async function runStepManually<Result extends StepOutcome>(
+async function runStepManually<Result extends StepOutcome>(
   { jobs }: Pick<Store, 'jobs'>,
   step: JobStep,
   work: (lock: JobLock) => Promise<Result>,

@@ -19,7 +19,7 @@ import type { JobRun, LockHolder, LockName } from '../../store/port/jobs.ts'
 import type { Store } from '../../store/port/store.ts'
 import { formatInstant, type Instant } from '../../values/time.ts'
 import { loadExistingStoreSettings, withExistingStore } from '../program/existing-store.ts'
-import { listenForStop, printResult, startProgress } from '../program/output.ts'
+import { alignedColumns, listenForStop, printResult, startProgress } from '../program/output.ts'
 
 const CLAIM_HELP = `
 Every place where the installation keeps files has a mark. A server whose place has another mark, or
@@ -108,14 +108,7 @@ function runsTable(runs: readonly JobRun[]): string[] {
     rows === null ? '' : rows.toLocaleString('en-US'),
     error ?? '',
   ])
-  const table = [['job', 'date', 'started', 'took', 'rows', 'error'], ...rows]
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)))
-  return table.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  )
+  return alignedColumns([['job', 'date', 'started', 'took', 'rows', 'error'], ...rows])
 }
 
 /** `domaindex index`: updates the indexes once, if no server maintains them. */

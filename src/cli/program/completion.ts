@@ -6,7 +6,7 @@ import { Argument, type Command } from 'commander'
  * The words after a command, such as `account token`; '' is the program. `options`: long options. `valued`: those that
  * take a value, with the allowed values; files if there are none.
  */
-export type CompletionWords = {
+type CompletionWords = {
   path: string
   subcommands: readonly Word[]
   options: readonly Word[]

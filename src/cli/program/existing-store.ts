@@ -1,4 +1,4 @@
-/** Opens the configured store for a command, if it exists. */
+/** Opens the configured store for a command. */
 
 import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
@@ -14,12 +14,20 @@ export async function loadExistingStoreSettings(settings: Settings = loadSetting
   )
 }
 
-/** Opens the store while `work` runs. */
+/** Opens the store while `work` runs. Throws CommandFault if it does not exist. */
 export async function withExistingStore<Result>(
   access: 'read' | 'write',
   work: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { store: location, secret, pool } = await loadExistingStoreSettings()
+  return withStore(await loadExistingStoreSettings(), access, work)
+}
+
+/** Opens the store of the settings while `work` runs. Creates the store if it does not exist. */
+export async function withStore<Result>(
+  { store: location, secret, pool }: Settings,
+  access: 'read' | 'write',
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
   const store = await openStore(location, { access, ledger: 'own', secret, pool })
   try {
     return await work(store)

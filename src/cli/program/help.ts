@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { SETTINGS, type Settings } from '../../config/settings.ts'
 
 type SettingKey = keyof Settings
-export type CommandHelp = { examples: readonly string[]; settings: readonly SettingKey[] }
+type CommandHelp = { examples: readonly string[]; settings: readonly SettingKey[] }
 
 const STORE_SETTING_KEYS: readonly SettingKey[] = ['store', 'ledger', 'secret', 'pool']
 const FILE_SETTING_KEYS: readonly SettingKey[] = [...STORE_SETTING_KEYS, 'files', 'diskFree']
@@ -43,6 +43,14 @@ const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
   'clientToken',
 ]
 const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
+
+/** The help texts of commands that read the same settings. */
+function helpOf(
+  settings: readonly SettingKey[],
+  examples: Readonly<Record<string, readonly string[]>>,
+): Record<string, CommandHelp> {
+  return Object.fromEntries(Object.entries(examples).map(([path, each]) => [path, { examples: each, settings }]))
+}
 
 /** The help texts by command path. Every command that has an action has a row. */
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
@@ -91,54 +99,11 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'jobTimes', 'followupWait', 'dailyBounds', 'dailyMinDifference'],
   },
   index: { examples: ['index', 'index --json'], settings: [...STORE_SETTING_KEYS, 'diskFree'] },
-  'account create': {
-    examples: [
-      'account create me@example.com --plan local',
-      'account create ann@example.com --period premium:2026-04-01.. --addon export',
-    ],
-    settings: STORE_SETTING_KEYS,
-  },
-  'account list': { examples: ['account list', 'account list --json'], settings: STORE_SETTING_KEYS },
   'account show': { examples: ['account show ann@example.com'], settings: [...STORE_SETTING_KEYS, 'plans'] },
-  'account plan': { examples: ['account plan ann@example.com premium'], settings: STORE_SETTING_KEYS },
-  'account role': { examples: ['account role ann@example.com admin'], settings: STORE_SETTING_KEYS },
-  'account period add': {
-    examples: ['account period add ann@example.com basic:2026-01-01..2026-03-31'],
-    settings: STORE_SETTING_KEYS,
-  },
-  'account period remove': {
-    examples: ['account period remove ann@example.com 2026-01-01'],
-    settings: STORE_SETTING_KEYS,
-  },
-  'account addon add': { examples: ['account addon add ann@example.com export'], settings: STORE_SETTING_KEYS },
-  'account addon remove': { examples: ['account addon remove ann@example.com export'], settings: STORE_SETTING_KEYS },
-  'account suspend': { examples: ['account suspend ann@example.com'], settings: STORE_SETTING_KEYS },
-  'account resume': { examples: ['account resume ann@example.com'], settings: STORE_SETTING_KEYS },
-  'account delete': { examples: ['account delete ann@example.com --yes'], settings: STORE_SETTING_KEYS },
-  'account password': {
-    examples: ['account password ann@example.com', 'account password ann@example.com < password.txt'],
-    settings: STORE_SETTING_KEYS,
-  },
   'account link': {
     examples: ['account link ann@example.com'],
     settings: [...STORE_SETTING_KEYS, 'publicUrl', 'host', 'port'],
   },
-  'account token create': {
-    examples: ['account token create ann@example.com --name laptop --expires 2027-01-31'],
-    settings: STORE_SETTING_KEYS,
-  },
-  'account token list': { examples: ['account token list ann@example.com --json'], settings: STORE_SETTING_KEYS },
-  'account token revoke': { examples: ['account token revoke ann@example.com laptop'], settings: STORE_SETTING_KEYS },
-  'account usage': {
-    examples: ['account usage', 'account usage ann@example.com --from 2026-11-01 --to 2026-11-30 --csv'],
-    settings: STORE_SETTING_KEYS,
-  },
-  'account log': { examples: ['account log', 'account log ann@example.com --json'], settings: STORE_SETTING_KEYS },
-  'operator token create': { examples: ['operator token create shop'], settings: STORE_SETTING_KEYS },
-  'operator token list': { examples: ['operator token list --json'], settings: STORE_SETTING_KEYS },
-  'operator token revoke': { examples: ['operator token revoke 3'], settings: STORE_SETTING_KEYS },
-  check: { examples: ['check', 'check --json'], settings: STORE_SETTING_KEYS },
-  retarget: { examples: ['retarget', 'retarget --json'], settings: STORE_SETTING_KEYS },
   forget: {
     examples: ['forget example.com', 'forget --opted-out --json'],
     settings: [...STORE_SETTING_KEYS, 'crawlOptOut'],
@@ -149,71 +114,70 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['copy', 'copy --json'],
     settings: ['store', 'ledger', 'storeTo', 'ledgerTo'],
   },
-  export: {
-    examples: ['export observations --output all.jsonl.gz', 'export parquet --output domains.parquet --json'],
-    settings: STORE_SETTING_KEYS,
-  },
   migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },
-  'rotate-secret': { examples: ['rotate-secret'], settings: STORE_SETTING_KEYS },
   claim: {
     examples: ['claim', 'claim --json'],
     settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],
   },
-  sizes: { examples: ['sizes', 'sizes --json'], settings: STORE_SETTING_KEYS },
   config: { examples: ['config', 'config --json'], settings: ALL_SETTING_KEYS },
-  lookup: {
-    examples: [
-      'lookup example.com',
-      'lookup --file domains.txt --csv',
-      'lookup example.com --server https://domains.example.com',
-    ],
-    settings: QUERY_SETTING_KEYS,
-  },
-  redirect: {
-    examples: ['redirect example.com', 'redirect example.com --all --json'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  reverseip: {
-    examples: ['reverseip 192.0.2.1', 'reverseip example.com --limit 5000 --fields target,ip'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  dnshistory: {
-    examples: ['dnshistory example.com', 'dnshistory example.com --type MX --all'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  similar: { examples: ['similar example.com', 'similar example.com --limit 10'], settings: QUERY_SETTING_KEYS },
-  domain: {
-    examples: ['domain example.com', 'domain example.com --at 2026-03-01'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  webhistory: { examples: ['webhistory example.com', 'webhistory example.com --all'], settings: QUERY_SETTING_KEYS },
-  certificate: { examples: [`certificate ${'ab'.repeat(32)}`], settings: QUERY_SETTING_KEYS },
-  certificatehistory: { examples: ['certificatehistory example.com'], settings: QUERY_SETTING_KEYS },
-  namedcertificates: { examples: ['namedcertificates example.com --all'], settings: QUERY_SETTING_KEYS },
-  redirecthistory: {
-    examples: ['redirecthistory example.com', 'redirecthistory example.com --from 2026-01-01 --to 2026-03-31'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  ip: {
-    examples: ['ip 192.0.2.1', 'ip 192.0.2.0/24 --at 2026-03-01', 'ip 2001:db8::/32 --from 2026-01-01 --to 2026-03-31'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  daily: {
-    examples: ['daily 2026-11-19', 'daily 2026-11-01 --followup 7 --output -', 'daily --sync files --since 2026-01-01'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  snapshot: {
-    examples: ['snapshot', 'snapshot --download --enriched'],
-    settings: QUERY_SETTING_KEYS,
-  },
-  quota: { examples: ['quota --server https://domains.example.com'], settings: QUERY_SETTING_KEYS },
   login: {
     examples: ['login --server https://domains.example.com', 'login --server https://domains.example.com --remove'],
     settings: ['clientServer'],
   },
-  mcp: { examples: ['mcp', 'mcp --server https://domains.example.com'], settings: QUERY_SETTING_KEYS },
   completion: { examples: ['completion bash', 'completion zsh', 'completion fish'], settings: [] },
   demo: { examples: ['demo', 'demo --port 8081 --folder /tmp/demo'], settings: [] },
+  ...helpOf(STORE_SETTING_KEYS, {
+    'account create': [
+      'account create me@example.com --plan local',
+      'account create ann@example.com --period premium:2026-04-01.. --addon export',
+    ],
+    'account list': ['account list', 'account list --json'],
+    'account plan': ['account plan ann@example.com premium'],
+    'account role': ['account role ann@example.com admin'],
+    'account period add': ['account period add ann@example.com basic:2026-01-01..2026-03-31'],
+    'account period remove': ['account period remove ann@example.com 2026-01-01'],
+    'account addon add': ['account addon add ann@example.com export'],
+    'account addon remove': ['account addon remove ann@example.com export'],
+    'account suspend': ['account suspend ann@example.com'],
+    'account resume': ['account resume ann@example.com'],
+    'account delete': ['account delete ann@example.com --yes'],
+    'account password': ['account password ann@example.com', 'account password ann@example.com < password.txt'],
+    'account token create': ['account token create ann@example.com --name laptop --expires 2027-01-31'],
+    'account token list': ['account token list ann@example.com --json'],
+    'account token revoke': ['account token revoke ann@example.com laptop'],
+    'account usage': ['account usage', 'account usage ann@example.com --from 2026-11-01 --to 2026-11-30 --csv'],
+    'account log': ['account log', 'account log ann@example.com --json'],
+    'operator token create': ['operator token create shop'],
+    'operator token list': ['operator token list --json'],
+    'operator token revoke': ['operator token revoke 3'],
+    check: ['check', 'check --json'],
+    retarget: ['retarget', 'retarget --json'],
+    export: ['export observations --output all.jsonl.gz', 'export parquet --output domains.parquet --json'],
+    'rotate-secret': ['rotate-secret'],
+    sizes: ['sizes', 'sizes --json'],
+  }),
+  ...helpOf(QUERY_SETTING_KEYS, {
+    lookup: [
+      'lookup example.com',
+      'lookup --file domains.txt --csv',
+      'lookup example.com --server https://domains.example.com',
+    ],
+    redirect: ['redirect example.com', 'redirect example.com --all --json'],
+    reverseip: ['reverseip 192.0.2.1', 'reverseip example.com --limit 5000 --fields target,ip'],
+    dnshistory: ['dnshistory example.com', 'dnshistory example.com --type MX --all'],
+    similar: ['similar example.com', 'similar example.com --limit 10'],
+    domain: ['domain example.com', 'domain example.com --at 2026-03-01'],
+    webhistory: ['webhistory example.com', 'webhistory example.com --all'],
+    certificate: [`certificate ${'ab'.repeat(32)}`],
+    certificatehistory: ['certificatehistory example.com'],
+    namedcertificates: ['namedcertificates example.com --all'],
+    redirecthistory: ['redirecthistory example.com', 'redirecthistory example.com --from 2026-01-01 --to 2026-03-31'],
+    ip: ['ip 192.0.2.1', 'ip 192.0.2.0/24 --at 2026-03-01', 'ip 2001:db8::/32 --from 2026-01-01 --to 2026-03-31'],
+    daily: ['daily 2026-11-19', 'daily 2026-11-01 --followup 7 --output -', 'daily --sync files --since 2026-01-01'],
+    snapshot: ['snapshot', 'snapshot --download --enriched'],
+    quota: ['quota --server https://domains.example.com'],
+    mcp: ['mcp', 'mcp --server https://domains.example.com'],
+  }),
 }
 
 /** The path of a command, without the program's name, such as `account token create`. */

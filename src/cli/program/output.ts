@@ -69,6 +69,17 @@ export function printResult(json: boolean | undefined, object: object, lines: re
   else if (lines.length > 0) console.log(lines.join('\n'))
 }
 
+/** Aligns rows of cells in columns. The first row has the headings. */
+export function alignedColumns(rows: readonly string[][]): string[] {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
 /** Such as `\u{1b}[31m`. */
 export function terminalText(text: string): string {
   return text.replace(UNSAFE_CHARACTERS, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)

@@ -25,6 +25,9 @@ const store = {
   forget: () => import('../store/forget.ts'),
 }
 
+type QueryName = Parameters<Awaited<ReturnType<typeof query.commands>>['queryCommand']>[0]
+const queried = (name: QueryName) => async () => (await query.commands()).queryCommand(name)
+
 /** A row for each command: its name, its summary, and what defines it. */
 const COMMANDS: readonly [name: string, summary: string, load: () => Promise<DefineCommand>][] = [
   ['serve', 'serve the API over HTTP', async () => (await import('../server/serve.ts')).defineServe],
@@ -56,58 +59,18 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['claim', 'claim the places for files for this installation', async () => (await jobs.jobs()).defineClaim],
   ['sizes', 'measure the size of each table of the store', async () => (await store.content()).defineSizes],
   ['config', 'print the current settings', async () => (await import('../config.ts')).defineConfig],
-  ['lookup', 'print the key characteristics of domains', async () => (await query.commands()).queryCommand('lookup')],
-  [
-    'redirect',
-    'print the domains that redirect to a domain',
-    async () => (await query.commands()).queryCommand('redirect'),
-  ],
-  [
-    'reverseip',
-    'print the domains that share an address',
-    async () => (await query.commands()).queryCommand('reverseip'),
-  ],
-  [
-    'dnshistory',
-    'print how the DNS records of domains changed',
-    async () => (await query.commands()).queryCommand('dnshistory'),
-  ],
-  [
-    'similar',
-    'print the websites with a similar start page',
-    async () => (await query.commands()).queryCommand('similar'),
-  ],
-  [
-    'domain',
-    'print the DNS records of domains, also as of a date',
-    async () => (await query.commands()).queryCommand('domain'),
-  ],
-  [
-    'webhistory',
-    'print how the websites of domains changed',
-    async () => (await query.commands()).queryCommand('webhistory'),
-  ],
-  [
-    'certificatehistory',
-    'print the certificates that domains presented',
-    async () => (await query.commands()).queryCommand('certificatehistory'),
-  ],
-  [
-    'namedcertificates',
-    'print the certificates that name a domain',
-    async () => (await query.commands()).queryCommand('namedcertificates'),
-  ],
-  [
-    'certificate',
-    'print which domains presented a certificate, and when',
-    async () => (await query.commands()).queryCommand('certificate'),
-  ],
-  [
-    'redirecthistory',
-    'print what redirected to a domain, and when',
-    async () => (await query.commands()).queryCommand('redirecthistory'),
-  ],
-  ['ip', 'print who was on an address or a network, and when', async () => (await query.commands()).queryCommand('ip')],
+  ['lookup', 'print the key characteristics of domains', queried('lookup')],
+  ['redirect', 'print the domains that redirect to a domain', queried('redirect')],
+  ['reverseip', 'print the domains that share an address', queried('reverseip')],
+  ['dnshistory', 'print how the DNS records of domains changed', queried('dnshistory')],
+  ['similar', 'print the websites with a similar start page', queried('similar')],
+  ['domain', 'print the DNS records of domains, also as of a date', queried('domain')],
+  ['webhistory', 'print how the websites of domains changed', queried('webhistory')],
+  ['certificatehistory', 'print the certificates that domains presented', queried('certificatehistory')],
+  ['namedcertificates', 'print the certificates that name a domain', queried('namedcertificates')],
+  ['certificate', 'print which domains presented a certificate, and when', queried('certificate')],
+  ['redirecthistory', 'print what redirected to a domain, and when', queried('redirecthistory')],
+  ['ip', 'print who was on an address or a network, and when', queried('ip')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

@@ -52,7 +52,7 @@ type Tally = {
   unanswered: Query[]
 }
 
-export type AskOptions = {
+type AskOptions = {
   ask: AskQuery
   calls: CallControl
   writer: RowWriter

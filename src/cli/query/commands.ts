@@ -66,15 +66,7 @@ const WEB_FIELDS = [
 const WEB_TABLE_COLUMNS = ['query', 'first_seen', 'last_seen', 'has_website', 'ssl', 'redirects_to']
 const REDIRECT_TIMES_FIELDS = ['query', 'target', 'redirect_host', 'first_seen', 'last_seen']
 const CERTIFICATE_FIELDS = [
-  'query',
-  'target',
-  'first_seen',
-  'last_seen',
-  'issuer',
-  'not_before',
-  'not_after',
-  'names',
-  'key',
+  ...['query', 'target', 'first_seen', 'last_seen', 'issuer', 'not_before', 'not_after', 'names', 'key'],
 ]
 const CERTIFICATE_COLUMNS = ['target', 'first_seen', 'last_seen', 'issuer']
 const CERTIFICATES_FIELDS = [
@@ -135,7 +127,7 @@ const QUERY_COMMANDS = {
     shape: { fields: RECORD_FIELDS, columns: RECORD_FIELDS.with(-1, 'record'), split: recordLines },
     ask: askRecords,
     isBatched: () => false,
-    options: () => [new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time')],
+    options: () => [momentOption()],
   },
   webhistory: {
     argument: 'the domains',
@@ -149,11 +141,7 @@ const QUERY_COMMANDS = {
     shape: { fields: REDIRECT_TIMES_FIELDS, columns: REDIRECT_TIMES_FIELDS },
     ask: askRedirectHistory,
     isBatched: () => false,
-    options: () => [
-      new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time').conflicts(['from', 'to']),
-      new Option('--from <date>', 'what redirected from this day or time on'),
-      new Option('--to <date>', 'what redirected up to this day or time'),
-    ],
+    options: () => timeOptions('what redirected'),
     pages: 'rows',
   },
   certificate: {
@@ -183,11 +171,7 @@ const QUERY_COMMANDS = {
     ask: askAddressTimes,
     isBatched: () => false,
     withNetworks: true,
-    options: () => [
-      new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time').conflicts(['from', 'to']),
-      new Option('--from <date>', 'who was there from this day or time on'),
-      new Option('--to <date>', 'who was there up to this day or time'),
-    ],
+    options: () => timeOptions('who was there'),
     pages: 'rows',
   },
 } satisfies Record<string, QueryRow>
@@ -200,6 +184,19 @@ export function queryCommand(name: keyof typeof QUERY_COMMANDS): (command: Comma
     for (const option of options()) command.addOption(option)
     if (pages !== undefined) addPageOptions(command, pages)
   }
+}
+
+function momentOption(): Option {
+  return new Option('--at <date>', 'as of the end of this day, or as of this RFC 3339 time')
+}
+
+/** `rows`: what the rows say, such as `who was there`. */
+function timeOptions(rows: string): Option[] {
+  return [
+    momentOption().conflicts(['from', 'to']),
+    new Option('--from <date>', `${rows} from this day or time on`),
+    new Option('--to <date>', `${rows} up to this day or time`),
+  ]
 }
 
 function parseType(text: string): RecordType {

@@ -24,7 +24,7 @@ import { addDays, dayOf, formatInstant, startOfDay } from '../../values/time.ts'
 export const LOCAL_SERVER = 'http://localhost/'
 
 /** `fault`: why the store failed, since a response tells a client no details; null if it did not. */
-export type LocalSource = { fetch: Fetch; fault: () => unknown; close: () => Promise<void> }
+type LocalSource = { fetch: Fetch; fault: () => unknown; close: () => Promise<void> }
 
 /** Requests have no ID without a server. */
 const REQUEST_ID = 'local'

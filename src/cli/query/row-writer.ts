@@ -9,10 +9,10 @@ import { terminalJson, terminalText } from '../program/output.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 /** `add` returns the lines that are complete, `end` the rest. */
-export type RowLines = { add: (rows: readonly Row[]) => string[]; end: () => string[] }
+type RowLines = { add: (rows: readonly Row[]) => string[]; end: () => string[] }
 
 /** The rows of CSV and tables that a row makes. */
-export type SplitRow = (row: Row) => readonly Row[]
+type SplitRow = (row: Row) => readonly Row[]
 
 /** Rows of a table that are kept to find the widths of its columns. */
 const MAX_KEPT_ROWS = 200
@@ -82,7 +82,7 @@ export function jsonLines(fields: readonly string[]): RowLines {
 }
 
 /** CSV with a header before the first row. With `isTerminal`, it shows control characters instead of sending them. */
-export function csvLines(fields: readonly string[], split: SplitRow, isTerminal: boolean): RowLines {
+function csvLines(fields: readonly string[], split: SplitRow, isTerminal: boolean): RowLines {
   const header = [fields.join()]
   const safe = isTerminal ? terminalText : (text: string) => text
   const lineOf = (row: Row): string => spreadsheetRow(fields.map((field) => safe(cellText(row[field]))))
@@ -90,7 +90,7 @@ export function csvLines(fields: readonly string[], split: SplitRow, isTerminal:
 }
 
 /** A table with a header. Columns are as wide as their widest cell so far. */
-export function tableLines(fields: readonly string[], split: SplitRow): RowLines {
+function tableLines(fields: readonly string[], split: SplitRow): RowLines {
   const widths = fields.map(() => 0)
   let kept: string[][] = []
   let isStarted = false
@@ -121,7 +121,7 @@ export function tableLines(fields: readonly string[], split: SplitRow): RowLines
 }
 
 /** A line for each field of a row. */
-export function fieldLines(fields: readonly string[]): RowLines {
+function fieldLines(fields: readonly string[]): RowLines {
   const width = Math.max(...fields.map((field) => field.length)) + 2
   const lineOf = (row: Row, field: string): string =>
     `${styleText('bold', field.padEnd(width))}${shownText(row[field])}`.trimEnd()

@@ -19,7 +19,7 @@ import type { PriorState } from './prior-state.ts'
  * An alarm: its reason, the affected prior state, its start, and the batches tried since. `nextTrialAt`: the time of
  * the next trial, `trialPauseSeconds` after the previous one.
  */
-export type AnomalyAlarm = {
+type AnomalyAlarm = {
   reason: string
   kind: string
   since: Instant

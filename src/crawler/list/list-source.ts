@@ -102,7 +102,7 @@ class EntryFeed<Known> {
 }
 
 /** `delays`: how often the name was delayed. */
-export type ListCandidate = Candidate & { entry: NameEntry; delays: number }
+type ListCandidate = Candidate & { entry: NameEntry; delays: number }
 
 export type ListCrawl = Pick<
   SchedulerDependencies<ListCandidate>,
@@ -132,7 +132,7 @@ const MAX_PROBES_PER_NAME = 3
 const MAX_RETRIED_AT_END = 20_000
 
 /** Outlives the sessions: `attach` connects it to the next one. */
-export class ListSource implements RequestSource<ListCandidate> {
+class ListSource implements RequestSource<ListCandidate> {
   readonly #crawl: ListCrawl
   readonly #delayQueue: DelayQueue<ListCandidate>
   readonly #feed: EntryFeed<KnownTargets | null>

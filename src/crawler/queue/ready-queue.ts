@@ -10,7 +10,7 @@ const MAX_DELAYED = 2_000
 /** Below this number of waiting names of a kind, the queue calls `onLow`. */
 export const REFILL_BELOW = 250
 
-export type ReadyQueueOptions<C extends Candidate> = {
+type ReadyQueueOptions<C extends Candidate> = {
   politeness: Pick<PolitenessLimiter, 'wait' | 'acquire' | 'backoffRemaining'>
   /** A name with a longer wait at its targets is rejected. In milliseconds. */
   maxDelayMs: number

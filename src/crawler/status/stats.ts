@@ -15,7 +15,7 @@ export type CrawlPause = {
 }
 
 /** The outcome of a probe. `notProbed`: not probed, for a local reason; `failed`: a program error. */
-export const PROBE_OUTCOMES = ['ok', 'noWebsite', 'nxdomain', 'servfail', 'notProbed', 'failed'] as const
+const PROBE_OUTCOMES = ['ok', 'noWebsite', 'nxdomain', 'servfail', 'notProbed', 'failed'] as const
 export type ProbeOutcome = (typeof PROBE_OUTCOMES)[number]
 
 /** The upper bounds of lag buckets in seconds. The last bucket counts longer lags. */

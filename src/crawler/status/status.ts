@@ -9,7 +9,7 @@ import { type CrawlerReport, LAG_BOUNDS_SECONDS } from './stats.ts'
 import { addSweepCounts, ageQuantiles, EMPTY_SWEEP_COUNT } from './sweep-count.ts'
 
 /** A live crawler. `report` is null if it is unreadable. */
-export type LiveCrawler = { holder: string; heartbeatAt: number; report: CrawlerReport | null }
+type LiveCrawler = { holder: string; heartbeatAt: number; report: CrawlerReport | null }
 
 /** `count`: of all ranges, each as of its last sweep. `unsweptRanges`: ranges that were never swept. */
 export type CrawlStatus = {
@@ -52,7 +52,7 @@ export async function readCrawlStatus({
   }
 }
 
-export function sumRangeCounts(ranges: readonly RangeState[]): SlotCount {
+function sumRangeCounts(ranges: readonly RangeState[]): SlotCount {
   return ranges.flatMap(({ count }) => count ?? []).reduce(addSweepCounts, EMPTY_SWEEP_COUNT)
 }
 

@@ -4,7 +4,7 @@
  * `servers`: host names, tried in this order. `key`: the public TSIG key, as in a file of `--tsig-file`; null for none.
  * `names`: about how many delegations. `terms`: of use, from `source`.
  */
-export type KnownZone = {
+type KnownZone = {
   servers: readonly string[]
   key: string | null
   names: number

@@ -3,6 +3,7 @@
 import { InputError } from '../../import/stream/input-error.ts'
 import { CLASS_IN, DNS_TYPE_CODES, HEADER_BYTES } from '../../probe/dns/message/query.ts'
 import { DnsMessageReader, MalformedMessage } from '../../probe/dns/message/wire-name.ts'
+import { writeEscape } from '../../registrations/zone/tokenizer.ts'
 import { readTsig, TSIG_TYPE_CODE, type TsigVerifier, tsigErrorMessage } from './tsig.ts'
 
 const BLOCK_BYTES = 262_144
@@ -15,8 +16,6 @@ const COMPRESSION_POINTER = 0xc0
 const DOT_BYTE = 46
 const SPACE_BYTE = 32
 const NEWLINE_BYTE = 10
-const BACKSLASH_BYTE = 92
-const ZERO_BYTE = 48
 
 /** The byte in a master file of each byte of a name: letters in lower case; 0 if it needs an escape. */
 const PLAIN_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -121,7 +120,7 @@ const SOA_NUMBERS = 5
 const MAX_FAULT_NAME = 200
 
 /** `id`: of the query. `zone`: in lower case without a final dot. `verifier`: null if the query was not signed. */
-export type TransferAnswer = { id: number; zone: string; verifier: TsigVerifier | null }
+type TransferAnswer = { id: number; zone: string; verifier: TsigVerifier | null }
 
 export class TransferReader {
   readonly #answer: TransferAnswer
@@ -304,12 +303,3 @@ export class TransferReader {
 type OtherCounts = { authority: number; additional: number }
 /** Where an owner was written, and where its record ends in the message. */
 type WrittenOwner = { start: number; ownerEnd: number; end: number }
-
-/** `\DDD`. */
-function writeEscape(block: Uint8Array, at: number, byte: number): number {
-  block[at] = BACKSLASH_BYTE
-  block[at + 1] = ZERO_BYTE + Math.floor(byte / 100)
-  block[at + 2] = ZERO_BYTE + (Math.floor(byte / 10) % 10)
-  block[at + 3] = ZERO_BYTE + (byte % 10)
-  return at + 4
-}

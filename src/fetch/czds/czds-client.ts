@@ -3,12 +3,13 @@
  * and downloads them. It sends one request at a time.
  */
 
-import { Agent, type Dispatcher, request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import { InputError } from '../../import/stream/input-error.ts'
 import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
+import { FIRST_RETRY_DELAY_MS, MAX_RETRY_DELAY_MS, MAX_TRIES, openAgent, RETRYABLE_STATUSES } from '../download.ts'
 
 /** `accounts`, `zones`: the base URLs of the two APIs. `agent`: the User-Agent, which CZDS requires. */
-export type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
+type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
 
 /** The properties of a zone file before its download. `modified`: as the server writes it. `bytes`: null if unknown. */
 export type ZoneFileInfo = { modified: string; bytes: number | null }
@@ -20,27 +21,15 @@ type CzdsRequest = { method: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, s
 
 /** A token is valid for 24 hours. CZDS issues at most eight in five minutes. */
 const TOKEN_LIFETIME_MS = 23 * 3_600_000
-const REQUEST_TIMEOUT_MS = 60_000
-const MAX_TRIES = 4
-const FIRST_RETRY_DELAY_MS = 5_000
-const MAX_RETRY_DELAY_MS = 600_000
 const MAX_TOKEN_RESPONSE_BYTES = 65_536
 const MAX_LIST_RESPONSE_BYTES = 4_194_304
 const MAX_ZONE_LINKS = 10_000
-
-/** A retry can help: the server is busy or failing. */
-const RETRYABLE_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504])
 
 export class CzdsClient {
   readonly #account: CzdsAccount
   readonly #wait: Wait
   readonly #signal: AbortSignal
-  readonly #dispatcher = new Agent({
-    connections: 1,
-    headersTimeout: REQUEST_TIMEOUT_MS,
-    bodyTimeout: REQUEST_TIMEOUT_MS,
-    connect: { timeout: REQUEST_TIMEOUT_MS },
-  })
+  readonly #dispatcher = openAgent({})
   #token: { text: string; until: number } | null = null
 
   constructor(account: CzdsAccount, signal: AbortSignal, wait: Wait) {

@@ -16,7 +16,7 @@ export type ZoneFetchResult = { zone: string; file: string | null } & (
   | { outcome: 'failed'; reason: string }
 )
 
-export type ZoneFetch = {
+type ZoneFetch = {
   czds: Pick<CzdsClient, 'links' | 'head' | 'bytes'>
   folder: string
   /** Zones to fetch; null for all zones approved for the account. */

@@ -58,6 +58,31 @@ export type FileManifest = FileDescription & {
   sha256: string
 }
 
+/** A manifest as stored. `data`: the name of the file with the bytes, next to it. */
+export type StoredManifest = FileManifest & { data: string }
+
+/** The manifest that replaces `former`. `data`: the name of the written file. */
+export function nextManifest(
+  name: FileName,
+  former: StoredManifest | null,
+  description: FileDescription,
+  written: { bytes: number; sha256: string },
+  data: string,
+): StoredManifest {
+  const { kind, date } = parseFileName(name)!
+  const revision = (former?.revision ?? 0) + 1
+  const generated = Math.max(description.generated, (former?.generated ?? -1) + 1)
+  return { name, kind, date, ...description, revision, generated, ...written, data }
+}
+
+export function withoutData(stored: StoredManifest): FileManifest
+export function withoutData(stored: StoredManifest | null): FileManifest | null
+export function withoutData(stored: StoredManifest | null): FileManifest | null {
+  if (stored === null) return null
+  const { data: _, ...manifest } = stored
+  return manifest
+}
+
 /** An open file. Its bytes match its manifest until it is closed, even if a newer file is published meanwhile. */
 export type OpenedFile = {
   manifest: FileManifest

@@ -12,17 +12,17 @@ import {
   type FileManifest,
   type FileName,
   type FileStore,
+  nextManifest,
   type OpenedFile,
   parseFileName,
+  type StoredManifest,
+  withoutData,
 } from './file-store.ts'
 import { endWriter, newWriterName, removeLeftovers } from './leftovers.ts'
 import { folderNotes } from './place-mark.ts'
 
 /** Bytes per read. */
 const READ_CHUNK_BYTES = 131_072
-
-/** A manifest as stored in the folder. `data`: the name of the data file. */
-type StoredManifest = FileManifest & { data: string }
 
 /**
  * Opens the file store in the folder `root`, which the first file creates. Throws system errors of an unusable folder.
@@ -32,7 +32,7 @@ export function openFolderFileStore(root: string): FileStore {
   return {
     publish: (name, content, describe) => publishInFolder(folderOf(name), name, content, describe),
     open: (name) => openPublishedFile(folderOf(name), name),
-    manifest: async (name) => withoutDataFile(await readFileManifest(folderOf(name), name)),
+    manifest: async (name) => withoutData(await readFileManifest(folderOf(name), name)),
     list: (kind) => listManifests(join(root, kind), kind),
     remove: (name) => removeFile(folderOf(name), name),
     notes: folderNotes(root),
@@ -49,13 +49,10 @@ async function publishInFolder(folder: string, name: FileName, ...rest: PublishA
     const written = await writeDurably(join(folder, data), content)
     const description = describe(written)
     const former = await readFileManifest(folder, name)
-    const { kind, date } = parseFileName(name)!
-    const revision = (former?.revision ?? 0) + 1
-    const generated = Math.max(description.generated, (former?.generated ?? -1) + 1)
-    const stored: StoredManifest = { name, kind, date, ...description, revision, generated, ...written, data }
+    const stored = nextManifest(name, former, description, written, data)
     await replaceManifest(folder, stored)
     if (former !== null) await rm(join(folder, former.data), { force: true })
-    return withoutDataFile(stored)
+    return withoutData(stored)
   } catch (error) {
     const isPublished = (await readFileManifest(folder, name).catch(() => null))?.data === data
     if (!isPublished) for (const path of [data, manifestName(data)]) await rm(join(folder, path), { force: true })
@@ -92,7 +89,7 @@ async function openVerified(folder: string, handle: FileHandle, stored: StoredMa
   const { size } = await handle.stat()
   if (size === stored.bytes) {
     return {
-      manifest: withoutDataFile(stored),
+      manifest: withoutData(stored),
       read: (start, end) => readRange(handle, start, end),
       close: () => handle.close(),
     }
@@ -114,7 +111,7 @@ async function* readRange(handle: FileHandle, start: number, end: number): Async
 
 async function listManifests(folder: string, kind: FileKind): Promise<FileManifest[]> {
   const all = (await readManifests(folder)).filter((stored) => stored.kind === kind)
-  return all.sort((a, b) => (a.date < b.date ? -1 : 1)).map((stored) => withoutDataFile(stored))
+  return all.sort((a, b) => (a.date < b.date ? -1 : 1)).map((stored) => withoutData(stored))
 }
 
 async function removeFile(folder: string, name: FileName): Promise<void> {
@@ -159,12 +156,4 @@ const manifestName = (name: string): string => `${name}.json`
 /** A build of the same content would not replace the damaged file, so its manifest must be removed first. */
 function damagedManifest(folder: string, name: FileName, why: string): BuildFault {
   return new BuildFault(`${join(folder, manifestName(name))}: ${why}. Remove that manifest and rebuild its file`)
-}
-
-function withoutDataFile(stored: StoredManifest): FileManifest
-function withoutDataFile(stored: StoredManifest | null): FileManifest | null
-function withoutDataFile(stored: StoredManifest | null): FileManifest | null {
-  if (stored === null) return null
-  const { data: _, ...manifest } = stored
-  return manifest
 }

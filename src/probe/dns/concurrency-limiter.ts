@@ -82,7 +82,7 @@ class OverloadEvidence {
 /**
  * A request for a place in flight. Urgent queries go first, then retries (`isRetry`), so that started work is finished.
  */
-export type QueryTicketRequest = { host: string; isRetry?: boolean; isUrgent?: boolean }
+type QueryTicketRequest = { host: string; isRetry?: boolean; isUrgent?: boolean }
 
 /** One query in flight, from `sentAt` to `endedAt`. */
 export type QueryTicket = QueryTicketRequest & { readonly sentAt: number; endedAt: number }

@@ -119,7 +119,7 @@ class DnsTcpConnection {
   }
 }
 
-export type ServerQuery = {
+type ServerQuery = {
   host: string
   type: RecordType
   /** The number of the socket that sends the query. */
@@ -140,13 +140,13 @@ export type ServerQuery = {
 export type PositiveReply = Extract<DnsReply, { outcome: 'records' | 'nxdomain' }>
 export type FailedReply = Extract<DnsReply, { outcome: 'failed' }>
 /** `ticket` is null if the query got no place in flight. */
-export type ServerQueryResult = {
+type ServerQueryResult = {
   reply: PositiveReply | FailedReply | { outcome: 'unreachable' }
   ticket: QueryTicket | null
 }
 
 /** `timeoutMs`: milliseconds per attempt; `isUrgent`: the queries precede those of others. */
-export type DnsServerClientOptions = { timeoutMs: number; sockets: number; isUrgent: boolean }
+type DnsServerClientOptions = { timeoutMs: number; sockets: number; isUrgent: boolean }
 
 /** Failures that an overloaded server may cause. */
 const OVERLOAD_FAILURES: readonly DnsFailure[] = ['timeout', 'refused', 'servfail']

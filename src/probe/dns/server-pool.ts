@@ -38,7 +38,7 @@ type DnsQuestion = {
   shouldRetry?: (() => Promise<boolean>) | undefined
 }
 
-export type DnsServerPoolOptions = {
+type DnsServerPoolOptions = {
   /** Milliseconds after which an attempt times out, counted from when it is sent. */
   timeoutMs: number
   /** Attempts per query, at least two. Attempts that failed in an overload do not count. */

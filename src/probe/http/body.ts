@@ -15,7 +15,7 @@ import {
 } from 'node:zlib'
 
 /** `plain`: not encoded; `unreadable`: more than one layer, or an unsupported encoding. */
-export type BodyEncoding = ContentCoding | 'plain' | 'unreadable'
+type BodyEncoding = ContentCoding | 'plain' | 'unreadable'
 type ContentCoding = 'gzip' | 'deflate' | 'br' | 'zstd'
 
 /**

@@ -19,12 +19,12 @@ import { ConnectFailedError, HttpExchange, type HttpResponse } from './exchange.
 import type { WebLimits } from './limits.ts'
 
 /** Receives every response with the address that sent it. */
-export type ResponseObserver = {
+type ResponseObserver = {
   recordResponse(address: IpAddress, response: Pick<HttpResponse, 'status' | 'header'>): void
 }
 
 /** `endpointsOf`: the endpoints of a host at port 80 or 443. Without `rateLimiter`, connections start at once. */
-export type HttpClientOptions = {
+type HttpClientOptions = {
   endpointsOf(host: DomainName, port: 80 | 443): Promise<HostEndpoints>
   rateLimiter?: ConnectLimiter
   responseObserver?: ResponseObserver | undefined

@@ -41,7 +41,7 @@ export type ConnectLimiter = {
  * `host`: the name for SNI; `tlsContexts`: null for plain TCP. `onSocket` receives every socket at once, so that the
  * probe can close it.
  */
-export type ConnectOptions = {
+type ConnectOptions = {
   host: string
   tlsContexts: TlsContexts | null
   /** `http2`: for a server that supports nothing else. There is no second handshake then. */

@@ -18,7 +18,7 @@ export class ConnectFailedError extends Error {
 }
 
 /** The result of reading a body. `cut`: it exceeded a limit, broke off, or could not be decoded to its end. */
-export type BodyReadResult = 'whole' | 'cut' | 'unreadable'
+type BodyReadResult = 'whole' | 'cut' | 'unreadable'
 
 export type HttpResponse = {
   status: number

@@ -10,7 +10,7 @@ import type { StartPage, StartPageLink } from '../probe-result.ts'
 import { type ElementHandler, MarkupReader, type TagAttributes } from './markup-reader.ts'
 
 /** The number of bytes that are examined before the first character is decoded (HTML, section 13.2.3.2). */
-export const MAX_SNIFFED_BYTES = 1024
+const MAX_SNIFFED_BYTES = 1024
 
 /** A page with a later refresh counts as a page, not as a redirect. */
 const MAX_REFRESH_SECONDS = 5
@@ -129,7 +129,7 @@ const MAX_PAGE_BYTES = 2 * 1024 * 1024
 export type ParsedPage = { page: StartPage; refresh: string | null }
 
 /** Receives the decompressed bytes of a page in chunks. Never throws. */
-export type PageReader = { write(chunk: Uint8Array): void; end(): ParsedPage }
+type PageReader = { write(chunk: Uint8Array): void; end(): ParsedPage }
 
 /** `url`: the absolute URL of the page. `contentType`: the field of the response. */
 export function createPageReader(options: { contentType: string | null; url: string }): PageReader {
@@ -240,7 +240,7 @@ export function charsetDecoderFor(start: Uint8Array, contentType: string | null)
   }
 }
 
-export function isXhtml(contentType: string | null): boolean {
+function isXhtml(contentType: string | null): boolean {
   return /^\s*application\/xhtml\+xml\s*(;|$)/i.test(contentType ?? '')
 }
 

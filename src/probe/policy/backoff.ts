@@ -14,7 +14,7 @@ const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? [ \w:-]{14,30}$/
 
 export type BackoffTracker = { beginProbe(): ProbeBackoff }
 
-export type ProbeBackoff = {
+type ProbeBackoff = {
   /** Records a response from an address. */
   recordResponse(address: IpAddress, response: Pick<HttpResponse, 'status' | 'header'>): void
   end(): void

@@ -8,7 +8,7 @@ import { isProbeable, redirectLocation } from '../http/redirect-location.ts'
 import { LruMap } from '../lru-map.ts'
 import { setStallTolerantTimeout } from '../stall-timer.ts'
 
-export type HttpGet = (url: URL) => Promise<HttpResponse | ConnectFailure>
+type HttpGet = (url: URL) => Promise<HttpResponse | ConnectFailure>
 
 /** The cached robots.txt result of each origin. */
 export type RobotsCache = {

@@ -155,7 +155,7 @@ export type NetworkSelfCheck = {
   close(): Promise<void>
 }
 
-export type SelfCheckOptions = {
+type SelfCheckOptions = {
   servers: readonly DnsServer[]
   plan: SelfCheckPlan
   /** Receives the resolvers to exclude, and the usable families. */

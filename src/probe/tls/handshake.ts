@@ -66,7 +66,7 @@ const ALPN_PROTOCOLS: Readonly<Record<TlsProfile, string[] | undefined>> = {
 }
 
 /** `onClosing` is called before the socket releases its handle and the peer certificate with it. */
-export type TlsHandshakeOptions = {
+type TlsHandshakeOptions = {
   tlsContexts: TlsContexts
   profile: TlsProfile
   onClosing(error: Error | null): void

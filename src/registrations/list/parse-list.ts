@@ -20,7 +20,7 @@ type ReadListOptions = Pick<RegistrationImportOptions, 'signal' | 'isStrict' | '
 export type ReadListLine = (text: string, line: number) => string
 
 /** `names`: each once. They can be read once. `unusable`: number of lines without a valid name. */
-export type ParsedList = { names: Iterable<DomainName>; unusable: number }
+type ParsedList = { names: Iterable<DomainName>; unusable: number }
 
 /** Characters of a place in a sorted text: as many as any line number needs. */
 const PLACE_DIGITS = 12

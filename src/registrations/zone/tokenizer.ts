@@ -148,7 +148,8 @@ function escapedByte(bytes: Uint8Array, at: number, line: number): number {
   return value
 }
 
-function writeEscape(out: Uint8Array, at: number, value: number): number {
+/** Writes `\DDD` at a position, and returns the position after it. */
+export function writeEscape(out: Uint8Array, at: number, value: number): number {
   out[at] = BACKSLASH_BYTE
   out[at + 1] = ZERO_BYTE + Math.floor(value / 100)
   out[at + 2] = ZERO_BYTE + (Math.floor(value / 10) % 10)

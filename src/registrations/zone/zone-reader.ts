@@ -107,7 +107,7 @@ class ZoneOwner {
 
 type NameContext = { origin: NameBytes | null; out: Uint8Array; line: number }
 
-export type ZoneEvents = {
+type ZoneEvents = {
   /**
    * The first `length` of `bytes` are a label below the apex, in lower case, valid until the call returns. A name may
    * repeat.

@@ -50,7 +50,7 @@ export type AcceptorSettings = {
   trustedProxies: readonly string[]
 }
 
-export type ConnectionRejectionReason = 'connections' | 'client_connections' | 'wait_timeout'
+type ConnectionRejectionReason = 'connections' | 'client_connections' | 'wait_timeout'
 
 /** Milliseconds until a worker that had no file descriptor left gets another connection. */
 const RETRY_AFTER_FULL_MS = 100

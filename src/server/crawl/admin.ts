@@ -11,7 +11,7 @@ import { createAdminServer, type ListeningServer, listen } from '../metrics/admi
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8' }
 const ADMIN_SETTING = SETTINGS.crawlAdmin.name
 
-export type CrawlAdmin = {
+type CrawlAdmin = {
   /** The actual port. Null without a listener. */
   port: number | null
   close(): void

@@ -30,7 +30,7 @@ const STORE_METRICS_TIMEOUT_MS = 2_000
 const QUANTILE_LABELS = { p50: '0.5', p95: '0.95', p99: '0.99' } as const
 
 /** The command-line options. */
-export type ContinuousCrawlOptions = {
+type ContinuousCrawlOptions = {
   resolver: readonly DnsServer[]
   allow: readonly AddressRange[]
   parallel: number

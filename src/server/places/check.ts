@@ -11,13 +11,13 @@ import type { Store } from '../../store/port/store.ts'
 import type { Place } from './place.ts'
 
 /** The parts of the store that know the marks and the built files. */
-export type PlaceStore = {
+type PlaceStore = {
   ledger: Pick<Store['ledger'], 'placeMark' | 'claimPlace'>
   jobs: Pick<Store['jobs'], 'runs'>
 }
 
 /** A process of a server, the one that claims places, or a command. */
-export type PlaceUser = 'server' | 'claimer' | 'command'
+type PlaceUser = 'server' | 'claimer' | 'command'
 
 const FILE_JOBS: readonly Job[] = ['daily', 'followup-7', 'followup-30', 'snapshot']
 

@@ -1,6 +1,6 @@
 /** Monitors the places for files, so that a server with a wrong place is not ready. */
 
-import { FileStoreFault } from '../../jobs/file-store/file-store-fault.ts'
+import { FileStoreFault } from '../../jobs/file-store/build-fault.ts'
 import { errorText } from '../../jobs/job-lock.ts'
 
 export type PlaceMonitor = {
@@ -9,7 +9,7 @@ export type PlaceMonitor = {
   close(): void
 }
 
-export type PlaceEvents = {
+type PlaceEvents = {
   /** Receives a line for each wrong place; none when all are right again. */
   onChange(faults: readonly string[]): void
   /** A check failed, and the result of the one before counts. Called once while checks fail for the same reason. */

@@ -12,7 +12,7 @@ import type { ChildCommand, ChildOrder, CrawlOrder } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** What the options of `serve` start. `crawl`: options of the crawler; null: no crawler. */
-export type ChildOptions = { crawl: Omit<CrawlOrder, 'settings'> | null; hasCertificateLogs: boolean }
+type ChildOptions = { crawl: Omit<CrawlOrder, 'settings'> | null; hasCertificateLogs: boolean }
 
 /** The name of a child process in the log, and its main file. */
 type ChildProgram = {

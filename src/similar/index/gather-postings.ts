@@ -32,7 +32,7 @@ const DOCUMENT_RANGE = MAX_SEGMENT_DOCUMENTS * COUNT_RANGE
 /**
  * A term with its postings, and its document frequency. Documents for which the term matters little have no posting.
  */
-export type TermPostings = { term: number; groups: PostingGroup[]; count: number }
+type TermPostings = { term: number; groups: PostingGroup[]; count: number }
 
 /** Returns the documents above `after`, at most one segment's worth. `isFull`: more may follow. */
 export async function readNewDocuments(

@@ -5,7 +5,7 @@ import { type LockClock, withNamedLock } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import { type IndexProgress, SimilarIndexer } from './similar-indexer.ts'
 
-export type IndexRun<Reporter = { progress(progress: IndexProgress): void }> = {
+type IndexRun<Reporter = { progress(progress: IndexProgress): void }> = {
   store: Pick<Store, 'similar' | 'similarIndex' | 'jobs' | 'now'>
   holder: string
   clock: LockClock

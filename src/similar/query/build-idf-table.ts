@@ -16,7 +16,7 @@ import { DocumentFrequencyHistogram, IdfTable } from './idf-table.ts'
 const ROWS_PER_READ = 64
 
 /** A cursor over the terms of a segment. */
-export type TermCursor = {
+type TermCursor = {
   /** The current term, or a number above all terms at the end. */
   term: number
   count: number

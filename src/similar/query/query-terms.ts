@@ -25,7 +25,7 @@ export function maxRowsFor(documents: number): number {
 }
 
 /** A term to read: the weight of one posting in the page's score, and the number of rows to read, a power of two. */
-export type QueryTerm = { term: number; weight: number; rows: number }
+type QueryTerm = { term: number; weight: number; rows: number }
 
 /**
  * Returns the heaviest terms first. They share `maxRows` rows in proportion to their squared weights. What a term does

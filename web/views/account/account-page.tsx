@@ -13,7 +13,7 @@ import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
 import { forgetRecentQueries } from '../explorer/search/recent.ts'
-import { PasswordField, useForm } from './form.tsx'
+import { FormError, PasswordField, useForm } from './form.tsx'
 
 export function AccountPage() {
   return (
@@ -154,7 +154,7 @@ function PasswordForm() {
   return (
     <Card title="Change the password">
       <form class="form" onSubmit={(event) => void submit(event)}>
-        {error !== null && error.field === null && <ErrorBox error={error} />}
+        <FormError error={error} />
         {isDone && (
           <p class="note" role="status">
             The password is changed, and all other sessions have ended.

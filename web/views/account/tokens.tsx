@@ -13,8 +13,8 @@ import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
-import { Ago, Day, parseInstant } from '../../parts/time.tsx'
-import { fieldError, useForm } from './form.tsx'
+import { AgoOrNever, Day, parseInstant } from '../../parts/time.tsx'
+import { CreationDialog, fieldError, useForm } from './form.tsx'
 
 export type ListedToken = {
   id: number
@@ -28,7 +28,7 @@ export type ListedToken = {
   today: number
 }
 
-export type TokenDialogProps = { onChanged: () => void; onClose: () => void }
+type TokenDialogProps = { onChanged: () => void; onClose: () => void }
 
 export type CreatedToken = { token: ListedToken; secret: string }
 
@@ -86,10 +86,7 @@ function TokenList({ tokens, onOpen }: TokenListProps) {
       columns={[
         { name: 'Name', cell: (token) => <TokenName token={token} /> },
         { name: 'Created', cell: ({ created }) => <Day at={created} /> },
-        {
-          name: 'Last used',
-          cell: ({ last_used: at }) => (at === null ? <span class="hint">never</span> : <Ago at={at} />),
-        },
+        { name: 'Last used', cell: ({ last_used: at }) => <AgoOrNever at={at} /> },
         {
           name: 'Expires',
           cell: ({ expires }) => (expires === null ? <span class="hint">never</span> : <Day at={expires} />),
@@ -137,41 +134,29 @@ function expiryOf(days: string): string | null {
 }
 
 /** The dialogs that create, rotate and revoke a token. A new token is shown once. */
-export function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
+function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
   const [name, setName] = useState('')
   const [days, setDays] = useState('')
   const [created, setCreated] = useState<CreatedToken | null>(null)
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      setCreated(await callServer('/app/tokens', { method: 'POST', body: { name, expires: expiryOf(days) } }))
-      onChanged()
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    setCreated(await callServer('/app/tokens', { method: 'POST', body: { name, expires: expiryOf(days) } }))
+    onChanged()
+  })
   if (created !== null) return <SecretDialog created={created} onClose={onClose} />
   return (
-    <Dialog title="Create a token" onClose={onClose}>
-      <form class="form" onSubmit={submit}>
-        {error !== null && error.field === null && <ErrorBox error={error} />}
-        <Field
-          label="Name"
-          name="name"
-          value={name}
-          onValue={setName}
-          hint="What uses it, for example: nightly report."
-          error={fieldError(error, 'name')}
-          input={{ required: true, maxLength: 100, autoComplete: 'off' }}
-        />
-        <Select label="Expires" value={days} onValue={setDays} options={LIFETIMES} />
-        <div class="form-row">
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
-    </Dialog>
+    <CreationDialog title="Create a token" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
+      <Field
+        label="Name"
+        name="name"
+        value={name}
+        onValue={setName}
+        hint="What uses it, for example: nightly report."
+        error={fieldError(error, 'name')}
+        input={{ required: true, maxLength: 100, autoComplete: 'off' }}
+      />
+      <Select label="Expires" value={days} onValue={setDays} options={LIFETIMES} />
+    </CreationDialog>
   )
 }
 
@@ -198,7 +183,7 @@ export function SecretDialog({ created: { secret, token }, onClose }: { created:
   )
 }
 
-export function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
+function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
   const [hours, setHours] = useState('24')
   const [created, setCreated] = useState<CreatedToken | null>(null)
   const { error, isBusy, run } = useForm()
@@ -226,7 +211,7 @@ export function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & {
   )
 }
 
-export function RevokeDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
+function RevokeDialog({ token, onChanged, onClose }: TokenDialogProps & { token: ListedToken }) {
   const { error, isBusy, run } = useForm()
   const revoke = (): void =>
     void run(async () => {

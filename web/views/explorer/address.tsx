@@ -130,7 +130,7 @@ function AddressCard({ ip, rows }: { ip: string; rows: readonly NeighbourRow[] }
   )
 }
 
-export function DomainRows({ caption, rows }: { caption: string; rows: readonly { target: string; since: string }[] }) {
+function DomainRows({ caption, rows }: { caption: string; rows: readonly { target: string; since: string }[] }) {
   const [isWhole, setIsWhole] = useState(rows.length <= FIRST_ROWS)
   return (
     <>

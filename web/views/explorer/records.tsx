@@ -1,4 +1,4 @@
-/** The records of a domain by type, now or as of a day. */
+/** The records of a domain by type, now or as of a day, and links to addresses. */
 
 import { Ago, Day } from '../../parts/time.tsx'
 import {
@@ -21,6 +21,15 @@ const SOA_PARTS = [
   ['expire', 'expire_seconds'],
   ['minimum', 'minimum_ttl_seconds'],
 ] as const
+
+/** A link to an address, or with `day` to it as of that day. */
+export function AddressLink({ ip, day }: { ip: string; day?: string }) {
+  return (
+    <a class="mono" href={day === undefined ? ipPath(ip) : `${ipPath(ip)}?at=${day}`}>
+      {ip}
+    </a>
+  )
+}
 
 type RecordListProps = { name: string; records: RecordsByType; isPast?: boolean }
 

@@ -40,7 +40,7 @@ export function Header({ path, query }: { path: string; query: string | undefine
         </a>
         <div class="top-search">{path !== '/' && <QueryBox value={query ?? ''} />}</div>
         <button
-          class="menu-button"
+          class="icon-button menu-button"
           type="button"
           aria-expanded={isOpen}
           aria-controls="menu"
@@ -131,7 +131,7 @@ function SchemeSwitch() {
     }
   }
   return (
-    <button class="scheme-switch" type="button" aria-label={`Use ${other} colours`} onClick={change}>
+    <button class="icon-button scheme-switch" type="button" aria-label={`Use ${other} colours`} onClick={change}>
       <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
     </button>
   )

@@ -89,15 +89,12 @@ function HigherPlanHint({ plan }: { plan: string }) {
 
 function DeleteDialog({ account, onClose }: { account: OperatedAccount; onClose: () => void }) {
   const [email, setEmail] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      await callServer(`${operatorPath(account)}?confirm=${encodeURIComponent(email)}`, { method: 'DELETE' })
-      announce(`${account.email} is deleted.`)
-      navigate('/operator')
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    await callServer(`${operatorPath(account)}?confirm=${encodeURIComponent(email)}`, { method: 'DELETE' })
+    announce(`${account.email} is deleted.`)
+    navigate('/operator')
+  })
   return (
     <Dialog title={`Delete ${account.email}?`} onClose={onClose}>
       <form class="form" onSubmit={submit}>

@@ -7,13 +7,12 @@ import { navigate, pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Button, LinkButton } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icons.tsx'
-import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
-import { fieldError, useForm } from '../account/form.tsx'
+import { CreationDialog, fieldError, useForm } from '../account/form.tsx'
 import { type OperatedAccount, PLAN_OPTIONS } from './operated-account.ts'
 
 type AccountsBody = { accounts: OperatedAccount[]; next: string | null }
@@ -103,34 +102,22 @@ export function AccountState({ account: { suspended, role } }: { account: Operat
 function CreateAccountDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [plan, setPlan] = useState('free')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      const { id } = await callServer<OperatedAccount>('/admin/v1/accounts', { method: 'POST', body: { email, plan } })
-      navigate(`/operator/accounts/${id}`)
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    const { id } = await callServer<OperatedAccount>('/admin/v1/accounts', { method: 'POST', body: { email, plan } })
+    navigate(`/operator/accounts/${id}`)
+  })
   return (
-    <Dialog title="Create an account" onClose={onClose}>
-      <form class="form" onSubmit={submit}>
-        {error !== null && error.field === null && <ErrorBox error={error} />}
-        <Field
-          label="Email address"
-          name="email"
-          value={email}
-          onValue={setEmail}
-          error={fieldError(error, 'email')}
-          input={{ type: 'email', required: true, autoComplete: 'off' }}
-        />
-        <Select label="Plan" value={plan} onValue={setPlan} options={PLAN_OPTIONS} />
-        <div class="form-row">
-          <Button kind="primary" type="submit" isBusy={isBusy}>
-            Create
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-        </div>
-      </form>
-    </Dialog>
+    <CreationDialog title="Create an account" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
+      <Field
+        label="Email address"
+        name="email"
+        value={email}
+        onValue={setEmail}
+        error={fieldError(error, 'email')}
+        input={{ type: 'email', required: true, autoComplete: 'off' }}
+      />
+      <Select label="Plan" value={plan} onValue={setPlan} options={PLAN_OPTIONS} />
+    </CreationDialog>
   )
 }

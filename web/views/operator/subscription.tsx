@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, RowAction } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
@@ -10,7 +10,6 @@ import { EmptyState, ErrorBox } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useForm } from '../account/form.tsx'
 import { type AccountCardProps, type OperatedPeriod, operatorPath } from './operated-account.ts'
-import { RowAction } from './row-action.tsx'
 
 export function PeriodsCard({ account, reload }: AccountCardProps) {
   const { error, isBusy, run } = useForm()
@@ -70,18 +69,15 @@ function NewPeriod({ account, reload }: AccountCardProps) {
   const [plan, setPlan] = useState('basic')
   const [first, setFirst] = useState('')
   const [last, setLast] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      const body = { plan, first, last: last === '' ? null : last }
-      await callServer(`${operatorPath(account)}/periods`, { method: 'POST', body })
-      announce('Added.')
-      setFirst('')
-      setLast('')
-      await reload()
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    const body = { plan, first, last: last === '' ? null : last }
+    await callServer(`${operatorPath(account)}/periods`, { method: 'POST', body })
+    announce('Added.')
+    setFirst('')
+    setLast('')
+    await reload()
+  })
   return (
     <form onSubmit={submit}>
       {error !== null && <ErrorBox error={error} />}

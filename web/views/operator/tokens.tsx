@@ -3,19 +3,17 @@
 import { useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, RowAction } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
 import { Field } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
-import { Ago, Day } from '../../parts/time.tsx'
-import { fieldError, useForm } from '../account/form.tsx'
-import type { ListedToken } from '../account/tokens.tsx'
-import { type CreatedToken, SecretDialog } from '../account/tokens.tsx'
+import { AgoOrNever, Day } from '../../parts/time.tsx'
+import { FormError, fieldError, useForm } from '../account/form.tsx'
+import { type CreatedToken, type ListedToken, SecretDialog } from '../account/tokens.tsx'
 import { type OperatedAccount, operatorPath } from './operated-account.ts'
-import { RowAction } from './row-action.tsx'
 
 export function OperatedTokens({ account }: { account: OperatedAccount }) {
   const path = `${operatorPath(account)}/tokens`
@@ -52,10 +50,7 @@ function OperatedTokenList({ tokens, path, reload }: ListProps & { tokens: Liste
         columns={[
           { name: 'Name', cell: (token) => <TokenTitle token={token} /> },
           { name: 'Created', cell: ({ created }) => <Day at={created} /> },
-          {
-            name: 'Last used',
-            cell: ({ last_used: at }) => (at === null ? <span class="hint">never</span> : <Ago at={at} />),
-          },
+          { name: 'Last used', cell: ({ last_used: at }) => <AgoOrNever at={at} /> },
           { name: 'Calls today', isNumber: true, cell: ({ today }) => formatCount(today) },
           {
             name: 'Action',
@@ -85,18 +80,15 @@ function TokenTitle({ token: { name, hint, revoked } }: { token: ListedToken }) 
 function NewToken({ path, reload }: ListProps) {
   const [name, setName] = useState('')
   const [created, setCreated] = useState<CreatedToken | null>(null)
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      setCreated(await callServer<CreatedToken>(path, { method: 'POST', body: { name } }))
-      setName('')
-      await reload()
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    setCreated(await callServer<CreatedToken>(path, { method: 'POST', body: { name } }))
+    setName('')
+    await reload()
+  })
   return (
     <form onSubmit={submit}>
-      {error !== null && error.field === null && <ErrorBox error={error} />}
+      <FormError error={error} />
       <div class="operator-row">
         <Field
           label="Name of a new token"

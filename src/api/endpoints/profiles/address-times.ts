@@ -3,19 +3,11 @@
 import { readAddressPage } from '../../../export/as-of.ts'
 import { type IpAddress, type Network, parseNetwork, parseQueryAddress } from '../../../values/ip-address.ts'
 import { ApiError } from '../../http/errors.ts'
-import { readLimitParameter, readQueryParameter, readTextParameter } from '../../http/parameters.ts'
+import { readQueryParameter, readTextParameter } from '../../http/parameters.ts'
 import type { EndpointCall, EndpointResult } from '../endpoint.ts'
-import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
+import { indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
-import {
-  AddressSchema,
-  DEFAULT_PAGE_ROWS,
-  DomainSchema,
-  exactObject,
-  PageMetaSchemas,
-  Type,
-  UtcInstantSchema,
-} from '../schema.ts'
+import { AddressSchema, DomainSchema, exactObject, PageMetaSchemas, Type, UtcInstantSchema } from '../schema.ts'
 import { instantJson, readTime, TIME_PARAMETERS, TimeMetaSchemas, timeJson, timeQuestion } from './moment.ts'
 
 export const AddressTimesSchema = exactObject({
@@ -45,23 +37,18 @@ export async function readAddressTimes(call: EndpointCall): Promise<EndpointResu
   const { parameters, caller, inverse } = call
   const { query, first, last } = readAddresses(readQueryParameter(parameters))
   const time = readTime(parameters, caller.now)
-  const maxLimit = caller.limits.pageRows
-  const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-  const scope: CursorScope = { endpoint: 'ip', query: `${query} ${Object.values(time).join(' ')}`, type: '' }
-  const after = readIndexPosition(call, scope)
+  const page = readPage(call, 'ip', `${query} ${Object.values(time).join(' ')}`)
+  const after = parseIndexPosition(page.position)
   await requireCompleteIndex(inverse)
-  const { spans, position } = await readAddressPage(call, { first, last, ...timeQuestion(time) }, after, limit)
+  const { spans, position } = await readAddressPage(call, { first, last, ...timeQuestion(time) }, after, page.limit)
   if (spans.length === 0 && position === null && after === null)
     throw new ApiError('no_data', { msg: `No domain is on record for ${query} at this time.` })
-  const cursor = nextCursor(call, scope, indexPositionText(position))
-  const meta =
-    `"query":"${query}",${timeJson(time)},"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok",` +
-    `"next":${cursor}`
   const rows = spans.map(
     ({ name, data, first, last }) =>
       `{"target":"${name}","ip":"${(data as { address: IpAddress }).address}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
   )
-  return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+  const about = [`"query":"${query}"`, timeJson(time)]
+  return { body: pageBody(page, about, rows, indexPositionText(position)), lastObserved: null }
 }
 
 /** The addresses of a query, and the query in canonical form. Throws `domain_format`. */

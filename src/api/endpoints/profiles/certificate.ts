@@ -1,13 +1,12 @@
 /** GET /certificate/SHA256: a certificate, and the domains that presented it. */
 
 import { parseFingerprint } from '../../../values/certificate/certificate.ts'
-import { ApiError } from '../../http/errors.ts'
-import { readLimitParameter, readQueryParameter } from '../../http/parameters.ts'
+import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
+import { readQueryParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
+import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
 import {
-  DEFAULT_PAGE_ROWS,
   DomainSchema,
   exactObject,
   nullable,
@@ -43,37 +42,22 @@ export const certificate: Endpoint = {
     ),
   }),
   file: null,
-  errors: [
-    'certificate_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'index_incomplete',
-    'session_missing',
-    'origin_refused',
-  ],
+  errors: ['certificate_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
   async handle(call) {
-    const { parameters, caller, facts, inverse } = call
-    const sha256 = parseFingerprint(readQueryParameter(parameters))
+    const { facts, inverse } = call
+    const sha256 = parseFingerprint(readQueryParameter(call.parameters))
     if (sha256 === null) throw new ApiError('certificate_format')
-    const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-    const scope: CursorScope = { endpoint: 'certificate', query: sha256, type: '' }
-    const after = readIndexPosition(call, scope)
+    const page = readPage(call, 'certificate', sha256)
     await requireCompleteIndex(inverse)
     const [known] = await facts.certificates([sha256])
     if (known == null) throw new ApiError('no_data', { msg: `The certificate ${sha256} is not on record.` })
-    const { spans, position } = await inverse.presented(sha256, after, limit)
-    const loggedJson = known.logged_at === null ? 'null' : instantJson(known.logged_at)
-    const cursor = nextCursor(call, scope, indexPositionText(position))
+    const { spans, position } = await inverse.presented(sha256, parseIndexPosition(page.position), page.limit)
     const rows = spans.map(
       ({ name, first, last }) =>
         `{"target":"${name}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
     )
-    const meta =
-      `"query":"${sha256}","certificate":{${certificateJson(known.certificate)},"logged":${loggedJson}},"limit":${limit},` +
-      `"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
-    return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+    const logged = known.logged_at === null ? 'null' : instantJson(known.logged_at)
+    const about = [`"query":"${sha256}"`, `"certificate":{${certificateJson(known.certificate)},"logged":${logged}}`]
+    return { body: pageBody(page, about, rows, indexPositionText(position)), lastObserved: null }
   },
 }

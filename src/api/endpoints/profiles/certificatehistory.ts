@@ -1,9 +1,9 @@
 /** GET /domain/NAME/certificates: the certificates that a domain presented, newest first. */
 
-import { readLimitParameter } from '../../http/parameters.ts'
+import { SESSION_ERRORS } from '../../http/errors.ts'
 import { authorizeHistory, maxStatesOf } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { CURSOR_ERRORS, pageBody, readPage } from '../paging.ts'
 import {
   DomainSchema,
   exactObject,
@@ -44,16 +44,7 @@ export const certificatehistory: Endpoint = {
     ),
   }),
   file: null,
-  errors: [
-    'plan_required',
-    'domain_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'session_missing',
-    'origin_refused',
-  ],
+  errors: ['plan_required', 'domain_format', ...CURSOR_ERRORS, 'no_data', ...SESSION_ERRORS],
   authorize: authorizeHistory,
   handle: (call) =>
     firstAnswer(
@@ -69,15 +60,12 @@ async function readCertificatesOf(
   call: EndpointCall,
   { name, requested }: RequestedName,
 ): Promise<EndpointResult | null> {
-  const { parameters, caller, facts } = call
-  const maxLimit = maxStatesOf(caller)
-  const limit = readLimitParameter(parameters, DEFAULT_STATES, maxLimit)
-  const scope: CursorScope = { endpoint: 'certificatehistory', query: requested ?? name, type: '' }
-  const next = readNextParameter(call)
-  const before = next === null ? null : Number(readCursorPosition(call, next, scope).position)
-  const { states, total, more } = await facts.certificateHistory(name, before, limit)
+  const { caller, facts } = call
+  const limits = { fallback: DEFAULT_STATES, max: maxStatesOf(caller) }
+  const page = readPage(call, 'certificatehistory', requested ?? name, limits)
+  const before = page.position === null ? null : Number(page.position)
+  const { states, total, more } = await facts.certificateHistory(name, before, page.limit)
   if (total === 0) return null
-  const cursor = nextCursor(call, scope, more ? String(states.at(-1)!.first_seen) : null)
   const rows = states.flatMap(({ first_seen, last_seen, certificate }) =>
     certificate === null
       ? []
@@ -85,8 +73,7 @@ async function readCertificatesOf(
           `{"first_seen":${instantJson(first_seen)},"last_seen":${instantJson(last_seen)},${certificateJson(certificate)}}`,
         ],
   )
-  const meta =
-    `"query":"${name}","requested":${JSON.stringify(requested)},"limit":${limit},"max_limit":${maxLimit},` +
-    `"rcode":200,"msg":"ok","next":${cursor}`
-  return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: await facts.clocks(name) }
+  const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`]
+  const body = pageBody(page, about, rows, more ? String(states.at(-1)!.first_seen) : null)
+  return { body, lastObserved: await facts.clocks(name) }
 }

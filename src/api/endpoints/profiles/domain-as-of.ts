@@ -35,23 +35,22 @@ const CharacteristicsSchema = exactObject({
   ...Object.fromEntries(Object.keys(UNKNOWN).map((key) => [key, Type.Null({ description: 'Not kept of the past.' })])),
 })
 
-const RecordsSchema = exactObject(
-  Object.fromEntries(
-    RECORD_TYPES.map((type) => [
-      type,
-      nullable(
-        exactObject({
-          since: UtcInstantSchema,
-          last_seen: nullable(
-            UtcInstantSchema,
-            'When they were last observed, without an interruption. After `at`: they were observed before and after it.',
-          ),
-          records: Type.Array(RECORD_SCHEMAS[type]),
-        }),
-        'The newest records that were first observed by `at`; null if there are none.',
-      ),
-    ]),
-  ),
+/** The records of all types, each with `times`. */
+export function recordsSchema(times: Record<string, JsonSchema>, description: string): JsonSchema {
+  const ofType = (type: RecordType) =>
+    nullable(exactObject({ ...times, records: Type.Array(RECORD_SCHEMAS[type]) }), description)
+  return exactObject(Object.fromEntries(RECORD_TYPES.map((type) => [type, ofType(type)])))
+}
+
+const RecordsSchema = recordsSchema(
+  {
+    since: UtcInstantSchema,
+    last_seen: nullable(
+      UtcInstantSchema,
+      'When they were last observed, without an interruption. After `at`: they were observed before and after it.',
+    ),
+  },
+  'The newest records that were first observed by `at`; null if there are none.',
 )
 
 export const DomainAsOfSchema = exactObject({

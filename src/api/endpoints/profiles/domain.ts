@@ -4,35 +4,23 @@ import type { DomainProfile } from '../../../store/port/store.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
 import { formatInstant } from '../../../values/time.ts'
+import { SESSION_ERRORS } from '../../http/errors.ts'
 import { readTextParameter } from '../../http/parameters.ts'
-import { authorizeHistory, RECORD_SCHEMAS } from '../dnshistory.ts'
+import { authorizeHistory } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
 import { DOMAIN_EXAMPLE } from '../examples.ts'
 import { KnownCharacteristicsSchema, knownCharacteristicsJson } from '../lookup.ts'
 import { AddressSchema, CostSchema, DomainSchema, exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
-import { DomainAsOfSchema, readDomainAsOf } from './domain-as-of.ts'
+import { DomainAsOfSchema, readDomainAsOf, recordsSchema } from './domain-as-of.ts'
 import { instantJson, momentParameter, readMoment } from './moment.ts'
 import { firstAnswer, RequestedSchema, requestedNames } from './requested-name.ts'
 
 /** The maximum number of addresses in a profile. Each costs two look-ups by key. */
 const MAX_PROFILE_ADDRESSES = 100
 
-const RecordsSchema = exactObject(
-  Object.fromEntries(
-    RECORD_TYPES.map((type) => [
-      type,
-      nullable(
-        exactObject({
-          since: nullable(
-            UtcInstantSchema,
-            'When these records were first observed; null if the plan has no /dnshistory.',
-          ),
-          records: Type.Array(RECORD_SCHEMAS[type]),
-        }),
-        'Null if there are none: no records of this type were ever observed, or the name does not exist now.',
-      ),
-    ]),
-  ),
+const RecordsSchema = recordsSchema(
+  { since: nullable(UtcInstantSchema, 'When these records were first observed; null if the plan has no /dnshistory.') },
+  'Null if there are none: no records of this type were ever observed, or the name does not exist now.',
 )
 
 const DomainAddressSchema = exactObject({
@@ -76,7 +64,7 @@ export const domain: Endpoint = {
   response: Type.Union([PresentDomainSchema, DomainAsOfSchema]),
   example: DOMAIN_EXAMPLE,
   file: null,
-  errors: ['plan_required', 'domain_format', 'date_format', 'no_data', 'session_missing', 'origin_refused'],
+  errors: ['plan_required', 'domain_format', 'date_format', 'no_data', ...SESSION_ERRORS],
   authorize(caller, parameters) {
     if (readTextParameter(parameters, 'at', 'date_format') !== null) authorizeHistory(caller)
   },

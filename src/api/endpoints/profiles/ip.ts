@@ -2,11 +2,11 @@
 
 import { addressProblem } from '../../../values/address-problem.ts'
 import { type IpAddress, parseQueryAddress } from '../../../values/ip-address.ts'
-import { ApiError } from '../../http/errors.ts'
+import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import { type Parameters, readQueryParameter } from '../../http/parameters.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
 import { IP_EXAMPLE } from '../examples.ts'
-import { nextCursor } from '../paging.ts'
+import { CURSOR_ERRORS, nextCursor } from '../paging.ts'
 import {
   AddressSchema,
   CostSchema,
@@ -51,17 +51,7 @@ export const ip: Endpoint = {
   response: Type.Union([PresentAddressSchema, AddressTimesSchema]),
   example: IP_EXAMPLE,
   file: null,
-  errors: [
-    'domain_format',
-    'date_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'index_incomplete',
-    'session_missing',
-    'origin_refused',
-  ],
+  errors: ['domain_format', 'date_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
   handle: (call) => (asksForTimes(call) ? readAddressTimes(call) : readPresent(call)),
 }
 

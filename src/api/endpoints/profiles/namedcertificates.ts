@@ -1,10 +1,10 @@
 /** GET /domain/NAME/named-certificates: the certificates that name a domain, whoever presented or published them. */
 
-import { readLimitParameter } from '../../http/parameters.ts'
+import { SESSION_ERRORS } from '../../http/errors.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
-import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
+import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
-import { DEFAULT_PAGE_ROWS, DomainSchema, exactObject, PageMetaSchemas, PageParameterSchemas, Type } from '../schema.ts'
+import { DomainSchema, exactObject, PageMetaSchemas, PageParameterSchemas, Type } from '../schema.ts'
 import { CertificateSchemas, certificateJson } from './certificate-fields.ts'
 import { firstAnswer, type RequestedName, RequestedSchema, requestedNames } from './requested-name.ts'
 
@@ -31,16 +31,7 @@ export const namedcertificates: Endpoint = {
     result: Type.Array(exactObject(NamingSchemas)),
   }),
   file: null,
-  errors: [
-    'domain_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'index_incomplete',
-    'session_missing',
-    'origin_refused',
-  ],
+  errors: ['domain_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
   async handle(call) {
     const names = requestedNames(call)
     await requireCompleteIndex(call.inverse)
@@ -55,13 +46,10 @@ export const namedcertificates: Endpoint = {
 
 /** Null if no certificate is on record. */
 async function readNaming(call: EndpointCall, { name, requested }: RequestedName): Promise<EndpointResult | null> {
-  const { parameters, caller, facts, inverse } = call
-  const maxLimit = caller.limits.pageRows
-  const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-  const scope: CursorScope = { endpoint: 'namedcertificates', query: requested ?? name, type: '' }
-  const after = readIndexPosition(call, scope)
-  const { hosts, position } = await inverse.namedHosts(name, after, limit)
-  if (hosts.length === 0 && after === null) return null
+  const { facts, inverse } = call
+  const page = readPage(call, 'namedcertificates', requested ?? name)
+  const { hosts, position } = await inverse.namedHosts(name, parseIndexPosition(page.position), page.limit)
+  if (hosts.length === 0 && page.position === null) return null
   const known = await readCertificates(
     facts,
     hosts.map(({ sha256 }) => sha256),
@@ -70,10 +58,8 @@ async function readNaming(call: EndpointCall, { name, requested }: RequestedName
     const found = known[index]
     return found == null ? [] : [`{"name":"${host}",${certificateJson(found.certificate, { withNames: false })}}`]
   })
-  const meta =
-    `"query":"${name}","requested":${JSON.stringify(requested)},"limit":${limit},"max_limit":${maxLimit},` +
-    `"rcode":200,"msg":"ok","next":${nextCursor(call, scope, indexPositionText(position))}`
-  return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+  const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`]
+  return { body: pageBody(page, about, rows, indexPositionText(position)), lastObserved: null }
 }
 
 /** As `FactsReader.certificates`, for any number. */

@@ -3,20 +3,11 @@
 import { readRedirectPage } from '../../../export/redirects-over-time.ts'
 import type { InverseReader } from '../../../store/port/inverse.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
-import { ApiError } from '../../http/errors.ts'
-import { readLimitParameter } from '../../http/parameters.ts'
+import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
+import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
-import {
-  DEFAULT_PAGE_ROWS,
-  DomainSchema,
-  exactObject,
-  PageMetaSchemas,
-  PageParameterSchemas,
-  Type,
-  UtcInstantSchema,
-} from '../schema.ts'
+import { DomainSchema, exactObject, PageMetaSchemas, PageParameterSchemas, Type, UtcInstantSchema } from '../schema.ts'
 import { instantJson, momentParameter, readTime, TimeMetaSchemas, timeJson, timeQuestion } from './moment.ts'
 import { RequestedSchema, requestedNames } from './requested-name.ts'
 
@@ -55,46 +46,30 @@ export const redirecthistory: Endpoint = {
     ),
   }),
   file: null,
-  errors: [
-    'domain_format',
-    'date_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'index_incomplete',
-    'session_missing',
-    'origin_refused',
-  ],
+  errors: ['domain_format', 'date_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
   async handle(call) {
     const { parameters, caller, facts, inverse } = call
     const names = requestedNames(call)
     const time = readTime(parameters, caller.now)
-    const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-    const asked = `${names[0]!.name} ${Object.values(time).join(' ')}`
-    const scope: CursorScope = { endpoint: 'redirecthistory', query: asked, type: '' }
-    const after = readIndexPosition(call, scope)
+    const page = readPage(call, 'redirecthistory', `${names[0]!.name} ${Object.values(time).join(' ')}`)
+    const after = parseIndexPosition(page.position)
     await requireCompleteIndex(inverse)
     const isKnown =
       names.length === 1 ||
       (await hasRedirects(inverse, names[0]!.name)) ||
       (await facts.lookup(names[0]!.name)) !== null
     const { name, requested } = names[isKnown ? 0 : 1]!
-    const { spans, position } = await readRedirectPage(call, name, timeQuestion(time), after, limit)
+    const { spans, position } = await readRedirectPage(call, name, timeQuestion(time), after, page.limit)
     if (spans.length === 0 && position === null && after === null)
       throw new ApiError('no_data', {
         msg: `No redirect to ${name} is on record${Object.values(time).some((each) => each !== null) ? ' for this time' : ''}.`,
       })
-    const cursor = nextCursor(call, scope, indexPositionText(position))
     const rows = spans.map(
       ({ name, host, first, last }) =>
         `{"target":"${name}","redirect_host":"${host}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
     )
-    const meta =
-      `"query":"${name}","requested":${JSON.stringify(requested)},${timeJson(time)},"limit":${limit},` +
-      `"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
-    return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+    const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`, timeJson(time)]
+    return { body: pageBody(page, about, rows, indexPositionText(position)), lastObserved: null }
   },
 }
 

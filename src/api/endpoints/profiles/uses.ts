@@ -8,11 +8,11 @@ import type { HostType, InverseQuery, InverseSpan } from '../../../store/port/in
 import { parseHostName } from '../../../values/records/host-name.ts'
 import { formatInstant } from '../../../values/time.ts'
 import { ApiError } from '../../http/errors.ts'
-import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
+import { type Parameters, readTextParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { type CursorScope, indexPositionText, nextCursor, readIndexPosition } from '../paging.ts'
+import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
-import { DEFAULT_PAGE_ROWS, exactObject, nullable, PageMetaSchemas, PageParameterSchemas, Type } from '../schema.ts'
+import { exactObject, nullable, PageMetaSchemas, PageParameterSchemas, Type } from '../schema.ts'
 import { AddressTimesSchema } from './address-times.ts'
 
 /** The records by which a domain uses a host. An SOA repeats a name server. */
@@ -47,29 +47,25 @@ export const uses: Endpoint = {
     ),
   }),
   file: null,
-  errors: ['value_invalid', 'cursor_invalid', 'cursor_expired', 'cursor_mismatch', 'no_data', 'index_incomplete'],
+  errors: ['value_invalid', ...CURSOR_ERRORS, 'no_data', 'index_incomplete'],
   async handle(call) {
-    const { parameters, caller, inverse } = call
+    const { parameters, inverse } = call
     const query = readUsed(parameters)
-    const maxLimit = caller.limits.pageRows
-    const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, maxLimit)
-    const scope: CursorScope = { endpoint: 'uses', query: JSON.stringify(query), type: '' }
-    const after = readIndexPosition(call, scope)
+    const page = readPage(call, 'uses', JSON.stringify(query))
+    const after = parseIndexPosition(page.position)
     await requireCompleteIndex(inverse)
     const source: SpanSource<InverseSpan> = {
-      read: (...page) => inverse.spans(query, ...page),
+      read: (...read) => inverse.spans(query, ...read),
       wasNewest: async () => true, // asked at a moment only
     }
-    const { spans, position } = await readSpanPage(source, ALWAYS, after, limit)
+    const { spans, position } = await readSpanPage(source, ALWAYS, after, page.limit)
     if (spans.length === 0 && position === null && after === null)
       throw new ApiError('no_data', { msg: 'No domain is on record that uses this.' })
-    const cursor = nextCursor(call, scope, indexPositionText(position))
     const rows = spans.map(({ name, data, first, last }) => {
       const times = `"first_seen":"${formatInstant(first)}Z","last_seen":"${formatInstant(last)}Z"`
       return `{"target":"${name}","type":"${data.type}","priority":${data.type === 'MX' ? data.priority : null},${times}}`
     })
-    const meta = `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
-    return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: null }
+    return { body: pageBody(page, [], rows, indexPositionText(position)), lastObserved: null }
   },
 }
 

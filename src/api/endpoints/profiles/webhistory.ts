@@ -1,10 +1,10 @@
 /** GET /domain/NAME/web: the states of a website over time. */
 
 import { formatInstant } from '../../../values/time.ts'
-import { readLimitParameter } from '../../http/parameters.ts'
+import { SESSION_ERRORS } from '../../http/errors.ts'
 import { authorizeHistory, maxStatesOf } from '../dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
-import { type CursorScope, nextCursor, readCursorPosition, readNextParameter } from '../paging.ts'
+import { CURSOR_ERRORS, pageBody, readPage } from '../paging.ts'
 import {
   DomainSchema,
   exactObject,
@@ -43,16 +43,7 @@ export const webhistory: Endpoint = {
     result: Type.Array(exactObject({ first_seen: UtcInstantSchema, last_seen: UtcInstantSchema, ...VerdictSchemas })),
   }),
   file: null,
-  errors: [
-    'plan_required',
-    'domain_format',
-    'cursor_invalid',
-    'cursor_expired',
-    'cursor_mismatch',
-    'no_data',
-    'session_missing',
-    'origin_refused',
-  ],
+  errors: ['plan_required', 'domain_format', ...CURSOR_ERRORS, 'no_data', ...SESSION_ERRORS],
   authorize: authorizeHistory,
   handle: (call) =>
     firstAnswer(
@@ -65,21 +56,16 @@ export const webhistory: Endpoint = {
 
 /** Null if no state is on record. */
 async function readStates(call: EndpointCall, { name, requested }: RequestedName): Promise<EndpointResult | null> {
-  const { parameters, caller, facts } = call
-  const maxLimit = maxStatesOf(caller)
-  const limit = readLimitParameter(parameters, DEFAULT_STATES, maxLimit)
-  const scope: CursorScope = { endpoint: 'webhistory', query: requested ?? name, type: '' }
-  const next = readNextParameter(call)
-  const before = next === null ? null : Number(readCursorPosition(call, next, scope).position)
-  const { states, total, more } = await facts.webHistory(name, before, limit)
+  const { caller, facts } = call
+  const page = readPage(call, 'webhistory', requested ?? name, { fallback: DEFAULT_STATES, max: maxStatesOf(caller) })
+  const before = page.position === null ? null : Number(page.position)
+  const { states, total, more } = await facts.webHistory(name, before, page.limit)
   if (total === 0) return null
-  const cursor = nextCursor(call, scope, more ? String(states.at(-1)!.first_seen) : null)
   const rows = states.map(
     ({ first_seen, last_seen, verdict }) =>
       `{"first_seen":"${formatInstant(first_seen)}Z","last_seen":"${formatInstant(last_seen)}Z",${verdictJson(verdict)}}`,
   )
-  const meta =
-    `"query":"${name}","requested":${JSON.stringify(requested)},"total":${total},"limit":${limit},` +
-    `"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${cursor}`
-  return { body: [`{"meta":{${meta}},"result":[${rows.join()}]}`], lastObserved: await facts.clocks(name) }
+  const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`, `"total":${total}`]
+  const body = pageBody(page, about, rows, more ? String(states.at(-1)!.first_seen) : null)
+  return { body, lastObserved: await facts.clocks(name) }
 }

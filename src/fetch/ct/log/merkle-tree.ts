@@ -10,7 +10,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 }
 
 /** The root of a tree without leaves. */
-export const EMPTY_ROOT = hash('sha256', '', 'buffer')
+const EMPTY_ROOT = hash('sha256', '', 'buffer')
 
 /**
  * The roots of the complete subtrees that cover the first leaves of a tree, the largest first: one for each bit of their
@@ -49,7 +49,7 @@ export class CompactRange {
 }
 
 /** The root over subtrees from left to right, each of which is larger than all after it together. */
-export function rootOfSubtrees(hashes: readonly Buffer[]): Buffer {
+function rootOfSubtrees(hashes: readonly Buffer[]): Buffer {
   return hashes.length === 0 ? EMPTY_ROOT : hashes.reduceRight((right, left) => nodeHash(left, right))
 }
 

@@ -13,7 +13,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { FileStoreFault } from '../file-store-fault.ts'
+import { FileStoreFault } from '../build-fault.ts'
 import type { S3Location } from '../location.ts'
 
 /** The fields of an error of the client of S3 that matter here. */

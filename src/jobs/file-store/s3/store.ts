@@ -11,17 +11,17 @@ import {
   type FileManifest,
   type FileName,
   type FileStore,
+  nextManifest,
   type OpenedFile,
   parseFileName,
+  type StoredManifest,
+  withoutData,
 } from '../file-store.ts'
 import { type ListedObject, S3Objects, type S3Options } from './objects.ts'
 import { uploadObject } from './upload.ts'
 
 /** Requests that run at the same time. */
 const GROUP_SIZE = 16
-
-/** A manifest as stored. `data`: the name of the data object next to it. */
-type StoredManifest = FileManifest & { data: string }
 
 /** Reads manifests from S3. A listing reads only those that changed since the last one. */
 const manifestKey = (name: FileName): string => `${parseFileName(name)!.kind}/${name}.json`
@@ -111,15 +111,13 @@ type PublishArguments = Parameters<FileStore['publish']> extends [unknown, ...in
 async function publishInS3(files: S3Files, name: FileName, ...rest: PublishArguments): Promise<FileManifest> {
   const { objects, manifests } = files
   const [content, describe] = rest
-  const { kind, date } = parseFileName(name)!
+  const { kind } = parseFileName(name)!
   await removeUnused(objects, manifests, kind, files.now())
   const data = `${name}.${randomBytes(6).toString('hex')}`
   const written = await uploadObject(objects, `${kind}/${data}`, content)
   const described = await describeOrDelete(objects, `${kind}/${data}`, () => describe(written))
   const former = await manifests.read(manifestKey(name))
-  const revision = (former?.revision ?? 0) + 1
-  const generated = Math.max(described.generated, (former?.generated ?? -1) + 1)
-  const stored: StoredManifest = { name, kind, date, ...described, revision, generated, ...written, data }
+  const stored = nextManifest(name, former, described, written, data)
   await objects.put(manifestKey(name), `${JSON.stringify(stored, null, 2)}\n`, 'application/json')
   if (former !== null) await markUnused(objects, kind, former.data)
   return withoutData(stored)
@@ -175,14 +173,6 @@ async function removeFromS3({ objects, manifests }: S3Files, name: FileName): Pr
   if (stored === null) return
   await objects.delete(manifestKey(name))
   await markUnused(objects, stored.kind, stored.data)
-}
-
-function withoutData(stored: StoredManifest): FileManifest
-function withoutData(stored: StoredManifest | null): FileManifest | null
-function withoutData(stored: StoredManifest | null): FileManifest | null {
-  if (stored === null) return null
-  const { data: _, ...manifest } = stored
-  return manifest
 }
 
 /** The bytes from `start` to before `end`, in chunks of at most 128 KiB. Only what the sockets hold is in memory. */

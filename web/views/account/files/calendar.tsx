@@ -31,10 +31,10 @@ export type FileEntry = {
 
 export type DayState = keyof typeof DAY_STATES
 
-export type CalendarDay = { day: string; state: DayState; files: FileEntry[] }
+type CalendarDay = { day: string; state: DayState; files: FileEntry[] }
 
 /** Everything is null if the account may not download it, or if it is not built yet. */
-export type SnapshotEntry = {
+type SnapshotEntry = {
   name: string | null
   format: 'names' | 'enriched'
   rows: number | null
@@ -46,10 +46,10 @@ export type SnapshotEntry = {
   link: string | null
 }
 
-export type FilesBody = { days: CalendarDay[]; snapshots: SnapshotEntry[] }
+type FilesBody = { days: CalendarDay[]; snapshots: SnapshotEntry[] }
 
 /** `text`: for the legend. `advice`: what it means, and what can be done. */
-export const DAY_STATES = {
+const DAY_STATES = {
   file: { text: 'File to download', advice: 'The domains that were registered on this day.' },
   no_file: {
     text: 'No file',
@@ -104,13 +104,19 @@ function MonthPicker({ month, today }: { month: string; today: string }) {
   const next = addMonths(month, 1)
   return (
     <span class="month-picker">
-      <button type="button" aria-label="Earlier month" onClick={() => show(addMonths(month, -1))}>
+      <button class="icon-button" type="button" aria-label="Earlier month" onClick={() => show(addMonths(month, -1))}>
         <Icon name="back" />
       </button>
       <span class="month-name" aria-live="polite">
         {monthName(month)}
       </span>
-      <button type="button" aria-label="Later month" disabled={next > today.slice(0, 7)} onClick={() => show(next)}>
+      <button
+        class="icon-button"
+        type="button"
+        aria-label="Later month"
+        disabled={next > today.slice(0, 7)}
+        onClick={() => show(next)}
+      >
         <Icon name="forward" />
       </button>
     </span>
@@ -201,12 +207,12 @@ function Legend({ days }: { days: readonly CalendarDay[] }) {
 }
 
 /** The same days; a day without a file that has not ended is `not_yet`. */
-export function withFutureDays(days: readonly CalendarDay[], today: string): CalendarDay[] {
+function withFutureDays(days: readonly CalendarDay[], today: string): CalendarDay[] {
   return days.map((each) => (each.state === 'no_file' && each.day >= today ? { ...each, state: 'not_yet' } : each))
 }
 
 /** The weeks of a month, Monday first; null where a day belongs to another month. */
-export function weeksOf(month: string, days: readonly CalendarDay[]): (CalendarDay | null)[][] {
+function weeksOf(month: string, days: readonly CalendarDay[]): (CalendarDay | null)[][] {
   const first = (new Date(`${month}-01T00:00:00Z`).getUTCDay() + 6) % 7
   const cells = [...Array.from({ length: first }, () => null), ...days]
   return Array.from({ length: Math.ceil(cells.length / 7) }, (_, week) =>
@@ -214,14 +220,14 @@ export function weeksOf(month: string, days: readonly CalendarDay[]): (CalendarD
   )
 }
 
-export function addMonths(month: string, count: number): string {
+function addMonths(month: string, count: number): string {
   const date = new Date(`${month}-01T00:00:00Z`)
   date.setUTCMonth(date.getUTCMonth() + count)
   return date.toISOString().slice(0, 7)
 }
 
 /** `November 2026`. */
-export function monthName(month: string): string {
+function monthName(month: string): string {
   return new Date(`${month}-01T00:00:00Z`).toLocaleString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 }
 

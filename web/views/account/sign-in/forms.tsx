@@ -9,25 +9,35 @@ import { useSignal } from '../../../client/signal.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'
-import { fieldError, PasswordField, useForm } from '../form.tsx'
+import { FormError, fieldError, PasswordField, useForm } from '../form.tsx'
 
-export const EMAIL_INPUT = { type: 'email', autoComplete: 'username', required: true, spellcheck: false } as const
+type EmailFieldProps = { value: string; onValue: (value: string) => void; error: CallError | null }
+
+function EmailField({ value, onValue, error }: EmailFieldProps) {
+  return (
+    <Field
+      label="Email address"
+      name="email"
+      value={value}
+      onValue={onValue}
+      input={{ type: 'email', autoComplete: 'username', required: true, spellcheck: false }}
+      error={fieldError(error, 'email')}
+    />
+  )
+}
 
 export function SignInForm({ canSignUp }: { canSignUp: boolean }) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () =>
-      acceptSession(await callServer<SessionState>('/app/sign-in', { method: 'POST', body: { email, password } })),
-    )
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () =>
+    acceptSession(await callServer<SessionState>('/app/sign-in', { method: 'POST', body: { email, password } })),
+  )
   return (
     <SignInFrame title="Sign in">
       <form class="card form" onSubmit={submit}>
         {error !== null && <ErrorBox error={error} />}
-        <Field label="Email address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
+        <EmailField value={email} onValue={setEmail} error={null} />
         <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={null} />
         <Button kind="primary" type="submit" isBusy={isBusy}>
           Sign in
@@ -83,26 +93,16 @@ export function SignUpPage() {
 
 function SignUpForm({ onSent }: { onSent: (email: string) => void }) {
   const [email, setEmail] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      await callServer('/app/sign-up', { method: 'POST', body: { email } })
-      onSent(email)
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    await callServer('/app/sign-up', { method: 'POST', body: { email } })
+    onSent(email)
+  })
   return (
     <SignInFrame title="Create an account">
       <form class="card form" onSubmit={submit}>
-        {error !== null && error.field === null && <ErrorBox error={error} />}
-        <Field
-          label="Email address"
-          name="email"
-          value={email}
-          onValue={setEmail}
-          input={EMAIL_INPUT}
-          error={fieldError(error, 'email')}
-        />
+        <FormError error={error} />
+        <EmailField value={email} onValue={setEmail} error={error} />
         <Button kind="primary" type="submit" isBusy={isBusy}>
           Send me a link
         </Button>
@@ -131,27 +131,17 @@ export function SetupPage() {
 function SetupForm({ code }: { code: string }) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      const body = { code, email, password }
-      acceptSession(await callServer<SessionState>('/app/setup', { method: 'POST', body }))
-      navigate('/', { replace: true })
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    const body = { code, email, password }
+    acceptSession(await callServer<SessionState>('/app/setup', { method: 'POST', body }))
+    navigate('/', { replace: true })
+  })
   return (
     <form class="card form" onSubmit={submit}>
       <p class="hint">You become the operator: your account has every right and no limit.</p>
-      {error !== null && error.field === null && <ErrorBox error={error} />}
-      <Field
-        label="Email address"
-        name="email"
-        value={email}
-        onValue={setEmail}
-        input={EMAIL_INPUT}
-        error={fieldError(error, 'email')}
-      />
+      <FormError error={error} />
+      <EmailField value={email} onValue={setEmail} error={error} />
       <PasswordField label="Password" name="password" value={password} onValue={setPassword} error={error} isNew />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Create the operator
@@ -173,19 +163,16 @@ export function ResetPage() {
 function AskForm() {
   const [email, setEmail] = useState('')
   const [isSent, setIsSent] = useState(false)
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      await callServer('/app/password/forgot', { method: 'POST', body: { email } })
-      setIsSent(true)
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    await callServer('/app/password/forgot', { method: 'POST', body: { email } })
+    setIsSent(true)
+  })
   if (isSent) return <p>If {email} has an account, a mail with a link is on its way. The link works for an hour.</p>
   return (
     <form class="card form" onSubmit={submit}>
       {error !== null && <ErrorBox error={error} />}
-      <Field label="Email address" name="email" value={email} onValue={setEmail} input={EMAIL_INPUT} />
+      <EmailField value={email} onValue={setEmail} error={null} />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Send a link
       </Button>
@@ -196,17 +183,14 @@ function AskForm() {
 /** `path`: where the code and the password go. `next`: the page after it. */
 export function NewPasswordForm({ code, path, next }: { code: string; path: string; next: string }) {
   const [password, setPassword] = useState('')
-  const { error, isBusy, run } = useForm()
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    void run(async () => {
-      acceptSession(await callServer<SessionState>(path, { method: 'POST', body: { code, password } }))
-      navigate(next, { replace: true })
-    })
-  }
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    acceptSession(await callServer<SessionState>(path, { method: 'POST', body: { code, password } }))
+    navigate(next, { replace: true })
+  })
   return (
     <form class="card form" onSubmit={submit}>
-      {error !== null && error.field === null && <ErrorBox error={error} />}
+      <FormError error={error} />
       <PasswordField label="New password" name="password" value={password} onValue={setPassword} error={error} isNew />
       <Button kind="primary" type="submit" isBusy={isBusy}>
         Set the password

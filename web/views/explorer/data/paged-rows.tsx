@@ -2,7 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../../parts/button.tsx'
+import { Card } from '../../../parts/card.tsx'
 import { EmptyState, ErrorBox, Loading } from '../../../parts/notice.tsx'
+import { formatCount } from '../../../parts/numbers.ts'
+import type { Column } from '../../../parts/table.tsx'
+import { Day } from '../../../parts/time.tsx'
 import { type CsvRow, DataTools, type DataToolsProps } from './data-tools.tsx'
 import type { Pages, usePages } from './pages.ts'
 
@@ -17,10 +21,15 @@ type PagedRowsProps<Row> = Pick<DataToolsProps, 'name' | 'call'> & {
 
 /** The rows, the button that loads more, and the tools for their data. A page before the last may be empty. */
 export function PagedRows<Row extends CsvRow>({ pages, what, empty, name, call, children }: PagedRowsProps<Row>) {
-  const { rows, next, error } = pages
+  const { rows, next, error, first } = pages
   if (rows === null) return error === null ? <Loading what={what} /> : <ErrorBox error={error} onRetry={pages.retry} />
   return (
     <>
+      {first?.requested != null && (
+        <p class="hint">
+          Nothing is on record for {first.requested}: this is about {first.query}.
+        </p>
+      )}
       {rows.length > 0 && children(rows)}
       {rows.length === 0 && next === null && empty}
       {rows.length === 0 && next !== null && <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>}
@@ -29,6 +38,27 @@ export function PagedRows<Row extends CsvRow>({ pages, what, empty, name, call, 
     </>
   )
 }
+
+/** A card with such rows and how many are loaded. `about`: what stands above the rows. */
+export function PagedCard<Row extends CsvRow>({
+  title,
+  about,
+  ...paged
+}: PagedRowsProps<Row> & { title: string; about?: ComponentChildren }) {
+  const { rows } = paged.pages
+  return (
+    <Card title={title} aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
+      {about}
+      <PagedRows {...paged} />
+    </Card>
+  )
+}
+
+/** The columns of rows that have a first and a last time. */
+export const SEEN_COLUMNS: readonly Column<{ first_seen: string; last_seen: string }>[] = [
+  { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
+  { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+]
 
 /** The button that loads the next page, or what failed. */
 export function LoadMore({ next, isLoading, error, more, retry }: Omit<Pages<unknown>, 'rows'>) {

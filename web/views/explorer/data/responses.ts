@@ -1,5 +1,7 @@
 /** The responses that the explorer reads, and the paths that return them. */
 
+import type { PastedQuery } from '../../../../src/values/pasted-query.ts'
+
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'SOA'] as const
 export type RecordType = (typeof RECORD_TYPES)[number]
 
@@ -68,9 +70,11 @@ export type AddressTimeRow = { target: string; ip: string; first_seen: string; l
 
 export type NeighbourRow = { target: string; ip: string; since: string }
 
-/** `ips`: of /reverseip. `certificate`: of /certificate; `logged`: when a log added it. */
+/** `requested`: the host that was asked for, if nothing is on record for it. `ips`: of /reverseip. `certificate`: of /certificate; `logged`: when a log added it. */
 type PageMeta = {
   next: string | null
+  query?: string
+  requested?: string | null
   ips?: string[]
   certificate?: Certificate & { logged: string | null }
 }
@@ -116,7 +120,7 @@ export type WebStateRow = {
 }
 
 export function webHistoryPath(name: string, next: string | null): string {
-  return `${profilePath(name)}/web${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+  return pagePath(`${profilePath(name)}/web`, next)
 }
 
 /** `names`: domains, and wildcards such as `*.example.com`. */
@@ -139,7 +143,7 @@ export type NamingRow = Omit<Certificate, 'names'> & { name: string }
 export type PresenterRow = { target: string; first_seen: string; last_seen: string }
 
 export function certificatesPath(name: string, next: string | null): string {
-  return `${profilePath(name)}/certificates${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+  return pagePath(`${profilePath(name)}/certificates`, next)
 }
 
 export function namedCertificatesPath(name: string, next: string | null): string {
@@ -147,14 +151,14 @@ export function namedCertificatesPath(name: string, next: string | null): string
 }
 
 export function certificatePath(sha256: string, next: string | null = null): string {
-  return `/certificate/${encodeURIComponent(sha256)}${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+  return pagePath(`/certificate/${encodeURIComponent(sha256)}`, next)
 }
 
 /** An uninterrupted time in which a domain redirected to a host. */
 export type RedirectTimeRow = { target: string; redirect_host: string; first_seen: string; last_seen: string }
 
 export function redirectTimesPath(name: string, next: string | null): string {
-  return `${profilePath(name)}/redirects${next === null ? '' : `?${new URLSearchParams({ next })}`}`
+  return pagePath(`${profilePath(name)}/redirects`, next)
 }
 
 /** `addresses`: an address or a network. `day` null: present and past. */
@@ -163,6 +167,15 @@ export function addressTimesPath(addresses: string, day: string | null, next: st
   const network = isProfile ? `${addresses}/${addresses.includes(':') ? 128 : 32}` : addresses
   const query = new URLSearchParams({ ...(day !== null && { at: day }), ...(next !== null && { next }) }).toString()
   return query === '' ? ipPath(network) : `${ipPath(network)}?${query}`
+}
+
+/** The address of the view of a query. */
+export function explorerAddress({ kind, value }: PastedQuery): string {
+  return `/${kind}/${encodeURIComponent(value).replaceAll('%3A', ':')}`
+}
+
+function pagePath(path: string, next: string | null): string {
+  return next === null ? path : `${path}?${new URLSearchParams({ next })}`
 }
 
 /** The path of an endpoint for sessions. */

@@ -4,12 +4,11 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
-import { Day } from '../../../parts/time.tsx'
-import { PagedRows } from '../data/paged-rows.tsx'
+import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { type AddressTimeRow, addressTimesPath, ipPath, profilePath } from '../data/responses.ts'
+import { AddressLink } from '../records.tsx'
 import { DateForm } from './date-form.tsx'
 
 type Question = { addresses: string; day: string | null }
@@ -39,17 +38,16 @@ function LoadedTimes({ addresses, day }: Question) {
   const pages = usePages<AddressTimeRow>(pathOf)
   const title = day === null ? 'Over time' : `As of the end of ${day}`
   return (
-    <Card title={title} aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}>
-      <PagedRows
-        pages={pages}
-        what="past neighbours"
-        empty={<EmptyState title="No domain was seen here" />}
-        name={`${addresses}-${day ?? 'times'}`}
-        call={{ path: pathOf(null), parameters: null }}
-      >
-        {(rows) => <TimeRows rows={rows} isNetwork={addresses.includes('/')} name={addresses} />}
-      </PagedRows>
-    </Card>
+    <PagedCard
+      title={title}
+      pages={pages}
+      what="past neighbours"
+      empty={<EmptyState title="No domain was seen here" />}
+      name={`${addresses}-${day ?? 'times'}`}
+      call={{ path: pathOf(null), parameters: null }}
+    >
+      {(rows) => <TimeRows rows={rows} isNetwork={addresses.includes('/')} name={addresses} />}
+    </PagedCard>
   )
 }
 
@@ -68,16 +66,13 @@ function TimeRows({ rows, isNetwork, name }: { rows: readonly AddressTimeRow[]; 
               <a href={profilePath(target)}>{target}</a>
               {isNetwork && (
                 <div>
-                  <a class="mono" href={ipPath(ip)}>
-                    {ip}
-                  </a>
+                  <AddressLink ip={ip} />
                 </div>
               )}
             </>
           ),
         },
-        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+        ...SEEN_COLUMNS,
       ]}
     />
   )

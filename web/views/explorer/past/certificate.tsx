@@ -5,13 +5,13 @@ import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
-import { PagedRows } from '../data/paged-rows.tsx'
+import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { type Certificate, certificatePath, type PresenterRow, profilePath } from '../data/responses.ts'
 
 export function CertificatePage({ sha256 }: { sha256: string }) {
   const pages = usePages<PresenterRow>((cursor) => certificatePath(sha256, cursor))
-  const { rows, first } = pages
+  const { first } = pages
   return (
     <>
       <header class="subject">
@@ -20,17 +20,16 @@ export function CertificatePage({ sha256 }: { sha256: string }) {
       </header>
       <div class="stack">
         {first?.certificate !== undefined && <Details certificate={first.certificate} />}
-        <Card title="Presented by" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
-          <PagedRows
-            pages={pages}
-            what="who presented it"
-            empty={<EmptyState title="No domain presented it" />}
-            name={`certificate-${sha256}`}
-            call={{ path: certificatePath(sha256), parameters: null }}
-          >
-            {(all) => <PresenterRows rows={all} />}
-          </PagedRows>
-        </Card>
+        <PagedCard
+          title="Presented by"
+          pages={pages}
+          what="who presented it"
+          empty={<EmptyState title="No domain presented it" />}
+          name={`certificate-${sha256}`}
+          call={{ path: certificatePath(sha256), parameters: null }}
+        >
+          {(all) => <PresenterRows rows={all} />}
+        </PagedCard>
       </div>
     </>
   )
@@ -79,11 +78,7 @@ function PresenterRows({ rows }: { rows: readonly PresenterRow[] }) {
       isDense
       keyOf={({ target, first_seen }) => `${target} ${first_seen}`}
       rows={rows}
-      columns={[
-        { name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> },
-        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
-      ]}
+      columns={[{ name: 'Domain', cell: ({ target }) => <a href={profilePath(target)}>{target}</a> }, ...SEEN_COLUMNS]}
     />
   )
 }

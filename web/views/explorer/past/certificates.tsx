@@ -4,10 +4,9 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
-import { PagedRows } from '../data/paged-rows.tsx'
+import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import {
   type CertificateRow,
@@ -22,20 +21,18 @@ const SHOWN_DIGITS = 12
 
 export function Certificates({ name }: { name: string }) {
   const pages = usePages<CertificateRow>((cursor) => certificatesPath(name, cursor))
-  const { rows } = pages
   return (
     <div class="stack">
-      <Card title="Certificates presented" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
-        <PagedRows
-          pages={pages}
-          what="certificates"
-          empty={<EmptyState title="It presented no certificate that is on record" />}
-          name={`${name}-certificates`}
-          call={{ path: certificatesPath(name, null), parameters: null }}
-        >
-          {(all) => <PresentedRows name={name} rows={all} />}
-        </PagedRows>
-      </Card>
+      <PagedCard
+        title="Certificates presented"
+        pages={pages}
+        what="certificates"
+        empty={<EmptyState title="It presented no certificate that is on record" />}
+        name={`${name}-certificates`}
+        call={{ path: certificatesPath(name, null), parameters: null }}
+      >
+        {(all) => <PresentedRows name={name} rows={all} />}
+      </PagedCard>
       <NamedIn name={name} />
     </div>
   )
@@ -62,8 +59,7 @@ function PresentedRows({ name, rows }: { name: string; rows: readonly Certificat
         { name: 'Issuer', cell: ({ issuer }) => <span class="wrap">{issuer}</span> },
         { name: 'Valid from', cell: ({ not_before }) => <Day at={not_before} /> },
         { name: 'Valid until', cell: ({ not_after }) => <Day at={not_after} /> },
-        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+        ...SEEN_COLUMNS,
       ]}
     />
   )
@@ -83,19 +79,17 @@ function NamedIn({ name }: { name: string }) {
 
 function LoadedNamedIn({ name }: { name: string }) {
   const pages = usePages<NamingRow>((cursor) => namedCertificatesPath(name, cursor))
-  const { rows } = pages
   return (
-    <Card title="In the names of certificates" aside={rows === null ? undefined : `${formatCount(rows.length)} shown`}>
-      <PagedRows
-        pages={pages}
-        what="certificates that name it"
-        empty={<EmptyState title="No known certificate has it in its names" />}
-        name={`${name}-named-certificates`}
-        call={{ path: namedCertificatesPath(name, null), parameters: null }}
-      >
-        {(all) => <NamingRows rows={all} />}
-      </PagedRows>
-    </Card>
+    <PagedCard
+      title="In the names of certificates"
+      pages={pages}
+      what="certificates that name it"
+      empty={<EmptyState title="No known certificate has it in its names" />}
+      name={`${name}-named-certificates`}
+      call={{ path: namedCertificatesPath(name, null), parameters: null }}
+    >
+      {(all) => <NamingRows rows={all} />}
+    </PagedCard>
   )
 }
 

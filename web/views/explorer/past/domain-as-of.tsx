@@ -7,9 +7,9 @@ import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
 import { DataTools } from '../data/data-tools.tsx'
-import { type DomainAsOfBody, domainAsOfPath, ipPath, profilePath, RECORD_TYPES } from '../data/responses.ts'
+import { type DomainAsOfBody, domainAsOfPath, profilePath, RECORD_TYPES } from '../data/responses.ts'
 import { recordText } from '../history/history-data.ts'
-import { RecordList } from '../records.tsx'
+import { AddressLink, RecordList } from '../records.tsx'
 import { DateForm } from './date-form.tsx'
 
 const EXISTENCE: Record<string, readonly [tone: Tone, text: string]> = {
@@ -114,14 +114,7 @@ function PastAddresses({ body, day }: { body: DomainAsOfBody; day: string }) {
           keyOf={({ ip }) => ip}
           rows={addresses}
           columns={[
-            {
-              name: 'Address',
-              cell: ({ ip }) => (
-                <a class="mono" href={`${ipPath(ip)}?at=${day}`}>
-                  {ip}
-                </a>
-              ),
-            },
+            { name: 'Address', cell: ({ ip }) => <AddressLink ip={ip} day={day} /> },
             { name: 'Since', cell: ({ since }) => (since === null ? '' : <Day at={since} />) },
           ]}
         />

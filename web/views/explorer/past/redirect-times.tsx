@@ -4,10 +4,8 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
-import { Day } from '../../../parts/time.tsx'
-import { PagedRows } from '../data/paged-rows.tsx'
+import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type RedirectTimeRow, redirectTimesPath } from '../data/responses.ts'
 
@@ -27,40 +25,35 @@ function LoadedTimes({ name }: { name: string }) {
   const pathOf = (cursor: string | null) => redirectTimesPath(name, cursor)
   const pages = usePages<RedirectTimeRow>(pathOf)
   return (
-    <Card
+    <PagedCard
       title="Redirected here over time"
-      aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}
+      pages={pages}
+      what="past redirects"
+      empty={<EmptyState title="No domain redirected here" />}
+      name={`${name}-redirect-times`}
+      call={{ path: pathOf(null), parameters: null }}
     >
-      <PagedRows
-        pages={pages}
-        what="past redirects"
-        empty={<EmptyState title="No domain redirected here" />}
-        name={`${name}-redirect-times`}
-        call={{ path: pathOf(null), parameters: null }}
-      >
-        {(rows) => (
-          <Table
-            caption="Domains that redirected here"
-            isDense
-            stacks
-            keyOf={({ target, redirect_host, first_seen }) => `${target} ${redirect_host} ${first_seen}`}
-            rows={rows}
-            columns={[
-              {
-                name: 'Domain',
-                cell: ({ target }) => (
-                  <a class="wrap" href={profilePath(target)}>
-                    {target}
-                  </a>
-                ),
-              },
-              { name: 'To', cell: ({ redirect_host }) => <span class="wrap">{redirect_host}</span> },
-              { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-              { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
-            ]}
-          />
-        )}
-      </PagedRows>
-    </Card>
+      {(rows) => (
+        <Table
+          caption="Domains that redirected here"
+          isDense
+          stacks
+          keyOf={({ target, redirect_host, first_seen }) => `${target} ${redirect_host} ${first_seen}`}
+          rows={rows}
+          columns={[
+            {
+              name: 'Domain',
+              cell: ({ target }) => (
+                <a class="wrap" href={profilePath(target)}>
+                  {target}
+                </a>
+              ),
+            },
+            { name: 'To', cell: ({ redirect_host }) => <span class="wrap">{redirect_host}</span> },
+            ...SEEN_COLUMNS,
+          ]}
+        />
+      )}
+    </PagedCard>
   )
 }

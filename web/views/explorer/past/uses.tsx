@@ -1,11 +1,8 @@
 /** /domain/NAME/uses: the domains that use a host by NS, MX or CNAME records, or that have a TXT record, and when. */
 
-import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
-import { Day } from '../../../parts/time.tsx'
-import { PagedRows } from '../data/paged-rows.tsx'
+import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type UseRow, usesPath } from '../data/responses.ts'
 
@@ -16,18 +13,17 @@ export function Uses({ name, text }: { name: string; text: string | null }) {
   const pages = usePages<UseRow>((cursor) => usesPath(name, text, cursor))
   const title = text === null ? `Domains that use ${name}` : 'Domains with this TXT record'
   return (
-    <Card title={title} aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}>
-      {text !== null && <p class="mono wrap">{text}</p>}
-      <PagedRows
-        pages={pages}
-        what="who uses it"
-        empty={<EmptyState title="No domain uses it" />}
-        name={`${name}-uses`}
-        call={text === null ? { path: `/dnsdb/v2/lookup/rdata/name/${name}`, parameters: null } : null}
-      >
-        {(rows) => <UseRows caption={title} rows={rows} />}
-      </PagedRows>
-    </Card>
+    <PagedCard
+      title={title}
+      about={text !== null && <p class="mono wrap">{text}</p>}
+      pages={pages}
+      what="who uses it"
+      empty={<EmptyState title="No domain uses it" />}
+      name={`${name}-uses`}
+      call={text === null ? { path: `/dnsdb/v2/lookup/rdata/name/${name}`, parameters: null } : null}
+    >
+      {(rows) => <UseRows caption={title} rows={rows} />}
+    </PagedCard>
   )
 }
 
@@ -44,8 +40,7 @@ function UseRows({ caption, rows }: { caption: string; rows: readonly UseRow[] }
           name: 'As',
           cell: ({ type, priority }) => `${USES[type] ?? type}${priority === null ? '' : `, priority ${priority}`}`,
         },
-        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
+        ...SEEN_COLUMNS,
       ]}
     />
   )

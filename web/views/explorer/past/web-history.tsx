@@ -1,11 +1,8 @@
 /** /domain/NAME/web: the states of a website over time, newest first. */
 
-import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
-import { Day } from '../../../parts/time.tsx'
-import { PagedRows } from '../data/paged-rows.tsx'
+import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type WebStateRow, webHistoryPath } from '../data/responses.ts'
 
@@ -18,17 +15,16 @@ const CERTIFICATE: Record<string, string> = {
 export function WebHistory({ name }: { name: string }) {
   const pages = usePages<WebStateRow>((cursor) => webHistoryPath(name, cursor))
   return (
-    <Card title="Website over time" aside={pages.rows === null ? undefined : `${formatCount(pages.rows.length)} shown`}>
-      <PagedRows
-        pages={pages}
-        what="the past of the website"
-        empty={<EmptyState title="No website on record" />}
-        name={`${name}-web`}
-        call={{ path: webHistoryPath(name, null), parameters: null }}
-      >
-        {(rows) => <StateRows rows={rows} />}
-      </PagedRows>
-    </Card>
+    <PagedCard
+      title="Website over time"
+      pages={pages}
+      what="the past of the website"
+      empty={<EmptyState title="No website on record" />}
+      name={`${name}-web`}
+      call={{ path: webHistoryPath(name, null), parameters: null }}
+    >
+      {(rows) => <StateRows rows={rows} />}
+    </PagedCard>
   )
 }
 
@@ -39,11 +35,7 @@ function StateRows({ rows }: { rows: readonly WebStateRow[] }) {
       isDense
       keyOf={({ first_seen }) => first_seen}
       rows={rows}
-      columns={[
-        { name: 'Website', cell: (row) => <What row={row} /> },
-        { name: 'First seen', cell: ({ first_seen }) => <Day at={first_seen} /> },
-        { name: 'Last seen', cell: ({ last_seen }) => <Day at={last_seen} /> },
-      ]}
+      columns={[{ name: 'Website', cell: (row) => <What row={row} /> }, ...SEEN_COLUMNS]}
     />
   )
 }

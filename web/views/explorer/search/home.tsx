@@ -6,7 +6,7 @@ import { CallError, quota } from '../../../client/http.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { countOf, formatCount } from '../../../parts/numbers.ts'
-import { explorerAddress } from './explorer-address.ts'
+import { explorerAddress } from '../data/responses.ts'
 import { QueryBox } from './query-box.tsx'
 import { forgetRecentQueries, recentQueries } from './recent.ts'
 

@@ -6,7 +6,7 @@ import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
-import { explorerAddress } from './explorer-address.ts'
+import { explorerAddress } from '../data/responses.ts'
 
 const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or an email address works too.'
 
