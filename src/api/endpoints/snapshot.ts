@@ -1,7 +1,7 @@
 /** /snapshot: the list of all known domains, as a report or as the file itself. */
 
 import { type Account, ADDONS, type Addon } from '../../accounts/account.ts'
-import type { FileKind, FileManifest, FileName } from '../../jobs/file-store/file-store.ts'
+import type { FileManifest, FileName, SnapshotEdition } from '../../jobs/file-store/file-store.ts'
 import { formatInstant } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'
 import { type FileDownload, openPublished, type ReadableFileStore } from '../http/files/file-response.ts'
@@ -62,9 +62,7 @@ export const snapshot: Endpoint = {
   },
 }
 
-type RequestedEdition = Extract<FileKind, 'snapshot' | 'enriched'>
-
-const requestedEdition = (parameters: Parameters): RequestedEdition =>
+const requestedEdition = (parameters: Parameters): SnapshotEdition =>
   isSwitchedOn(parameters, 'enriched') ? 'enriched' : 'snapshot'
 
 /** The owner of the machine (plan local) needs no add-ons. */
@@ -73,13 +71,13 @@ function hasAddon({ plan, addons }: Pick<Account, 'plan' | 'addons'>, addon: Add
 }
 
 /** The first add-on that an edition needs and the account does not have; null if it has all. */
-export function missingAddon(account: Pick<Account, 'plan' | 'addons'>, edition: RequestedEdition): Addon | null {
+export function missingAddon(account: Pick<Account, 'plan' | 'addons'>, edition: SnapshotEdition): Addon | null {
   const needed: readonly Addon[] = edition === 'enriched' ? ADDONS : ['export']
   return needed.find((addon) => !hasAddon(account, addon)) ?? null
 }
 
 /** Throws `addon_required` with the first add-on that the account does not have. */
-export function authorizeSnapshot(account: Pick<Account, 'plan' | 'addons'>, edition: RequestedEdition): void {
+export function authorizeSnapshot(account: Pick<Account, 'plan' | 'addons'>, edition: SnapshotEdition): void {
   const missing = missingAddon(account, edition)
   if (missing !== null)
     throw new ApiError('addon_required', {
@@ -87,7 +85,7 @@ export function authorizeSnapshot(account: Pick<Account, 'plan' | 'addons'>, edi
     })
 }
 
-async function newestManifest(fileStore: ReadableFileStore, edition: RequestedEdition): Promise<FileManifest> {
+async function newestManifest(fileStore: ReadableFileStore, edition: SnapshotEdition): Promise<FileManifest> {
   const manifest = (await fileStore.list(edition)).findLast(({ held }) => held === null)
   if (manifest === undefined) throw new ApiError('no_data', { msg: 'No snapshot has been built yet.' })
   return manifest

@@ -4,19 +4,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openSimilarityService } from '../../../src/similar/query/similarity-service.ts'
 import { name } from '../../store/conformance/world.ts'
-import { openSqliteAt, type Pages, World } from '../world.ts'
+import { inWorld } from '../internals.ts'
+import { openSqliteAt, type Pages } from '../world.ts'
 import { answers } from './answers.ts'
 
 answers(openSqliteAt, 30)
-
-async function inWorld(operation: (world: World) => Promise<void>): Promise<void> {
-  const world = await World.open()
-  try {
-    await operation(world)
-  } finally {
-    await world.close()
-  }
-}
 
 test('a new page is found by a process that still uses the former IDF table', () =>
   inWorld(async (world) => {
