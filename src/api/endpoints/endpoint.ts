@@ -14,8 +14,8 @@ import type { CursorKeys } from '../signing/cursor.ts'
 import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
- * `domain`, `ip`, those with `certificate` and those with `history`, except `dnshistory`, are the paths of profiles, `pdns` that of passive DNS, `uses` a call of the web
- * page.
+ * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
+ * passive DNS (`pdns`), and `uses`, a call of the web page.
  */
 export type EndpointName =
   | V1EndpointName
