@@ -77,7 +77,11 @@ const DELETE_BLOCKS = {
   text: `delete from inverse_block where ctid = any (array(
     select ctid from inverse_block where run = $1 order by last_position limit $2))`,
 }
-const DELETE_RUN = { name: 'inverse.delete-run', text: 'delete from inverse_run where number = $1' }
+/** A name that was forgotten meanwhile may have left other blocks than those that were found. */
+const DELETE_RUN = {
+  name: 'inverse.delete-run',
+  text: 'delete from inverse_run where number = $1 and not exists (select 1 from inverse_block where run = $1)',
+}
 const READ_FILL = {
   name: 'inverse.read-fill',
   text: `select value from metadata where name = 'inverse_fill' for update`,
@@ -304,8 +308,9 @@ export async function eraseKeys(session: Session, keys: ReadonlySet<string>): Pr
     for (const { run, last, entries } of found) {
       const remaining = withoutKeys(entries, keys)
       if (remaining === null) continue
-      await session.run(DELETE_BLOCK, [run, last])
-      if (remaining.length > 0) await session.run(REPLACE_BLOCKS, [run, ...blockArrays(remaining)])
+      // the run may have been removed meanwhile with its blocks
+      const isThere = (await session.run(DELETE_BLOCK, [run, last])) === 1
+      if (isThere && remaining.length > 0) await session.run(REPLACE_BLOCKS, [run, ...blockArrays(remaining)])
       // the last entry may continue in the next block
       positions.push(Buffer.concat([last, Buffer.of(0)]))
     }
