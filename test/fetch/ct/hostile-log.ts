@@ -1,11 +1,9 @@
 /** Certificate logs with a valid tree whose entries and bodies are as large as a hostile log can make them. */
 
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { listenAsLog } from '../../../lab/certificate-log/listen.ts'
 import { consistencyOf, leafHashOf, pathOf, rootOf } from '../../../lab/certificate-log/tree.ts'
 
 const TILE = 256
@@ -106,7 +104,7 @@ export async function startHostileLog(t: TestContext, log: HostileLog): Promise<
       Array.from({ length: width }, (_, at) => rootOf(hashes.slice((place * TILE + at) * span).slice(0, span))),
     )
   }
-  const server = createServer((request, response) => {
+  const { url, close } = await listenAsLog((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://log.test')
     const other = Object.entries(bodies).find(([part]) => pathname.includes(part))
     if (other !== undefined) return void response.setHeader('content-encoding', 'gzip').end(other[1])
@@ -121,13 +119,8 @@ export async function startHostileLog(t: TestContext, log: HostileLog): Promise<
       response.setHeader('content-encoding', 'gzip')
     response.end(body)
   })
-  server.keepAliveTimeout = 0 // a connection that the client is about to use again is never closed
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, key }
+  t.after(close)
+  return { url, key }
 }
 
 /** Signs the only head of a log, in both of its forms. */
