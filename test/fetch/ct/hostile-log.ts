@@ -59,15 +59,27 @@ function timestamped(certificate: Buffer): Buffer {
   return Buffer.concat([head, vector(certificate, 3), Buffer.alloc(2)])
 }
 
+/** What logs with the same certificates share: the entries, their hashes, and packed bodies by name. */
+type Prepared = { leaves: Buffer[]; pool: Buffer[]; packed: Map<string, Buffer> }
+const preparedOf = new WeakMap<readonly Buffer[], Prepared>()
+
+function prepare(certificates: readonly Buffer[]): Prepared {
+  const known = preparedOf.get(certificates)
+  if (known !== undefined) return known
+  const leaves = certificates.map(timestamped)
+  const pool = leaves.map((leaf) => leafHashOf(Buffer.concat([Buffer.alloc(2), leaf])))
+  const prepared = { leaves, pool, packed: new Map() }
+  preparedOf.set(certificates, prepared)
+  return prepared
+}
+
 export async function startHostileLog(t: TestContext, log: HostileLog): Promise<{ url: string; key: Buffer }> {
   const { kind, certificates, entries, perResponse = 3, isPlain = false, bodies = {} } = log
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const key = publicKey.export({ format: 'der', type: 'spki' })
-  const leaves = certificates.map(timestamped)
-  const pool = leaves.map((leaf) => leafHashOf(Buffer.concat([Buffer.alloc(2), leaf])))
+  const { leaves, pool, packed } = prepare(certificates)
   const hashes = Array.from({ length: entries }, (_, index) => pool[index % pool.length]!)
   const sign = headSigner(privateKey, entries, rootOf(hashes))
-  const packed = new Map<string, Buffer>()
   const packOnce = (name: string, make: () => Buffer): Buffer => {
     if (!packed.has(name)) packed.set(name, isPlain ? make() : gzipSync(make(), { level: 1 }))
     return packed.get(name)!
