@@ -26,7 +26,10 @@ export async function until<Seen>(
   throw new Error(`waited in vain for ${what}`)
 }
 
-/** A pause between the requests of a load that lasts as long as something else, so that it does not fill the processor. */
-export function pause(): Promise<void> {
-  return wait(MOMENT)
+/**
+ * A pause between the requests of a load that lasts as long as something else, so that it does not fill the processor.
+ * `isLong`: while the test only waits for that.
+ */
+export function pause(isLong = false): Promise<void> {
+  return wait(isLong ? LONG_MOMENT : MOMENT)
 }

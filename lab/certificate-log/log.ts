@@ -1,10 +1,9 @@
 /** The lab's certificate log: one tree, served as static tiles and by RFC 6962, with faults that can be switched on. */
 
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { listenAsLog } from './listen.ts'
 import { consistencyOf, leafHashOf, pathOf, rootOf } from './tree.ts'
 
 /** An entry: a certificate, or the TBSCertificate of a precertificate. `at`: milliseconds. */
@@ -76,7 +75,7 @@ export async function startCertificateLog(
       ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
       : generateKeyPairSync('rsa', { modulusLength: 2_048 })
   const keys = [makeKeys(), makeKeys()]
-  const server = createServer((request, response) =>
+  const { url, close } = await listenAsLog((request, response) =>
     answer(
       log,
       keys.map(({ privateKey }) => privateKey),
@@ -86,18 +85,13 @@ export async function startCertificateLog(
     ),
   )
   const log: LabLog = {
-    url: '',
+    url: `${url}log/`,
     key: keys[0]!.publicKey.export({ format: 'der', type: 'spki' }),
     entries,
     faults: {},
     requests: [],
-    close: async () => {
-      server.closeAllConnections()
-      await new Promise((done) => server.close(done))
-    },
+    close,
   }
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  log.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/log/`
   return log
 }
 

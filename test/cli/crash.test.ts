@@ -11,9 +11,9 @@ import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
-const NAMES = 3000
+const NAMES = inForm(2_000, 3_000)
 /** About the number of bytes that a whole import writes: store and log. */
-const MAX_WRITTEN = 8_000_000
+const MAX_WRITTEN = 2_700 * NAMES
 const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, index) => nameOf(index * 25))]
 
 const FULL =
@@ -32,7 +32,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
       await outcome
       assert.deepEqual(await withStore(faultsOf), [])
     }
-    assert.match((await run(['import', 'a.jsonl'])).stdout, /^read 9000, .* refused 0/)
+    assert.match((await run(['import', 'a.jsonl'])).stdout, new RegExp(`^read ${3 * NAMES}, .* refused 0`))
     await whole.run(['import', '-'], { input: file })
     const expected = await whole.withStore((store) => answersOf(store, SAMPLE))
     assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE)), expected)
@@ -47,8 +47,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
       const outcome = outcomeOf(child)
       child.stdin.on('error', () => {})
       child.stdin.write(`${lineOf(1)}\n${lineOf(2)}\n`)
-      const isKnown = () => withStore(async ({ facts }) => (await facts.lookup(parseName(nameOf(2))!)) !== null)
-      await until(isKnown)
+      await withStore(({ facts }) => until(async () => (await facts.lookup(parseName(nameOf(2))!)) !== null))
       child.kill(signal)
       const { stdout, stderr, ...ended } = await outcome
       assert.deepEqual(ended, { code: null, signal })

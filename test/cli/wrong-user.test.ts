@@ -22,10 +22,14 @@ const skip =
     : isRoot && spawnSync('setpriv', ['--version']).status !== 0 && 'there is no setpriv(1) of util-linux'
 
 const { run, start, path } = folderOf({ after })
+/** The other user cannot write the cache of the tests. Without one, every command compiles the program again. */
+const NODE_COMPILE_CACHE = path('compiled')
+mkdirSync(NODE_COMPILE_CACHE)
+chmodSync(NODE_COMPILE_CACHE, 0o777)
 const line = { domain: 'example.com', observed_at: '2026-11-01T00:00:00Z', dns: { status: 'ok', A: ['192.0.2.1'] } }
 
 function runAsOther(args: string[], env: Record<string, string>): Promise<Outcome> {
-  const child = start(args, env, how)
+  const child = start(args, { ...env, NODE_COMPILE_CACHE }, how)
   child.stdin.on('error', () => {}) // the command may end before it has read everything
   child.stdin.end(JSON.stringify(line))
   return outcomeOf(child)

@@ -147,7 +147,7 @@ test('a crawl of the lab from one seed ends with every domain that probes reveal
         parallel: 32,
       },
       intervals: { min: DAY, first: DAY, max: DAY },
-      timings: { ...CRAWL_TIMINGS, pollMs: 50, batchMs: 100, sweepSeconds: { min: 0, max: 1 } },
+      timings: { ...CRAWL_TIMINGS, pollMs: 200, batchMs: 200, sweepSeconds: { min: 0, max: 2 } },
       ...{ clock: SYSTEM_CLOCK, random: Math.random, isOwn: probeSystem.isOwn, log() {} },
       ...{ probe: probeSystem.probe, runSelfCheck: probeSystem.runSelfCheck, politeness: probeSystem.politeness },
       onFault: (error) => void faults.push(error),

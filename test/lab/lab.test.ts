@@ -11,7 +11,7 @@ import { makeWorld, NOON } from '../spec/world.ts'
 import { Model } from '../store/model.ts'
 import { answersOf } from './answers.ts'
 import { observationOf } from './rows.ts'
-import { describeVisits, visitLab } from './visits.ts'
+import { describeVisits, visitedNames, visitLab } from './visits.ts'
 
 /** The number of domains that are queried of those that are all alike. */
 const ALIKE = 3
@@ -24,7 +24,7 @@ const model = new Model(NOON)
 for (const { state, at, rows, seen } of visits.crawls) {
   await ingest(world.store, [...seen.values()])
   for (const row of rows) {
-    for (const name of namesOf(row))
+    for (const name of visitedNames(row))
       model.observe(visits.isSeen(row) ? observationOf(row, name, state, at) : seen.get(name)!)
   }
 }

@@ -7,6 +7,7 @@ import { namesOf, ROWS } from '../../lab/scenarios.ts'
 import type { LabAddresses } from '../../lab/sockets.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
+import { inForm } from '../long.ts'
 import { NOON } from '../spec/world.ts'
 import { crawl } from './crawls.ts'
 import { observationOf } from './rows.ts'
@@ -15,6 +16,9 @@ type Row = (typeof ROWS)[number]
 
 /** One crawl: the state of the lab, the time of its probe results, the probed rows and the observations. */
 export type LabCrawl = { state: 0 | 1; at: number; rows: readonly Row[]; seen: ReadonlyMap<DomainName, Observation> }
+
+/** The names of a row that are visited: in the short form not all of the hundreds that are alike. */
+export const visitedNames = (row: Row): readonly DomainName[] => namesOf(row).slice(0, inForm(50, 1_000))
 
 const changing = ROWS.filter((row) => namesOf(row).some((name) => row.states(name).length > 1))
 
@@ -33,7 +37,7 @@ export async function visitLab(addresses?: LabAddresses, count: number = CRAWLS.
   const lab = await startLab(addresses)
   const crawls: LabCrawl[] = []
   for (const { state, at, rows } of CRAWLS.slice(0, count)) {
-    crawls.push({ state, at, rows, seen: await crawl(lab, rows.flatMap(namesOf), at) })
+    crawls.push({ state, at, rows, seen: await crawl(lab, rows.flatMap(visitedNames), at) })
     lab.change()
   }
   await lab.close()
@@ -46,7 +50,7 @@ export function describeVisits({ crawls, isSeen }: Awaited<ReturnType<typeof vis
     for (const row of ROWS) {
       test(`${row.name}: ${row.description}`, { skip: !isSeen(row) && 'this computer has no IPv6' }, () => {
         for (const [index, { state, at, rows, seen }] of crawls.entries()) {
-          for (const name of rows.includes(row) ? namesOf(row) : []) {
+          for (const name of rows.includes(row) ? visitedNames(row) : []) {
             assert.deepEqual(
               withoutCertificate(seen.get(name)!),
               observationOf(row, name, state, at),

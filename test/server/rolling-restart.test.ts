@@ -25,6 +25,7 @@ function loadOn(address: string, path: string) {
     counts[outcome] = (counts[outcome] ?? 0) + 1
   }
   let isOver = false
+  let isSlow = false
   const clients = Array.from({ length: CLIENTS }, async () => {
     const { get, close } = clientOf(address)
     while (!isOver) {
@@ -32,7 +33,7 @@ function loadOn(address: string, path: string) {
         ({ status, text }) => count(status === 200 ? '200' : `${status} ${text}`),
         (error) => count(`${error}`),
       )
-      await pause()
+      await pause(isSlow)
     }
     close()
   })
@@ -42,6 +43,11 @@ function loadOn(address: string, path: string) {
     async answers(more: number): Promise<void> {
       const requested = (counts['200'] ?? 0) + more
       await until(() => (counts['200'] ?? 0) >= requested, `${more} more answers`)
+    },
+    /** Sends few requests until `work` is done. */
+    async slowDuring<Result>(work: Promise<Result>): Promise<Result> {
+      isSlow = true
+      return work.finally(() => (isSlow = false))
     },
     async end(): Promise<void> {
       isOver = true
@@ -56,7 +62,7 @@ test('two servers are restarted one after the other without a failed request', {
     await observe(store, hosted('example.com', ['192.0.2.1']))
     return makeAccount(store, 'premium')
   })
-  const servers = await Promise.all([serve(), serve()])
+  const servers = await Promise.all([serve(), serve(ONE_WORKER)])
   const address = await proxyOver(
     t,
     servers.map((server) => server.address),
@@ -67,7 +73,8 @@ test('two servers are restarted one after the other without a failed request', {
     server.process.kill('SIGTERM')
     assert.equal((await server.outcome).code, 0)
     await load.answers(200)
-    servers[place] = await serve({ DOMAINDEX_PORT: new URL(server.address).port })
+    const again = { ...ONE_WORKER, DOMAINDEX_PORT: new URL(server.address).port }
+    servers[place] = await load.slowDuring(serve(again))
     await load.answers(200)
   }
   await load.end()

@@ -13,16 +13,16 @@ import { makeAccount, serverOf } from '../api/server.ts'
 import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
 
-const YESTERDAY = addDays(dayOf(Math.floor(Date.now() / 1000)), -1)
 const LIST = `b.example\na.example\n`
 
 test('serve imports the inbox, builds the daily file and the snapshots, restarts its job scheduler when it dies, and shuts down in order', async (t) => {
+  const yesterday = addDays(dayOf(Math.floor(Date.now() / 1000)), -1) // the file was loaded long before
   const { serve, run, path, withStore } = serverOf(t)
   writeFileSync(path('list'), LIST)
-  assert.equal((await run(['import', '--format', 'names', path('list'), '--date', YESTERDAY])).code, 0)
+  assert.equal((await run(['import', '--format', 'names', path('list'), '--date', yesterday])).code, 0)
   const { token, account } = await withStore((store) => makeAccount(store, 'basic'))
   await withStore(({ ledger }) =>
-    ledger.as(TESTER).addPeriod(account.id, { plan: 'basic', first: YESTERDAY, last: null }),
+    ledger.as(TESTER).addPeriod(account.id, { plan: 'basic', first: yesterday, last: null }),
   )
   const {
     address,
@@ -36,9 +36,9 @@ test('serve imports the inbox, builds the daily file and the snapshots, restarts
   const [inbox, ...files] = done()
   assert.deepEqual(
     [inbox, ...files.sort()],
-    ['inbox null 0', `daily ${YESTERDAY} 2`, `snapshot ${addDays(YESTERDAY, 1)} 2`],
+    ['inbox null 0', `daily ${yesterday} 2`, `snapshot ${addDays(yesterday, 1)} 2`],
   )
-  const response = await fetch(`${address}/v1.0/daily?token=${token}&date=${YESTERDAY}`)
+  const response = await fetch(`${address}/v1.0/daily?token=${token}&date=${yesterday}`)
   const bytes = Buffer.from(await response.arrayBuffer())
   assert.deepEqual([response.status, gunzipSync(bytes).toString()], [200, 'a.example\nb.example\n'])
 

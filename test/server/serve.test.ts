@@ -25,7 +25,7 @@ suite('domaindex serve', { concurrency: 2 }, () => {
       await observe(store, hosted('example.com', ['192.0.2.1']))
       return Promise.all([begin(store, 'free', 100, 0), begin(store, 'basic', 25_000, 23_900)])
     })
-    const server = await serve({ DOMAINDEX_WORKERS: '3' })
+    const server = await serve()
     for (const { account, token, limit, used } of budgets) {
       const counts = new Map<number, number>()
       await Promise.all(

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
@@ -179,13 +180,28 @@ async function readAnswer(response: Response): Promise<Seen> {
   return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** A world that is removed after the tests of the file. */
+let empty: Promise<string> | null = null
+
+/** A folder with an empty store, which the worlds of a process copy. It has no secret: each store makes its own. */
+async function createEmpty(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'domaindex-empty-'))
+  process.once('exit', () => rmSync(folder, { recursive: true }))
+  await (await openStore(urlOf(folder), { access: 'write', ledger: 'own', secret: null })).close()
+  return folder
+}
+
+/**
+ * A world that is removed after the tests of the file. Its ledger writes in the thread of the test: a thread of its own
+ * takes longer to start than the rest, and the conformance suite and the tests of `serve` have one.
+ */
 export async function makeWorld(): Promise<World> {
   const clock = { now: NOON, ticks: 0 }
+  empty ??= createEmpty()
   const folder = await mkdtemp(join(tmpdir(), 'domaindex-spec-'))
+  await cp(await empty, folder, { recursive: true })
   const store = await openStore(urlOf(folder), {
     access: 'write',
-    ledger: 'thread',
+    ledger: 'own',
     secret: null,
     now: () => clock.now,
   })

@@ -6,16 +6,17 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { after, before as beforeAll, mock, suite, type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { fileName } from '../../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
 import type { JobRun } from '../../../src/store/port/jobs.ts'
-import { addDays, type Day, dayOf } from '../../../src/values/time.ts'
+import { addDays, type Day } from '../../../src/values/time.ts'
 import { description, pieces } from '../../jobs/file-store/conformance.ts'
 import { folderOf } from '../run.ts'
 
-const TODAY = dayOf(Math.floor(Date.now() / 1000))
+/** The commands run in the process of the test, and their clock stands at noon: no test sees a midnight. */
+const TODAY = '2026-11-20' as Day
 const before = (days: number): Day => addDays(TODAY, -days)
 
 function installation(t: TestContext) {
@@ -40,6 +41,9 @@ function installation(t: TestContext) {
 }
 
 suite('domaindex build and jobs', { concurrency: 2 }, () => {
+  beforeAll(() => mock.timers.enable({ apis: ['Date'], now: Date.parse(`${TODAY}T12:00:00Z`) }))
+  after(() => mock.timers.reset())
+
   test("yesterday's list becomes its daily file, and a list of a week ago becomes its follow-up file", async (t) => {
     const { run, list, content } = installation(t)
     await list(before(1), ['b.example', 'a.example'])

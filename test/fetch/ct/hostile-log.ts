@@ -1,11 +1,9 @@
 /** Certificate logs with a valid tree whose entries and bodies are as large as a hostile log can make them. */
 
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { listenAsLog } from '../../../lab/certificate-log/listen.ts'
 import { consistencyOf, leafHashOf, pathOf, rootOf } from '../../../lab/certificate-log/tree.ts'
 
 const TILE = 256
@@ -61,15 +59,27 @@ function timestamped(certificate: Buffer): Buffer {
   return Buffer.concat([head, vector(certificate, 3), Buffer.alloc(2)])
 }
 
+/** What logs with the same certificates share: the entries, their hashes, and packed bodies by name. */
+type Prepared = { leaves: Buffer[]; pool: Buffer[]; packed: Map<string, Buffer> }
+const preparedOf = new WeakMap<readonly Buffer[], Prepared>()
+
+function prepare(certificates: readonly Buffer[]): Prepared {
+  const known = preparedOf.get(certificates)
+  if (known !== undefined) return known
+  const leaves = certificates.map(timestamped)
+  const pool = leaves.map((leaf) => leafHashOf(Buffer.concat([Buffer.alloc(2), leaf])))
+  const prepared = { leaves, pool, packed: new Map() }
+  preparedOf.set(certificates, prepared)
+  return prepared
+}
+
 export async function startHostileLog(t: TestContext, log: HostileLog): Promise<{ url: string; key: Buffer }> {
   const { kind, certificates, entries, perResponse = 3, isPlain = false, bodies = {} } = log
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const key = publicKey.export({ format: 'der', type: 'spki' })
-  const leaves = certificates.map(timestamped)
-  const pool = leaves.map((leaf) => leafHashOf(Buffer.concat([Buffer.alloc(2), leaf])))
+  const { leaves, pool, packed } = prepare(certificates)
   const hashes = Array.from({ length: entries }, (_, index) => pool[index % pool.length]!)
   const sign = headSigner(privateKey, entries, rootOf(hashes))
-  const packed = new Map<string, Buffer>()
   const packOnce = (name: string, make: () => Buffer): Buffer => {
     if (!packed.has(name)) packed.set(name, isPlain ? make() : gzipSync(make(), { level: 1 }))
     return packed.get(name)!
@@ -106,7 +116,7 @@ export async function startHostileLog(t: TestContext, log: HostileLog): Promise<
       Array.from({ length: width }, (_, at) => rootOf(hashes.slice((place * TILE + at) * span).slice(0, span))),
     )
   }
-  const server = createServer((request, response) => {
+  const { url, close } = await listenAsLog((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://log.test')
     const other = Object.entries(bodies).find(([part]) => pathname.includes(part))
     if (other !== undefined) return void response.setHeader('content-encoding', 'gzip').end(other[1])
@@ -121,13 +131,8 @@ export async function startHostileLog(t: TestContext, log: HostileLog): Promise<
       response.setHeader('content-encoding', 'gzip')
     response.end(body)
   })
-  server.keepAliveTimeout = 0 // a connection that the client is about to use again is never closed
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, key }
+  t.after(close)
+  return { url, key }
 }
 
 /** Signs the only head of a log, in both of its forms. */

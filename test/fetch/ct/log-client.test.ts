@@ -1,11 +1,10 @@
 /** Requests to logs: sizes, encodings and statuses. */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { listenAsLog } from '../../../lab/certificate-log/listen.ts'
 import { openLogClient } from '../../../src/fetch/ct/log/log-client.ts'
 import { LogFault, LogUnavailable } from '../../../src/fetch/ct/log.ts'
 
@@ -29,16 +28,13 @@ const ANSWERS: Record<string, (response: ServerResponse) => unknown> = {
 }
 
 test('a body is decoded within its bound, and anything else is unavailable or a fault of the log', async (t) => {
-  const server = createServer((request, response) => void ANSWERS[request.url!.slice(1)]!(response))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { url: base, close } = await listenAsLog((request, response) => void ANSWERS[request.url!.slice(1)]!(response))
   const stop = new AbortController()
   const client = openLogClient('domaindex/test', stop.signal)
   t.after(async () => {
     await client.close()
-    server.closeAllConnections()
-    server.close()
+    await close()
   })
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const get = (path: string): Promise<Buffer | null> => client.get(base + path, 100_000)
   assert.deepEqual([await get('plain'), await get('gzip')], [TEXT, TEXT])
   assert.deepEqual([await get('none'), await get('gone')], [null, null])

@@ -1,13 +1,11 @@
 /** Lists of certificate logs that are hostile: too large, too deep, or with addresses inside of this network. */
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { type LogServer, listenAsLog } from '../../../lab/certificate-log/listen.ts'
 import { openLogClient } from '../../../src/fetch/ct/log/log-client.ts'
 import { readLogList } from '../../../src/fetch/ct/log-list.ts'
 import { publicOnly } from '../../../src/fetch/vetted-target.ts'
@@ -19,17 +17,16 @@ const folder = mkdtempSync(join(tmpdir(), 'domaindex-log-list-'))
 const file = join(folder, 'list.json')
 const client = openLogClient('domaindex/test', new AbortController().signal)
 let text = ''
-const server = createServer((_request, response) => response.end(text))
+let server: LogServer
 let url = ''
 
 before(async () => {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/list.json`
+  server = await listenAsLog((_request, response) => response.end(text))
+  url = `${server.url}list.json`
 })
 after(async () => {
   await client.close()
-  server.close()
-  server.closeAllConnections()
+  await server.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -72,7 +69,7 @@ test('a downloaded list may name only public addresses and the ports of the web;
 test('a name that leads to this machine is not connected to', async (t) => {
   const vetted = openLogClient('domaindex/test', new AbortController().signal, publicOnly())
   t.after(() => vetted.close())
-  const { port } = server.address() as AddressInfo
+  const { port } = new URL(server.url)
   assert.notEqual(await client.get(`http://localhost:${port}/`, 1_000_000), null)
   await assert.rejects(vetted.get(`http://localhost:${port}/`, 1_000_000), {
     name: 'LogUnavailable',

@@ -10,6 +10,7 @@ import {
   type OpenedFile,
   parseFileName,
 } from '../../../src/jobs/file-store/file-store.ts'
+import { inForm } from '../../long.ts'
 
 export type FileStoreEngine = {
   name: string
@@ -155,7 +156,7 @@ export function fileStoreConformance(engine: FileStoreEngine): void {
         assert.ok(read === null || contents.some((content) => content.equals(read)))
       }
     })()
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < inForm(2, 5); round++) {
       await Promise.all(
         others.map((other, index) => other.publish(NAME, pieces(contents[index]!), () => description())),
       )

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseFileName } from '../../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../../src/jobs/file-store/folder.ts'
+import { inForm } from '../../long.ts'
 import { bytes, contentOf, description, fileStoreConformance, NAME, nameOf, pieces } from './conformance.ts'
 
 const KILLED = fileURLToPath(new URL('writer-killed.ts', import.meta.url))
@@ -28,6 +30,9 @@ fileStoreConformance({
   },
 })
 
+/** The steps from one that is tried to the next. The first one is random. */
+const STRIDE = inForm(3, 1)
+
 /** Publishes in a process that is killed before a step. Returns true if there is no such step. */
 async function publishKilled(folder: string, step: number): Promise<boolean> {
   const run = promisify(execFile)(process.execPath, [KILLED, folder, String(step)])
@@ -41,7 +46,7 @@ async function publishKilled(folder: string, step: number): Promise<boolean> {
 }
 
 for (const former of [true, false]) {
-  test(`kill -9 at every step, ${former ? 'over a former file' : 'of a first file'}: no partial file is visible, and the next run starts clean`, async (t) => {
+  test(`kill -9 at any step, ${former ? 'over a former file' : 'of a first file'}: no partial file is visible, and the next run starts clean`, async (t) => {
     const outcomes = new Set<number | undefined>()
     const tryStep = async (step: number): Promise<boolean> => {
       const folder = folderOf(t)
@@ -56,9 +61,9 @@ for (const former of [true, false]) {
       assert.equal(readdirSync(join(folder, 'daily')).length, 2, `step ${step}`)
       return isWhole
     }
-    let step = 1
-    for (; !(await Promise.all([tryStep(step), tryStep(step + 1)])).includes(true); step += 2);
-    assert.ok(step > 12, `${step} steps`)
+    let step = randomInt(1, STRIDE + 1)
+    for (; !(await Promise.all([tryStep(step), tryStep(step + STRIDE)])).includes(true); step += 2 * STRIDE);
+    assert.ok(step + STRIDE > 12, `${step} steps`)
     assert.deepEqual([...outcomes], [former ? 1_000 : undefined, 300_000])
   })
 }

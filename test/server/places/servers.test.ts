@@ -41,7 +41,7 @@ test('with files in S3, one server builds the snapshot, and the other one sends 
   const { serve, download } = await installation(t)
   const { endpoint } = await startS3Server(t)
   const s3 = { ...S3_CREDENTIALS, DOMAINDEX_FILES: `s3://${S3_BUCKET}/x`, DOMAINDEX_FILES_ENDPOINT: endpoint }
-  const builder = await serve({ ...s3, DOMAINDEX_JOB_TIMES: '00:00' })
+  const builder = await serve({ ...s3, DOMAINDEX_WORKERS: '1', DOMAINDEX_JOB_TIMES: '00:00' })
   const other = await serve({ ...s3, DOMAINDEX_WORKERS: '1' })
   await until(async () => (await download(other)) === 'a.example\n')
   assert.equal(await download(builder), 'a.example\n')

@@ -30,6 +30,8 @@ export type Engine = {
   open(clock: Clock): Promise<Opened>
   /** Ways to damage the store of the maintenance tests. */
   damages: readonly Damage[]
+  /** The number of domains that share one address and one target, if it differs from that of the other engines. */
+  crowd?: number
   /** The number of random histories for each property, if it differs from that of the other engines. */
   runs?: number
 }

@@ -22,7 +22,7 @@ export function ledgerConformance(engine: LedgerEngine): void {
   for (const part of [...CONCURRENT, ...OTHERS]) part(engine)
 }
 
-/** For an engine whose way to the writer is a part of the way of another one. */
-export function concurrentLedgerConformance(engine: LedgerEngine): void {
-  for (const part of CONCURRENT) part(engine)
+/** The budgets of concurrent processes, for an engine whose way to the writer is a part of the way of another one. */
+export function budgetConformance(engine: LedgerEngine): void {
+  for (const part of [budgets, interleavings]) part(engine)
 }

@@ -39,7 +39,7 @@ function sqlitePlace(t: TestContext): Place {
 }
 
 async function postgresPlace(t: TestContext): Promise<Place> {
-  const { url, drop } = await (await postgresServer()).schema()
+  const { url, drop } = await (await postgresServer()).tables()
   t.after(drop)
   return {
     url,

@@ -119,8 +119,9 @@ async function migrationsInSchema(url: string): Promise<number[]> {
   }
 }
 
-test('a killed creation leaves no store or a complete one: SQLite', () => killAtSteps(sqlitePlace, 'sqlite', 5))
+test('a killed creation leaves no store or a complete one: SQLite', () =>
+  killAtSteps(sqlitePlace, 'sqlite', inForm(12, 5)))
 
 test('a killed creation leaves no store or a complete one: PostgreSQL', { skip: noPostgres }, () =>
-  killAtSteps(postgresPlace, 'postgres', inForm(20, 10)),
+  killAtSteps(postgresPlace, 'postgres', inForm(50, 10)),
 )

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { migrateStore, openStore } from '../../../src/store/open.ts'
-import type { Clock, Opened } from '../conformance/engine.ts'
+import type { Clock, Engine } from '../conformance/engine.ts'
 import { openedAt } from '../conformance/opened-store.ts'
 import { states } from '../conformance/reading/states.ts'
 import { jobs } from '../conformance/schedule/jobs.ts'
@@ -21,6 +21,7 @@ import { downloads } from '../ledger/downloads.ts'
 import type { LedgerAndCrawlRequests, OpenedLedger } from '../ledger/engine.ts'
 import { tokens } from '../ledger/tokens.ts'
 import { usage } from '../ledger/usage.ts'
+import { openedInReusedPlaces } from '../postgres/places.ts'
 import { type Place as Database, noOtherCollation, noPostgres, postgresServer } from '../postgres/server.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
@@ -70,7 +71,7 @@ async function sqlitePlace(of?: string): Promise<Place & { folder: string }> {
 }
 
 async function postgresPlace(): Promise<Place> {
-  return placeIn(await (await postgresServer()).schema())
+  return placeIn(await (await postgresServer()).tables())
 }
 
 function placeIn({ url, drop }: { url: string; drop(): Promise<void> }): Place {
@@ -109,6 +110,14 @@ async function expanded(place: Place): Promise<void> {
   })
 }
 
+/** Opens a new place for each test. */
+function opener(begin: () => Promise<Place>): Engine['open'] {
+  return async (clock) => {
+    const place = await begin()
+    return openedAt(place.url, { now: () => clock.now, pool: 2 }, () => place.remove())
+  }
+}
+
 /** Copies of one expanded store, which is created once. */
 function copiesOfSqlite(): () => Promise<Place> {
   let made: Promise<Place & { folder: string }> | undefined
@@ -144,11 +153,7 @@ function copiesOfPostgres(): () => Promise<Place> {
   }
 }
 
-function conformsExpanded(name: string, begin: () => Promise<Place>): void {
-  const open = async (clock: Clock): Promise<Opened> => {
-    const place = await begin()
-    return openedAt(place.url, { now: () => clock.now, pool: 2 }, place.remove)
-  }
+function conformsExpanded(name: string, begin: () => Promise<Place>, open = opener(begin)): void {
   const openLedger = async (clock: Clock, secret: string | null): Promise<OpenedLedger> => {
     const place = await begin()
     const opened: { close(): Promise<void> }[] = []
@@ -238,5 +243,10 @@ suite('SQLite, expanded', () => {
 
 suite('PostgreSQL, expanded', { skip: noPostgres }, () => {
   acceptsExpansions('PostgreSQL', postgresPlace)
-  conformsExpanded('PostgreSQL', copiesOfPostgres())
+  const begin = copiesOfPostgres()
+  const open = openedInReusedPlaces(async () => {
+    const { url, remove } = await begin()
+    return { url, drop: remove }
+  })
+  conformsExpanded('PostgreSQL', begin, open)
 })

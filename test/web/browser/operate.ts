@@ -72,9 +72,9 @@ export async function operateAccount(browser: Browser, site: Site): Promise<void
     .first()
     .waitFor()
   await page.getByRole('link', { name: 'Crawl and jobs' }).click()
-  const released = page.waitForResponse((response) => response.request().method() === 'POST')
+  const readAgain = page.waitForResponse((response) => response.url().endsWith('/admin/v1/operation'))
   await page.getByRole('button', { name: 'Release 2026-11-09' }).click()
-  await released
+  await readAgain // a request that has arrived but not begun would have waited too long after the next line
   world.clock.ticks += 10_000
   await page.reload()
   await page.getByText('released, being built').waitFor()

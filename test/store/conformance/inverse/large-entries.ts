@@ -5,16 +5,18 @@ import { ingest } from '../../../../src/store/ingest.ts'
 import { readSpans } from '../../../../src/store/inverse/span-reader.ts'
 import type { InverseQuery, RunSlice, SpanPage } from '../../../../src/store/port/inverse.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
+import { inForm } from '../../../long.ts'
 import { walkSpans } from '../answers.ts'
 import type { Engine } from '../engine.ts'
 import { address, dns, ingestAll, minute, name, seen, testWithStore } from '../world.ts'
 import { inverseHold, mergeAll, namesInBlocks } from './index-runs.ts'
 
 const TOGGLED = name('toggled.example')
-const TOGGLES = 2000
-const NAMES = 4_000
-/** Of a page of 1,000 names: about 30 names are in a block. */
-const MAX_BLOCKS_OF_PAGE = 100
+const TOGGLES = inForm(500, 2_000)
+const PAGE = inForm(250, 1_000)
+const NAMES = 4 * PAGE
+/** Of a page: about 30 names are in a block. */
+const MAX_BLOCKS_OF_PAGE = PAGE / 10
 
 const at = (text: string): InverseQuery => ({ by: 'addresses', first: address(text), last: address(text) })
 
@@ -28,7 +30,7 @@ function toggles(from: number, to: number) {
 export function largeEntries(engine: Engine): void {
   testWithStore(
     engine,
-    'a record that was toggled 2,000 times is read in pages of any size, merged, and forgotten whole',
+    `a record that was toggled ${TOGGLES} times is read in pages of any size, merged, and forgotten whole`,
     async (store) => {
       for (let from = 0; from < TOGGLES; from += 250) await ingest(store, toggles(from, from + 250))
       await ingest(store, [seen('other.example', 1, dns({ A: ['192.0.2.2'] }))])
@@ -55,7 +57,7 @@ export function largeEntries(engine: Engine): void {
 
   testWithStore(
     engine,
-    'a page of an address with 4,000 names reads a bounded number of blocks, and the last one no more than the first',
+    `a page of an address with ${NAMES} names reads a bounded number of blocks, and the last one no more than the first`,
     async (store) => {
       await ingestAll(
         store,
@@ -77,10 +79,10 @@ export function largeEntries(engine: Engine): void {
   )
 }
 
-/** One page of 1,000 names, and the number of blocks that were read for it. */
+/** One page, and the number of blocks that were read for it. */
 async function readCounted({ inverseIndex }: Pick<Store, 'inverseIndex'>, position: Uint8Array | null) {
   const runs = (await inverseIndex.runs()).map(({ number }) => number)
-  const read = readSpans(at('192.0.2.1'), {}, position, 1000)
+  const read = readSpans(at('192.0.2.1'), {}, position, PAGE)
   let blocks = 0
   let step = read.next([])
   while (!step.done) {

@@ -4,11 +4,15 @@ import assert from 'node:assert/strict'
 import type { Observation } from '../../../../src/observe/observation.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { NeighbourRow, RedirectRow, Store } from '../../../../src/store/port/store.ts'
+import { inForm } from '../../../long.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
 import { address, dns, minuteText, NOW, NXDOMAIN, name, redirecting, seen, testWithStore } from '../world.ts'
 import { parsePage, walkNeighbours, walkRedirects } from './paging.ts'
+
+/** The sizes of pages that are tried: up to more than all rows. */
+const LIMITS = Array.from({ length: 25 }, (_, n) => n + 1).filter((limit) => limit < 4 || limit % inForm(5, 1) === 0)
 
 const IN_ORDER = [
   '0.0.0.0',
@@ -123,7 +127,7 @@ export function lists(engine: Engine): void {
       const observations = names.map((domain, n) => on(domain, n, IN_ORDER.slice(n, 2 * n + 3)))
       await ingest(store, observations)
       for (const observation of observations) model.observe(observation)
-      for (let limit = 1; limit <= 25; limit++) {
+      for (const limit of LIMITS) {
         await agree(store, model, { names: names.map(name), addresses: IN_ORDER, limit })
         assert.deepEqual(await walkNeighbours(store.facts, IN_ORDER, limit), model.neighbours(IN_ORDER, null))
       }

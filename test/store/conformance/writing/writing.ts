@@ -4,11 +4,15 @@ import assert from 'node:assert/strict'
 import { NO_CLOCKS, NO_FACTS } from '../../../../src/apply/crawl-state.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
+import { inForm } from '../../../long.ts'
 import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
 import { changesOf, dns, ingestAll, NOW, name, redirecting, seen, testWithStore, web } from '../world.ts'
 import { ONE, on, QUESTION, TWO } from './two-names.ts'
+
+/** The names of a large batch. It has a tenth as many observations of one name. */
+const MANY = inForm(1_200, 3_000)
 
 export function writing(engine: Engine): void {
   testWithStore(
@@ -82,8 +86,8 @@ export function writing(engine: Engine): void {
     engine,
     'a batch of thousands of names, and of hundreds of observations of one name, is written completely',
     async (store, opened) => {
-      const many = Array.from({ length: 3000 }, (_, n) => on(`n${n}.example`, n % 700, '192.0.2.1'))
-      const one = Array.from({ length: 300 }, (_, n) => on('one.example', n, `192.0.2.${1 + (n % 2)}`))
+      const many = Array.from({ length: MANY }, (_, n) => on(`n${n}.example`, n % 700, '192.0.2.1'))
+      const one = Array.from({ length: MANY / 10 }, (_, n) => on('one.example', n, `192.0.2.${1 + (n % 2)}`))
       const outcomes = await ingestAll(store, [...many, ...one], 4000)
       assert.deepEqual(
         outcomes.filter((outcome) => outcome !== 'applied'),
@@ -91,13 +95,13 @@ export function writing(engine: Engine): void {
       )
       const reopened = await opened.reopen()
       const history = await reopened.facts.history(ONE, ['A'], null, 10)
-      assert.equal(history.A.total, 300)
+      assert.equal(history.A.total, MANY / 10)
       const lookup = await reopened.facts.lookup(ONE)
       assert.deepEqual(
         [lookup?.reverse_ip_count, (await reopened.facts.lookup(name('target.example')))?.redirect_count],
         [0, undefined],
       )
-      assert.equal((await reopened.facts.lookup(name('n7.example')))?.reverse_ip_count, 2999)
+      assert.equal((await reopened.facts.lookup(name('n7.example')))?.reverse_ip_count, MANY - 1)
     },
   )
 

@@ -52,7 +52,7 @@ async function withEightShards(store: Store, url: string, clock: Clock): Promise
 }
 
 suite('PostgreSQL with eight shards', { skip: noPostgres }, () => {
-  const open = openedInReusedPlaces((server) => server.schema(), withEightShards)
+  const open = openedInReusedPlaces((server) => server.tables(), withEightShards)
   // The rules are those of the engine with one shard. An error in a shard shows in almost every history.
   const engine: Engine = { name: 'eight shards', damages: [], runs: 6, open }
   for (const part of [
