@@ -20,7 +20,14 @@ import {
 import { addressesOfRecords, countAfterState, differsInSerialOnly, supersededState } from './dns-state.ts'
 import type { ObservationDraft } from './draft.ts'
 import { planAfterObservation } from './next-probe.ts'
-import { hasCertificate, type PreparedObservation, parsePreparedDns, parsePreparedWeb, typesOfBits } from './prepare.ts'
+import {
+  hasCertificate,
+  type PreparedObservation,
+  parsePreparedDns,
+  parsePreparedWeb,
+  presentedIn,
+  typesOfBits,
+} from './prepare.ts'
 import { ipStatusOf, isOnlyDns } from './resolution.ts'
 import { CLOCK_INDEX } from './stored-numbers.ts'
 import { webStateChange } from './web-state.ts'
@@ -30,10 +37,12 @@ export type ApplyOutcome = 'applied' | 'unchanged' | 'stale'
 
 /** Returns true if the current facts are needed, and false if the fingerprints show that nothing changed. */
 export function differs(state: CrawlState, prepared: PreparedObservation): boolean {
-  const { dnsFingerprint, webFingerprint, interruptedTypes } = prepared
+  const { dnsFingerprint, webFingerprint, interruptedTypes, web } = prepared
   if (state.forgotten) return false
+  const isCertificateAlone = web !== null && webFingerprint === 0
   return (
     interruptedTypes !== 0 ||
+    isCertificateAlone ||
     (dnsFingerprint !== 0 && dnsFingerprint !== state.dnsFingerprint) ||
     (webFingerprint !== 0 && webFingerprint !== state.webFingerprint)
   )
@@ -102,8 +111,8 @@ function applyPresented(draft: ObservationDraft, prepared: PreparedObservation):
   const clock = draft.clocks[CLOCK_INDEX.certificate]!
   if (!hasCertificate(prepared) || at <= clock) return false
   draft.clocks[CLOCK_INDEX.certificate] = at
-  if (webFingerprint === draft.webFingerprint) return true
-  const presented = (parsePreparedWeb(prepared.web!) as WebPart).certificate ?? null
+  if (webFingerprint !== 0 && webFingerprint === draft.webFingerprint) return true
+  const presented = presentedIn(prepared.web!)
   const known = draft.current.states.certificate
   if (presentedFingerprint(known?.records ?? '[]') === (presented?.sha256 ?? null)) return true
   const after = encodePresented(presented)

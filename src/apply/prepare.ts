@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
-import { decodeCertificate, encodeCertificate } from '../values/certificate/certificate.ts'
+import { type Certificate, decodeCertificate, encodeCertificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
 import { encodeRecords } from '../values/records/stored-records.ts'
@@ -43,7 +43,8 @@ export function hasCertificate({ queriedTypes }: Pick<PreparedObservation, 'quer
 /** Separates the texts of one part. JSON text never contains it. */
 const TEXT_SEPARATOR = '\n'
 
-export function prepareObservation({ domain, observed_at, dns, web, ssl }: Observation): PreparedObservation {
+export function prepareObservation(observation: Observation): PreparedObservation {
+  const { domain, observed_at, dns, web, ssl, presented = web?.certificate } = observation
   const dnsText = dns ? serializeDns(dns) : null
   const webText = web ? serializeWeb(web) : ssl === undefined ? null : JSON.stringify(ssl)
   return {
@@ -51,14 +52,23 @@ export function prepareObservation({ domain, observed_at, dns, web, ssl }: Obser
     observed_at,
     queriedTypes:
       (dns ? bitsOfTypes(RECORD_TYPES.filter((type) => dns.records[type])) : 0) |
-      (web?.certificate === undefined ? 0 : CERTIFICATE_BIT),
+      (presented === undefined ? 0 : CERTIFICATE_BIT),
     interruptedTypes: bitsOfTypes(dns?.interrupted ?? []),
     isOk: dns?.status === 'ok',
     dns: dnsText,
-    web: webText,
+    web: webText ?? (presented === undefined ? null : CERTIFICATE_ALONE + encodeCertificate(presented)),
     dnsFingerprint: dnsText === null ? 0 : fingerprintOf(dnsText),
     webFingerprint: webText === null ? 0 : fingerprintOf(webText),
   }
+}
+
+/** Begins the text of a certificate without a web part, whose fingerprint is 0. */
+const CERTIFICATE_ALONE = 'certificate'
+
+/** The certificate of a text of a web part, or of a certificate without one. */
+export function presentedIn(written: string): Certificate | null {
+  if (written.startsWith(CERTIFICATE_ALONE)) return decodeCertificate(written.slice(CERTIFICATE_ALONE.length))
+  return (parsePreparedWeb(written) as WebPart).certificate ?? null
 }
 
 /** Returns the record types whose bits are set (`PreparedObservation.queriedTypes` and `interruptedTypes`). */

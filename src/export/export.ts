@@ -3,7 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clocks, CurrentFacts } from '../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../apply/stored-numbers.ts'
-import type { DnsPart, DnsStatus, Observation, WebPart } from '../observe/observation.ts'
+import type { DnsPart, DnsStatus, Observation } from '../observe/observation.ts'
 import { writeObservation } from '../observe/observation-writer.ts'
 import type { NameListing } from '../store/port/listing.ts'
 import type { Store } from '../store/port/store.ts'
@@ -80,8 +80,8 @@ function historyObservations(history: NameHistory, at: Instant): Observation[] {
       if (failure !== undefined) parts.push({ status: failure, records: {} })
       if (found !== undefined) parts.push(found)
       if (parts.length === 0) parts.push(null)
-      const web = webs.get(time) ?? null
-      return parts.map((dns, index) => ({ domain: name, observed_at: time, dns, web: index === 0 ? web : null }))
+      const web = webs.get(time) ?? NO_WEB
+      return parts.map((dns, index) => ({ domain: name, observed_at: time, dns, ...(index === 0 ? web : NO_WEB) }))
     })
 }
 
@@ -130,23 +130,27 @@ function wasAbsentBefore(clocks: Clocks, { status, ip }: CurrentFacts): boolean 
   return status === 'ok' && ip !== null && clocks[CLOCK_INDEX.A] === 0 && clocks[CLOCK_INDEX.AAAA] === 0
 }
 
+type SeenWeb = Pick<Observation, 'web' | 'presented'>
+const NO_WEB: SeenWeb = { web: null }
+
 /**
  * What was seen of the website at each time that is stored. Only the newest has the social accounts: the store does not
- * keep those of the past. The certificate counts as not looked at where no time of it is stored.
+ * keep those of the past. The certificate counts as not looked at where no time of it is stored. One that came late,
+ * between the times of two websites, stands alone.
  */
-function websByTime({ facts, clocks, websites, certificates }: NameHistory): Map<Instant, WebPart> {
+function websByTime({ facts, clocks, websites, certificates }: NameHistory): Map<Instant, SeenWeb> {
   const [clock, certificateClock] = [clocks[CLOCK_INDEX.web]!, clocks[CLOCK_INDEX.certificate]!]
   const { social_networks: _derived, digest: _ofText, ...newest } = { ...facts.web!, text: null }
   const looked = new Set([...boundsOf(certificates), certificateClock])
-  const found = new Map<Instant, WebPart>()
+  const found = new Map<Instant, SeenWeb>()
   for (const time of new Set([...boundsOf(websites), ...looked, clock])) {
-    const verdict = stateAt(websites, time)?.verdict
-    if (time === 0 || time > clock || (time < clock && verdict === undefined)) continue
-    const part = time === clock ? newest : { ...verdict!, social_accounts: [], text: null }
-    found.set(
-      time,
-      looked.has(time) ? { ...part, certificate: stateAt(certificates, time)?.certificate ?? null } : part,
-    )
+    if (time === 0) continue
+    const state = stateAt(websites, time)
+    const certificate = stateAt(certificates, time)?.certificate ?? null
+    const past = state && time <= state.last_seen && { ...state.verdict, social_accounts: [], text: null }
+    const web = time === clock ? newest : time < clock && past
+    if (web) found.set(time, { web: looked.has(time) ? { ...web, certificate } : web })
+    else if (looked.has(time)) found.set(time, { web: null, presented: certificate })
   }
   return found
 }

@@ -37,6 +37,11 @@ export function parseObservation(line: string): Observation | string {
   if (observed_at === null) return 'observed_at: must be an RFC 3339 time such as 2026-11-20T03:04:05Z'
   const dns = isAbsent(value.dns) ? null : parseDnsPart(value.dns)
   if (typeof dns === 'string') return `dns${dns}`
+  if (isCertificateAlone(value.web)) {
+    const presented = parseCertificatePart(value.web.certificate)
+    if (typeof presented === 'string') return `web.certificate${presented}`
+    return { domain, observed_at, dns, web: null, presented: presented! }
+  }
   const web = isAbsent(value.web) ? null : parseWebPart(value.web, domain)
   if (typeof web === 'string') return `web${web}`
   return { domain, observed_at, dns, web }
@@ -94,6 +99,12 @@ function parseWebPart(value: unknown, domain: DomainName): WebPart | string {
     text: has_website && text !== '' ? text.toWellFormed() : null,
     ...(certificate !== undefined && { certificate }),
   }
+}
+
+/** Whether a web part says nothing of the website. */
+function isCertificateAlone(value: unknown): value is { certificate: unknown } {
+  if (!isObject(value) || value.certificate === undefined) return false
+  return [...BOOLEAN_KEYS, 'redirects_to', 'ssl', 'social_accounts', 'text'].every((key) => value[key] === undefined)
 }
 
 function parseCertificatePart(value: unknown): WebPart['certificate'] | string {

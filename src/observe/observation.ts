@@ -42,7 +42,7 @@ export type WebPart = WebVerdict & {
 /**
  * One observation. A null part was not probed and leaves the known state as it is. `observed_at` is in whole seconds
  * UTC. `ssl` is the certificate verdict if no other part of the web could be judged. Observation files have no field
- * for it.
+ * for it. `presented` is what port 443 presented, null for nothing, if nothing is said of the website.
  */
 export type Observation = {
   domain: DomainName
@@ -50,4 +50,5 @@ export type Observation = {
   dns: DnsPart | null
   web: WebPart | null
   ssl?: Ssl
+  presented?: Certificate | null
 }

@@ -26,7 +26,7 @@ test('over the local store, without an account', async (t) => {
   const lines = [hosted('one.example', ['192.0.2.1']), hosted('two.example', ['192.0.2.1'])]
   await run(['import', '-'], { input: lines.map((line) => JSON.stringify(line)).join('\n') })
   const client = await connected([], { DOMAINDEX_STORE: `sqlite:${path('store.db')}` })
-  assert.equal((await client.listTools()).tools.length, 12)
+  assert.equal((await client.listTools()).tools.length, 13)
   const { rows, next } = await resultOf<Rows>(client, 'find_neighbours', { query: 'one.example' })
   assert.deepEqual([rows.map(({ target }) => target), next], [['two.example'], null])
   assert.match(await refusalOf(client, 'look_up_domain', { domain: 'unknown.example' }), /^404 no_data: /)

@@ -160,6 +160,12 @@ test('a certificate is parsed, canonical in every part; null means that none was
   })
   assert.equal(webOf({ certificate: null }).certificate, null)
   assert.ok(!('certificate' in webOf({})))
+  const alone = accepted({ web: { certificate: CERTIFICATE } })
+  assert.deepEqual(
+    [alone.web, alone.presented?.sha256],
+    [null, webOf({ certificate: CERTIFICATE }).certificate?.sha256],
+  )
+  assert.match(refused({ web: { certificate: CERTIFICATE, ssl: 'valid' } }), /^web\./)
   const names = Array.from({ length: 101 }, (_, index) => `n${index}.example`)
   assert.equal(webOf({ certificate: { ...CERTIFICATE, names: names.slice(1) } }).certificate?.names.length, 100)
   assert.match(refused({ web: { ...WEB, certificate: { ...CERTIFICATE, names } } }), /^web\.certificate\.names: .*100/)

@@ -318,7 +318,7 @@ function absentTypes({ absences }: Domain): RecordType[] {
 }
 
 /** Applies the parts that are newer than their clocks. Returns false if there is none. */
-function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): boolean {
+function observe(domain: Domain, { observed_at, dns, web, ssl, presented }: Observation): boolean {
   const { clocks, facts } = domain
   let newer = false
   const look = (part: string, change: () => void) => {
@@ -346,8 +346,8 @@ function observe(domain: Domain, { observed_at, dns, web, ssl }: Observation): b
       setRecords(facts, type, { first_seen: observed_at, last_confirmed: null, records }, before)
     })
   }
-  if (web?.certificate !== undefined) {
-    const { certificate } = web
+  const certificate = presented === undefined ? web?.certificate : presented
+  if (certificate !== undefined) {
     const before = clocks.certificate ?? 0
     look('certificate', () => {
       const newest = facts.certificates.at(-1)

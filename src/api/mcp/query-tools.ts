@@ -169,6 +169,28 @@ const QUERY_TOOLS: readonly QueryTool[] = [
     read: ({ meta, result }: Record<string, { query?: string }>) => ({ domain: meta!.query, rows: result }),
   },
   {
+    name: 'who_presented_certificate',
+    title: 'Which domains presented a certificate?',
+    description:
+      'What a certificate says, and the domains that presented it, with the first and the last time of each. None if it was ' +
+      `only read from a certificate log. ${PAGING} ${COST}`,
+    input: Type.Object({
+      query: Text('The SHA-256 of the certificate, in hex.'),
+      limit: limitSchema(100, 500),
+      next: Next,
+    }),
+    endpoint: 'certificate',
+    limits: { fallback: 100, max: 500 },
+    properties: {
+      query: Type.String(),
+      certificate: Type.Object({ ...CertificateSchemas, logged: Type.Union([Type.String(), Type.Null()]) }),
+      rows: Type.Array(Type.Object({ target: Type.String(), first_seen: Type.String(), last_seen: Type.String() })),
+    },
+    read: ({ meta, result }: Record<string, { query?: string; certificate?: object }>) => {
+      return { query: meta!.query, certificate: meta!.certificate, rows: result }
+    },
+  },
+  {
     name: 'what_redirected_here',
     title: 'What redirected to it, and when?',
     description:

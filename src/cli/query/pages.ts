@@ -123,7 +123,7 @@ export function askCertificate(client: QueryCalls, options: PageOptions): AskEnd
       async (page) => {
         const { meta, result } = await client.certificate(query, page)
         const { sha256: _, logged, ...certificate } = meta.certificate
-        const isOnlyLogged = result.length === 0 && page.next === undefined && meta.next === null && logged !== null
+        const isOnlyLogged = result.length === 0 && page.next === null && meta.next === null && logged !== null
         return {
           rows: result.map((row) => ({ query: meta.query, ...row, ...certificate })),
           next: meta.next,

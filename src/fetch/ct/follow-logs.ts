@@ -9,7 +9,7 @@ import { LOG_LEASE_SECONDS, type LogLease } from '../../store/port/certificate-l
 import type { LoggedCertificate, Store } from '../../store/port/store.ts'
 import type { Certificate } from '../../values/certificate/certificate.ts'
 import { type DomainName, registrableDomainOrNull } from '../../values/domain-name.ts'
-import { type EntrySource, MAX_NAMES_IN_MEMORY } from './log/entry-source.ts'
+import { type EntrySource, MAX_KEPT_CERTIFICATE_BYTES, MAX_NAMES_IN_MEMORY } from './log/entry-source.ts'
 import type { LogClient } from './log/log-client.ts'
 import { addSummary, emptySummary } from './log/log-entry.ts'
 import { openRfc6962Source } from './log/rfc6962-source.ts'
@@ -31,7 +31,7 @@ export type ListFollowing = Omit<LogFollowing, 'logs'> & {
 const REREAD_MS = 86_400_000
 
 /** Certificates per transaction. */
-const CERTIFICATES_PER_WRITE = 500
+const CERTIFICATES_PER_WRITE = 200
 /** Entries per batch, about. */
 const BATCH_ENTRIES = 4_096
 
@@ -198,13 +198,16 @@ async function storeNames(
   return newNames
 }
 
-/** Stores certificates, except those that name a domain that was forgotten or whose owner opted out. */
+/** Stores certificates, except those that name a host or a domain that was forgotten or whose owner opted out. */
 async function storeCertificates(
   { store: { observations }, optOut }: LogFollowing,
   certificates: readonly LoggedCertificate[],
 ): Promise<void> {
   const domainsOf = ({ names }: Certificate): DomainName[] =>
-    names.flatMap((name) => registrableDomainOrNull(name.replace('*.', '') as DomainName) ?? [])
+    names.flatMap((name) => {
+      const host = name.replace('*.', '') as DomainName
+      return [host, registrableDomainOrNull(host) ?? host]
+    })
   for (let at = 0; at < certificates.length; at += CERTIFICATES_PER_WRITE) {
     const some = certificates.slice(at, at + CERTIFICATES_PER_WRITE)
     const domains = [...new Set(some.flatMap(({ certificate }) => domainsOf(certificate)))]
@@ -249,7 +252,8 @@ export async function* followLog(
     addSummary(batch, verified.summary)
     position += verified.summary.entries
     hashes = verified.hashes
-    const isFull = batch.entries >= BATCH_ENTRIES || batch.names.size >= MAX_NAMES_IN_MEMORY
+    const isLong = keepsCertificates && batch.bytes >= MAX_KEPT_CERTIFICATE_BYTES
+    const isFull = batch.entries >= BATCH_ENTRIES || batch.names.size >= MAX_NAMES_IN_MEMORY || isLong
     if (!isFull && position < head.size) continue
     yield {
       ...batch,

@@ -126,8 +126,8 @@ function blockReporter(faults: CheckFault[], { run, last }: FoundBlock) {
 }
 
 /**
- * Adds the entries of a block that belong to a name, or to a certificate. `before`: the position of the block before in the same run. Returns
- * what is wrong with the block, null if nothing is. Throws RangeError if it is damaged.
+ * Adds the entries of a block that belong to a name, or to a certificate. `before`: the position of the block before in
+ * the same run. Returns what is wrong with the block, null if nothing is. Throws RangeError if it is damaged.
  */
 function readBlock(
   block: CheckedBlock,

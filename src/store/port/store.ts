@@ -68,7 +68,10 @@ export interface ObservationStore {
    * were unknown.
    */
   addLogged(certificates: readonly LoggedCertificate[]): Promise<number>
-  /** Deletes all data of a name and leaves a tombstone. A certificate stays if others presented it, or a log has it. Returns true if there was more than a tombstone. */
+  /**
+   * Deletes all data of a name and leaves a tombstone. A certificate stays if others presented it, or a log has it.
+   * Returns true if there was more than a tombstone.
+   */
   forget(name: DomainName): Promise<boolean>
 }
 

@@ -9,7 +9,7 @@ export type CertificateRow = { sha256: string; details: string; logged_at: Insta
 /** `states`: by how much the number of its states changes. */
 export type WrittenCertificate = { certificate: Certificate; states: number; logged_at: Instant | null }
 
-/** Each certificate of new states once, in the order of fingerprints, in which every writer takes them. */
+/** Each certificate of new states once. */
 export function presentedCertificates(certificates: readonly Certificate[]): WrittenCertificate[] {
   const written = new Map<string, WrittenCertificate>()
   for (const certificate of certificates) {
@@ -17,19 +17,15 @@ export function presentedCertificates(certificates: readonly Certificate[]): Wri
     if (known) known.states++
     else written.set(certificate.sha256, { certificate, states: 1, logged_at: null })
   }
-  return inOrder(written)
+  return [...written.values()]
 }
 
-/** Each certificate of logs once, with its first time, in the order of fingerprints. */
+/** Each certificate of logs once, with its first time. */
 export function loggedCertificates(logged: readonly LoggedCertificate[]): WrittenCertificate[] {
   const written = new Map<string, WrittenCertificate>()
   for (const { certificate, logged_at } of logged.toSorted((a, b) => b.logged_at - a.logged_at))
     written.set(certificate.sha256, { certificate, states: 0, logged_at })
-  return inOrder(written)
-}
-
-function inOrder(written: ReadonlyMap<string, WrittenCertificate>): WrittenCertificate[] {
-  return [...written].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each)
+  return [...written.values()]
 }
 
 /** The columns of a certificate except the fingerprint. */

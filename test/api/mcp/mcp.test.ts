@@ -55,6 +55,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'web_history',
       'certificates_of',
       'certificates_naming',
+      'who_presented_certificate',
       'what_redirected_here',
       'profile',
       'who_was_on_address',

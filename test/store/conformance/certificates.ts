@@ -95,7 +95,11 @@ export function certificates(engine: Engine): void {
         (await namedNow()).map(({ host, sha256 }) => `${host} ${sha256s.indexOf(sha256)}`),
         ['a.example 0', 'a.example 1', '*.a.example 2'],
       )
+      const other = { ...logged.certificate, names: ['c.example'] }
+      await ingestAll(store, [presenting('c.example', other)])
+      assert.deepEqual((await store.inverse.namedHosts(name('c.example'), null, 9)).hosts, [], 'the first details stay')
       assert.deepEqual(await faults(store), [])
+      await store.observations.forget(name('c.example'))
       await store.observations.forget(name('a.example'))
       await store.observations.forget(name('b.example'))
       assert.deepEqual(await knownNow(), ['unknown', minute(3), minute(1)])

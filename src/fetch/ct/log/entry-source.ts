@@ -10,6 +10,9 @@ import type { TreeHead } from './tree-head.ts'
  */
 export const MAX_NAMES_IN_MEMORY = 8_192
 
+/** The same for the bytes of entries whose certificates are kept. 4,000 entries of honest logs have about as many. */
+export const MAX_KEPT_CERTIFICATE_BYTES = 2 ** 23
+
 /** `hashes`: what a state keeps beside the position. */
 export type VerifiedEntries = { summary: EntrySummary; hashes: readonly string[] }
 

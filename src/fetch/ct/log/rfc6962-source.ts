@@ -6,7 +6,12 @@
 import { MAX_CERTIFICATE_BYTES } from '../../../values/certificate/certificate-names.ts'
 import { type CertificateLog, LogFault, type LogState, LogUnavailable } from '../log.ts'
 import type { Slots } from '../slots.ts'
-import { type EntrySource, MAX_NAMES_IN_MEMORY, type VerifiedEntries } from './entry-source.ts'
+import {
+  type EntrySource,
+  MAX_KEPT_CERTIFICATE_BYTES,
+  MAX_NAMES_IN_MEMORY,
+  type VerifiedEntries,
+} from './entry-source.ts'
 import { PieceReader, readTimestampedEntry } from './entry-stream.ts'
 import type { LogClient, LogGet } from './log-client.ts'
 import { addEntry, cutOff, type EntrySummary, emptySummary, type LogEntry, parseLeafInput } from './log-entry.ts'
@@ -130,8 +135,9 @@ export function openRfc6962Source(log: CertificateLog, client: LogClient, keepsC
 }
 
 /** Whether the entries have to be proved before further ones are read. */
-function isFull({ entries, bytes, names }: EntrySummary): boolean {
-  return entries >= ENTRIES_PER_PROOF || bytes >= BYTES_PER_PROOF || names.size >= MAX_NAMES_IN_MEMORY
+function isFull({ entries, bytes, names, certificates }: EntrySummary): boolean {
+  const maxBytes = certificates === null ? BYTES_PER_PROOF : MAX_KEPT_CERTIFICATE_BYTES
+  return entries >= ENTRIES_PER_PROOF || bytes >= maxBytes || names.size >= MAX_NAMES_IN_MEMORY
 }
 
 /** Yields at least one entry from `from` on, before `end`. */

@@ -29,7 +29,7 @@ const ADD = insertStatement<InsertedCertificate>(
     set states = certificate.states + excluded.states,
       logged_at = coalesce(certificate.logged_at, excluded.logged_at)
     where excluded.states > 0 or certificate.logged_at is null
-  returning encode(sha256, 'hex') as sha256, states`,
+  returning encode(sha256, 'hex') as sha256, states, details`,
 )
 const REMOVE_STATES = rowStatement<CertificateKey & { states: number }>(
   'certificate.remove-states',
@@ -57,7 +57,7 @@ export function keyOfCertificate(sha256: string): CertificateKey {
   return { part: partitionOfFingerprint(bytes), sha256: bytes }
 }
 
-/** Adds certificates, and returns those that may be new. */
+/** Adds certificates, and returns those that may be new, as stored. */
 export async function addCertificates(
   { rows }: Session,
   shards: Shards,
@@ -66,10 +66,11 @@ export async function addCertificates(
   if (written.length === 0) return []
   const values = written.map((each) => ({ ...keyOfCertificate(each.certificate.sha256), ...packCertificate(each) }))
   values.sort(compareKeys)
-  const added = await readForRows<{ sha256: string; states: number }, InsertedCertificate>(rows, shards, ADD, values)
-  const statesOf = new Map(added.map(({ sha256, states }) => [sha256, states]))
-  return written.flatMap(({ certificate, states }) =>
-    statesOf.get(certificate.sha256) === states ? [certificate] : [],
+  type Added = { sha256: string; states: number; details: string }
+  const added = await readForRows<Added, InsertedCertificate>(rows, shards, ADD, values)
+  const statesOf = new Map(written.map(({ certificate, states }) => [certificate.sha256, states]))
+  return added.flatMap(({ sha256, states, details }) =>
+    statesOf.get(sha256) === states ? [decodeDetails(sha256, details)] : [],
   )
 }
 

@@ -213,6 +213,7 @@ async function removeReplaced({ rows, run }: Session, limit: number): Promise<bo
 async function fillCertificates(session: Session, shards: Shards, limit: number): Promise<void> {
   const [fill] = await session.rows<{ value: string }>(READ_CERTIFICATE_FILL)
   if (fill === undefined) return
+  await session.rows(HOLD_ERASURES)
   const [part, sha256] = JSON.parse(fill.value) as [number, string]
   const rows = await readRuns(shards, part, limit, (run, left) =>
     session.rows<FilledCertificate>(READ_CERTIFICATES, [part, Buffer.from(sha256, 'hex'), left, ...run]),

@@ -13,20 +13,23 @@ import { checksumOf } from '../database/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
 
-/** Prepares the statements once. The returned function adds certificates, and returns those that may be new. */
+type AddedRow = { states: number; details: string }
+
+/** Prepares the statements once. The returned function adds certificates, and returns those that may be new, as stored. */
 export function certificateWriter(database: DatabaseSync): (written: readonly WrittenCertificate[]) => Certificate[] {
   const add = database.prepare(
     `insert into certificate (sha256, details, states, logged_at, checksum) values (?, ?, ?, ?, ?)
      on conflict do update set states = states + excluded.states, logged_at = coalesce(logged_at, excluded.logged_at)
        where excluded.states > 0 or logged_at is null
-     returning states`,
+     returning states, details`,
   )
   return (written) =>
     written.flatMap((each) => {
       const { details, states, logged_at } = packCertificate(each)
       const sha256 = Buffer.from(each.certificate.sha256, 'hex')
-      const row = add.get(sha256, details, states, logged_at, checksumOf('certificate', [sha256, details]))
-      return row?.states === states ? [each.certificate] : []
+      const checksum = checksumOf('certificate', [sha256, details])
+      const row = add.get(sha256, details, states, logged_at, checksum) as AddedRow | undefined
+      return row?.states === states ? [decodeDetails(each.certificate.sha256, row.details)] : []
     })
 }
 
