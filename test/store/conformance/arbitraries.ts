@@ -115,12 +115,17 @@ function observation(names: readonly DomainName[]): fc.Arbitrary<Observation> {
   )
 }
 
-/** Observations of which some without a web part have the verdict on a certificate. It applies as often as it comes. */
+/**
+ * Observations of which some without a web part have a certificate alone, or the verdict on one, which applies as often
+ * as it comes.
+ */
 function certified(names: readonly DomainName[]): fc.Arbitrary<Observation> {
   const ssl = sometimes(fc.constantFrom('valid' as const, 'nocert' as const, 'invalid' as const), 1)
-  return fc
-    .tuple(observation(names), ssl)
-    .map(([each, ssl]) => (each.web === null && ssl !== null ? { ...each, ssl } : each))
+  const presented = fc.constantFrom(undefined, null, ...CERTIFICATES)
+  return fc.tuple(observation(names), ssl, presented).map(([each, ssl, presented]) => {
+    if (each.web !== null) return each
+    return { ...each, ...(ssl !== null ? { ssl } : presented !== undefined && { presented }) }
+  })
 }
 
 /** Observations of which every second one repeats the content of one of the few before it. */
