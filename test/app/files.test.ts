@@ -159,6 +159,7 @@ test('for any plan and periods, the states and files of each day are what /daily
       examples: [
         [{ plan: 'basic', periods: [] }, '2026-10'],
         [{ plan: 'free', periods: [] }, '2026-10'],
+        [{ plan: 'premium', periods: ['premium:2026-10-20..2026-10-25', 'premium:2026-10-28..2026-10-29'] }, '2026-10'],
       ],
     },
   )

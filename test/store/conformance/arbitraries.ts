@@ -160,7 +160,9 @@ function repeating<E extends Event>(event: fc.Arbitrary<E>, longest: number): fc
 /** The event with the parts of an earlier one, or only with its dns part if that is of another domain. */
 function shownAgain<E extends Event>(event: E, earlier: Event | undefined): E {
   if (!('domain' in event) || earlier === undefined || !('domain' in earlier)) return event
-  return { ...event, dns: earlier.dns, web: event.domain === earlier.domain ? earlier.web : event.web }
+  if (event.domain !== earlier.domain) return { ...event, dns: earlier.dns }
+  const { presented, ...rest } = event
+  return { ...rest, dns: earlier.dns, web: earlier.web, ...(earlier.web === null && { presented }) } as E
 }
 
 /** The events with their observations in the order of their times. Forgotten names keep their positions. */
