@@ -104,7 +104,7 @@ export function postponedChange(state: CrawlState, due: Instant): Change {
 
 /**
  * Applies the certificate of the web part, which has a clock of its own, because not every web part has one. Returns
- * true if it was newer than its clock, which is never newer than that of the web.
+ * true if it was newer than its clock. A certificate can also come without a web part.
  */
 function applyPresented(draft: ObservationDraft, prepared: PreparedObservation): boolean {
   const { observed_at: at, webFingerprint } = prepared

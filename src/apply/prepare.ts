@@ -11,7 +11,8 @@ import type { Ssl } from '../values/web-verdict.ts'
 import { RECORD_TYPE_NUMBERS } from './stored-numbers.ts'
 
 /**
- * `dns` and `web` are texts that parsePreparedDns and parsePreparedWeb read, or null without the part. Strings are
+ * `dns` and `web` are texts that parsePreparedDns and parsePreparedWeb read, or null without the part. `web` can also be
+ * a certificate alone, which `presentedIn` reads, and whose fingerprint is 0. Strings are
  * cheaper than objects to pass between threads and to hold during a batch.
  * `queriedTypes` has one bit for each queried record type, by its number in RECORD_TYPE_NUMBERS, and
  * `interruptedTypes` one for each type of `DnsPart.interrupted`. A fingerprint is an integer from 1 to 2^48 - 1, or 0

@@ -8,12 +8,18 @@ import { problemReporter } from '../shared/check/slice.ts'
 import { type CheckedCertificate, type FoundBlock, findEntries, type InverseCheck, latin1 } from './check-entries.ts'
 
 /** What is filled in: the names of certificates, and of the names that presented them. */
-export type CertificateFill = { certificates: boolean; names: boolean }
+type CertificateFill = { certificates: boolean; names: boolean }
 
 /** Certificates per unit of `limit`: each has many entries. */
 const ROWS_PER_CERTIFICATE = 20
 /** States of one certificate that are counted at most. */
 const MAX_COUNTED = 5_000
+
+/** What is filled in, from the rows of `metadata` that say what is not. */
+export function certificateFillOf(unfilled: readonly { name?: unknown }[]): CertificateFill {
+  const isFilled = (what: string): boolean => unfilled.every(({ name }) => name !== what)
+  return { certificates: isFilled('certificate_fill'), names: isFilled('inverse_fill') }
+}
 
 /** The number of certificates of a slice. */
 export function certificatesPerSlice(limit: number): number {

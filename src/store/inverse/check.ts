@@ -254,10 +254,10 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
     const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events ?? []))
     const report = problemReporter(faults, 'inverse_block', name)
     if (missing.length > 0) report(`has no entry of ${valueText(missing[0]![0])}${others(missing.length)}`)
-    const [unknown] = presented.get(name)!.filter((sha256) => lost.has(sha256))
+    if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
+    const unknown = presented.get(name)!.find((sha256) => lost.has(sha256))
     if (unknown !== undefined)
       problemReporter(faults, 'facts', name)(`refers to the certificate ${unknown}, which does not exist`)
-    if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
   }
   return faults
 }

@@ -89,9 +89,9 @@ export async function certificateHistoryPage(
     states.push({ first_seen, last_seen: last_confirmed, sha256: presentedFingerprint(records) })
   const page = states.slice(0, limit)
   const known = await read(page.flatMap(({ sha256 }) => sha256 ?? []))
-  const bySha256 = new Map(known.map((each) => [each?.certificate.sha256, each?.certificate]))
+  const bySha256 = new Map(known.flatMap((each) => (each ? [[each.certificate.sha256, each.certificate]] : [])))
   return {
-    states: page.map(({ sha256, ...state }) => ({ ...state, certificate: bySha256.get(sha256 ?? '') ?? null })),
+    states: page.map(({ sha256, ...state }) => ({ ...state, certificate: (sha256 && bySha256.get(sha256)) || null })),
     total,
     more: states.length > limit,
   }

@@ -9,7 +9,7 @@ import {
   checkRuns,
   namesPerSlice,
 } from '../../../inverse/check.ts'
-import { certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
+import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
 import type {
   CheckedBlock,
   CheckedCertificate,
@@ -153,15 +153,13 @@ export async function checkCertificatesPostgres(
     session.rows<Row>(CHECK_CERTIFICATES, [part, Buffer.from(sha256, 'hex'), left, ...run]),
   )
   const fills = await session.rows<{ name: string }>(CHECK_FILLS)
-  const isFilled = (what: string): boolean => fills.every(({ name }) => name !== what)
-  const fill = { certificates: isFilled('certificate_fill'), names: isFilled('inverse_fill') }
   const checked = rows.map(
     (row): CheckedCertificate => ({
       ...row,
       problem: row.part === row.rightPart ? null : `is stored in partition ${row.part}`,
     }),
   )
-  const faults = await answered(session, shards, checkCertificates(checked, fill))
+  const faults = await answered(session, shards, checkCertificates(checked, certificateFillOf(fills)))
   const last = rows.at(-1)
   return checkSlice(faults, rows.length, last && JSON.stringify([last.part, last.sha256]))
 }

@@ -10,7 +10,7 @@ import {
   checkRuns,
   namesPerSlice,
 } from '../../../inverse/check.ts'
-import { certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
+import { certificateFillOf, certificatesPerSlice, checkCertificates } from '../../../inverse/check-certificates.ts'
 import type {
   CheckedBlock,
   CheckedCertificate,
@@ -117,9 +117,7 @@ export function checkCertificatesSqlite(database: DatabaseSync, after: string | 
     }),
   )
   const fills = database.prepare(`select name from metadata where name in ('inverse_fill', 'certificate_fill')`).all()
-  const isFilled = (what: string): boolean => fills.every(({ name }) => name !== what)
-  const fill = { certificates: isFilled('certificate_fill'), names: isFilled('inverse_fill') }
-  const faults = answered(database, checkCertificates(checked, fill))
+  const faults = answered(database, checkCertificates(checked, certificateFillOf(fills)))
   const last = checked.at(-1)
   return checkSlice(faults, rows.length, last && JSON.stringify([last.sha256]))
 }
