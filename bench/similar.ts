@@ -1,6 +1,7 @@
 /**
  * `npm run bench:similar`: measures how well, how fast and in how much space the index finds similar start pages.
- * Uses SQLite, or PostgreSQL with `--only postgres`. `--only labelled` measures the labelled pages alone.
+ * Uses SQLite, or PostgreSQL with `--only postgres`. `--only labelled` measures the labelled pages alone, and
+ * `--only topics` what a topic space would change for them.
  */
 
 import { mkdirSync, rmSync } from 'node:fs'
@@ -14,6 +15,7 @@ import { indexMetrics, sizeMetrics } from './similar/indexing.ts'
 import { precisionAt, readLabelled } from './similar/labelled.ts'
 import { openPostgresStore } from './similar/postgres.ts'
 import { LIMIT, queryMetrics, RECALL_QUERIES, recallMetrics, SPEED_QUERIES } from './similar/queries.ts'
+import { rerankingMetrics } from './similar/reranking.ts'
 import { PARKED_PAGES } from './similar/sample.ts'
 import { openSqliteStore } from './similar/sqlite.ts'
 import { indexAll, storePages } from './similar/store.ts'
@@ -28,11 +30,12 @@ const POSTGRES_NOTES = [
 ]
 
 try {
-  const metrics = [
-    ...(only === 'labelled' ? [] : await syntheticMetrics()),
-    ...(isPostgres ? [] : await labelledMetrics()),
-  ]
-  report(isPostgres ? `similar-postgres-${count}` : `similar-${count}`, metrics, notes(), null)
+  const metrics =
+    only === 'topics'
+      ? rerankingMetrics(readLabelled() ?? [])
+      : [...(only === 'labelled' ? [] : await syntheticMetrics()), ...(isPostgres ? [] : await labelledMetrics())]
+  if (only === 'topics') report('similar-topics', metrics, ['exact cosines of the labelled texts, each once'], null)
+  else report(isPostgres ? `similar-postgres-${count}` : `similar-${count}`, metrics, notes(), null)
 } finally {
   if (givenFolder === null) rmSync(folder, { recursive: true, force: true })
 }
