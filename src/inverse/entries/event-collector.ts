@@ -65,6 +65,23 @@ export class EventCollector {
     this.#push(this.#values.add(), NO_NAME, 0)
   }
 
+  /** Adds a name to the sets of known names, and its last label to that of last labels. It must be added once. */
+  addName(name: string): void {
+    this.addToSet(nameSetKey('reversedName', name))
+    this.addToSet(nameSetKey('forwardName', name))
+    const lastDot = name.lastIndexOf('.')
+    for (let at = 1; at < lastDot; at++) {
+      this.#writeRotation(KEY_KIND.rotatedName, name, 0, at)
+      this.#push(this.#values.add(), NO_NAME, 0)
+    }
+    for (let at = lastDot; at < name.length; at++) {
+      const known = this.#values.count
+      this.#writeRotation(KEY_KIND.lastLabel, name, lastDot, at)
+      const number = this.#values.number()
+      if (number === known) this.#push(number, NO_NAME, 0)
+    }
+  }
+
   /** Adds the events of a change of a set of records. */
   addChange(name: string, change: SetChange): void {
     const { type, before = '[]', after, at } = change
@@ -209,6 +226,14 @@ export class EventCollector {
       } else this.add(textKey(JSON.parse(text.slice(from, to))), name, event)
       from = to + 1
     }
+  }
+
+  /** Writes a key of the text of a name from `from` on, rotated at `at`. */
+  #writeRotation(kind: string, name: string, from: number, at: number): void {
+    this.#values.text(kind)
+    this.#values.text(name, at)
+    this.#values.byte(LABEL_END_CODE)
+    this.#values.text(name, from, at)
   }
 
   /** Adds an event of the value that was written. Returns whether it is the first one of that value. */
