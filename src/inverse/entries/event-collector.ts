@@ -5,6 +5,7 @@ import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import { type Block, BlockWriter, MAX_KEY_BYTES, startEvent } from './block.ts'
 import { ByteTexts, numbersTo } from './byte-texts.ts'
 import { eventsOfChange, type SetChange, valueKeysOfSet } from './record-events.ts'
+import { packRotation } from './rotation.ts'
 import {
   HOST_KIND_CODE,
   hostOfValueKey,
@@ -71,12 +72,13 @@ export class EventCollector {
     this.addToSet(nameSetKey('forwardName', name))
     const lastDot = name.lastIndexOf('.')
     for (let at = 1; at < lastDot; at++) {
-      this.#writeRotation(KEY_KIND.rotatedName, name, 0, at)
+      this.#writeRotation(KEY_KIND.rotatedName, name, at)
       this.#push(this.#values.add(), NO_NAME, 0)
     }
-    for (let at = lastDot; at < name.length; at++) {
+    const lastLabel = name.slice(lastDot)
+    for (let at = 0; at < lastLabel.length; at++) {
       const known = this.#values.count
-      this.#writeRotation(KEY_KIND.lastLabel, name, lastDot, at)
+      this.#writeRotation(KEY_KIND.lastLabel, lastLabel, at)
       const number = this.#values.number()
       if (number === known) this.#push(number, NO_NAME, 0)
     }
@@ -228,12 +230,10 @@ export class EventCollector {
     }
   }
 
-  /** Writes a key of the text of a name from `from` on, rotated at `at`. */
-  #writeRotation(kind: string, name: string, from: number, at: number): void {
+  #writeRotation(kind: string, text: string, at: number): void {
     this.#values.text(kind)
-    this.#values.text(name, at)
-    this.#values.byte(LABEL_END_CODE)
-    this.#values.text(name, from, at)
+    const { bytes, length } = packRotation(text, at)
+    for (let index = 0; index < length; index++) this.#values.byte(bytes[index]!)
   }
 
   /** Adds an event of the value that was written. Returns whether it is the first one of that value. */

@@ -16,6 +16,7 @@ import { parseHostName } from '../../values/records/host-name.ts'
 import { mailboxName } from '../../values/records/presentation.ts'
 import type { FurtherStateType } from '../../values/state-type.ts'
 import { finalHostOf, verdictOfValues } from '../../values/web-verdict.ts'
+import { packRotation, unpackRotation } from './rotation.ts'
 
 /**
  * The first byte of a key. Those of addresses are the first bytes of `packAddress`. The kinds from `namedHost` on are sets
@@ -178,35 +179,27 @@ export function nameOfSetKey(key: string): string {
     : labels.slice(0, -1).split(LABEL_END).join('.')
 }
 
-/**
- * What separates the end of a rotated text from its start. A name is rotated at each place before its last dot except
- * its start: `\x01` and what is before the place follow what is after it. So the names that contain a text are a range.
- */
-export const ROTATION_MARK = LABEL_END
-
-/** The keys of the sets of a known name. */
+/** The keys of the sets of a known name. It is rotated at each place before its last dot, except at its start. */
 export function keysOfName(name: string): string[] {
   const keys = [nameSetKey('reversedName', name), nameSetKey('forwardName', name)]
-  for (let at = 1; at < name.lastIndexOf('.'); at++)
-    keys.push(KEY_KIND.rotatedName + name.slice(at) + ROTATION_MARK + name.slice(0, at))
+  for (let at = 1; at < name.lastIndexOf('.'); at++) keys.push(rotationKey(KEY_KIND.rotatedName, name, at))
   return keys
 }
 
 /** The keys of the last label of a known name with its dot, rotated at each place. */
 export function keysOfLastLabel(name: string): string[] {
   const label = name.slice(name.lastIndexOf('.'))
-  return Array.from(label, (_, at) => KEY_KIND.lastLabel + label.slice(at) + ROTATION_MARK + label.slice(0, at))
+  return Array.from(label, (_, at) => rotationKey(KEY_KIND.lastLabel, label, at))
 }
 
-/** The name, or the last label with its dot, of a rotated key. */
-export function rotatedText(key: string): string {
-  const mark = key.indexOf(ROTATION_MARK)
-  return key.slice(mark + 1) + key.slice(1, mark)
+function rotationKey(kind: string, text: string, at: number): string {
+  const { bytes, length } = packRotation(text, at)
+  return kind + bytes.toString('latin1', 0, length)
 }
 
 /** The known name of a key of `keysOfName`; null for another key. */
 export function knownNameOfKey(key: string): string | null {
-  if (key[0] === KEY_KIND.rotatedName) return rotatedText(key)
+  if (key[0] === KEY_KIND.rotatedName) return unpackRotation(key.slice(1)).name
   return key[0] === KEY_KIND.reversedName || key[0] === KEY_KIND.forwardName ? nameOfSetKey(key) : null
 }
 

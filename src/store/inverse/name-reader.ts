@@ -1,14 +1,8 @@
 /** Finds known names by a part of them, in the sets of names of the inverse index. */
 
 import { keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
-import {
-  KEY_KIND,
-  knownNameOfKey,
-  latin1Bytes,
-  nameSetKey,
-  ROTATION_MARK,
-  rotatedText,
-} from '../../inverse/entries/value-key.ts'
+import { rotationRange, unpackRotation } from '../../inverse/entries/rotation.ts'
+import { KEY_KIND, keysOfLastLabel, latin1Bytes, nameOfSetKey, nameSetKey } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { NameFilter, NamePage, NameQuery } from '../port/inverse.ts'
 import {
@@ -23,16 +17,17 @@ import {
 
 /** Names of one page that are read at most, about 20 milliseconds: the filter may reject all of them. */
 const MAX_SCANNED_NAMES = 20_000
+/** What ends a label in the keys of names. */
+const FORWARD_LABEL_END = '\x01'
 /** Last labels of one page that are read at most. */
 const MAX_LAST_LABELS = 100
 
 /**
- * Where names are found: in a range of keys, of which those count that `isFound` accepts, or below the last labels in a
- * range. So that each name is found once, the sources of a query have no name in common.
+ * Where names are found: in a range of keys, or below the last labels in a range. Those count that `isFound` accepts,
+ * which gets the place of the rotation in a name. So that each name is found once, the sources of a query have no name
+ * in common.
  */
-type Source =
-  | { range: KeyRange; isFound?: (key: string, name: string) => boolean }
-  | { lastLabels: KeyRange; isFound: (name: string) => boolean }
+type Source = { range: KeyRange; isLastLabel?: true; isFound?: (name: string, at: number) => boolean }
 
 /** What one page may still take and read. */
 type Budget = { names: DomainName[]; limit: number; scanned: number; filter: NameFilter | null }
@@ -66,41 +61,34 @@ function isSpent({ names, limit, scanned }: Budget): boolean {
 
 /** Returns the place of the first name that was not read; null at the end. */
 function* readSource(source: Source, after: string | null, budget: Budget): InverseRead<string | null> {
-  if ('range' in source) return yield* readRange(source.range, source.isFound ?? null, after, budget)
+  const { range, isFound, isLastLabel } = source
+  if (!isLastLabel) return yield* readRange(range, isFound, after, budget)
   const start = after === null ? null : splitPosition(after)
   let inner = start?.inner ?? null
-  const labels: string[] = []
-  const found = yield* scan([source.lastLabels], start && positionOf(start.host, 0), MAX_LAST_LABELS, (entry) => {
-    if (labels.length === MAX_LAST_LABELS) return false
-    labels.push(entry.keyText())
+  const keys: string[] = []
+  const { next: further } = yield* scan([range], start && positionOf(start.host, 0), MAX_LAST_LABELS, (entry) => {
+    if (keys.length === MAX_LAST_LABELS) return false
+    keys.push(entry.keyText())
     return true
   })
-  for (const [index, key] of labels.entries()) {
-    const label = rotatedText(key).slice(1)
+  for (const [index, key] of keys.entries()) {
+    const label = unpackRotation(key.slice(1)).name
     // a label has one key for each place in it, and counts at the first one in the range
-    const isFirst = !keysInRange(label, source.lastLabels).some((other) => other < key)
-    const below = furtherLabels(nameSetKey('reversedName', label))
-    const next = isFirst ? yield* readRange(below, (_, name) => source.isFound(name), inner, budget) : null
+    const isFirst = keysOfLastLabel(label).every((other) => other >= key || other < range.from)
+    const below = furtherLabels(nameSetKey('reversedName', label.slice(1)))
+    const next = isFirst ? yield* readRange(below, isFound, inner, budget) : null
     if (next !== null) return joinPosition(key, next)
     inner = null
     budget.scanned++
-    const following = labels[index + 1]
+    const following = keys[index + 1]
     if (isSpent(budget) && following !== undefined) return joinPosition(following, '')
   }
-  return found.next === null ? null : joinPosition(keyOfPosition(found.next), '')
-}
-
-/** The keys of a last label that are in a range. */
-function keysInRange(label: string, { from, to }: KeyRange): string[] {
-  const text = `.${label}`
-  return Array.from(text, (_, at) => KEY_KIND.lastLabel + text.slice(at) + ROTATION_MARK + text.slice(0, at)).filter(
-    (key) => key >= from && key < to,
-  )
+  return further === null ? null : joinPosition(keyOfPosition(further), '')
 }
 
 function* readRange(
   range: KeyRange,
-  isFound: ((key: string, name: string) => boolean) | null,
+  isFound: Source['isFound'],
   after: string | null,
   budget: Budget,
 ): InverseRead<string | null> {
@@ -108,45 +96,39 @@ function* readRange(
   const { next } = yield* scan([range], after, filter === null ? limit : MAX_SCANNED_NAMES, (entry) => {
     if (isSpent(budget)) return false
     budget.scanned++
-    const key = entry.keyText()
-    const name = knownNameOfKey(key)!
-    if ((isFound === null || isFound(key, name)) && (filter === null || filter(name))) names.push(name as DomainName)
+    const { name, at } = placeOfKey(entry.keyText())
+    if ((!isFound || isFound(name, at)) && (filter === null || filter(name))) names.push(name as DomainName)
     return true
   })
   return next
 }
 
+/** The name of a key of a set of names, and the place of its rotation, 0 if it is not rotated. */
+function placeOfKey(key: string): { name: string; at: number } {
+  return key[0] === KEY_KIND.rotatedName ? unpackRotation(key.slice(1)) : { name: nameOfSetKey(key), at: 0 }
+}
+
 /** The sources of a query, in the order of the answer. */
-function sourcesOf(query: NameQuery): Source[] {
-  const { text } = query
-  if (query.by === 'below') return [{ range: furtherLabels(nameSetKey('reversedName', text)) }]
-  const starting = { range: prefixRange(forwardPrefix(text)) }
-  if (query.by === 'start') return [starting]
-  if (query.by === 'end') {
-    if (!text.includes('.')) {
-      const lastLabels = prefixRange(KEY_KIND.lastLabel + text + ROTATION_MARK)
-      return [{ lastLabels, isFound: () => true }]
-    }
+function sourcesOf({ by, text }: NameQuery): Source[] {
+  if (by === 'below') return [{ range: furtherLabels(nameSetKey('reversedName', text)) }]
+  const starting: Source = { range: prefixRange(KEY_KIND.forwardName + text.replaceAll('.', FORWARD_LABEL_END)) }
+  if (by === 'start') return [starting]
+  const isEnd = by === 'end'
+  const lastLabel: Source = { range: rotations(KEY_KIND.lastLabel, text, isEnd), isLastLabel: true }
+  const rotated: Source = { range: rotations(KEY_KIND.rotatedName, text, isEnd) }
+  if (isEnd) {
+    if (!text.includes('.')) return [lastLabel]
     const whole = nameSetKey('forwardName', text)
-    return [
-      { range: { from: whole, to: `${whole}\x00` } },
-      { range: prefixRange(KEY_KIND.rotatedName + text + ROTATION_MARK) },
-    ]
+    return [{ range: { from: whole, to: `${whole}\x00` } }, rotated]
   }
   return [
     starting,
-    {
-      range: prefixRange(KEY_KIND.rotatedName + text),
-      isFound: (key: string, name: string) => name.indexOf(text) === name.length - key.indexOf(ROTATION_MARK) + 1,
-    },
-    {
-      lastLabels: prefixRange(KEY_KIND.lastLabel + text),
-      isFound: (name: string) => name.indexOf(text) >= name.lastIndexOf('.'),
-    },
+    { ...rotated, isFound: (name, at) => name.indexOf(text) === at },
+    { ...lastLabel, isFound: (name) => name.indexOf(text) >= name.lastIndexOf('.') },
   ]
 }
 
-/** What the keys of names begin with that begin with a text. */
-function forwardPrefix(text: string): string {
-  return KEY_KIND.forwardName + text.replaceAll('.', ROTATION_MARK)
+function rotations(kind: string, text: string, isEnd: boolean): KeyRange {
+  const { from, to } = rotationRange(text, isEnd)
+  return { from: kind + from, to: kind + to }
 }
