@@ -1,12 +1,7 @@
 /** The filters of a search: what must be known of a name beside its text. */
 
 import type { NameSummary } from '../../../store/port/store.ts'
-import {
-  compareAddresses,
-  type IpAddress,
-  parseNetwork,
-  parseQueryAddress,
-} from '../../../values/ip-address.ts'
+import { compareAddresses, type IpAddress, parseNetwork, parseQueryAddress } from '../../../values/ip-address.ts'
 import { parseHostName } from '../../../values/records/host-name.ts'
 import { decodeRecords } from '../../../values/records/stored-records.ts'
 import type { Instant } from '../../../values/time.ts'
@@ -27,7 +22,7 @@ export const FilterParameterSchemas = {
   ns: Text('Only names that now have this name server, or one below it.', 'ns.example.net'),
   mx: Text('Only names that now have this mail host, or one below it.', 'mail.example.net'),
 }
-const FILTERS = Object.keys(FilterParameterSchemas) as (keyof typeof FilterParameterSchemas)[]
+export const FILTERS = Object.keys(FilterParameterSchemas) as (keyof typeof FilterParameterSchemas)[]
 
 /** `asked`: what a cursor must belong to. `suffix`: the end of the names with its dot. */
 export type NameFilters = {
@@ -36,9 +31,9 @@ export type NameFilters = {
   accepts: (summary: NameSummary) => boolean
 }
 
-/** Throws `value_invalid` and `date_format`. */
+/** Throws `search_invalid` and `date_format`. */
 export function readFilters(parameters: Parameters, now: Instant): NameFilters {
-  const texts = FILTERS.map((name) => readTextParameter(parameters, name, 'value_invalid'))
+  const texts = FILTERS.map((name) => readTextParameter(parameters, name, 'search_invalid'))
   const tests = [firstSeenTest(parameters, now), websiteTest(parameters), addressTest(parameters)]
   for (const [name, type] of [
     ['ns', 'NS'],
@@ -64,14 +59,14 @@ function firstSeenTest(parameters: Parameters, now: Instant): Test {
 }
 
 function websiteTest(parameters: Parameters): Test {
-  const text = readTextParameter(parameters, 'has_website', 'value_invalid')
+  const text = readTextParameter(parameters, 'has_website', 'search_invalid')
   if (text === null) return null
   if (text !== 'yes' && text !== 'no') throw invalid('The parameter "has_website" must be yes or no.')
   return ({ facts }) => (facts.web?.has_website ?? false) === (text === 'yes')
 }
 
 function addressTest(parameters: Parameters): Test {
-  const text = readTextParameter(parameters, 'ip', 'value_invalid')
+  const text = readTextParameter(parameters, 'ip', 'search_invalid')
   if (text === null) return null
   const address = parseQueryAddress(text)
   const network = address === null ? parseNetwork(text) : { first: address, last: address }
@@ -98,7 +93,7 @@ function hostTest(parameters: Parameters, name: 'ns' | 'mx', type: 'NS' | 'MX'):
 }
 
 function readHost(parameters: Parameters, name: 'ns' | 'mx' | 'tld'): string | null {
-  const text = readTextParameter(parameters, name, 'value_invalid')
+  const text = readTextParameter(parameters, name, 'search_invalid')
   if (text === null) return null
   const host = parseHostName(text.replace(/^\./, ''))
   if (host === null) throw invalid(`The parameter "${name}" must be a host name.`)
@@ -106,5 +101,5 @@ function readHost(parameters: Parameters, name: 'ns' | 'mx' | 'tld'): string | n
 }
 
 function invalid(msg: string): ApiError {
-  return new ApiError('value_invalid', { msg })
+  return new ApiError('search_invalid', { msg })
 }

@@ -66,16 +66,16 @@ export const search: Endpoint = {
     result: Type.Array(exactObject(RowSchemas)),
   }),
   file: null,
-  errors: ['value_invalid', 'date_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
+  errors: ['search_invalid', 'date_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
   handle: findNames,
 }
 
 async function findNames(call: EndpointCall): Promise<EndpointResult> {
   const { parameters, caller, inverse } = call
-  const text = readTextParameter(parameters, 'q', 'value_invalid')
-  if (text === null) throw new ApiError('value_invalid', { msg: 'There is no "q": send the text to search for.' })
+  const text = readTextParameter(parameters, 'q', 'search_invalid')
+  if (text === null) throw new ApiError('search_invalid')
   const found = parseSearch(text)
-  if (typeof found === 'string') throw new ApiError('value_invalid', { msg: found })
+  if (typeof found === 'string') throw new ApiError('search_invalid', { msg: found })
   const filters = readFilters(parameters, caller.now)
   const limits = { fallback: DEFAULT_ROWS, max: caller.limits.pageRows }
   const page = readPage(call, 'search', JSON.stringify([text, filters.asked]), limits)

@@ -19,7 +19,7 @@ import {
 } from '../../shared/history.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
-import { type SummaryRow, unpackSummary } from '../../shared/summary.ts'
+import { type SummaryRow, unpackSummary } from '../../shared/profiles.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'

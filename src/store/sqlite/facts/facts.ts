@@ -29,10 +29,11 @@ import {
 import {
   type AddressProfileRow,
   type ProfileRow,
+  type SummaryRow,
   unpackAddressProfile,
   unpackDomainProfile,
+  unpackSummary,
 } from '../../shared/profiles.ts'
-import { type SummaryRow, unpackSummary } from '../../shared/summary.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
 import { certificateReader } from './certificates.ts'
