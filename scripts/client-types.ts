@@ -24,6 +24,7 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   RedirecthistoryResponse: ['/domain/{name}/redirects'],
   IpResponse: ['/ip/{address}', 0],
   AddressTimesResponse: ['/ip/{address}', 1],
+  SearchResponse: ['/search'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
 }

@@ -39,7 +39,7 @@ const LAYERS = [
   ['src/store/sqlite/', 'src/store/postgres/'],
   ['src/store/engines.ts'],
   ['src/store/open.ts'],
-  ['src/import/', 'src/export/', 'src/registrations/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
+  ['src/import/', 'src/export/', 'src/registrations/', 'src/search/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
   ['src/jobs/'],
   ['src/api/http/'],

@@ -6,6 +6,7 @@ export type ErrorKey =
   | 'domain_format'
   | 'date_missing'
   | 'certificate_format'
+  | 'search_invalid'
   | 'date_format'
   | 'type_invalid'
   | 'followup_invalid'
@@ -923,6 +924,37 @@ export type AddressTimesResponse = {
     first_seen: string
     /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
     last_seen: string
+  }[]
+}
+
+export type SearchResponse = {
+  meta: {
+    /** The `q` of the request. */
+    query: string
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    name: string
+    /** The first observation of a record or a website; null: none yet. */
+    first_seen: string | null
+    /** The newest observation of its DNS; null: none yet. */
+    observed: string | null
+    /** As in `/lookup`; null: not known. */
+    ip: string | null
+    /** Whether it has a website. */
+    has_website: 'yes' | 'no'
+    /** The other domain to which it redirects. */
+    redirects_to: string | null
   }[]
 }
 

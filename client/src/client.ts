@@ -18,6 +18,7 @@ import type {
   RedirectResponse,
   ReverseipParameters,
   ReverseipResponse,
+  SearchResponse,
   SimilarParameters,
   SimilarResponse,
   SnapshotResponse,
@@ -59,6 +60,11 @@ export type NamingCertificate = NamedcertificatesResponse['result'][number]
 export type CertificateRow = CertificateResponse['result'][number]
 export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
+export type SearchRow = SearchResponse['result'][number]
+/** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
+export type SearchOptions = PageOptions & {
+  [Name in 'tld' | 'first_seen_from' | 'first_seen_to' | 'ip' | 'ns' | 'mx']?: string | null | undefined
+} & { has_website?: 'yes' | 'no' | null | undefined }
 /** Days (`YYYY-MM-DD`), or dates and times. `at` excludes the others. */
 export type TimeOptions = PageOptions & {
   at?: string | null | undefined
@@ -229,6 +235,19 @@ export class DomaindexClient {
   /** All domains that were on an address or a network. `limit`: rows per page. */
   addressTimesRows(query: string, options: TimeOptions = {}): Rows<AddressTimesRow> {
     return rowsOf((page) => this.addressTimes(query, page), options)
+  }
+
+  /**
+   * A page of the known names that contain a text, match a pattern such as `bank*`, or a regular expression between
+   * slashes. A page may be short, or empty, although `meta.next` is not null.
+   */
+  search(q: string, { signal, ...options }: SearchOptions = {}): Promise<SearchResponse> {
+    return this.#transport.get(`search${searchOf({ q, ...options })}`, signal)
+  }
+
+  /** All names that a search finds. `limit`: rows per page. */
+  searchRows(q: string, options: SearchOptions = {}): Rows<SearchRow> {
+    return rowsOf((page) => this.search(q, page), options)
   }
 
   /** The calls of today: limit, used and remaining ones. It costs nothing. */

@@ -82,7 +82,7 @@ function v1Handler(context: ApiContext, endpoint: Endpoint) {
   })
 }
 
-type ProfileRequest = FastifyRequest<{ Params: { query: string; prefix?: string } }>
+type ProfileRequest = FastifyRequest<{ Params: { query?: string; prefix?: string } }>
 
 /** Returns the function that handles the requests of an endpoint on a path. */
 function endpointHandler(context: ApiContext, endpoint: Endpoint, path: string, source: QuerySource) {
@@ -98,6 +98,7 @@ function profileSource(context: Pick<ApiContext, 'authenticator' | 'sessions'>):
     read: (request) => {
       const { query, prefix } = (request as ProfileRequest).params
       const { token: _token, ...options } = request.query as Parameters
+      if (query === undefined) return options
       return { ...options, query: prefix === undefined ? query : `${query}/${prefix}` }
     },
     authenticate: (request) => authenticateBearerOrSession(context, request),

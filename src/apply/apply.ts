@@ -117,12 +117,21 @@ function applyPresented(draft: ObservationDraft, prepared: PreparedObservation):
   if (presentedFingerprint(known?.records ?? '[]') === (presented?.sha256 ?? null)) return true
   const after = encodePresented(presented)
   if (presented !== null) draft.certificates.push(presented)
+  if (webFingerprint === 0) draft.webFingerprint = 0 // that of a part with another certificate
   const certificate = { first_seen: at, count: countAfterState(known), records: after }
   draft.current = { ...draft.current, states: { ...draft.current.states, certificate } }
   const before = known?.records
   if (known) draft.superseded.push(supersededState('certificate', { ...known, base: null }, clock))
   draft.setChanges.push({ type: 'certificate', before, last: clock, after, at, isInterrupted: false })
   return true
+}
+
+/** Whether the newest certificate is that of the web part, which may be older than another observation of it. */
+function isCertificateApplied({ current }: ObservationDraft, prepared: PreparedObservation): boolean {
+  if (!hasCertificate(prepared)) return true
+  return (
+    presentedFingerprint(current.states.certificate?.records ?? '[]') === (presentedIn(prepared.web!)?.sha256 ?? null)
+  )
 }
 
 /** Returns true if the web part was newer than its clock. */
@@ -136,7 +145,7 @@ function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boole
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) setWeb(draft, website, observed_at)
     if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
-    draft.webFingerprint = webFingerprint
+    draft.webFingerprint = isCertificateApplied(draft, prepared) ? webFingerprint : 0
   }
   draft.clocks[CLOCK_INDEX.web] = observed_at
   return true

@@ -44,12 +44,9 @@ export type FactChanges = {
   terms: PageTerms | null | undefined
   /** The certificates of new states, one for each state. */
   certificates: readonly Certificate[]
-  /** What the inverse index learns. */
-  inverse: InverseChanges
+  /** The changes of sets of records, for the inverse index. */
+  setChanges: readonly SetChange[]
 }
-
-/** The changes of sets of records. `isNewOwner`: the name has DNS records for the first time. */
-export type InverseChanges = { sets: readonly SetChange[]; isNewOwner: boolean }
 
 /** The write of one name. The store rejects it if `state.version` is not the version in the store. */
 export type Change = { state: CrawlState; facts: FactChanges | null }

@@ -4,7 +4,7 @@ import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { PageTerms } from '../similar/text/terms.ts'
 import type { Certificate } from '../values/certificate/certificate.ts'
 import type { IpAddress } from '../values/ip-address.ts'
-import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
+import type { RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import type { Change, Interruption, SupersededState } from './change.ts'
 import { type CrawlState, type CurrentFacts, NO_FACTS } from './crawl-state.ts'
@@ -75,12 +75,7 @@ export function changeOf(draft: ObservationDraft): Change | null {
       redirectAfter: current.web?.redirects_to ?? null,
       terms: draft.terms,
       certificates: draft.certificates,
-      inverse: { sets: draft.setChanges, isNewOwner: !hasRecords(before) && hasRecords(current) },
+      setChanges: draft.setChanges,
     },
   }
-}
-
-/** Returns whether the name has had a record of any type. A type that never had one has no state. */
-function hasRecords({ states }: CurrentFacts): boolean {
-  return RECORD_TYPES.some((type) => states[type] !== undefined)
 }

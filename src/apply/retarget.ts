@@ -46,7 +46,7 @@ export function retargetChange(
       redirectAfter: redirects_to,
       terms: hadText ? null : undefined,
       certificates: [],
-      inverse: { sets: change?.sets ?? [], isNewOwner: false },
+      setChanges: change?.sets ?? [],
     },
   }
 }

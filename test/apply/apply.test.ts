@@ -8,6 +8,7 @@ import { NO_CLOCKS, NO_WEBSITE } from '../../src/apply/crawl-state.ts'
 import { changeOf, startDraft } from '../../src/apply/draft.ts'
 import { prepareObservation } from '../../src/apply/prepare.ts'
 import type { Observation } from '../../src/observe/observation.ts'
+import { encodePresented } from '../../src/values/certificate/presented.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { NAMES, observations } from '../store/conformance/arbitraries.ts'
 import { dns, minute, NXDOMAIN, redirecting, seen, web } from '../store/conformance/world.ts'
@@ -257,6 +258,28 @@ test('a certificate result alone changes only that, and no clock', () => {
   assert.deepEqual([has_website, ssl, digest !== null], [true, 'valid', true])
   const again = live(full.known, [at(9, { web: site })])
   assert.deepEqual([again.outcomes, again.known.current.web?.ssl], [['applied'], 'invalid'])
+})
+
+test('a web part as before has its certificate again after another one was observed without it, or was refused', () => {
+  const certificate = (digit: string) => ({
+    ...{ sha256: digit.repeat(64), issuer: 'CN=1', not_before: 1, not_after: 9, names: [], key: 'ec-p256' },
+  })
+  const [own, other] = [certificate('a'), certificate('b')]
+  const at = (observed_at: number, rest: Partial<Observation>): Observation => {
+    return { domain: NAME, observed_at, dns: null, web: null, ...rest }
+  }
+  const site = web({ has_website: true, ssl: 'valid', certificate: own })
+  const newest = ({ known }: ReturnType<typeof live>) => known.current.states.certificate?.records
+  for (const before of [
+    [at(5, { web: site }), at(6, { presented: other })],
+    [at(5, { presented: other }), at(5, { web: site })],
+  ]) {
+    const first = live(nothing(NAME), before)
+    assert.equal(newest(first), encodePresented(other))
+    const again = live(first.known, [at(7, { web: site })])
+    assert.deepEqual([again.outcomes, newest(again)], [['applied'], encodePresented(own)])
+    assert.deepEqual(live(again.known, [at(8, { web: site })]).outcomes, ['unchanged'])
+  }
 })
 
 test('of two web parts with the same time the first wins, whichever part came with them', () => {

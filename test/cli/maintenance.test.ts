@@ -19,7 +19,7 @@ const NOTHING_MOVED = {
   left: [],
   terms: undefined,
   certificates: [],
-  inverse: { sets: [], isNewOwner: false },
+  setChanges: [],
 }
 
 suite('upkeep', { concurrency: 2 }, () => {

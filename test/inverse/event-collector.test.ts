@@ -6,7 +6,14 @@ import fc from 'fast-check'
 import { EntryCursor, startEvent } from '../../src/inverse/entries/block.ts'
 import { EventCollector } from '../../src/inverse/entries/event-collector.ts'
 import { valueKeysOfSet } from '../../src/inverse/entries/record-events.ts'
-import { hostOfValueKey, nameSetKey, namesHost } from '../../src/inverse/entries/value-key.ts'
+import {
+  hostOfValueKey,
+  keysOfLastLabel,
+  keysOfName,
+  knownNameOfKey,
+  nameSetKey,
+  namesHost,
+} from '../../src/inverse/entries/value-key.ts'
 import { canonicalRecordSet, RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
 import { encodeRecords } from '../../src/values/records/stored-records.ts'
 
@@ -17,6 +24,7 @@ const host = fc.oneof(
   fc.array(fc.oneof(label, oddLabel), { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.')),
   fc.constantFrom('.', `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.example`),
 )
+const knownName = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
 const mailbox = fc.oneof(label, fc.constantFrom('first.last', 'a"b', 'x'.repeat(64), 'é', 'a@b'))
 const email = fc.oneof(
   fc.tuple(mailbox, host).map(([local, domain]) => `${local}@${domain}`),
@@ -80,3 +88,20 @@ for (const type of RECORD_TYPES)
     )
     assert.ok(plain > 50, 'the generator makes plain sets')
   })
+
+test('a known name has the keys of keysOfName, and each last label its keys once', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(knownName, { minLength: 1, maxLength: 6 }), (names) => {
+      const collector = new EventCollector()
+      for (const name of names) collector.addName(name)
+      const keys = new Set(names.flatMap((name) => [...keysOfName(name), ...keysOfLastLabel(name)]))
+      const expected = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1')))
+      assert.deepEqual(
+        entriesOf(collector),
+        expected.map((key) => [key, []]),
+      )
+      for (const name of names) for (const key of keysOfName(name)) assert.equal(knownNameOfKey(key), name)
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -233,9 +233,9 @@ export class Model {
     return (this.#domains.get(name)?.facts.interruptions[type] ?? []).toReversed()
   }
 
-  /** The names that ever had records. */
-  owners(): DomainName[] {
-    return this.#names().filter((name) => RECORD_TYPES.some((type) => this.history(name, type).length > 0))
+  /** The names that were observed and not forgotten. */
+  names(): DomainName[] {
+    return this.#names()
   }
 
   /** Every span of every name, in no order. The data of a record is one value, or two for an SOA. */

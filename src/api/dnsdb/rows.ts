@@ -79,10 +79,11 @@ async function* wildcardRows(
   { match, types, bailiwick }: WildcardTarget,
   isAggregated: boolean,
 ): RowBatches {
+  const query = { by: match === 'below' ? 'below' : 'start', text: match === 'below' ? name : `${name}.` } as const
   let position: Uint8Array | null = null
   let isCut = false
   for (let owners = 0; owners < MAX_OWNERS; ) {
-    const page = await inverse.owners(name, match, position, OWNERS_PER_PAGE)
+    const page = await inverse.names(query, null, position, OWNERS_PER_PAGE)
     const names = page.names.filter((each) => isInBailiwick(each, bailiwick))
     for (let at = 0; at < names.length; at += OWNERS_AT_ONCE) {
       const some = names.slice(at, at + OWNERS_AT_ONCE)

@@ -1,4 +1,4 @@
-/** The lists of endpoints: the seven under `/v1.0/`, and the profiles. */
+/** The lists of endpoints: the seven under `/v1.0/`, the profiles, and the search. */
 
 import { daily } from './daily.ts'
 import { dnshistory } from './dnshistory.ts'
@@ -13,13 +13,14 @@ import { redirecthistory } from './profiles/redirecthistory.ts'
 import { webhistory } from './profiles/webhistory.ts'
 import { redirect } from './redirect.ts'
 import { reverseip } from './reverseip.ts'
+import { search } from './search/search.ts'
 import { similar } from './similar.ts'
 import { snapshot } from './snapshot.ts'
 
 /** The seven endpoints. */
 export const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
-/** The profiles. The query is what follows the name in the path. */
+/** The profiles, whose query is what follows the name in the path, and the search. */
 export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
   { endpoint: webhistory, path: '/domain/:query/web' },
@@ -29,4 +30,5 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: certificate, path: '/certificate/:query' },
   { endpoint: ip, path: '/ip/:query' },
   { endpoint: ip, path: '/ip/:query/:prefix' },
+  { endpoint: search, path: '/search' },
 ]

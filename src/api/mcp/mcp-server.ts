@@ -11,6 +11,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Type } from '../endpoints/schema.ts'
 import { queryTools } from './query-tools.ts'
+import { searchTool } from './search-tool.ts'
 import { resultSchema, type SourceResponse, type Tool, type ToolSource } from './tool.ts'
 
 const DEFAULT_NAMES = 100
@@ -58,7 +59,7 @@ const registeredOn: Tool = {
   },
 }
 
-export const MCP_TOOLS: readonly Tool[] = [...queryTools, registeredOn]
+export const MCP_TOOLS: readonly Tool[] = [...queryTools, searchTool, registeredOn]
 
 const INSTRUCTIONS =
   'domaindex knows what was observed about internet domains: DNS and its history, website, redirects, certificate, ' +

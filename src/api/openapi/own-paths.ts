@@ -14,6 +14,7 @@ import { redirecthistory } from '../endpoints/profiles/redirecthistory.ts'
 import { webhistory } from '../endpoints/profiles/webhistory.ts'
 import { redirect } from '../endpoints/redirect.ts'
 import { exactObject, type JsonSchema, Type, UtcInstantSchema } from '../endpoints/schema.ts'
+import { search } from '../endpoints/search/search.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
 import {
   errorResponseObject,
@@ -151,10 +152,17 @@ const PREFIX_LENGTH = {
 
 /** The path of a profile. Its first parameter is in the path; `further` follow it there. */
 function profilePathItem(endpoint: Endpoint, operationId: string, further: JsonObject[] = []): JsonObject {
-  const { summary, description, parameters } = endpoint
-  const [inPath, ...options] = Object.entries(parameters.properties).map(([key, schema]) =>
-    queryParameter(key, schema, parameters.required),
-  )
+  const [inPath, ...options] = queryParametersOf(endpoint)
+  return sessionPathItem(endpoint, operationId, [{ ...inPath, in: 'path' }, ...further, ...options])
+}
+
+function queryParametersOf({ parameters }: Endpoint): JsonObject[] {
+  return Object.entries(parameters.properties).map(([key, schema]) => queryParameter(key, schema, parameters.required))
+}
+
+/** The path of an endpoint that takes a token in its header, or a session. */
+function sessionPathItem(endpoint: Endpoint, operationId: string, parameters: JsonObject[]): JsonObject {
+  const { summary, description } = endpoint
   const { 413: _noBody, ...responses } = responsesOf(endpoint)
   return {
     get: {
@@ -163,7 +171,7 @@ function profilePathItem(endpoint: Endpoint, operationId: string, further: JsonO
       description,
       tags: ['profiles'],
       security: BEARER_OR_SESSION,
-      parameters: [{ ...inPath, in: 'path' }, ...further, ...options],
+      parameters,
       responses,
     },
   }
@@ -179,6 +187,7 @@ export const OWN_PATHS = {
   '/certificate/{sha256}': profilePathItem(certificate, 'certificate'),
   '/ip/{address}': profilePathItem(ip, 'ip'),
   '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),
+  '/search': sessionPathItem(search, 'search', queryParametersOf(search)),
   '/batch': batchPathItem(),
   '/pdns/query/{query}': passiveDnsPathItem(),
   '/files': {

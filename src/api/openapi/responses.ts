@@ -124,6 +124,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   certificatehistory: true,
   namedcertificates: false,
   ip: false,
+  search: false,
   pdns: false,
   uses: false,
 }

@@ -11,6 +11,7 @@ import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { CERTIFICATE_FIELDS } from '../endpoints/profiles/certificate-fields.ts'
 import { NAMING_FIELDS } from '../endpoints/profiles/namedcertificates.ts'
 import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
+import { SEARCH_FIELDS } from '../endpoints/search/search.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -121,6 +122,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   certificate: { rows: arrayElements, columns: ['target', 'first_seen', 'last_seen'] },
   namedcertificates: { rows: arrayElements, columns: NAMING_FIELDS },
   certificatehistory: { rows: arrayElements, columns: ['first_seen', 'last_seen', ...CERTIFICATE_FIELDS] },
+  search: { rows: arrayElements, columns: SEARCH_FIELDS },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

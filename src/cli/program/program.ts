@@ -71,6 +71,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['certificate', 'print which domains presented a certificate, and when', queried('certificate')],
   ['redirecthistory', 'print what redirected to a domain, and when', queried('redirecthistory')],
   ['ip', 'print who was on an address or a network, and when', queried('ip')],
+  ['search', 'find names by a part of them', queried('search')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

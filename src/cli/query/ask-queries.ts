@@ -158,15 +158,15 @@ function exitCodeOf({ answered, partial, failures, final }: Tally): number {
 }
 
 /**
- * The queries in order. In a list, blank lines and comments after # are skipped. `withNetworks`: a network is a query
- * too. Throws UsageFault without any.
+ * The queries in order. In a list, blank lines and comments after # are skipped. `kind`: what a
+ * query is. Throws UsageFault without any.
  */
 export async function readQueries(
   texts: readonly string[],
   file: string | undefined,
-  withNetworks: boolean,
+  kind: QueryKind,
 ): Promise<Query[]> {
-  const parse = (text: string): Query => (withNetworks ? parseAddressQuery(text) : parseQuery(text))
+  const parse = PARSERS[kind]
   if (file !== undefined && texts.length > 0) throw new UsageFault('--file and queries in arguments exclude each other')
   const isPiped = texts.length === 0 ? !process.stdin.isTTY : texts.length === 1 && texts[0] === '-'
   const path = file ?? (isPiped ? '-' : null)
@@ -194,6 +194,15 @@ async function readList(path: string, parse: (text: string) => Query): Promise<Q
   const rest = splitter.rest()
   if (rest !== null) add(rest)
   return queries
+}
+
+/** What a query is: a domain, an address or a certificate; an address or a network; or a text to search for. */
+export type QueryKind = 'subject' | 'network' | 'text'
+
+const PARSERS: Readonly<Record<QueryKind, (text: string) => Query>> = {
+  subject: parseQuery,
+  network: parseAddressQuery,
+  text: (text) => ({ text: text.slice(0, MAX_SHOWN_LENGTH), value: text, alternative: null }),
 }
 
 /** Returns the query of an address or a network. */

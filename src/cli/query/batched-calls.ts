@@ -20,6 +20,7 @@ export type QueryCalls = Pick<
   | 'certificatehistory'
   | 'namedcertificates'
   | 'addressTimes'
+  | 'search'
 >
 
 /**
@@ -102,6 +103,7 @@ export class BatchedCalls implements QueryCalls, CallControl {
     this.#client.certificatehistory(name, options)
   namedcertificates: QueryCalls['namedcertificates'] = (name, options) => this.#client.namedcertificates(name, options)
   addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
+  search: QueryCalls['search'] = (text, options) => this.#client.search(text, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error)

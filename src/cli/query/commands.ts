@@ -19,6 +19,7 @@ import {
   askRecords,
   askRedirectHistory,
   askRows,
+  askSearch,
   askSimilar,
   askWebHistory,
 } from './pages.ts'
@@ -75,6 +76,7 @@ const CERTIFICATES_FIELDS = [
 const CERTIFICATES_COLUMNS = ['query', 'first_seen', 'last_seen', 'sha256']
 const NAMED_FIELDS = ['query', 'name', 'sha256', 'issuer', 'not_before', 'not_after', 'key']
 const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
+const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'observed', 'ip', 'has_website', 'redirects_to']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -170,8 +172,17 @@ const QUERY_COMMANDS = {
     shape: { fields: ADDRESS_FIELDS, columns: ADDRESS_FIELDS },
     ask: askAddressTimes,
     isBatched: () => false,
-    withNetworks: true,
+    kind: 'network',
     options: () => timeOptions('who was there'),
+    pages: 'rows',
+  },
+  search: {
+    argument: 'the texts, patterns such as bank*, or regular expressions between slashes',
+    shape: { fields: SEARCH_FIELDS, columns: SEARCH_FIELDS },
+    ask: askSearch,
+    isBatched: () => false,
+    kind: 'text',
+    options: searchOptions,
     pages: 'rows',
   },
 } satisfies Record<string, QueryRow>
@@ -196,6 +207,18 @@ function timeOptions(rows: string): Option[] {
     momentOption().conflicts(['from', 'to']),
     new Option('--from <date>', `${rows} from this day or time on`),
     new Option('--to <date>', `${rows} up to this day or time`),
+  ]
+}
+
+function searchOptions(): Option[] {
+  return [
+    new Option('--tld <suffix>', 'names below this suffix'),
+    new Option('--first-seen-from <date>', 'names that were first seen from this day or time on'),
+    new Option('--first-seen-to <date>', 'names that were first seen up to this day or time'),
+    new Option('--has-website <answer>', 'names with a website, or without one').choices(['yes', 'no']),
+    new Option('--ip <address>', 'names on this address or in this network'),
+    new Option('--ns <host>', 'names with this name server, or one below it'),
+    new Option('--mx <host>', 'names with this mail host, or one below it'),
   ]
 }
 

@@ -84,13 +84,16 @@ async function answerPath(
 ): Promise<ApiResponse> {
   if (folder === 'files') return filePage(await readFiles(context.fileStore), caller, Object.fromEntries(searchParams))
   if (folder === 'account') return quotaResponse(caller)
-  const profile = PROFILE_ROUTES.find(
-    ({ path }) => path === `/${folder}/:query${part === undefined ? '' : `/${part}`}`,
-  )?.endpoint
+  const path = [`/${folder}`, ...(name === undefined ? [] : [':query']), ...(part === undefined ? [] : [part])].join(
+    '/',
+  )
+  const profile = PROFILE_ROUTES.find((each) => each.path === path)?.endpoint
   const endpoint = profile ?? ENDPOINTS.find((each) => folder === 'v1.0' && each.name === name)
   if (!endpoint?.handle) throw new ApiError('endpoint_unknown')
   const parameters =
-    profile === undefined ? JSON.parse(String(body)) : { ...Object.fromEntries(searchParams), query: name }
+    profile === undefined
+      ? JSON.parse(String(body))
+      : { ...Object.fromEntries(searchParams), ...(name !== undefined && { query: name }) }
   return answerQuery(context, endpoint, caller, parameters, REQUEST_ID)
 }
 

@@ -50,6 +50,7 @@ const ASKS: Record<string, Ask> = {
   certificatehistory: (client, query, parameters) => client.certificatehistory(query, parameters),
   namedcertificates: (client, query, parameters) => client.namedcertificates(query, parameters),
   redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
+  search: (client, _query, { q, ...options }) => client.search(String(q), options),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0
       ? client.addressTimes(query, parameters)

@@ -14,6 +14,11 @@ export type PageOptions = { limit?: number; all?: true; next?: string; type?: Re
 /** The pages of an endpoint for a domain or an address. */
 export type AskEndpoint = (query: string, signal: AbortSignal) => AsyncGenerator<Page, void, void>
 
+/** The filters of a search as options of the command. */
+export type SearchFilters = {
+  [Name in 'tld' | 'firstSeenFrom' | 'firstSeenTo' | 'ip' | 'ns' | 'mx']?: string
+} & { hasWebsite?: 'yes' | 'no' }
+
 /** Days, or dates and times. `at` excludes the others. */
 export type TimeOptions = { at?: string; from?: string; to?: string }
 
@@ -155,6 +160,24 @@ export function askRedirectHistory(client: QueryCalls, options: PageOptions & Ti
     const { at, from, to } = options
     const call: CallPage = async (page) => profileRows(await client.redirecthistory(query, { ...page, at, from, to }))
     return followPages(call, options, signal, timeOptions(options))
+  }
+}
+
+/** Asks for the names that a search finds. */
+export function askSearch(client: QueryCalls, options: PageOptions & SearchFilters): AskEndpoint {
+  const { tld, firstSeenFrom, firstSeenTo, hasWebsite, ip, ns, mx } = options
+  const filters = {
+    ...{ tld, first_seen_from: firstSeenFrom, first_seen_to: firstSeenTo, has_website: hasWebsite, ip, ns, mx },
+  }
+  const before = Object.entries(filters).map(([name, value]) =>
+    value === undefined ? '' : `--${name.replaceAll('_', '-')} ${shellWord(value)} `,
+  )
+  return (query, signal) => {
+    const call: CallPage = async (page) => {
+      const { meta, result } = await client.search(query, { ...filters, ...page })
+      return { rows: result.map((row) => ({ query: meta.query, ...row })), next: meta.next }
+    }
+    return followPages(call, options, signal, before.join(''))
   }
 }
 

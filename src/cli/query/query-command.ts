@@ -4,19 +4,24 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { UsageFault } from '../../config/command-fault.ts'
 import { EXIT_CODES, EXIT_CODES_HELP, toClientFault } from '../program/client-fault.ts'
 import { listenForStop } from '../program/output.ts'
-import { askQueries, readQueries } from './ask-queries.ts'
+import { askQueries, type QueryKind, readQueries } from './ask-queries.ts'
 import { BatchedCalls, type QueryCalls, singleCalls } from './batched-calls.ts'
-import type { AskEndpoint, PageOptions, TimeOptions } from './pages.ts'
+import type { AskEndpoint, PageOptions, SearchFilters, TimeOptions } from './pages.ts'
 import { orRegistrableDomain } from './pages.ts'
 import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './row-writer.ts'
 import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
 
-export type QueryOptions = ServerOptions & OutputOptions & PageOptions & TimeOptions & { file?: string }
+export type QueryOptions = ServerOptions & OutputOptions & PageOptions & TimeOptions & SearchFilters & { file?: string }
 
 const QUERY_HELP = `
 A query may be a URL, and defanged, such as hxxps://example[.]com/. If nothing is on record for the host of a URL or for
 a www. host, its registrable domain is asked for, and a line on standard error says so. A list has one query per line,
 plain or compressed by gzip or zstd; empty lines and comments that start with # are skipped.`
+
+const SEARCH_HELP = `
+A search is a text that names contain, a pattern for whole names with *, ? and [a-z], or a regular expression between
+slashes. Quote patterns, because the shell reads them too. A list has one search per line, plain or compressed by gzip or
+zstd; empty lines and comments that start with # are skipped.`
 
 /** Adds the options that name the server. */
 export function addServerOptions(command: Command): Command {
@@ -65,8 +70,8 @@ export type QueryCommand = {
   ask: (calls: QueryCalls, options: QueryOptions) => AskEndpoint
   /** Whether its calls may be in batches. */
   isBatched?: (options: QueryOptions) => boolean
-  /** Whether a query is an address or a network. */
-  withNetworks?: boolean
+  /** What a query is; a domain, an address or a certificate by default. */
+  kind?: QueryKind
   /** Whether a query has one row. */
   isSingle?: boolean
 }
@@ -76,7 +81,10 @@ export function defineQueryCommand(command: Command, definition: QueryCommand): 
   command
     .argument('[query...]', definition.argument)
     .option('--file <list>', 'a file of queries; - is standard input, which is also read if there is no query')
-    .addHelpText('after', `${QUERY_HELP}\n\n${fieldsHelp(definition.shape)}\n\n${EXIT_CODES_HELP}`)
+    .addHelpText(
+      'after',
+      `${definition.kind === 'text' ? SEARCH_HELP : QUERY_HELP}\n\n${fieldsHelp(definition.shape)}\n\n${EXIT_CODES_HELP}`,
+    )
     .action((texts: string[], options: QueryOptions) => runQueries(texts, options, definition))
   return addServerOptions(addOutputOptions(command))
 }
@@ -89,9 +97,9 @@ function fieldsHelp({ fields, columns }: RowShape): string {
 async function runQueries(
   texts: readonly string[],
   options: QueryOptions,
-  { shape, ask, isBatched = () => true, isSingle = false, withNetworks = false }: QueryCommand,
+  { shape, ask, isBatched = () => true, isSingle = false, kind = 'subject' }: QueryCommand,
 ): Promise<void> {
-  const queries = await readQueries(texts, options.file, withNetworks)
+  const queries = await readQueries(texts, options.file, kind)
   if (options.next !== undefined && queries.length > 1) throw new UsageFault('--next is for one query')
   const writer = openRowWriter(shape, options, isSingle && queries.length === 1)
   const isLimited = options.limit !== undefined

@@ -6,9 +6,12 @@
  *
  *     base, then for each entry: shared, length, bytes of the key after the shared ones, count, events
  *
+ * The count is left out if the key is a rotated name, which has no events and is most of the entries.
  * All numbers are variable-length integers (7 bits a byte, low ones first). `shared` are the bytes that the key has in
  * common with the one before. An event is stored as its difference from the one before, the first as that from `base`.
  */
+
+import { KEY_KIND } from './value-key.ts'
 
 /** A block is complete at this many bytes. One row of this size fits four times on a page of SQLite. */
 const BLOCK_BYTES = 880
@@ -23,6 +26,7 @@ const EVENT_BYTES = 5
 const MAX_EVENT = 2 ** (8 * EVENT_BYTES) - 1
 /** The factor of the last byte that a number may have: the difference of two events has six bytes. */
 const MAX_FACTOR = 2 ** 42
+const ROTATED_NAME = KEY_KIND.rotatedName.charCodeAt(0)
 /** Between key and event of a position. No byte of the end of a key is lower. */
 const POSITION_SEPARATOR = 0
 
@@ -103,7 +107,8 @@ export class BlockWriter {
       this.#buffer[this.#end++] = key[at]!
     }
     this.#keyLength = length
-    this.#writeNumber(to - from)
+    if (hasCount(key)) this.#writeNumber(to - from)
+    else if (to > from) throw new RangeError('a rotated name has no events')
     let before = this.#base
     for (let at = from; at < to; at++) {
       const event = events[at]!
@@ -185,7 +190,7 @@ export class EntryCursor {
   }
 
   #readEvents(bytes: Uint8Array): void {
-    this.eventCount = this.#readNumber(bytes)
+    this.eventCount = hasCount(this.key) ? this.#readNumber(bytes) : 0
     if (this.eventCount > MAX_EVENTS) throw damagedBlock()
     let event = this.#base
     for (let index = 0; index < this.eventCount; index++) {
@@ -209,6 +214,10 @@ export class EntryCursor {
     }
     return value
   }
+}
+
+function hasCount(key: Uint8Array): boolean {
+  return key[0] !== ROTATED_NAME
 }
 
 function damagedBlock(): RangeError {

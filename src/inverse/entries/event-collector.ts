@@ -5,6 +5,7 @@ import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import { type Block, BlockWriter, MAX_KEY_BYTES, startEvent } from './block.ts'
 import { ByteTexts, numbersTo } from './byte-texts.ts'
 import { eventsOfChange, type SetChange, valueKeysOfSet } from './record-events.ts'
+import { packRotation } from './rotation.ts'
 import {
   HOST_KIND_CODE,
   hostOfValueKey,
@@ -63,6 +64,24 @@ export class EventCollector {
   addToSet(key: string): void {
     this.#values.text(key)
     this.#push(this.#values.add(), NO_NAME, 0)
+  }
+
+  /** Adds a name to the sets of known names, and its last label to that of last labels. It must be added once. */
+  addName(name: string): void {
+    this.addToSet(nameSetKey('reversedName', name))
+    this.addToSet(nameSetKey('forwardName', name))
+    const lastDot = name.lastIndexOf('.')
+    for (let at = 1; at < lastDot; at++) {
+      this.#writeRotation(KEY_KIND.rotatedName, name, at)
+      this.#push(this.#values.add(), NO_NAME, 0)
+    }
+    const lastLabel = name.slice(lastDot)
+    for (let at = 0; at < lastLabel.length; at++) {
+      const known = this.#values.count
+      this.#writeRotation(KEY_KIND.lastLabel, lastLabel, at)
+      const number = this.#values.number()
+      if (number === known) this.#push(number, NO_NAME, 0)
+    }
   }
 
   /** Adds the events of a change of a set of records. */
@@ -209,6 +228,12 @@ export class EventCollector {
       } else this.add(textKey(JSON.parse(text.slice(from, to))), name, event)
       from = to + 1
     }
+  }
+
+  #writeRotation(kind: string, text: string, at: number): void {
+    this.#values.text(kind)
+    const { bytes, length } = packRotation(text, at)
+    for (let index = 0; index < length; index++) this.#values.byte(bytes[index]!)
   }
 
   /** Adds an event of the value that was written. Returns whether it is the first one of that value. */

@@ -16,11 +16,13 @@ import { parseHostName } from '../../values/records/host-name.ts'
 import { mailboxName } from '../../values/records/presentation.ts'
 import type { FurtherStateType } from '../../values/state-type.ts'
 import { finalHostOf, verdictOfValues } from '../../values/web-verdict.ts'
+import { packRotation, unpackRotation } from './rotation.ts'
 
 /**
- * The first byte of a key. Those of addresses are the first bytes of `packAddress`. `knownHost`, the owners and
- * `namedHost` are sets without times: hosts in the order of their labels, names that have DNS records, in both orders,
- * and names of certificates. Never change a value: stores contain it. Schemas 12 of SQLite and 14 of PostgreSQL used 'n'.
+ * The first byte of a key. Those of addresses are the first bytes of `packAddress`. The kinds from `namedHost` on are sets
+ * without times: names of certificates, hosts in the order of their labels, known names in both orders and rotated, and
+ * the rotated last labels of known names. Never change a value: stores contain it. Schemas 12 of SQLite and 14 of
+ * PostgreSQL used 'n'.
  */
 export const KEY_KIND = {
   ipv4: '\x04',
@@ -31,8 +33,10 @@ export const KEY_KIND = {
   certificate: 'c',
   namedHost: 'm',
   knownHost: 'k',
-  ownerBelow: 'o',
-  ownerStarting: 's',
+  reversedName: 'o',
+  forwardName: 's',
+  rotatedName: 'p',
+  lastLabel: 'l',
 } as const
 
 export const HOST_KIND_CODE = KEY_KIND.host.charCodeAt(0)
@@ -161,16 +165,42 @@ function labelsOf(host: string): string[] {
   return host.includes('\\') ? host.match(/(?:\\.|[^.\\])+/gs)! : host.split('.')
 }
 
-/** The keys of the sets of names: a name in the order of its labels, and in the reverse order. */
-export function nameSetKey(kind: 'knownHost' | 'ownerBelow' | 'ownerStarting', name: string): string {
-  if (kind === 'ownerBelow') return KEY_KIND.ownerBelow + reversedLabels(name)
+/** The keys of the sets of known names and hosts: the labels of a name in their order, or in the reverse order. */
+export function nameSetKey(kind: 'knownHost' | 'reversedName' | 'forwardName', name: string): string {
+  if (kind === 'reversedName') return KEY_KIND.reversedName + reversedLabels(name)
   return KEY_KIND[kind] + labelsOf(name).join(LABEL_END) + LABEL_END
 }
 
 /** The name of a key of a set. */
 export function nameOfSetKey(key: string): string {
   const labels = key.slice(1)
-  return key[0] === KEY_KIND.ownerBelow ? hostOfReversedLabels(labels) : labels.slice(0, -1).split(LABEL_END).join('.')
+  return key[0] === KEY_KIND.reversedName
+    ? hostOfReversedLabels(labels)
+    : labels.slice(0, -1).split(LABEL_END).join('.')
+}
+
+/** The keys of the sets of a known name. It is rotated at each place before its last dot, except at its start. */
+export function keysOfName(name: string): string[] {
+  const keys = [nameSetKey('reversedName', name), nameSetKey('forwardName', name)]
+  for (let at = 1; at < name.lastIndexOf('.'); at++) keys.push(rotationKey(KEY_KIND.rotatedName, name, at))
+  return keys
+}
+
+/** The keys of the last label of a known name with its dot, rotated at each place. */
+export function keysOfLastLabel(name: string): string[] {
+  const label = name.slice(name.lastIndexOf('.'))
+  return Array.from(label, (_, at) => rotationKey(KEY_KIND.lastLabel, label, at))
+}
+
+function rotationKey(kind: string, text: string, at: number): string {
+  const { bytes, length } = packRotation(text, at)
+  return kind + bytes.toString('latin1', 0, length)
+}
+
+/** The known name of a key of `keysOfName`; null for another key. */
+export function knownNameOfKey(key: string): string | null {
+  if (key[0] === KEY_KIND.rotatedName) return unpackRotation(key.slice(1)).name
+  return key[0] === KEY_KIND.reversedName || key[0] === KEY_KIND.forwardName ? nameOfSetKey(key) : null
 }
 
 /** The bytes of a key. */

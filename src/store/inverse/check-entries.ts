@@ -34,6 +34,7 @@ export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
 
 /**
  * What a check needs next.
+ * - `known`: the names of these that are known, whether they have facts or not.
  * - `owners`: the names of these that have facts.
  * - `histories`: those of names that have facts.
  * - `certificates`: the rows of those that exist.
@@ -41,10 +42,15 @@ export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
  *   ascend.
  */
 export type InverseCheckRequest =
-  | { needs: 'owners' | 'histories'; names: readonly DomainName[] }
+  | { needs: 'known' | 'owners' | 'histories'; names: readonly DomainName[] }
   | { needs: 'certificates'; sha256s: readonly string[] }
   | { needs: 'blocks'; positions: readonly Buffer[] }
-export type InverseCheckAnswer = CheckedOwner[] | StoredHistory[] | CheckedCertificate[] | FoundBlock[]
+export type InverseCheckAnswer =
+  | { name: DomainName }[]
+  | CheckedOwner[]
+  | StoredHistory[]
+  | CheckedCertificate[]
+  | FoundBlock[]
 export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, InverseCheckAnswer>
 
 /** The events of those of the keys that the published runs have. `keys` ascend. */

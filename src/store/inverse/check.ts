@@ -1,5 +1,5 @@
 /**
- * Checks the inverse index: its blocks, the owners of its entries, and that it has every entry of a name.
+ * Checks the inverse index: its blocks, the owners of its entries, and that it has every entry and key of a name.
  */
 
 import { EntryCursor, positionOf } from '../../inverse/entries/block.ts'
@@ -7,6 +7,9 @@ import { valueKeysOfSet } from '../../inverse/entries/record-events.ts'
 import {
   hostOfValueKey,
   KEY_KIND,
+  keysOfLastLabel,
+  keysOfName,
+  knownNameOfKey,
   nameOfSetKey,
   nameSetKey,
   namesHost,
@@ -14,7 +17,6 @@ import {
 } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { addressFamily } from '../../values/ip-address.ts'
-import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { CheckFault } from '../port/store.ts'
 import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
@@ -44,6 +46,9 @@ const ENTRIES_PER_NAME = 12
 const BYTES_PER_BLOCK = 900
 /** The bytes of names. */
 const NAME_PATTERN = /^[!-~]+$/
+
+/** The kinds of sets whose keys belong to no name. */
+const SETS_OF_OTHERS: readonly string[] = [KEY_KIND.knownHost, KEY_KIND.namedHost, KEY_KIND.lastLabel]
 
 /** A name of a certificate. */
 type NamedEntry = { key: string; block: CheckedBlock }
@@ -108,7 +113,14 @@ export function* checkBlocks(
       report(`cannot be read: ${(error as Error).message}`)
     }
   }
-  yield* checkOwners(entries, faults)
+  yield* checkKnown(
+    entries.filter(({ type }) => type === null),
+    faults,
+  )
+  yield* checkOwners(
+    entries.filter(({ type }) => type !== null),
+    faults,
+  )
   const unknown = yield* unknownNamedHosts(named.map(({ key }) => key))
   for (const { key, block } of named)
     if (unknown.has(key)) blockReporter(faults, block)('has an entry of a certificate that does not have the name')
@@ -161,13 +173,13 @@ function readBlock(
 function ownedEntry(key: string, eventCount: number, block: CheckedBlock): OwnedEntry | string | null {
   const former = nameOfFormerKey(key) as DomainName | null
   if (former !== null) return { key, name: former, type: 'certificate', valueKey: key, block }
-  const isOwner = key[0] === KEY_KIND.ownerBelow || key[0] === KEY_KIND.ownerStarting
-  const parsed = isOwner ? null : parseEntryKey(key)
-  const isSet = isOwner || key[0] === KEY_KIND.knownHost || key[0] === KEY_KIND.namedHost
-  if (parsed === null && !isSet) return 'has an entry of an unknown kind'
+  const parsed = parseEntryKey(key)
+  const ofKnownName = knownNameOfKey(key)
+  if (parsed === null && ofKnownName === null && !SETS_OF_OTHERS.includes(key[0]!))
+    return 'has an entry of an unknown kind'
   if ((parsed === null) !== (eventCount === 0)) return 'has an entry with a wrong number of events'
-  if (parsed === null && !isOwner) return null
-  const name = (parsed === null ? nameOfSetKey(key) : parsed.name) as DomainName
+  const name = (parsed?.name ?? ofKnownName) as DomainName | null
+  if (name === null) return null
   if (!NAME_PATTERN.test(name)) return 'has an entry of no name'
   const valueKey = key.slice(0, key.length - name.length)
   return { key, name, type: parsed === null ? null : typeOf(parsed.value), valueKey, block }
@@ -181,10 +193,24 @@ function typeOf(value: NonNullable<ReturnType<typeof parseEntryKey>>['value']): 
   return addressFamily(value.address) === 4 ? 'A' : 'AAAA'
 }
 
+function reportEntry(faults: CheckFault[], { name, block }: OwnedEntry, problem: string): void {
+  blockReporter(faults, block)(`has an entry of ${name}, ${problem}`)
+}
+
+/** Each key of a set of known names is one of a name that is known. */
+function* checkKnown(entries: readonly OwnedEntry[], faults: CheckFault[]): InverseCheck<void> {
+  if (entries.length === 0) return
+  const rows = (yield { needs: 'known', names: namesOf(entries) }) as { name: DomainName }[]
+  const known = new Set(rows.map(({ name }) => name))
+  for (const entry of entries) {
+    if (!known.has(entry.name)) reportEntry(faults, entry, 'which is not known')
+    else if (!keysOfName(entry.name).includes(entry.key)) reportEntry(faults, entry, 'which does not have this key')
+  }
+}
+
 /** Each entry belongs to a name whose newest records of the type have the value, or otherwise its history. */
 function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): InverseCheck<void> {
-  const report = ({ name, block }: OwnedEntry, problem: string): void =>
-    blockReporter(faults, block)(`has an entry of ${name}, ${problem}`)
+  const report = (entry: OwnedEntry, problem: string): void => reportEntry(faults, entry, problem)
   const owners = (yield { needs: 'owners', names: namesOf(entries) }) as CheckedOwner[]
   const states = new Map(owners.map((owner) => [owner.name, owner.states]))
   const others: OwnedEntry[] = []
@@ -208,8 +234,7 @@ function namesOf(entries: readonly OwnedEntry[]): DomainName[] {
 
 function isInNewestState({ type, valueKey }: OwnedEntry, states: string): boolean {
   try {
-    if (type === null) return RECORD_TYPES.some((each) => newestRecords(states, each) !== null)
-    if (isFurtherType(type)) return false
+    if (type === null || isFurtherType(type)) return false
     const records = newestRecords(states, type)
     return records !== null && valueKeysOfSet(type, records).includes(valueKey)
   } catch {
@@ -234,14 +259,14 @@ function readableEntries(history: StoredHistory): ReturnType<typeof entriesOfNam
 
 /** The published runs have every entry of each name, with exactly its events, and its hosts. */
 export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<CheckFault[]> {
-  const expected: [DomainName, Map<string, number[] | null>][] = []
+  const expected: [DomainName, Map<string, number[]>][] = []
   const presented = new Map<DomainName, string[]>()
   const keys = new Set<string>()
   for (const history of histories) {
     const entries = readableEntries(history)
     if (entries === null) continue
     for (const host of new Set([...entries.keys()].filter(namesHost).map(hostOfValueKey)))
-      entries.set(nameSetKey('knownHost', host), null)
+      entries.set(nameSetKey('knownHost', host), [])
     expected.push([history.name, entries])
     presented.set(history.name, presentedBy(history))
     for (const key of entries.keys()) keys.add(key)
@@ -251,13 +276,26 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
   const faults: CheckFault[] = []
   for (const [name, entries] of expected) {
     const missing = [...entries].filter(([key]) => !found.has(key))
-    const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events ?? []))
+    const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events))
     const report = problemReporter(faults, 'inverse_block', name)
     if (missing.length > 0) report(`has no entry of ${valueText(missing[0]![0])}${others(missing.length)}`)
     if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
     const unknown = presented.get(name)!.find((sha256) => lost.has(sha256))
     if (unknown !== undefined)
       problemReporter(faults, 'facts', name)(`refers to the certificate ${unknown}, which does not exist`)
+  }
+  return faults
+}
+
+/** The published runs have every key of known names. */
+export function* checkKnownNameKeys(names: readonly DomainName[]): InverseCheck<CheckFault[]> {
+  const expected = names.map((name) => [...keysOfName(name), ...keysOfLastLabel(name)])
+  const found = yield* findEntries([...new Set(expected.flat())].sort())
+  const faults: CheckFault[] = []
+  for (const [index, keys] of expected.entries()) {
+    const missing = keys.filter((key) => !found.has(key)).length
+    if (missing > 0)
+      problemReporter(faults, 'inverse_block', names[index]!)(`lacks ${missing} of the keys by which it is found`)
   }
   return faults
 }
@@ -282,7 +320,7 @@ function differs(found: ReadonlySet<number>, events: readonly number[]): boolean
 /** What a key says, for a message. */
 function valueText(key: string): string {
   const parsed = parseEntryKey(key)
-  if (parsed === null) return key[0] === KEY_KIND.knownHost ? `host ${nameOfSetKey(key)}` : 'its name'
+  if (parsed === null) return `host ${nameOfSetKey(key)}`
   const { value } = parsed
   if (value.kind === 'text') return 'TXT'
   if (value.kind === 'redirect') return `redirect to ${value.host}`

@@ -1,12 +1,9 @@
 /** Everything that the inverse index has of one name, from its current facts and its history. */
 
-import type { InverseChanges } from '../../apply/change.ts'
 import { STATE_TYPES, stateTypeOfNumber } from '../../apply/stored-numbers.ts'
 import { changesOfTimeline, eventsOfChange, type SetChange } from '../../inverse/entries/record-events.ts'
-import { nameSetKey } from '../../inverse/entries/value-key.ts'
 import { hasDetails, presentedFingerprint } from '../../values/certificate/presented.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import type { StateType } from '../../values/state-type.ts'
 import type { Instant } from '../../values/time.ts'
 import { encodeVerdict } from '../../values/web-verdict.ts'
@@ -43,7 +40,7 @@ export function newestTextsOf(row: NewestStatesRow): NewestTexts {
 }
 
 /** The changes that made the history of a name. */
-export function changesOfName({ states, superseded, interruptions }: StoredHistory): InverseChanges {
+export function changesOfName({ states, superseded, interruptions }: StoredHistory): SetChange[] {
   const sets: SetChange[] = []
   for (const type of STATE_TYPES) {
     const newest = states[type]
@@ -57,7 +54,7 @@ export function changesOfName({ states, superseded, interruptions }: StoredHisto
     ]
     sets.push(...changesOfTimeline(type, timeline, interruptions.filter(isOfType)))
   }
-  return { sets, isNewOwner: RECORD_TYPES.some((type) => states[type]) }
+  return sets
 }
 
 /** The fingerprint of the certificate of each state that refers to one. */
@@ -71,22 +68,17 @@ export function certificateTextsOf({ states, superseded }: StoredHistory): strin
   return [...older, ...(states.certificate ? [states.certificate] : [])].map(({ records }) => records)
 }
 
-/** The keys of all entries of a name with their events, by key; null for the key of a set of names. */
-export function entriesOfName(history: StoredHistory): Map<string, number[] | null> {
+/** The keys of all entries of a name that have events, with their events, by key. */
+export function entriesOfName(history: StoredHistory): Map<string, number[]> {
   const { name } = history
-  const { sets, isNewOwner } = changesOfName(history)
-  const entries = new Map<string, number[] | null>()
-  for (const change of sets) {
+  const entries = new Map<string, number[]>()
+  for (const change of changesOfName(history)) {
     const { keys, events } = eventsOfChange(change)
     for (const [index, key] of keys.entries()) {
       const known = entries.get(key + name)
       if (known) known.push(events[index]!)
       else entries.set(key + name, [events[index]!])
     }
-  }
-  if (isNewOwner) {
-    entries.set(nameSetKey('ownerBelow', name), null)
-    entries.set(nameSetKey('ownerStarting', name), null)
   }
   for (const [key, list] of entries)
     if (list)

@@ -1,21 +1,23 @@
 /** Makes sorted runs of what changed names add to the inverse index, one after another. */
 
-import type { InverseChanges } from '../../apply/change.ts'
 import type { Block } from '../../inverse/entries/block.ts'
 import { EventCollector } from '../../inverse/entries/event-collector.ts'
-import { namedHostKeys, nameSetKey } from '../../inverse/entries/value-key.ts'
+import type { SetChange } from '../../inverse/entries/record-events.ts'
+import { namedHostKeys } from '../../inverse/entries/value-key.ts'
 import type { Certificate } from '../../values/certificate/certificate.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 
 export class RunWriter {
   readonly #collector = new EventCollector()
 
+  /** Adds a name that was not known, once. */
+  addName(name: DomainName): void {
+    this.#collector.addName(name)
+  }
+
   /** Adds the changes of a name, once. */
-  add(name: DomainName, { sets, isNewOwner }: InverseChanges): void {
-    for (const change of sets) this.#collector.addChange(name, change)
-    if (!isNewOwner) return
-    this.#collector.addToSet(nameSetKey('ownerBelow', name))
-    this.#collector.addToSet(nameSetKey('ownerStarting', name))
+  addChanges(name: DomainName, changes: readonly SetChange[]): void {
+    for (const change of changes) this.#collector.addChange(name, change)
   }
 
   /** Adds the names of a certificate, once. */

@@ -1,12 +1,8 @@
-/**
- * Reads pages of the inverse index. A read is a generator that asks for blocks and clocks, and an engine answers it
- * from one snapshot: SQLite at once, PostgreSQL with a round trip for each question.
- */
+/** Reads pages of the spans of the inverse index. */
 
 import type { Clocks } from '../../apply/crawl-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
-import { eventOfPosition, keyOfPosition, positionOf, startEvent } from '../../inverse/entries/block.ts'
-import type { MergedEntries } from '../../inverse/entries/merge.ts'
+import { positionOf, startEvent } from '../../inverse/entries/block.ts'
 import {
   addressKey,
   certificateKey,
@@ -34,39 +30,27 @@ import type {
   InverseQuery,
   InverseSpan,
   NamedHostPage,
-  OwnerPage,
   RedirectSpanPage,
-  RunSlice,
   SpanData,
   SpanPage,
   TimeFence,
 } from '../port/inverse.ts'
-import { entriesOfPortion, portionEnd } from './portion.ts'
-
-/** What a read needs next: the slices of all published runs from a position, or the clocks of names. */
-export type InverseRequest =
-  | { needs: 'slices'; from: Uint8Array; blocks: number }
-  | { needs: 'clocks'; names: readonly DomainName[] }
-type Answer = RunSlice[] | Clocks[]
-export type InverseRead<Result> = Generator<InverseRequest, Result, Answer>
-
-/** A range of keys: `from` included, `to` excluded. A key is a text of one character per byte. */
-type KeyRange = { from: string; to: string }
+import {
+  furtherLabels,
+  type InverseRead,
+  joinPosition,
+  type KeyRange,
+  prefixRange,
+  readKeys,
+  scan,
+  splitPosition,
+  successor,
+} from './scan.ts'
 
 /** Entries of one page that are read at most, about 10 milliseconds: a fence may exclude all of them. */
 const MAX_SCANNED_ENTRIES = 10_000
 /** Hosts after whose labels others follow (`example.*`), of one page. */
 const MAX_HOSTS_PER_PAGE = 100
-/** Entries that a block has at least. */
-const ENTRIES_PER_BLOCK = 12
-const MAX_BLOCKS_PER_READ = 64
-/** The first read is of one block of each run, because most answers are short. Each further one is of this many times as many. */
-const READ_GROWTH = 8
-/** Blocks of a run that a read asks for if too few made no progress. */
-const MAX_GROWN_BLOCKS = 65_536
-/** Below every byte of a label, and above the bytes that end labels and data. */
-const LOWEST_LABEL_BYTE = '\x02'
-
 /** The entries of one page as spans. `end`: the position after the last one. */
 type FoundSpans = { spans: OpenSpan[]; end: string | null; scanned: number }
 /** `last` is null while the record was still there at the newest observation of its type. */
@@ -169,43 +153,6 @@ function* readHostsStarting(
   return pageOf(query, fence, spans, yield* clocksOf(spans), hosts.end)
 }
 
-function joinPosition(host: string, inner: string): string {
-  return String.fromCharCode(host.length >> 8, host.length & 255) + host + inner
-}
-
-function splitPosition(position: string): { host: string; inner: string | null } {
-  const end = 2 + position.charCodeAt(0) * 256 + position.charCodeAt(1)
-  return { host: position.slice(2, end), inner: position.length > end ? position.slice(end) : null }
-}
-
-/** Reads one page of the names of owners (`InverseReader.owners`). */
-export function* readOwners(
-  name: string,
-  match: 'below' | 'starting',
-  position: Uint8Array | null,
-  limit: number,
-): InverseRead<OwnerPage> {
-  const after = position === null ? null : Buffer.from(position).toString('latin1')
-  const range = furtherLabels(nameSetKey(match === 'below' ? 'ownerBelow' : 'ownerStarting', name))
-  const { keys, end } = yield* readKeys(range, after === null ? null : positionOf(splitPosition(after).host, 0), limit)
-  return { names: keys.map(nameOfSetKey) as DomainName[], position: end === null ? null : latin1Bytes(end) }
-}
-
-/** The keys of a set of names in a range. `end`: the position of the first one after them. */
-function* readKeys(
-  range: KeyRange,
-  after: string | null,
-  limit: number,
-): InverseRead<{ keys: string[]; end: string | null }> {
-  const keys: string[] = []
-  const { next } = yield* scan([range], after, limit, (entry) => {
-    if (keys.length === limit) return false
-    keys.push(entry.keyText())
-    return true
-  })
-  return { keys, end: next === null ? null : joinPosition(keyOfPosition(next), '') }
-}
-
 /** The spans of entries in ranges, at most `limit`. `types`: of the records that name hosts; null for all entries. */
 function* readRanges(
   ranges: readonly KeyRange[],
@@ -261,46 +208,6 @@ function* pairEvents(events: readonly number[], fromEvent: number) {
     }
   }
   if (first !== null) yield { first, last: null }
-}
-
-/**
- * Calls `take` with the entries of ranges, in order, until it returns false. `next`: the position of the entry that it
- * did not take; null at the end. `fromEvent`: the first event of the entry that belongs to the page.
- */
-function* scan(
-  ranges: readonly KeyRange[],
-  after: string | null,
-  limit: number,
-  take: (entry: MergedEntries, fromEvent: number) => boolean,
-): InverseRead<{ next: string | null }> {
-  const most = Math.min(MAX_BLOCKS_PER_READ, Math.ceil(limit / ENTRIES_PER_BLOCK))
-  let wanted = 1
-  let blocks = 1
-  for (const { from, to } of ranges) {
-    if (after !== null && after >= to) continue
-    let at = after !== null && after > from ? after : from
-    const end = latin1Bytes(to)
-    for (;;) {
-      const start = latin1Bytes(at)
-      const slices = (yield { needs: 'slices', from: start, blocks }) as RunSlice[]
-      const isPosition = at === after
-      for (const entry of entriesOfPortion(slices, start)) {
-        if (entry.key.compare(end, 0, end.length, 0, entry.keyLength) >= 0) break
-        const fromEvent = isPosition && entry.keyText() === keyOfPosition(at) ? eventOfPosition(at) : 0
-        if (!take(entry, fromEvent)) return { next: positionOf(entry.keyText(), 0) }
-      }
-      const bound = portionEnd(slices)
-      if (bound === null || end.compare(bound) <= 0) break
-      const reached = Buffer.from(bound).toString('latin1')
-      if (reached > at) {
-        at = reached
-        wanted = Math.min(most, wanted * READ_GROWTH)
-        blocks = Math.ceil(wanted / slices.length)
-      } else if (blocks >= MAX_GROWN_BLOCKS) throw new RangeError('an entry of the inverse index has too many events')
-      else blocks *= READ_GROWTH
-    }
-  }
-  return { next: null }
 }
 
 /** The clocks of the names whose spans have no end yet, by name. */
@@ -365,21 +272,4 @@ function rangesOf(query: InverseQuery): KeyRange[] {
 function hostRanges(host: string, types: readonly HostType[]): KeyRange[] {
   if (types.length > 1) return [prefixRange(hostItselfPrefix(host))]
   return types.map((type) => prefixRange(hostKey(host, type)))
-}
-
-/** All keys that begin with a text. */
-function prefixRange(prefix: string): KeyRange {
-  return { from: prefix, to: successor(prefix) }
-}
-
-/** All keys in which a label follows these. */
-function furtherLabels(prefix: string): KeyRange {
-  return { from: prefix + LOWEST_LABEL_BYTE, to: successor(prefix) }
-}
-
-/** The first text after all that begin with `prefix`, which is not all 255. */
-function successor(prefix: string): string {
-  let end = prefix.length - 1
-  while (prefix.charCodeAt(end) === 255) end--
-  return prefix.slice(0, end) + String.fromCharCode(prefix.charCodeAt(end) + 1)
 }

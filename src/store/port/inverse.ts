@@ -68,8 +68,20 @@ export type CertificateSpanPage = { spans: CertificateSpan[]; position: Uint8Arr
 export type NamedHostPage = { hosts: NamedHost[]; position: Uint8Array | null }
 export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | null }
 
-/** One page of names of owners, in an order of the store. `position` as in SpanPage. */
-export type OwnerPage = { names: DomainName[]; position: Uint8Array | null }
+/**
+ * Which known names are asked for; all text is in lower case.
+ * - `below`: those that end with a dot and `text`, in the order of their reversed labels.
+ * - `start`: those that begin with `text`, in the order of their labels.
+ * - `end`: those that end with `text`, which does not begin with a dot.
+ * - `inside`: those that contain `text`: first those that begin with it, then those that contain it before their last
+ *   dot, in the order of what follows, then the others, by their last labels.
+ */
+export type NameQuery = { by: 'below' | 'start' | 'end' | 'inside'; text: string }
+/** Rejects names of a query. It must be pure and fast. */
+export type NameFilter = (name: string) => boolean
+
+/** One page of names, each once. `position` as in SpanPage. */
+export type NamePage = { names: DomainName[]; position: Uint8Array | null }
 
 /** How far the index of a store that is older than it is filled, from 0 to 1; 1 if it is complete. */
 export type InverseProgress = { share: number }
@@ -86,8 +98,8 @@ export interface InverseReader {
    * of fingerprints. `position` as in SpanPage.
    */
   namedHosts(name: DomainName, position: Uint8Array | null, limit: number): Promise<NamedHostPage>
-  /** The names that ever had DNS records and match, as `match` of `hosts` says. */
-  owners(name: string, match: 'below' | 'starting', position: Uint8Array | null, limit: number): Promise<OwnerPage>
+  /** The known names of a query that pass the filter, at most `limit` after `position`. */
+  names(query: NameQuery, filter: NameFilter | null, position: Uint8Array | null, limit: number): Promise<NamePage>
   /** While it is below 1, pages lack names that were stored before the index existed. */
   progress(): Promise<InverseProgress>
 }

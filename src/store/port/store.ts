@@ -158,6 +158,12 @@ export type DomainProfile = {
 /** The first names on an address in byte order, and the number of all of them. */
 export type AddressProfile = { domains: { target: DomainName; since: string }[]; count: number }
 
+/**
+ * What is known of a name in a list of names. `first_seen`: when its oldest state began, null without a state. `facts`:
+ * NO_FACTS if it was never observed.
+ */
+export type NameSummary = LastObserved & { first_seen: Instant | null; facts: CurrentFacts }
+
 /** For the API. Every page is a range by key, so page 1,000 costs as much as page 1. */
 export interface FactsReader {
   /** All fields of /lookup, with counts, from one snapshot; null if the name is unknown or forgotten. */
@@ -173,6 +179,8 @@ export interface FactsReader {
   clocks(name: DomainName): Promise<LastObserved>
   /** When each part of these names was last observed, in their order; 0 for never. At most 1,000 names. */
   partClocks(names: readonly DomainName[]): Promise<Clocks[]>
+  /** The summaries of these names, in their order; null for one that is unknown or forgotten. At most 1,000 names. */
+  summaries(names: readonly DomainName[]): Promise<(NameSummary | null)[]>
   /** The domains that redirect to `target`, in byte order, after `after` (exclusive). */
   redirects(target: DomainName, after: DomainName | null, limit: number): Promise<RowPage<DomainName>>
   /** The current addresses of a name, in the contract's order; empty if there are none or the name is unknown. */

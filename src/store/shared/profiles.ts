@@ -1,11 +1,23 @@
-/** Builds the profiles of domains and addresses from the columns that an engine has read. */
+/** Builds the profiles of domains and addresses, and the summaries of names, from the columns that an engine has read. */
 
+import { NO_FACTS } from '../../apply/crawl-state.ts'
+import { STATE_TYPES } from '../../apply/stored-numbers.ts'
+import type { DomainName } from '../../values/domain-name.ts'
 import { unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { decodeRecords } from '../../values/records/stored-records.ts'
-import type { AddressProfile, DomainProfile } from '../port/store.ts'
-import { unpackStates } from './columns.ts'
-import { LOOKUP_ROW_COLUMNS, type LookupRow, redirectTargetOf, unpackLookup } from './lookup.ts'
+import type { StateType } from '../../values/state-type.ts'
+import type { Instant } from '../../values/time.ts'
+import type { AddressProfile, DomainProfile, NameSummary } from '../port/store.ts'
+import { type FactsRow, TOMBSTONE_ID, unpackFacts, unpackStates } from './columns.ts'
+import {
+  type ClockRow,
+  LOOKUP_ROW_COLUMNS,
+  type LookupRow,
+  lastObservedOf,
+  redirectTargetOf,
+  unpackLookup,
+} from './lookup.ts'
 
 /**
  * The columns of the statement of a domain profile. `addresses`: JSON array in hexadecimal. `onAddresses`: JSON array of
@@ -52,4 +64,23 @@ export type AddressProfileRow = { count: number | null; domains: string | null }
 
 export function unpackAddressProfile({ count, domains }: AddressProfileRow): AddressProfile {
   return { count: count ?? 0, domains: JSON.parse(domains ?? '[]') }
+}
+
+/** `id`: of the crawl state. Without facts, their columns are null. */
+export type SummaryRow = ClockRow & { id: number | null } & (FactsRow | { states: null })
+
+/** `firstSeenOf`: the beginning of the oldest state of a type that has more than one. Null for a forgotten name. */
+export function unpackSummary(
+  name: DomainName,
+  row: SummaryRow | undefined,
+  firstSeenOf: (type: StateType) => Instant | null,
+): NameSummary | null {
+  if (row === undefined || row.id === TOMBSTONE_ID) return null
+  const facts = row.states === null ? NO_FACTS : unpackFacts(name, row)
+  const firsts = STATE_TYPES.flatMap((type) => {
+    const state = facts.states[type]
+    if (state === undefined) return []
+    return [state.count === 1 ? state.first_seen : (firstSeenOf(type) ?? state.first_seen)]
+  })
+  return { ...lastObservedOf(row), first_seen: firsts.length === 0 ? null : Math.min(...firsts), facts }
 }

@@ -59,6 +59,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'what_redirected_here',
       'profile',
       'who_was_on_address',
+      'search_names',
       'registered_on',
     ],
   )

@@ -22,6 +22,7 @@ const STATUS = {
   origin_refused: 403,
   batch_invalid: 400,
   certificate_format: 400,
+  search_invalid: 400,
 }
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))

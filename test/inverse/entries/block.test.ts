@@ -14,7 +14,7 @@ import {
 } from '../../../src/inverse/entries/block.ts'
 import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
 import { MergedEntries } from '../../../src/inverse/entries/merge.ts'
-import { latin1Bytes } from '../../../src/inverse/entries/value-key.ts'
+import { KEY_KIND, latin1Bytes } from '../../../src/inverse/entries/value-key.ts'
 import { runsToMerge } from '../../../src/inverse/maintainer.ts'
 
 type Entries = Map<string, number[]>
@@ -24,7 +24,7 @@ const MAX_EVENT = 2 ** 33
 /** Keys that share beginnings. No byte is 0, as in the names at their ends. */
 const key = fc
   .tuple(
-    fc.constantFrom('', 'h', 'hcom\x01example\x01', `t\xff${'long '.repeat(100)}`),
+    fc.constantFrom('', 'h', 'hcom\x01example\x01', `t\xff${'long '.repeat(100)}`, KEY_KIND.rotatedName),
     fc.string({
       minLength: 1,
       maxLength: 100,
@@ -39,7 +39,12 @@ const events = fc.oneof(
 )
 const entries: fc.Arbitrary<Entries> = fc
   .array(fc.tuple(key, events), { maxLength: 60, size: 'max' })
-  .map((pairs) => sorted(new Map(pairs.map(([each, list]) => [each, once(list)]))))
+  .map((pairs) => sorted(new Map(pairs.map(([each, list]) => [each, eventsOf(each, list)]))))
+
+/** A rotated name has no events. */
+function eventsOf(each: string, list: readonly number[]): number[] {
+  return each.startsWith(KEY_KIND.rotatedName) ? [] : once(list)
+}
 
 function once(list: readonly number[]): number[] {
   return [...new Set(list)].sort((a, b) => a - b)

@@ -5,11 +5,14 @@ import type {
   InverseQuery,
   InverseReader,
   InverseSpan,
+  NameFilter,
+  NameQuery,
   RedirectSpan,
   RedirectSpanPage,
   TimeFence,
 } from '../../../src/store/port/inverse.ts'
 import type { DomainProfile, FactsReader, Lookup, Store, WebHistory, WebState } from '../../../src/store/port/store.ts'
+import { compareBytewise } from '../../../src/values/bytewise-order.ts'
 import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
@@ -34,14 +37,26 @@ export async function agree(
   const spans = model.spans()
   for (const [turn, [text, query]] of INVERSE_QUERIES.entries())
     await agreeBackwards(inverse, spans, { text, query, limit: question.limit, turn })
-  assert.deepEqual(
-    (await walkOwners(inverse, 'example', 'below', question.limit)).sort(),
-    model.owners().filter((name) => name.endsWith('.example')),
-  )
-  assert.deepEqual(
-    await walkOwners(inverse, 'c', 'starting', question.limit),
-    model.owners().filter((name) => name.startsWith('c.')),
-  )
+  for (const query of NAME_QUERIES)
+    assert.deepEqual((await walkNames(inverse, query, null, question.limit)).sort(), namesOf(model.names(), query))
+}
+
+/** Some find names of the histories by their last label, in the middle, or twice in one name. */
+const NAME_QUERIES: readonly NameQuery[] = [
+  { by: 'below', text: 'example' },
+  { by: 'start', text: 'c.' },
+  { by: 'end', text: 'mple' },
+  { by: 'inside', text: 'ex' },
+]
+
+/** The names that a query finds, in byte order, found by looking at each. */
+export function namesOf(names: readonly DomainName[], { by, text }: NameQuery): DomainName[] {
+  const found = names.filter((name) => {
+    if (by === 'inside') return name.includes(text)
+    if (by === 'start') return name.startsWith(text)
+    return name.endsWith(by === 'below' ? `.${text}` : text)
+  })
+  return found.sort(compareBytewise)
 }
 
 const HOST_TYPES = ['NS', 'MX', 'CNAME', 'SOA'] as const
@@ -168,11 +183,13 @@ export async function walkSpans(
   return found
 }
 
-async function walkOwners(inverse: InverseReader, name: string, match: 'below' | 'starting', limit: number) {
+/** All names of a query, in pages of `limit`. */
+export async function walkNames(inverse: InverseReader, query: NameQuery, filter: NameFilter | null, limit: number) {
   const found: DomainName[] = []
   let position: Uint8Array | null = null
   do {
-    const page: Awaited<ReturnType<InverseReader['owners']>> = await inverse.owners(name, match, position, limit)
+    const page: Awaited<ReturnType<InverseReader['names']>> = await inverse.names(query, filter, position, limit)
+    assert.ok(page.names.length <= limit)
     found.push(...page.names)
     position = page.position
   } while (position !== null)

@@ -179,7 +179,7 @@ async function presentFormerly({ observations }: Store, domain: DomainName, olde
     ],
     ...{ interruptions: [], firstSeen: [], arrived: [], left: [], terms: undefined, certificates: [] },
     ...{ redirectBefore: null, redirectAfter: null },
-    inverse: { sets: [], isNewOwner: false },
+    setChanges: [],
   }
   assert.deepEqual(await observations.save([{ state: { ...state!, clocks }, facts }]), { rejected: [], lost: [] })
 }

@@ -12,6 +12,7 @@ import { upkeep } from './maintenance.ts'
 import { listing } from './reading/listing.ts'
 import { lists } from './reading/lists.ts'
 import { looking } from './reading/lookups.ts'
+import { names } from './reading/names.ts'
 import { profiles } from './reading/profiles.ts'
 import { states } from './reading/states.ts'
 import { certificateLogs } from './schedule/certificate-logs.ts'
@@ -43,6 +44,7 @@ export function conformance(engine: Engine): void {
       certificateLogs,
       looking,
       lists,
+      names,
       profiles,
       states,
       forgetting,

@@ -60,9 +60,17 @@ const UPSERT_PENDING_PAGE = insertStatement<PendingPageRow>(
   'on conflict (part, id) do update set digest = excluded.digest, terms = excluded.terms',
 )
 
-/** Most statements take one round trip: those that need no result are sent immediately. */
-export async function writeFacts(session: Session, shards: Shards, names: readonly WrittenName[]): Promise<void> {
-  if (names.length === 0) return
+/**
+ * Writes facts, and adds names that were not known to the inverse index. Most statements take one round trip: those that
+ * need no result are sent immediately.
+ */
+export async function writeFacts(
+  session: Session,
+  shards: Shards,
+  names: readonly WrittenName[],
+  newNames: readonly DomainName[],
+): Promise<void> {
+  if (names.length === 0) return writeRun(session, { names: newNames })
   const write = <Row extends PartRow>(statement: RowStatement<Row>, rows: readonly Row[]): Promise<void> =>
     runForRows(session.run, shards, statement, rows)
   const presented = presentedCertificates(names.flatMap(({ facts }) => facts.certificates))
@@ -76,7 +84,7 @@ export async function writeFacts(session: Session, shards: Shards, names: readon
     write(INSERT_FIRST_SEEN, names.flatMap(firstSeenRows)),
     write(UPSERT_PENDING_PAGE, names.flatMap(pendingPageRows)),
     deletePendingPages(session, shards, removedTexts),
-    writeRun(session, names, newCertificates),
+    writeRun(session, { names: newNames, changed: names, certificates: newCertificates }),
   ])
   const [firstSeen] = await Promise.all([firstSeenReader(session, shards, names), writes])
   await sharedRowsOf(names, firstSeen).write(session, shards)

@@ -19,6 +19,7 @@ import {
 } from '../../shared/history.ts'
 import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
 import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
+import { type SummaryRow, unpackSummary } from '../../shared/profiles.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
@@ -27,7 +28,7 @@ import { rowStatement } from '../database/row-statements.ts'
 import type { ShardBatch, Shards } from '../database/shards.ts'
 import { certificateReader } from './certificates.ts'
 import { postgresLookups, shardedLookups } from './lookups.ts'
-import { READ_PART_CLOCKS, shardedReader } from './observations.ts'
+import { FACTS_SELECT_COLUMNS, nameStatement, READ_PART_CLOCKS, shardedReader } from './observations.ts'
 import { postgresAddressProfile, postgresDomainProfile, shardedDomainProfile } from './profiles.ts'
 
 /** Rows per read: some milliseconds of a connection that other reads share. */
@@ -119,6 +120,19 @@ const READ_ADDRESSES = {
     from crawl_state v join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
 }
 
+/** `oldest`: when the oldest superseded state began. */
+type NamedSummary = SummaryRow & { name: DomainName; oldest: Instant | null }
+const READ_SUMMARIES = nameStatement(
+  'facts.summaries',
+  `v.id, v.clock, v.other_clocks, ${FACTS_SELECT_COLUMNS.join(', ')}, o.oldest`,
+  ({ inShard }) => `left join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}
+    left join lateral (
+      select min(s.first_seen) as oldest from unnest('{${Object.values(STATE_TYPE_NUMBERS)}}'::smallint[]) t(type)
+      cross join lateral (select first_seen from dns_state s
+        where s.part = f.part and s.id = f.id and s.type = t.type and ${inShard('s.part')}
+        order by first_seen limit 1) s) o on true`,
+)
+
 export function postgresFacts(database: Database): FactsReader {
   const { read } = database
   const readByShard = shardedReader(database)
@@ -134,6 +148,14 @@ export function postgresFacts(database: Database): FactsReader {
       const rows = await readByShard<ClockRow & { name: DomainName }>(READ_PART_CLOCKS, names)
       const byName = new Map(rows.map((row) => [row.name, row]))
       return names.map((name) => partClocksOf(byName.get(name)))
+    },
+    async summaries(names) {
+      const rows = await readByShard<NamedSummary>(READ_SUMMARIES, names)
+      const byName = new Map(rows.map((row) => [row.name, row]))
+      return names.map((name) => {
+        const row = byName.get(name)
+        return unpackSummary(name, row, () => row!.oldest)
+      })
     },
     certificates: certificateReader(database),
     async addresses(name) {

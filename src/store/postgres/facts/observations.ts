@@ -6,7 +6,7 @@
 import type { Change } from '../../../apply/change.ts'
 import { NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
-import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
+import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
@@ -159,7 +159,7 @@ export function postgresObservations(database: Database): ObservationStore {
       const shards = await database.shards()
       return transaction(async (session) => {
         const added = await addCertificates(session, shards, loggedCertificates(certificates))
-        await writeRun(session, [], added)
+        await writeRun(session, { certificates: added })
         return added.length
       })
     },
@@ -214,7 +214,8 @@ async function saveChanges(
       ? [{ name: state.name, part: partitionOfName(state.name), id, isNew: id === offered, facts }]
       : []
   })
-  await writeFacts(session, shards, written)
+  const names = added.map(({ change }) => change.state.name).filter((name) => passed.has(name))
+  await writeFacts(session, shards, written, names)
   const rejected = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
   return { rejected, lost: lost.map(({ change }) => change.state.name) }
 }
@@ -260,15 +261,20 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   const { id } = locked!
   if (id === TOMBSTONE_ID) return false
   await session.run(WRITE_TOMBSTONE, key)
-  if (id === null) return true
+  const keys = new Set(keysOfName(name))
+  if (id === null) {
+    await eraseKeys(session, keys)
+    return true
+  }
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
   const row = await readHistory(session, key[0] as number, id)
   if (row !== null) {
     const history = storedHistoryOf(row)
     const removed = await removeStates(session, shards, presentedBy(history))
     const former = formerKeysOf(history)
-    await eraseKeys(session, new Set([...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]))
+    for (const key of [...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]) keys.add(key)
   }
+  await eraseKeys(session, keys)
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
   for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)

@@ -1,13 +1,8 @@
 /** Reads the inverse index on PostgreSQL, each page from one snapshot. */
 
-import {
-  type InverseRead,
-  readNamedHosts,
-  readOwners,
-  readPresented,
-  readRedirects,
-  readSpans,
-} from '../../inverse/span-reader.ts'
+import { readNames } from '../../inverse/name-reader.ts'
+import type { InverseRead } from '../../inverse/scan.ts'
+import { readNamedHosts, readPresented, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseReader } from '../../port/inverse.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
@@ -40,7 +35,7 @@ export function postgresInverse(database: Database): InverseReader {
     redirects: (target, fence, position, limit) => answer(() => readRedirects(target, fence, position, limit)),
     presented: (sha256, position, limit) => answer(() => readPresented(sha256, position, limit)),
     namedHosts: (name, position, limit) => answer(() => readNamedHosts(name, position, limit)),
-    owners: (name, match, position, limit) => answer(() => readOwners(name, match, position, limit)),
+    names: (query, filter, position, limit) => answer(() => readNames(query, filter, position, limit)),
     progress: () => fillProgress(database.read),
   }
 }

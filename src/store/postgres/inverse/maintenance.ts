@@ -6,7 +6,7 @@
 import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
-import { slotOf } from '../../../values/domain-name.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import { formerCertificatesOf, formerKeysOf } from '../../inverse/former-certificates.ts'
@@ -23,6 +23,7 @@ import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseIndexStore, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
 import { presentedCertificates } from '../../shared/certificates.ts'
+import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import { bytesArray } from '../database/arrays.ts'
 import { readRuns } from '../database/citus/part-runs.ts'
@@ -32,7 +33,7 @@ import { runStatement } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { addCertificates } from '../facts/certificates.ts'
-import { blockArrays, fillProgress, insertRun, readSlices } from './run.ts'
+import { blockArrays, fillProgress, insertRun, readSlices, writeRun } from './run.ts'
 
 /** Locks the row, so that no process acquires the lock before the end of the transaction. */
 const CHECK_LOCK = {
@@ -119,6 +120,24 @@ const UPDATE_STATE = {
   name: 'inverse.update-state',
   text: 'update dns_state set records = $5 where part = $1 and id = $2 and type = $3 and first_seen = $4',
 }
+const READ_NAME_FILL = {
+  name: 'inverse.name-fill',
+  text: `select value from metadata where name = 'name_fill' for update`,
+}
+const SAVE_NAME_FILL = {
+  name: 'inverse.save-name-fill',
+  text: `update metadata set value = $1 where name = 'name_fill'`,
+}
+const END_NAME_FILL = { name: 'inverse.end-name-fill', text: `delete from metadata where name = 'name_fill'` }
+type KnownName = { slot: number; name: DomainName }
+/** The next known names of a partition after a slot and a name, whether they have facts or not. */
+const READ_KNOWN_NAMES = {
+  name: 'inverse.known-names',
+  text: `select slot, name from crawl_state where part = $1 and (slot, name) > ($2, $3) and id is distinct from ${TOMBSTONE_ID}
+    order by slot, name limit $4`,
+}
+/** Known names whose keys are added in the time of one name with its history. */
+const NAMES_PER_FILL_UNIT = 8
 const READ_CERTIFICATE_FILL = {
   name: 'inverse.certificate-fill',
   text: `select value from metadata where name = 'certificate_fill' for update`,
@@ -191,6 +210,7 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
         await fillCertificates(session, shards, limit)
         const [row] = await session.rows<{ value: string }>(READ_FILL)
         if (row !== undefined) await fillNames(session, shards, row.value, limit)
+        else await fillKnownNames(session, NAMES_PER_FILL_UNIT * limit)
         return fillProgress(session.rows)
       })
     },
@@ -246,11 +266,25 @@ async function fillNames(session: Session, shards: Shards, fill: string, limit: 
       writer.addCertificate(each)
     rows = await read()
   }
-  for (const row of rows) writer.add(row.name, changesOfName(storedHistoryOf(row)))
+  for (const row of rows) writer.addChanges(row.name, changesOfName(storedHistoryOf(row)))
   await insertRun(session, writer.finish())
   const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
   if (next[0] === PART_VALUES.length) await session.run(END_FILL)
   else await session.run(SAVE_FILL, [JSON.stringify(next)])
+}
+
+/** Adds the keys of the next known names of a partition. */
+async function fillKnownNames(session: Session, limit: number): Promise<void> {
+  const [fill] = await session.rows<{ value: string }>(READ_NAME_FILL)
+  if (fill === undefined) return
+  await session.rows(HOLD_ERASURES)
+  const [part, ...after] = JSON.parse(fill.value) as [number, number, string]
+  const rows = await session.rows<KnownName>(READ_KNOWN_NAMES, [PART_VALUES[part], ...after, limit])
+  await writeRun(session, { names: rows.map(({ name }) => name) })
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  const next = last === undefined ? [part + 1, -1, ''] : [part, last.slot, last.name]
+  if (next[0] === PART_VALUES.length) await session.run(END_NAME_FILL)
+  else await session.run(SAVE_NAME_FILL, [JSON.stringify(next)])
 }
 
 /**

@@ -29,16 +29,18 @@ type SliceRow = { run: number; last: Uint8Array; entries: Uint8Array }
 
 const READ_PROGRESS = {
   name: 'inverse.progress',
-  text: `select name, value from metadata where name in ('inverse_fill', 'certificate_fill')`,
+  text: `select name, value from metadata where name in ('inverse_fill', 'certificate_fill', 'name_fill')`,
 }
 
 /** How far a store that is older than its index is filled. */
 export async function fillProgress(rows: Session['rows']): Promise<InverseProgress> {
   const found = await rows<{ name: string; value: string }>(READ_PROGRESS)
-  const names = found.find(({ name }) => name === 'inverse_fill')
-  if (names === undefined) return { share: found.length === 0 ? 1 : 0 }
-  const [part] = JSON.parse(names.value) as [number, number]
-  return { share: part / PART_VALUES.length }
+  const shareOf = (fill: string): number => {
+    const row = found.find(({ name }) => name === fill)
+    return row === undefined ? 1 : (JSON.parse(row.value) as [number])[0] / PART_VALUES.length
+  }
+  const hasCertificates = found.every(({ name }) => name !== 'certificate_fill')
+  return { share: hasCertificates ? (shareOf('inverse_fill') + shareOf('name_fill')) / 2 : 0 }
 }
 
 /** At most `blocks` blocks of each of the runs, by default of the published ones. */
@@ -60,15 +62,22 @@ export async function readSlices(
   return slices
 }
 
-/** Adds the events of names, and the names of new certificates, in one run. */
+/** What a transaction adds: names that were not known, changes of names, and new certificates. */
+type Added = {
+  names?: readonly DomainName[]
+  changed?: readonly { name: DomainName; facts: FactChanges }[]
+  certificates?: readonly Certificate[]
+}
+
+/** Adds a run. */
 export async function writeRun(
   session: Session,
-  names: readonly { name: DomainName; facts: FactChanges }[],
-  certificates: readonly Certificate[],
+  { names = [], changed = [], certificates = [] }: Added,
 ): Promise<void> {
   const writer = new RunWriter()
   for (const each of certificates) writer.addCertificate(each)
-  for (const { name, facts } of names) writer.add(name, facts.inverse)
+  for (const name of names) writer.addName(name)
+  for (const { name, facts } of changed) writer.addChanges(name, facts.setChanges)
   await insertRun(session, writer.finish())
 }
 

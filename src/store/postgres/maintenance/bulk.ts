@@ -112,6 +112,7 @@ function lastNumberSql(table: keyof LastNumbers): string {
 const START_INVERSE_FILL = `insert into metadata (name, value)
   select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1)
   union all select 'certificate_fill', '[-32768,""]' where exists (select 1 from certificate limit 1)
+  union all select 'name_fill', '[0,-1,""]' where exists (select 1 from crawl_state limit 1)
   on conflict (name) do nothing`
 
 async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<void> {

@@ -9,7 +9,13 @@ import { damageMessage } from '../database/errors.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { checkFactsPostgres } from './check/facts.ts'
-import { checkCertificatesPostgres, checkInverseBlocks, checkInverseNames, checkInverseRuns } from './check/inverse.ts'
+import {
+  checkCertificatesPostgres,
+  checkInverseBlocks,
+  checkInverseNames,
+  checkInverseRuns,
+  checkKeysOfNames,
+} from './check/inverse.ts'
 import { checkSchema } from './check/schema.ts'
 import {
   checkAddressesPostgres,
@@ -39,6 +45,7 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },
+  { name: 'name_key', columns: ['part', 'slot', 'text'], check: checkKeysOfNames },
   { name: 'certificate', columns: ['part', 'hex'], check: checkCertificatesPostgres },
   { name: 'ledger', columns: [], check: checkLedgerPostgres },
 ]

@@ -20,6 +20,8 @@ import { type SqliteSharedRows, sharedRowWriter } from './shared-rows.ts'
 type FactsWriter = {
   /** An unused id. */
   nextId(): number
+  /** A name that was not known, whether it has facts or not. */
+  addName(name: DomainName): void
   /** `newId`: the id of a name that this write creates; null for an existing name. */
   write(name: DomainName, facts: FactChanges, newId: number | null): void
   finish(): void
@@ -44,6 +46,7 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
     const nextId = (): number => ++last
     return {
       nextId,
+      addName: (name) => run.addName(name),
       write(name, facts, newId) {
         const id =
           newId === null ? current.update(name, facts.current, nextId) : current.insert(newId, name, facts.current)
@@ -57,7 +60,7 @@ export function factsWriter(database: DatabaseSync): () => FactsWriter {
         }
         queueSharedRows(shared, name, facts, firstSeenOf)
         certificates.push(...facts.certificates)
-        run.add(name, facts.inverse)
+        run.addChanges(name, facts.setChanges)
       },
       finish() {
         shared.finish()

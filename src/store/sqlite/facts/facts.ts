@@ -29,8 +29,10 @@ import {
 import {
   type AddressProfileRow,
   type ProfileRow,
+  type SummaryRow,
   unpackAddressProfile,
   unpackDomainProfile,
+  unpackSummary,
 } from '../../shared/profiles.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
@@ -68,6 +70,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
       beginRead()
       return names.map((name) => partClocksOf(clocks.get(slotOf(name), name) as ClockRow | undefined))
     },
+    summaries: sqliteSummaries(database, beginRead),
     certificates: certificateReader(database, beginRead),
     async addresses(name) {
       beginRead()
@@ -79,6 +82,23 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     history: sqliteHistory(database),
     ...sqliteWebHistories(database, beginRead),
     interruptions: sqliteInterruptions(database),
+  }
+}
+
+function sqliteSummaries(database: DatabaseSync, beginRead: BeginRead): FactsReader['summaries'] {
+  const summary = database.prepare(
+    `select f.*, v.id, v.clock, v.other_clocks
+     from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
+  )
+  const firstState = database.prepare('select min(first_seen) as first from dns_state where id = ? and type = ?')
+  return async (names) => {
+    beginRead()
+    return readTransaction(database, () =>
+      names.map((name) => {
+        const row = summary.get(slotOf(name), name) as SummaryRow | undefined
+        return unpackSummary(name, row, (type) => firstState.get(row!.id, STATE_TYPE_NUMBERS[type])!.first as Instant)
+      }),
+    )
   }
 }
 

@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../../apply/change.ts'
 import { type CrawlState, type CurrentFacts, NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
-import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
+import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
@@ -125,8 +125,12 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
         continue
       }
       const newId = state.version === 0 && factChanges ? facts.nextId() : null
-      if (!writeIfUnchanged(state, newId)) rejected.push(state.name)
-      else if (factChanges) facts.write(state.name, factChanges, newId)
+      if (!writeIfUnchanged(state, newId)) {
+        rejected.push(state.name)
+        continue
+      }
+      if (state.version === 0) facts.addName(state.name)
+      if (factChanges) facts.write(state.name, factChanges, newId)
     }
     facts.finish()
     return { rejected, lost }
@@ -176,12 +180,13 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
+    const keys = keysOfName(name)
     if (row.id !== null && row.states !== null) {
       const history = historyOf({ ...row, name, id: row.id, states: row.states })
       const removed = removeCertificates(presentedBy(history))
-      const former = formerKeysOf(history)
-      erase([...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)])
+      keys.push(...entriesOfName(history).keys(), ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
     }
+    erase(keys)
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
   }

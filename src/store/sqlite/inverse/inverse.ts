@@ -1,21 +1,16 @@
 /** The inverse index on SQLite: its reads, and the run that a transaction adds. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { InverseChanges } from '../../../apply/change.ts'
 import { type Clocks, NO_CLOCKS } from '../../../apply/crawl-state.ts'
 import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
+import type { SetChange } from '../../../inverse/entries/record-events.ts'
 import type { Certificate } from '../../../values/certificate/certificate.ts'
-import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { type DomainName, SLOT_COUNT, slotOf } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
+import { readNames } from '../../inverse/name-reader.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
-import {
-  type InverseRead,
-  readNamedHosts,
-  readOwners,
-  readPresented,
-  readRedirects,
-  readSpans,
-} from '../../inverse/span-reader.ts'
+import type { InverseRead } from '../../inverse/scan.ts'
+import { readNamedHosts, readPresented, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseProgress, InverseReader, RunSlice } from '../../port/inverse.ts'
 import { unpackClocks } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
@@ -70,7 +65,7 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
     redirects: async (target, fence, position, limit) => answer(readRedirects(target, fence, position, limit)),
     presented: async (sha256, position, limit) => answer(readPresented(sha256, position, limit)),
     namedHosts: async (name, position, limit) => answer(readNamedHosts(name, position, limit)),
-    owners: async (name, match, position, limit) => answer(readOwners(name, match, position, limit)),
+    names: async (query, filter, position, limit) => answer(readNames(query, filter, position, limit)),
     async progress() {
       beginRead()
       return fill()
@@ -82,11 +77,13 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
 export function fillProgressReader(database: DatabaseSync): () => InverseProgress {
   const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
   const certificates = database.prepare(`select 1 from metadata where name = 'certificate_fill'`)
+  const names = database.prepare(`select value from metadata where name = 'name_fill'`)
   return () => {
-    const row = select.get() as { value: string } | undefined
-    if (row === undefined) return { share: certificates.get() === undefined ? 1 : 0 }
-    const [filled, last] = JSON.parse(row.value) as [number, number]
-    return { share: filled / (last + 1) }
+    const events = select.get() as { value: string } | undefined
+    const keys = names.get() as { value: string } | undefined
+    const [filled, last] = events === undefined ? [1, 0] : (JSON.parse(events.value) as [number, number])
+    const [slot] = keys === undefined ? [SLOT_COUNT] : (JSON.parse(keys.value) as [number])
+    return { share: certificates.get() ? 0 : (filled / (last + 1) + Math.max(0, slot) / SLOT_COUNT) / 2 }
   }
 }
 
@@ -119,7 +116,8 @@ export function inverseWriter(database: DatabaseSync) {
   return () => {
     writer.finish() // a transaction that failed may have left something
     return {
-      add: (name: DomainName, inverse: InverseChanges): void => writer.add(name, inverse),
+      addName: (name: DomainName): void => writer.addName(name),
+      addChanges: (name: DomainName, changes: readonly SetChange[]): void => writer.addChanges(name, changes),
       addCertificate: (certificate: Certificate): void => writer.addCertificate(certificate),
       finish(): void {
         const blocks = writer.finish()

@@ -4,7 +4,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
-import { slotOf } from '../../../values/domain-name.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import { formerCertificatesOf, formerKeysOf } from '../../inverse/former-certificates.ts'
@@ -20,6 +20,7 @@ import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/
 import type { LockHold } from '../../port/jobs.ts'
 import { presentedCertificates } from '../../shared/certificates.ts'
 import type { FactsRow } from '../../shared/columns.ts'
+import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import { columnNames, type FactTable } from '../../shared/tables.ts'
 import { checksumOf } from '../database/checksum.ts'
@@ -105,6 +106,9 @@ function runStatements(database: DatabaseSync) {
     },
   }
 }
+
+/** Known names whose keys are added in the time of one name with its history. */
+export const NAMES_PER_FILL_UNIT = 8
 
 export type NameRow = { id: number } & NewestStatesRow
 
@@ -201,7 +205,33 @@ function certificateFiller(database: DatabaseSync): (limit: number) => boolean {
   }
 }
 
-/** Returns a function that adds the next names to the index in one run. */
+export type KnownName = { slot: number; name: DomainName }
+/** The next known names after a slot and a name, whether they have facts or not. */
+export const NEXT_NAMES_SQL = `select slot, name from crawl_state where (slot, name) > (?, ?) and id is not ${TOMBSTONE_ID}
+  order by slot, name limit ?`
+
+/** Returns a function that adds the keys of the next known names in one run. It returns false if there are none. */
+function knownNameFiller(database: DatabaseSync): (limit: number) => boolean {
+  const select = database.prepare(`select value from metadata where name = 'name_fill'`)
+  const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'name_fill'`)
+  const complete = database.prepare(`delete from metadata where name = 'name_fill'`)
+  const next = database.prepare(NEXT_NAMES_SQL)
+  const beginRun = inverseWriter(database)
+  return (limit) => {
+    const row = select.get() as { value: string } | undefined
+    if (row === undefined) return false
+    const rows = next.all(...(JSON.parse(row.value) as [number, string]), limit) as KnownName[]
+    const run = beginRun()
+    for (const { name } of rows) run.addName(name)
+    run.finish()
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < limit) complete.run()
+    else update.run(last.slot, last.name)
+    return true
+  }
+}
+
+/** Returns a function that adds the events of the next names to the index in one run. */
 function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress {
   const progress = fillProgressReader(database)
   const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
@@ -213,14 +243,19 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   const moveCertificates = formerCertificateMover(database)
   const beginRun = inverseWriter(database)
   const fillCertificates = certificateFiller(database)
+  const fillKnownNames = knownNameFiller(database)
   return (limit) => {
     const row = select.get() as { value: string } | undefined
-    if (fillCertificates(limit) || row === undefined) return progress()
+    if (fillCertificates(limit)) return progress()
+    if (row === undefined) {
+      fillKnownNames(NAMES_PER_FILL_UNIT * limit)
+      return progress()
+    }
     const [filled, last] = JSON.parse(row.value) as [number, number]
     const rows = (names.all(filled, last, limit) as StoredFacts[]).map(beginWebState)
     const run = beginRun()
     for (const each of rows.map((row) => moveCertificates(row, run.addCertificate)))
-      run.add(each.name, changesOfName(historyOf(each)))
+      run.addChanges(each.name, changesOfName(historyOf(each)))
     run.finish()
     if (rows.length < limit) complete.run()
     else update.run(rows.at(-1)!.id, last)

@@ -25,7 +25,8 @@ import { openFacts } from '../open.ts'
 /** The inverse index is not copied: all names and certificates are to be filled in. */
 const START_INVERSE_FILL = `insert or replace into metadata (name, value)
   select 'inverse_fill', json_array(0, max(id)) from facts having max(id) is not null
-  union all select 'certificate_fill', '' where exists (select 1 from certificate)`
+  union all select 'certificate_fill', '' where exists (select 1 from certificate)
+  union all select 'name_fill', '[-1,""]' where exists (select 1 from crawl_state)`
 
 /** `read`: an existing store. `write`: creates the store if there is none. Throws StoreFault. */
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): BulkStore {

@@ -23,7 +23,13 @@ import {
   checkSortedNames,
   checkStates,
 } from './check/facts.ts'
-import { checkCertificatesSqlite, checkInverseBlocks, checkInverseNames, checkInverseRuns } from './check/inverse.ts'
+import {
+  checkCertificatesSqlite,
+  checkInverseBlocks,
+  checkInverseNames,
+  checkInverseRuns,
+  checkKeysOfNames,
+} from './check/inverse.ts'
 import { schemaFaults } from './check/schema.ts'
 import {
   checkAddressesSqlite,
@@ -57,6 +63,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['number'], check: checkInverseNames },
+  { name: 'name_key', columns: ['slot', 'text'], check: checkKeysOfNames },
   { name: 'certificate', columns: ['hex'], check: checkCertificatesSqlite },
   { name: 'known', columns: ['slot', 'text'], check: checkKnownNames },
   { name: 'sorted_name', columns: ['text'], check: checkSortedNames },

@@ -13,7 +13,7 @@ import { faults, ingestAll, minute, NOW, name, redirecting, seen, testWithStore 
 import { emptyIndex, inverseHold, maintain, maintainerOf } from './index-runs.ts'
 
 /** More slices than any store of these tests has: on PostgreSQL one for each partition. */
-const MAX_SLICES = 400
+const MAX_SLICES = 800
 
 export function filling(engine: Engine): void {
   const runs = Math.min(engine.runs ?? 4, 4)
@@ -107,7 +107,7 @@ async function forgetWebState({ observations }: Pick<Store, 'observations'>, nam
   }
   const target = current!.web!.redirects_to
   const redirect = { redirectBefore: target, redirectAfter: target }
-  const facts = { ...none, ...redirect, current: { ...current!, states }, inverse: { sets: [], isNewOwner: false } }
+  const facts = { ...none, ...redirect, current: { ...current!, states }, setChanges: [] }
   assert.deepEqual(await observations.save([{ state: state!, facts }]), { rejected: [], lost: [] })
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type Block, BlockWriter, EntryCursor } from '../../../../src/inverse/entries/block.ts'
-import { KEY_KIND, nameOfSetKey, parseEntryKey } from '../../../../src/inverse/entries/value-key.ts'
+import { knownNameOfKey, parseEntryKey } from '../../../../src/inverse/entries/value-key.ts'
 import { InverseMaintainer } from '../../../../src/inverse/maintainer.ts'
 import { entriesOfPortion } from '../../../../src/store/inverse/portion.ts'
 import type { HeldLock } from '../../../../src/store/named-lock.ts'
@@ -62,8 +62,7 @@ export async function namesInBlocks({ inverseIndex: index }: Pick<Store, 'invers
   for (const { blocks } of slices)
     for (const cursor = new EntryCursor(blocks); cursor.next(); ) {
       const key = cursor.key.toString('latin1', 0, cursor.keyLength)
-      const isOwner = key[0] === KEY_KIND.ownerBelow || key[0] === KEY_KIND.ownerStarting
-      const name = isOwner ? nameOfSetKey(key) : parseEntryKey(key)?.name
+      const name = knownNameOfKey(key) ?? parseEntryKey(key)?.name
       if (name !== undefined) names.add(name)
     }
   return names

@@ -5,6 +5,7 @@ import {
   blockStart,
   blocksPerSlice,
   checkBlocks,
+  checkKnownNameKeys,
   checkNames,
   checkRuns,
   namesPerSlice,
@@ -20,6 +21,7 @@ import type {
   InverseCheckRequest,
 } from '../../../inverse/check-entries.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
+import { TOMBSTONE_ID } from '../../../shared/columns.ts'
 import { bytesArray } from '../../database/arrays.ts'
 import { readRuns } from '../../database/citus/part-runs.ts'
 import { fingerprintPartitionSql, PART_VALUES, partitionOfName } from '../../database/partition.ts'
@@ -63,6 +65,22 @@ const CHECK_OWNERS_OF = rowStatement<NameRow>(
     join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
     join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
 )
+const CHECK_KNOWN = rowStatement<NameRow>(
+  'check.known',
+  NAME_ROW,
+  ({ rows, inShard }) =>
+    `select v.name from ${rows}
+    join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and v.id is distinct from ${TOMBSTONE_ID} and ${inShard('v.part')}`,
+)
+const CHECK_KNOWN_NAMES = runStatement(
+  'check.known-names',
+  4,
+  ({ inRun }) =>
+    `select v.part, v.slot, v.name from crawl_state v
+    where (v.part, v.slot, v.name) > ($1, $2, $3) and v.id is distinct from ${TOMBSTONE_ID} and ${inRun('v.part')}
+    order by v.part, v.slot, v.name limit $4`,
+)
+const CHECK_NAME_FILL = { name: 'check.name-fill', text: `select value from metadata where name = 'name_fill'` }
 const CHECK_HISTORIES_OF = rowStatement<NameRow>(
   'check.inverse-histories',
   NAME_ROW,
@@ -140,6 +158,31 @@ export async function checkInverseNames(
   return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.part, lastRow.id]))
 }
 
+/** Every known name that is filled in is found by each of its keys. */
+export async function checkKeysOfNames(
+  session: Session,
+  after: string | null,
+  limit: number,
+  shards: Shards,
+): Promise<CheckSlice> {
+  const [part, slot, name] = after === null ? [MIN_PART, -1, ''] : (JSON.parse(after) as [number, number, string])
+  const max = namesPerSlice(limit, await session.rows<{ bytes: number }>(READ_RUNS))
+  const rows = await readRuns(shards, after === null ? null : part, max, (run, left) =>
+    session.rows<NameRow>(CHECK_KNOWN_NAMES, [part, slot, name, left, ...run]),
+  )
+  const [fill] = await session.rows<{ value: string }>(CHECK_NAME_FILL)
+  const filled = rows.filter((row) => fill === undefined || isKeyFilled(row, fill.value))
+  const faults = await answered(session, shards, checkKnownNameKeys(filled.map((row) => row.name)))
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.part, last.slot, last.name]))
+}
+
+function isKeyFilled({ part, slot, name }: NameRow, fill: string): boolean {
+  const [next, filledSlot, filledName] = JSON.parse(fill) as [number, number, string]
+  const index = PART_VALUES.indexOf(part)
+  return index < next || (index === next && (slot < filledSlot || (slot === filledSlot && name <= filledName)))
+}
+
 /** Every certificate is used, and found by its names. */
 export async function checkCertificatesPostgres(
   session: Session,
@@ -197,6 +240,8 @@ async function answerTo(session: Session, shards: Shards, request: InverseCheckR
     return readForRows<CheckedCertificate, CertificateKey>(session.rows, shards, CHECK_CERTIFICATES_OF, keys)
   }
   const names = request.names.map((name) => ({ part: partitionOfName(name), slot: slotOf(name), name }))
+  if (request.needs === 'known')
+    return readForRows<{ name: DomainName }, NameRow>(session.rows, shards, CHECK_KNOWN, names)
   if (request.needs === 'owners')
     return readForRows<CheckedOwner, NameRow>(session.rows, shards, CHECK_OWNERS_OF, names)
   return historiesOf(await readForRows<HistoryOfName, NameRow>(session.rows, shards, CHECK_HISTORIES_OF, names))

@@ -6,6 +6,7 @@ import {
   blockStart,
   blocksPerSlice,
   checkBlocks,
+  checkKnownNameKeys,
   checkNames,
   checkRuns,
   namesPerSlice,
@@ -24,7 +25,7 @@ import { hexOf } from '../../../shared/check/rows.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
 import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
-import { type NameRow, storedHistoryReader } from '../../inverse/maintenance.ts'
+import { type KnownName, type NameRow, NEXT_NAMES_SQL, storedHistoryReader } from '../../inverse/maintenance.ts'
 
 type BlockRow = { run: number; last_position: Uint8Array; entries: Uint8Array; checksum: number; state: string | null }
 
@@ -75,6 +76,25 @@ export function checkInverseNames(database: DatabaseSync, after: string | null, 
   return checkSlice(faults, rows.length, lastRow && JSON.stringify([lastRow.id]))
 }
 
+/** Every known name that is filled in is found by each of its keys. */
+export function checkKeysOfNames(database: DatabaseSync, after: string | null, limit: number): CheckSlice {
+  const from = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
+  const runs = database.prepare(PUBLISHED_RUNS_SQL).all() as { bytes: number }[]
+  const rows = database.prepare(NEXT_NAMES_SQL).all(...from, namesPerSlice(limit, runs)) as KnownName[]
+  const fill = database.prepare(`select value from metadata where name = 'name_fill'`).get()
+  const [slot, name] =
+    fill === undefined ? [Number.POSITIVE_INFINITY, ''] : (JSON.parse(fill.value as string) as [number, string])
+  const filled = rows.filter((row) => row.slot < slot || (row.slot === slot && row.name <= name))
+  const faults = answered(database, checkKnownNameKeys(filled.map((row) => row.name)))
+  const last = rows.at(-1)
+  return checkSlice(faults, rows.length, last && JSON.stringify([last.slot, last.name]))
+}
+
+function knownOf(database: DatabaseSync, names: readonly DomainName[]): { name: DomainName }[] {
+  const select = database.prepare('select name from crawl_state where slot = ? and name = ? and id is not 0')
+  return names.flatMap((name) => (select.get(slotOf(name), name) as { name: DomainName } | undefined) ?? [])
+}
+
 /** Skips names whose facts cannot be read, which the check of facts reports. */
 function historiesOf(database: DatabaseSync, rows: readonly NameRow[]) {
   const historyOf = storedHistoryReader(database)
@@ -97,6 +117,7 @@ function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): 
 function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
   if (request.needs === 'blocks') return foundBlocks(database, request.positions)
   if (request.needs === 'certificates') return certificatesOf(database, request.sha256s)
+  if (request.needs === 'known') return knownOf(database, request.names)
   const rows = factsOf(database, request.names)
   return request.needs === 'owners' ? rows : historiesOf(database, rows)
 }

@@ -1,0 +1,132 @@
+/** GET /search: the known names that contain a text, or match a pattern or a regular expression. */
+
+import { type NameSearch, parseSearch } from '../../../search/pattern.ts'
+import type { NameSummary } from '../../../store/port/store.ts'
+import { yieldToEventLoop } from '../../../store/shared/event-loop.ts'
+import type { DomainName } from '../../../values/domain-name.ts'
+import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
+import { readTextParameter } from '../../http/parameters.ts'
+import type { Endpoint, EndpointCall, EndpointResult } from '../endpoint.ts'
+import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
+import { requireCompleteIndex } from '../pdns.ts'
+import { instantJson } from '../profiles/moment.ts'
+import {
+  DomainSchema,
+  exactObject,
+  limitParameter,
+  nullable,
+  PageMetaSchemas,
+  PageParameterSchemas,
+  planLimitsText,
+  Type,
+  UtcInstantSchema,
+  yesNoSchema,
+} from '../schema.ts'
+import { FilterParameterSchemas, type NameFilters, readFilters } from './filters.ts'
+
+const DEFAULT_ROWS = 100
+/** Names whose facts are read at once. */
+const NAMES_PER_READ = 500
+/** Names whose facts one request reads, about 100 milliseconds: the filters may reject all of them. */
+const MAX_SUMMARIES = 5_000
+/** Reads of the index of one request. Each reads at most 20,000 names. */
+const MAX_INDEX_READS = 4
+
+const RowSchemas = {
+  name: DomainSchema,
+  first_seen: nullable(UtcInstantSchema, 'The first observation of a record or a website; null: none yet.'),
+  observed: nullable(UtcInstantSchema, 'The newest observation of its DNS; null: none yet.'),
+  ip: nullable(Type.String(), 'As in `/lookup`; null: not known.'),
+  has_website: yesNoSchema('Whether it has a website.'),
+  redirects_to: nullable(DomainSchema, 'The other domain to which it redirects.'),
+}
+export const SEARCH_FIELDS = Object.keys(RowSchemas)
+
+export const search: Endpoint = {
+  name: 'search',
+  summary: 'Find names by a part of them',
+  description:
+    'The known names that contain a text, also those that were never observed. `bank*` finds names that begin with a ' +
+    'text, `*.bank` those below a suffix, `?` stands for one character and `[a-z]` for one of a set. Between slashes, ' +
+    '`q` is a regular expression of RE2. Three fixed characters in a row are needed, except for one text at the start ' +
+    'or at the end. Names that begin with the text come first, then in the order of what follows the text. A page may ' +
+    'be short before the last. Each response is charged as one call.',
+  envelope: 'top',
+  parameters: Type.Object({
+    q: Type.String({
+      description: 'A text, a pattern, or a regular expression between slashes.',
+      examples: ['bank', 'bank*', '*.bank', 'paypa[l1]*.com', '/^(login|secure)-?bank/'],
+    }),
+    ...FilterParameterSchemas,
+    limit: Type.Optional(limitParameter(DEFAULT_ROWS, `${planLimitsText('pageRows')}.`)),
+    next: PageParameterSchemas.next,
+  }),
+  response: exactObject({
+    meta: exactObject({ query: Type.String({ description: 'The `q` of the request.' }), ...PageMetaSchemas }),
+    result: Type.Array(exactObject(RowSchemas)),
+  }),
+  file: null,
+  errors: ['search_invalid', 'date_format', ...CURSOR_ERRORS, 'no_data', 'index_incomplete', ...SESSION_ERRORS],
+  handle: findNames,
+}
+
+async function findNames(call: EndpointCall): Promise<EndpointResult> {
+  const { parameters, caller, inverse } = call
+  const text = readTextParameter(parameters, 'q', 'search_invalid')
+  if (text === null) throw new ApiError('search_invalid')
+  const found = parseSearch(text)
+  if (typeof found === 'string') throw new ApiError('search_invalid', { msg: found })
+  const filters = readFilters(parameters, caller.now)
+  const limits = { fallback: DEFAULT_ROWS, max: caller.limits.pageRows }
+  const page = readPage(call, 'search', JSON.stringify([text, filters.asked]), limits)
+  await requireCompleteIndex(inverse)
+  const start = parseIndexPosition(page.position)
+  const { rows, position } = await readRows(call, withSuffix(found, filters), filters, start, page.limit)
+  if (rows.length === 0 && position === null && start === null)
+    throw new ApiError('no_data', { msg: 'No known name matches.' })
+  return {
+    body: pageBody(page, [`"query":${JSON.stringify(text)}`], rows, indexPositionText(position)),
+    lastObserved: null,
+  }
+}
+
+/** The search without the names outside of a suffix. */
+function withSuffix({ query, filter }: NameSearch, { suffix }: NameFilters): NameSearch {
+  if (suffix === null) return { query, filter }
+  return { query, filter: (name) => name.endsWith(suffix) && (filter === null || filter(name)) }
+}
+
+/** Reads names until the page is full, or until the request has read as much as one may. */
+async function readRows(
+  { facts, inverse }: EndpointCall,
+  { query, filter }: NameSearch,
+  filters: NameFilters,
+  start: Uint8Array | null,
+  limit: number,
+): Promise<{ rows: string[]; position: Uint8Array | null }> {
+  const rows: string[] = []
+  let position = start
+  let summaries = 0
+  for (let reads = 0; reads < MAX_INDEX_READS && rows.length < limit && summaries < MAX_SUMMARIES; reads++) {
+    // a page of names is used whole, because its position is after its last name
+    const wanted = Math.min(limit - rows.length, MAX_SUMMARIES - summaries)
+    const page = await inverse.names(query, filter, position, wanted)
+    position = page.position
+    summaries += page.names.length
+    for (let at = 0; at < page.names.length; at += NAMES_PER_READ) {
+      const names = page.names.slice(at, at + NAMES_PER_READ)
+      const known = await facts.summaries(names)
+      for (const [index, summary] of known.entries())
+        if (summary !== null && filters.accepts(summary)) rows.push(rowJson(names[index]!, summary))
+      await yieldToEventLoop()
+    }
+    if (position === null) break
+  }
+  return { rows, position }
+}
+
+function rowJson(name: DomainName, { first_seen, dns, facts: { ip, web } }: NameSummary): string {
+  const times = `"first_seen":${instantJson(first_seen)},"observed":${instantJson(dns)}`
+  const website = `"has_website":"${web?.has_website ? 'yes' : 'no'}","redirects_to":${JSON.stringify(web?.redirects_to ?? null)}`
+  return `{"name":"${name}",${times},"ip":${JSON.stringify(ip)},${website}}`
+}
