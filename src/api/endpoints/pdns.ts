@@ -21,7 +21,7 @@ import {
   readPage,
   signNextCursor,
 } from './paging.ts'
-import { DEFAULT_PAGE_ROWS, Type } from './schema.ts'
+import { Type } from './schema.ts'
 
 /** Spans that are read and formatted at once. */
 const SPANS_PER_READ = 1_000
