@@ -62,13 +62,9 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   }
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
-  const app = createFastify(
-    settings,
-    nextId,
-    (request, reply) => {
-      if (admit(request, reply) && !options.answerUndecodable?.(request, reply)) reject(request, reply)
-    },
-  )
+  const app = createFastify(settings, nextId, (request, reply) => {
+    if (admit(request, reply) && !options.answerUndecodable?.(request, reply)) reject(request, reply)
+  })
   app.decorateRequest('accessRecord')
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))
