@@ -7,7 +7,7 @@ import { addDataRoutes, addSignInRoutes } from './app/routes.ts'
 import { authenticateBearer } from './auth/bearer.ts'
 import type { ApiContext, HealthState } from './context/context.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
-import { addDnsdbRoutes } from './dnsdb/routes.ts'
+import { addDnsdbRoutes, answerUndecodableDnsdbPath } from './dnsdb/routes.ts'
 import { ENDPOINTS } from './endpoints/endpoints.ts'
 import { fileIndexResponse, handleFileByName } from './files/file-routes.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
@@ -54,6 +54,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     directRoutes: directRoutes(context),
     answerFirst: (request, reply) => page?.answer(responses, request, reply) ?? false,
     answerUnknown: (request, reply) => page?.answerUnknown(responses, request, reply) ?? false,
+    answerUndecodable: (request, reply) => answerUndecodableDnsdbPath(context, request, reply),
   })
   addQueryRoutes(app, context)
   addDnsdbRoutes(app, context)

@@ -33,8 +33,8 @@ export type DownloadOptions = {
 type Dispatchers = { first: Agent; others: Agent }
 
 export const MAX_TRIES = 4
-export const FIRST_RETRY_DELAY_MS = 5_000
-export const MAX_RETRY_DELAY_MS = 600_000
+const FIRST_RETRY_DELAY_MS = 5_000
+const MAX_RETRY_DELAY_MS = 600_000
 const MAX_REDIRECTS = 5
 /** The server must begin its response, and send each further part of it, within this time. */
 const IDLE_TIMEOUT_MS = 60_000
@@ -68,13 +68,17 @@ export async function download(url: string, options: DownloadOptions): Promise<U
         options.signal.throwIfAborted()
         if (!(error instanceof PassingFault)) throw error
         if (tries === MAX_TRIES) throw new InputError(error.message)
-        const pause = error.retryAfterMs ?? FIRST_RETRY_DELAY_MS * 2 ** (tries - 1)
-        await options.wait(Math.min(pause, MAX_RETRY_DELAY_MS), options.signal)
+        await options.wait(retryDelayMs(tries, error.retryAfterMs), options.signal)
       }
     }
   } finally {
     await Promise.all([dispatchers.first.destroy(), dispatchers.others.destroy()])
   }
+}
+
+/** Milliseconds to wait after a number of failed tries. `retryAfterMs`: what the server requests, or null. */
+export function retryDelayMs(tries: number, retryAfterMs: number | null): number {
+  return Math.min(retryAfterMs ?? FIRST_RETRY_DELAY_MS * 2 ** (tries - 1), MAX_RETRY_DELAY_MS)
 }
 
 export function openAgent(connect: { lookup?: LookupFunction }): Agent {

@@ -4,11 +4,10 @@ import { compareBytewise } from '../values/bytewise-order.ts'
 import {
   type Certificate,
   isKeyType,
-  MAX_CERTIFICATE_NAMES,
   MAX_ISSUER_LENGTH,
   parseCertificateName,
-  parseFingerprint,
 } from '../values/certificate/certificate.ts'
+import { MAX_CERTIFICATE_NAMES, parseFingerprint } from '../values/certificate/fingerprint.ts'
 import { isObject } from '../values/json-object.ts'
 import { formatInstant, parseInstant } from '../values/time.ts'
 

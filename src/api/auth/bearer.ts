@@ -7,7 +7,7 @@ import { SESSION_COOKIE, type SessionAuthenticator } from './session-authenticat
 
 type Authenticators = { authenticator: Authenticator; sessions: SessionAuthenticator }
 
-const NO_BEARER_MESSAGE =
+export const NO_BEARER_MESSAGE =
   'There is no token: send it as the header "Authorization: Bearer TOKEN". The operator creates one with ' +
   '"domaindex account token create EMAIL".'
 

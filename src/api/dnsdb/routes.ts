@@ -9,6 +9,7 @@ import { ApiError } from '../http/errors.ts'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
 import type { Parameters } from '../http/parameters.ts'
+import { normalizedPath } from '../http/request.ts'
 import { type ApiResponse, bearerChallenge, sendResponse, toApiError } from '../http/response.ts'
 import { addRoute, type RouteHandler } from '../http/routes.ts'
 import { withTimeout } from '../http/timers.ts'
@@ -57,6 +58,14 @@ export function addDnsdbRoutes(app: FastifyInstance, context: ApiContext): void 
     addRoute(app, context, url, READ_METHODS, refuse)
     app.route({ method: WRITE_METHODS, url, handler: refuse })
   }
+}
+
+/** Answers a request whose path under `/dnsdb/v2/` cannot be decoded. Returns false, and sends nothing, for other paths. */
+export function answerUndecodableDnsdbPath(context: ApiContext, request: ApiRequest, reply: ApiReply): boolean {
+  if (!normalizedPath(request.url).startsWith('/dnsdb/v2/')) return false
+  const response = textResponse(request, new ApiError('endpoint_unknown'))
+  void sendResponse(context.responses, request, reply, response)
+  return true
 }
 
 /** Returns the response, or null if it was sent already. */

@@ -16,7 +16,7 @@ export type CursorScope = { endpoint: EndpointName; query: string; type: string 
 type CursorPosition = { position: string; type: string }
 
 /** A requested page: at most `limit` rows after `position`, the text in its cursor, which is null for the first page. */
-type RequestedPage = {
+export type RequestedPage = {
   call: EndpointCall
   scope: CursorScope
   limit: number
@@ -79,12 +79,6 @@ export function readCursorPosition({ keys, caller }: EndpointCall, next: string,
     (scope.type === null || cursor.type === scope.type)
   if (!matches) throw new ApiError('cursor_mismatch')
   return cursor
-}
-
-/** The position in `next` for a page of the inverse index; null for the first page. Throws as `readCursorPosition`. */
-export function readIndexPosition(call: EndpointCall, scope: CursorScope): Uint8Array | null {
-  const next = readNextParameter(call)
-  return next === null ? null : parseIndexPosition(readCursorPosition(call, next, scope).position)
 }
 
 /** The position in the inverse index of the text in a cursor; null for the first page. */

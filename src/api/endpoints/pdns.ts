@@ -13,8 +13,15 @@ import { type Parameters, readLimitParameter, readNameParameter, readQueryParame
 import { NDJSON_TYPE } from '../http/request.ts'
 import { authorizeHistory, maxStatesOf } from './dnshistory.ts'
 import type { Endpoint, EndpointCall, EndpointResult } from './endpoint.ts'
-import { CURSOR_ERRORS, type CursorScope, indexPositionText, readIndexPosition, signNextCursor } from './paging.ts'
-import { DEFAULT_PAGE_ROWS, Type } from './schema.ts'
+import {
+  CURSOR_ERRORS,
+  indexPositionText,
+  parseIndexPosition,
+  type RequestedPage,
+  readPage,
+  signNextCursor,
+} from './paging.ts'
+import { Type } from './schema.ts'
 
 /** Spans that are read and formatted at once. */
 const SPANS_PER_READ = 1_000
@@ -61,20 +68,19 @@ function readNetwork(parameters: Parameters): Network | null {
 async function handleName(call: EndpointCall): Promise<EndpointResult> {
   const { parameters, caller, facts, inverse } = call
   const name = readNameParameter(parameters)
-  const scope: CursorScope = { endpoint: 'pdns', query: name, type: '' }
-  const position = readIndexPosition(call, scope)
+  const page = readPage(call, 'pdns', name)
   const maxStates = maxStatesOf(caller)
   const limit = readLimitParameter(parameters, maxStates, maxStates)
-  const timelines = position === null ? await readTimelines(facts, name, RECORD_TYPES, limit) : []
+  const timelines = page.position === null ? await readTimelines(facts, name, RECORD_TYPES, limit) : []
   const lines = timelines.flatMap(({ type, timeline }) => cofLines(name, type, timeline))
   const truncated = timelines.filter(({ more }) => more).map(({ type }) => type)
   const headers = truncated.length === 0 ? [] : ['Truncated-Types', truncated.join(', ')]
   const query: InverseQuery = { by: 'hosts', host: name, match: 'exact', types: HOST_TYPES }
-  const found = (await isComplete(inverse)) ? await readBackward(call, query, name, position) : NOTHING
+  const found = (await isComplete(inverse)) ? await readBackward(page, query, name) : NOTHING
   return {
     body: linesBody([...lines, ...found.lines]),
     type: NDJSON_TYPE,
-    headers: [...headers, ...cursorHeader(call, scope, found.position)],
+    headers: [...headers, ...cursorHeader(page, found.position)],
     lastObserved: await facts.clocks(name),
   }
 }
@@ -82,13 +88,12 @@ async function handleName(call: EndpointCall): Promise<EndpointResult> {
 /** The domains that were ever on the addresses, and when. */
 async function handleNetwork(call: EndpointCall, { first, last }: Network): Promise<EndpointResult> {
   const range = first === last ? first : `${first} to ${last}`
-  const scope: CursorScope = { endpoint: 'pdns', query: range, type: '' }
-  const after = readIndexPosition(call, scope)
+  const page = readPage(call, 'pdns', range)
   await requireCompleteIndex(call.inverse)
-  const { lines, position } = await readBackward(call, { by: 'addresses', first, last }, null, after)
-  if (lines.length === 0 && position === null && after === null)
+  const { lines, position } = await readBackward(page, { by: 'addresses', first, last }, null)
+  if (lines.length === 0 && position === null && page.position === null)
     throw new ApiError('no_data', { msg: `No domain was ever observed on ${range}.` })
-  const headers = cursorHeader(call, scope, position)
+  const headers = cursorHeader(page, position)
   return { body: linesBody(lines), type: NDJSON_TYPE, headers, lastObserved: null }
 }
 
@@ -96,16 +101,14 @@ async function handleNetwork(call: EndpointCall, { first, last }: Network): Prom
 type BackwardPage = { lines: string[]; position: Uint8Array | null }
 const NOTHING: BackwardPage = { lines: [], position: null }
 
-/** One line for each span of a query after a position. `except`: the owner whose own records are left out. */
+/** One line for each span of a page of a query. `except`: the owner whose own records are left out. */
 async function readBackward(
-  { parameters, caller, facts, inverse }: EndpointCall,
+  { call: { facts, inverse }, limit, position: after }: RequestedPage,
   query: InverseQuery,
   except: DomainName | null,
-  after: Uint8Array | null,
 ): Promise<BackwardPage> {
-  const limit = readLimitParameter(parameters, DEFAULT_PAGE_ROWS, caller.limits.pageRows)
   const lines: string[] = []
-  let position = after
+  let position = parseIndexPosition(after)
   for (let reads = 0; reads < MAX_READS && lines.length < limit; reads++) {
     const page = await inverse.spans(query, {}, position, Math.min(SPANS_PER_READ, limit - lines.length))
     const spans = page.spans.filter(({ name }) => name !== except)
@@ -137,7 +140,7 @@ async function isComplete(inverse: InverseReader): Promise<boolean> {
   return (await inverse.progress()).share >= 1
 }
 
-function cursorHeader(call: EndpointCall, scope: CursorScope, position: Uint8Array | null): string[] {
+function cursorHeader({ call, scope }: RequestedPage, position: Uint8Array | null): string[] {
   if (position === null) return []
   return ['Next-Cursor', signNextCursor(call, scope, indexPositionText(position)!)]
 }

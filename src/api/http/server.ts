@@ -38,6 +38,8 @@ type HttpServerOptions = Omit<AccessLogOptions, 'monotonicMs' | 'onFailure'> & {
   answerFirst?: (request: FastifyRequest, reply: FastifyReply) => boolean
   /** Answers a request for an unknown path, and returns whether it did. */
   answerUnknown?: (request: FastifyRequest, reply: FastifyReply) => boolean
+  /** As `answerFirst`, for a request whose path cannot be decoded. */
+  answerUndecodable?: (request: FastifyRequest, reply: FastifyReply) => boolean
   monotonicMs?: () => number
 }
 
@@ -60,11 +62,9 @@ export function createHttpServer(context: HttpContext, options: HttpServerOption
   }
   const nextId = requestIdGenerator()
   const known = new KnownPaths()
-  const app = createFastify(
-    settings,
-    nextId,
-    (request, reply) => void (admit(request, reply) && reject(request, reply)),
-  )
+  const app = createFastify(settings, nextId, (request, reply) => {
+    if (admit(request, reply) && !options.answerUndecodable?.(request, reply)) reject(request, reply)
+  })
   app.decorateRequest('accessRecord')
   readAnyBody(app)
   app.addHook('onRoute', ({ url, method }) => known.add(url, method))

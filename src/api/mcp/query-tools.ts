@@ -11,6 +11,7 @@ import { CertificateSchemas } from '../endpoints/profiles/certificate-fields.ts'
 import { NamingSchemas } from '../endpoints/profiles/namedcertificates.ts'
 import { VerdictSchemas } from '../endpoints/profiles/web-state.ts'
 import { enumString, type JsonSchema, Type } from '../endpoints/schema.ts'
+import { ERRORS } from '../http/errors.ts'
 import { boundStates, cleanProperties } from './bounded-result.ts'
 import {
   type QueryTool,
@@ -275,13 +276,10 @@ function toTool({ endpoint, limits, properties, read, isNetwork = false, ...tool
     ...tool,
     output: resultSchema(properties),
     async call(source, values) {
+      const text = queryText(values)
+      if (text.trim() === '') return { refused: missingArgument(Object.keys(tool.input.properties)[0]!) }
       const path = typeof endpoint === 'string' ? endpoint : endpoint(values)
-      const { status, body, note } = await askForHost(
-        source,
-        path,
-        parametersOf(values, limits, isNetwork),
-        queryText(values),
-      )
+      const { status, body, note } = await askForHost(source, path, parametersOf(values, limits, isNetwork), text)
       if (status !== 200) return { refused: { status, body } }
       const { meta } = body as { meta?: { next?: string | null } }
       const { properties: found, notes } = cleanProperties(read(body as never))
@@ -289,6 +287,12 @@ function toTool({ endpoint, limits, properties, read, isNetwork = false, ...tool
       return { result: 'states' in result ? boundStates(result, typeof values.type === 'string') : result }
     },
   }
+}
+
+/** The response to a call without the argument that its query is read from. The endpoint knows it as `query`. */
+function missingArgument(argument: string): SourceResponse {
+  const error = 'query_missing'
+  return { status: ERRORS[error][0], body: { error, msg: `There is no "${argument}": send it as an argument.` } }
 }
 
 function queryText({ domain, query = domain }: ToolArguments): string {

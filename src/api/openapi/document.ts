@@ -50,7 +50,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
 
 function pathItem(endpoint: Endpoint): JsonObject {
   const { name, summary, description, parameters } = endpoint
-  const shared = { summary, description, tags: ['queries'], responses: responsesOf(endpoint) }
+  const shared = { summary, description, tags: ['queries'], responses: responsesOf(endpoint, 'parameter') }
   const body = Type.Object({ token: TOKEN_SCHEMA, ...parameters.properties })
   const query = Object.entries(parameters.properties).map(([key, schema]) =>
     queryParameter(key, schema, parameters.required),

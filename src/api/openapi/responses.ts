@@ -2,6 +2,7 @@
  * The responses of the OpenAPI document: statuses, bodies, errors, headers and files, and the parameters of a query.
  */
 
+import { NO_BEARER_MESSAGE } from '../auth/bearer.ts'
 import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { exactObject, type JsonSchema, Type } from '../endpoints/schema.ts'
 import { ALL_ERRORS, type ErrorKey } from '../http/errors.ts'
@@ -55,8 +56,14 @@ const COMMON_ERRORS: readonly ErrorKey[] = [
   'internal_error',
 ]
 
+/** Where a request has its token: as a parameter under `/v1.0/`, in the header Authorization outside it. */
+type TokenPlace = 'parameter' | 'header'
+
 /** Every status with the schema of its body: success, and one entry for the errors that share a status. */
-export function responsesOf({ name, response, example, file, envelope, errors }: Endpoint): Record<number, unknown> {
+export function responsesOf(
+  { name, response, example, file, envelope, errors }: Endpoint,
+  tokenPlace: TokenPlace = 'header',
+): Record<number, unknown> {
   const success = {
     description: file?.description ?? 'Success.',
     headers: headerRefs(
@@ -75,17 +82,29 @@ export function responsesOf({ name, response, example, file, envelope, errors }:
   }
   const keys = [...COMMON_ERRORS, ...errors]
   const statuses = [...new Set(keys.map((key) => ALL_ERRORS[key][0]))].sort()
-  const failures = statuses.map((status) => [status, errorResponseObject(status, keys, envelope === 'result')])
+  const failures = statuses.map((status) => [
+    status,
+    errorResponseObject(status, keys, envelope === 'result', tokenPlace),
+  ])
   return { 200: success, ...Object.fromEntries(failures) }
 }
 
-export function errorResponseObject(status: number, keys: readonly ErrorKey[], isNested: boolean): JsonObject {
+export function errorResponseObject(
+  status: number,
+  keys: readonly ErrorKey[],
+  isNested: boolean,
+  tokenPlace: TokenPlace = 'header',
+): JsonObject {
   const statusKeys = keys.filter((key) => ALL_ERRORS[key][0] === status)
   const error = errorSchema(status, statusKeys)
   const headers = headerRefs('Request-Id', ...(status === 429 || status === 500 ? (['Retry-After'] as const) : []))
   const schema = isNested ? exactObject({ result: error }) : error
-  const description = statusKeys.map((key) => `\`${key}\`: ${ALL_ERRORS[key][1]}`).join(' ')
+  const description = statusKeys.map((key) => `\`${key}\`: ${messageOf(key, tokenPlace)}`).join(' ')
   return { description, headers, content: { 'application/json': { schema } } }
+}
+
+function messageOf(key: ErrorKey, tokenPlace: TokenPlace): string {
+  return key === 'token_missing' && tokenPlace === 'header' ? NO_BEARER_MESSAGE : ALL_ERRORS[key][1]
 }
 
 function errorSchema(status: number, keys: readonly ErrorKey[]): JsonSchema {

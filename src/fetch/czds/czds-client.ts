@@ -6,7 +6,7 @@
 import { type Dispatcher, request } from 'undici'
 import { InputError } from '../../import/stream/input-error.ts'
 import { type DomainName, registrableDomain } from '../../values/domain-name.ts'
-import { FIRST_RETRY_DELAY_MS, MAX_RETRY_DELAY_MS, MAX_TRIES, openAgent, RETRYABLE_STATUSES } from '../download.ts'
+import { MAX_TRIES, openAgent, RETRYABLE_STATUSES, retryDelayMs } from '../download.ts'
 
 /** `accounts`, `zones`: the base URLs of the two APIs. `agent`: the User-Agent, which CZDS requires. */
 type CzdsAccount = { user: string; password: string; accounts: string; zones: string; agent: string }
@@ -133,10 +133,7 @@ export class CzdsClient {
             : statusMessage(answer.statusCode),
         )
       const retryAfterMs = answer instanceof Error ? Number.NaN : Number(answer.headers['retry-after']) * 1000
-      await this.#wait(
-        Math.min(retryAfterMs > 0 ? retryAfterMs : FIRST_RETRY_DELAY_MS * 2 ** tries, MAX_RETRY_DELAY_MS),
-        this.#signal,
-      )
+      await this.#wait(retryDelayMs(tries, retryAfterMs > 0 ? retryAfterMs : null), this.#signal)
     }
   }
 

@@ -7,10 +7,9 @@ import { type Instant, parseInstant } from '../time.ts'
 import { certificateNames } from './certificate-names.ts'
 import { type DerElement, elementAt, latin1Text, MalformedCertificate, SEQUENCE } from './der.ts'
 import { distinguishedName } from './distinguished-name.ts'
+import { MAX_CERTIFICATE_NAMES } from './fingerprint.ts'
 import { keyType } from './key-type.ts'
 
-/** Maximum of names that are kept of a certificate, in byte order. */
-export const MAX_CERTIFICATE_NAMES = 100
 /** Maximum of characters that are kept of an issuer. */
 export const MAX_ISSUER_LENGTH = 1_024
 const MAX_KEY_LENGTH = 64
@@ -137,16 +136,6 @@ function detailValues({ issuer, not_before, not_after, names, key }: Certificate
 
 function certificateOf(sha256: string, [issuer, not_before, not_after, names, key]: DetailValues): Certificate {
   return { sha256, issuer, not_before, not_after, names, key }
-}
-
-/**
- * Returns the lower-case form of a SHA-256 in 64 hex digits, or null for another text. Colons between bytes, as OpenSSL
- * and browsers print them, and `sha256:` in front are left out.
- */
-export function parseFingerprint(text: string): string | null {
-  const plain = text.replace(/^sha-?256[:=]/i, '')
-  const digits = /^[0-9a-f]{2}(?::[0-9a-f]{2}){31}$/i.test(plain) ? plain.replaceAll(':', '') : plain
-  return /^[0-9a-f]{64}$/i.test(digits) ? digits.toLowerCase() : null
 }
 
 /** Whether a text can be the type of a key: letters, digits, points and hyphens. */

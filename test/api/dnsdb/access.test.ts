@@ -134,6 +134,9 @@ test('unknown paths and other methods are refused with a text', async () => {
     'regex/rrnames/x',
     `${RRSET}/A/example/more`,
     'xyz',
+    'lookup/rrset/name/%ff',
+    'lookup/rrset/name/%zz/A',
+    '%',
   ])
     assertText(await ask(world, path, premium.token), 404, /no such endpoint/)
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {

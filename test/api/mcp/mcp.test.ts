@@ -8,6 +8,7 @@ import { before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { queryTools } from '../../../src/api/mcp/query-tools.ts'
 import { publish } from '../../spec/files/files.ts'
 import { hosted, look, ok, redirecting, site } from '../../spec/observations.ts'
 import { makeWorld } from '../../spec/world.ts'
@@ -238,7 +239,11 @@ test('a refusal names the cause and what to do, and a tool costs what its endpoi
   assert.match(await refusalOf(client, 'dns_history', { domain: 'one.example' }), /^403 plan_required: .*Basic/)
   assert.match(await refusalOf(client, 'registered_on', { date: '2026-11-18' }), /^403 plan_required: /)
   assert.match(await refusalOf(client, 'look_up_domain', { domain: 'nodot' }), /^400 domain_format: /)
-  assert.match(await refusalOf(client, 'look_up_domain', {}), /^400 query_missing: /)
+  for (const tool of queryTools) {
+    const argument = tool.input.required![0]!
+    const message = new RegExp(`^400 query_missing: There is no "${argument}"`)
+    for (const values of [{}, { [argument]: ' ' }]) assert.match(await refusalOf(client, tool.name, values), message)
+  }
   assert.match(await refusalOf(client, 'no_such_tool', {}), /no tool "no_such_tool"/)
   for (let call = 0; call < 100; call++) await resultOf(client, 'look_up_domain', { domain: 'one.example' })
   assert.match(await refusalOf(client, 'look_up_domain', { domain: 'one.example' }), /^429 rate_limited: /)

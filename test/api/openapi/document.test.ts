@@ -39,6 +39,15 @@ const world = await makeWorld()
 const text = await (await fetch(`${world.address}/openapi.json`)).text()
 const document: Document = JSON.parse(text)
 
+test('outside /v1.0/, the text about a missing token names the header Authorization', () => {
+  const textOf = (path: string, method: string): string =>
+    (document.paths[path]![method]!.responses['401'] as { description: string }).description
+  for (const path of ['/domain/{name}', '/ip/{address}', '/certificate/{sha256}', '/pdns/query/{query}'])
+    assert.match(textOf(path, 'get'), /`token_missing`: [^`]*"Authorization: Bearer TOKEN"/, path)
+  assert.match(textOf('/batch', 'post'), /"Authorization: Bearer TOKEN"/)
+  assert.match(textOf('/v1.0/lookup', 'get'), /`token_missing`: [^`]*send it as "token"/)
+})
+
 test('an object requires its properties that are not optional, and the mark is not in the JSON', () => {
   const number = Type.Optional(Type.Integer({ minimum: 1 }))
   assert.equal(

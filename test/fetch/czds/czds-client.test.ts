@@ -134,7 +134,7 @@ test('a busy server is asked again after the time that it requests, but not fore
   const link = 'HEAD /czds/downloads/com.zone'
   state.answers[link] = [status(429, { 'retry-after': '30' }), status(503)]
   assert.deepEqual(outcomes(await fetch()), ['com fetched'])
-  assert.deepEqual(waits, [30_000, 20_000])
+  assert.deepEqual(waits, [30_000, 10_000])
   state.answers['GET /czds/downloads/links'] = Array.from({ length: 9 }, () => status(503))
   await assert.rejects(fetch(), /the server responded with status 503/)
   assert.equal(lines().filter((line) => line === 'GET /czds/downloads/links').length, 5)

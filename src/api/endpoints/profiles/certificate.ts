@@ -1,6 +1,6 @@
 /** GET /certificate/SHA256: a certificate, and the domains that presented it. */
 
-import { parseFingerprint } from '../../../values/certificate/certificate.ts'
+import { parseFingerprint } from '../../../values/certificate/fingerprint.ts'
 import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import { readQueryParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'

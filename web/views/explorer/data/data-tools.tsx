@@ -7,7 +7,7 @@ import { Icon } from '../../../parts/icons.tsx'
 import { type ApiCall, snippetsOf } from './snippets.ts'
 import { spreadsheetRow } from '../../../../src/values/csv.ts'
 
-/** A row of a spreadsheet; null is an empty cell, and a list has commas between its members. */
+/** A row of a spreadsheet; null is an empty cell, and a list has spaces between its members, as in the CSV of the API. */
 export type CsvRow = Record<string, string | number | null | string[]>
 
 export type DataToolsProps = { name: string; call: ApiCall | null; json: unknown; rows: () => CsvRow[] }
@@ -61,8 +61,12 @@ function csvOf(rows: readonly CsvRow[]): string {
   const [first] = rows
   if (first === undefined) return ''
   const columns = Object.keys(first)
-  const lines = rows.map((row) => spreadsheetRow(columns.map((column) => String(row[column] ?? ''))))
+  const lines = rows.map((row) => spreadsheetRow(columns.map((column) => cellOf(row[column]))))
   return `${columns.join(',')}\n${lines.join('\n')}\n`
+}
+
+function cellOf(value: CsvRow[string] | undefined): string {
+  return Array.isArray(value) ? value.join(' ') : String(value ?? '')
 }
 
 /** Lets the browser save a text as a file. */

@@ -1,5 +1,6 @@
 /** /certificate/SHA256: what a certificate says, its names, and the domains that presented it. */
 
+import { MAX_CERTIFICATE_NAMES, parseFingerprint } from '../../../../src/values/certificate/fingerprint.ts'
 import { Card, Facts } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
@@ -10,34 +11,48 @@ import { usePages } from '../data/pages.ts'
 import { type Certificate, certificatePath, type PresenterRow, profilePath } from '../data/responses.ts'
 
 export function CertificatePage({ sha256 }: { sha256: string }) {
-  const pages = usePages<PresenterRow>((cursor) => certificatePath(sha256, cursor))
-  const { first } = pages
+  const isValid = parseFingerprint(sha256) !== null
   return (
     <>
       <header class="subject">
         <h1 class="subject-name">{sha256}</h1>
-        <p class="hint">SHA-256 of a certificate</p>
+        {isValid ? (
+          <p class="hint">SHA-256 of a certificate</p>
+        ) : (
+          <p class="field-error" role="alert">
+            This is not the SHA-256 of a certificate: enter its 64 hex digits, with or without colons between the bytes.
+          </p>
+        )}
       </header>
-      <div class="stack">
-        {first?.certificate !== undefined && <Details certificate={first.certificate} />}
-        <PagedCard
-          title="Presented by"
-          pages={pages}
-          what="who presented it"
-          empty={<EmptyState title="No domain presented it" />}
-          name={`certificate-${sha256}`}
-          call={{ path: certificatePath(sha256), parameters: null }}
-        >
-          {(all) => <PresenterRows rows={all} />}
-        </PagedCard>
-      </div>
+      {isValid && <CertificateCards sha256={sha256} />}
     </>
+  )
+}
+
+function CertificateCards({ sha256 }: { sha256: string }) {
+  const pages = usePages<PresenterRow>((cursor) => certificatePath(sha256, cursor))
+  const { first } = pages
+  return (
+    <div class="stack">
+      {first?.certificate !== undefined && <Details certificate={first.certificate} />}
+      <PagedCard
+        title="Presented by"
+        pages={pages}
+        what="who presented it"
+        empty={<EmptyState title="No domain presented it" />}
+        name={`certificate-${sha256}`}
+        call={{ path: certificatePath(sha256), parameters: null }}
+      >
+        {(all) => <PresenterRows rows={all} />}
+      </PagedCard>
+    </div>
   )
 }
 
 type DetailsProps = { certificate: Certificate & { logged: string | null } }
 
 function Details({ certificate: { issuer, not_before, not_after, key, names, logged } }: DetailsProps) {
+  const isCapped = names.length >= MAX_CERTIFICATE_NAMES
   return (
     <>
       <Card title="Certificate">
@@ -56,7 +71,12 @@ function Details({ certificate: { issuer, not_before, not_after, key, names, log
           ]}
         />
       </Card>
-      <Card title="Names in it" aside={formatCount(names.length)}>
+      <Card title="Names in it" aside={isCapped ? `first ${formatCount(names.length)}` : formatCount(names.length)}>
+        {isCapped && (
+          <p class="hint">
+            Only the first {formatCount(names.length)} names are stored: the certificate may have more.
+          </p>
+        )}
         {names.length === 0 ? (
           <EmptyState title="It has no domain name" />
         ) : (
