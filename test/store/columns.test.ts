@@ -2,8 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_FACTS, NO_WEBSITE } from '../../src/apply/crawl-state.ts'
-import { type FactsRow, packFacts, unpackFacts } from '../../src/store/shared/columns.ts'
+import fc from 'fast-check'
+import { NO_FACTS, NO_WEBSITE, OBSERVED_PARTS } from '../../src/apply/crawl-state.ts'
+import {
+  clockOfPart,
+  type FactsRow,
+  packClocks,
+  packFacts,
+  unpackClocks,
+  unpackFacts,
+} from '../../src/store/shared/columns.ts'
 import { unpackLookup } from '../../src/store/shared/lookup.ts'
 import { name, redirecting } from './conformance/world.ts'
 
@@ -43,3 +51,15 @@ for (const fact of Object.keys(NO_WEBSITE).filter((key) => NO_WEBSITE[key as key
     )
   })
 }
+
+test('the clock of one part is the same as among all clocks', () => {
+  const clock = fc.oneof(fc.constantFrom(0, 1), fc.nat({ max: 2 ** 32 - 1 }))
+  fc.assert(
+    fc.property(fc.array(clock, { minLength: OBSERVED_PARTS.length, maxLength: OBSERVED_PARTS.length }), (clocks) => {
+      const stored = packClocks(clocks)
+      assert.deepEqual(unpackClocks(stored.clock, stored.otherClocks), clocks)
+      for (const [index, part] of OBSERVED_PARTS.entries())
+        assert.equal(clockOfPart(part, [stored.clock, stored.otherClocks]), clocks[index])
+    }),
+  )
+})

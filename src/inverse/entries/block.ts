@@ -29,6 +29,8 @@ const MAX_FACTOR = 2 ** 42
 const ROTATED_NAME = KEY_KIND.rotatedName.charCodeAt(0)
 /** Between key and event of a position. No byte of the end of a key is lower. */
 const POSITION_SEPARATOR = 0
+/** The bytes of a position after its key. */
+export const POSITION_TAIL_BYTES = 1 + EVENT_BYTES
 
 /** A packed block, and the position of its last event (`positionOf`). */
 export type Block = { last: Uint8Array; bytes: Uint8Array }
@@ -60,7 +62,7 @@ export function positionOf(key: string, event: number): string {
 
 /** The key of a position. */
 export function keyOfPosition(position: string): string {
-  return position.slice(0, -EVENT_BYTES - 1)
+  return position.slice(0, -POSITION_TAIL_BYTES)
 }
 
 /** The event of a position. */
@@ -127,7 +129,7 @@ export class BlockWriter {
 
   #finishBlock(): void {
     if (this.#end === 0) return
-    const last = Buffer.alloc(this.#keyLength + 1 + EVENT_BYTES)
+    const last = Buffer.alloc(this.#keyLength + POSITION_TAIL_BYTES)
     last.set(this.#key.subarray(0, this.#keyLength))
     last[this.#keyLength] = POSITION_SEPARATOR
     last.writeUIntBE(this.#lastEvent, this.#keyLength + 1, EVENT_BYTES)
@@ -154,7 +156,7 @@ export class BlockWriter {
 /** Reads the entries of consecutive blocks, one after another. */
 export class EntryCursor {
   /** The key of the current entry: the first `keyLength` bytes. */
-  readonly key = Buffer.alloc(MAX_KEY_BYTES)
+  readonly key = Buffer.allocUnsafe(MAX_KEY_BYTES)
   keyLength = 0
   /** The events of the current entry: the first `eventCount` numbers. */
   readonly events: number[] = []
@@ -163,19 +165,54 @@ export class EntryCursor {
   #block = 0
   #at = 0
   #base = 0
+  /** The bytes that the current key has in common with the one before. */
+  #shared = 0
 
   constructor(blocks: readonly Uint8Array[]) {
     this.#blocks = blocks
+    this.key[0] = 0
   }
 
   /** Moves to the next entry. Returns false at the end. Throws RangeError if a block is damaged. */
   next(): boolean {
+    const bytes = this.#readKey()
+    if (bytes === null) return false
+    this.#readEvents(bytes)
+    return true
+  }
+
+  /**
+   * Moves on to the first entry whose key is `from` or later, or whose key `from` is a position of. Call it before
+   * `next`. It reads the events of no entry before that one. Returns and throws as `next`.
+   */
+  seek(from: Uint8Array): boolean {
+    let equal = 0 // bytes that the key before had in common with `from`, at which it was lower
+    for (let bytes = this.#readKey(); bytes !== null; bytes = this.#readKey()) {
+      if (this.#shared <= equal) {
+        const { key, keyLength } = this
+        equal = this.#shared
+        while (equal < keyLength && key[equal] === from[equal]) equal++
+        const isWhole = equal === keyLength
+        const isBefore = isWhole ? equal < from.length : key[equal]! < from[equal]!
+        const isPosition = isWhole && from.length === equal + POSITION_TAIL_BYTES && from[equal] === POSITION_SEPARATOR
+        if (!isBefore || isPosition) {
+          this.#readEvents(bytes)
+          return true
+        }
+      }
+      this.#skipEvents(bytes)
+    }
+    return false
+  }
+
+  /** Moves to the next key. Returns the block in which its events follow; null at the end. */
+  #readKey(): Uint8Array | null {
     while (this.#block < this.#blocks.length && this.#at >= this.#blocks[this.#block]!.length) {
       this.#block++
       this.#at = 0
     }
     const bytes = this.#blocks[this.#block]
-    if (bytes === undefined) return false
+    if (bytes === undefined) return null
     if (this.#at === 0) {
       this.#base = this.#readNumber(bytes)
       this.keyLength = 0
@@ -185,13 +222,12 @@ export class EntryCursor {
     if (shared > this.keyLength || length > MAX_KEY_BYTES) throw damagedBlock()
     for (let at = shared; at < length; at++) this.key[at] = bytes[this.#at++]!
     this.keyLength = length
-    this.#readEvents(bytes)
-    return true
+    this.#shared = shared
+    return bytes
   }
 
   #readEvents(bytes: Uint8Array): void {
-    this.eventCount = hasCount(this.key) ? this.#readNumber(bytes) : 0
-    if (this.eventCount > MAX_EVENTS) throw damagedBlock()
+    this.eventCount = this.#readCount(bytes)
     let event = this.#base
     for (let index = 0; index < this.eventCount; index++) {
       const value = this.#readNumber(bytes)
@@ -201,6 +237,20 @@ export class EntryCursor {
     }
     const isInRange = this.eventCount === 0 || (this.events[0]! >= 0 && event <= MAX_EVENT)
     if (this.#at > bytes.length || !isInRange) throw damagedBlock()
+  }
+
+  #skipEvents(bytes: Uint8Array): void {
+    for (let left = this.#readCount(bytes); left > 0; left--) {
+      while (bytes[this.#at]! >= 128) this.#at++
+      this.#at++
+    }
+    if (this.#at > bytes.length) throw damagedBlock()
+  }
+
+  #readCount(bytes: Uint8Array): number {
+    const count = hasCount(this.key) ? this.#readNumber(bytes) : 0
+    if (count > MAX_EVENTS) throw damagedBlock()
+    return count
   }
 
   #readNumber(bytes: Uint8Array): number {

@@ -2,21 +2,24 @@
 
 import { type EntryCursor, MAX_KEY_BYTES } from './block.ts'
 
+const BEGINNING = new Uint8Array()
+
 /**
  * The entries of several cursors, in order. Entries with the same key are one entry, whose events are those of all,
  * each once. Whatever is written twice is therefore read once, and the order of the runs does not matter.
  */
 export class MergedEntries {
   /** The key of the current entry: the first `keyLength` bytes. */
-  readonly key = Buffer.alloc(MAX_KEY_BYTES)
+  readonly key = Buffer.allocUnsafe(MAX_KEY_BYTES)
   keyLength = 0
   /** The events of the current entry, ascending. */
   events: number[] = []
   /** A binary heap by key. */
   readonly #heap: EntryCursor[] = []
 
-  constructor(cursors: readonly EntryCursor[]) {
-    for (const cursor of cursors) if (cursor.next()) this.#push(cursor)
+  /** `from`: leaves out the entries before it, as `EntryCursor.seek`. */
+  constructor(cursors: readonly EntryCursor[], from: Uint8Array = BEGINNING) {
+    for (const cursor of cursors) if (cursor.seek(from)) this.#push(cursor)
   }
 
   /** Moves to the next entry. Returns false at the end. */
@@ -45,7 +48,10 @@ export class MergedEntries {
   }
 
   #isCurrent(cursor: EntryCursor): boolean {
-    return compareKeys(cursor.key, cursor.keyLength, this.key, this.keyLength) === 0
+    if (cursor.keyLength !== this.keyLength) return false
+    let at = this.keyLength - 1 // keys of one value differ in the names at their ends
+    while (at >= 0 && cursor.key[at] === this.key[at]) at--
+    return at < 0
   }
 
   #advanceTop(top: EntryCursor): void {

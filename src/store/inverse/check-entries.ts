@@ -3,14 +3,13 @@
  * rows, and an engine answers it from one snapshot.
  */
 
-import { EntryCursor, keyOfPosition } from '../../inverse/entries/block.ts'
+import { EntryCursor, keyOfPosition, POSITION_TAIL_BYTES } from '../../inverse/entries/block.ts'
 import { compareKeys } from '../../inverse/entries/merge.ts'
 import { latin1Bytes } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { DatabaseBoolean } from '../shared/check/slice.ts'
 import type { StoredHistory } from './name-events.ts'
-import { POSITION_TAIL_BYTES } from './portion.ts'
 
 /** A block with the state of its run; null if the run does not exist. */
 export type CheckedBlock = {

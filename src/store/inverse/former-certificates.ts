@@ -18,7 +18,7 @@ const DATA_END = '\x00'
 const DIGEST_BYTES = 32
 
 /**
- * What becomes of a name with such certificates. `certificates`: one for each state. `states`: the stored newest states.
+ * A name without such certificates in its states. `certificates`: one for each state. `states`: the stored newest states.
  * `superseded`: the text of each superseded state by its first time.
  */
 export type FormerCertificates = {
@@ -27,8 +27,13 @@ export type FormerCertificates = {
   superseded: { first_seen: Instant; records: string }[]
 }
 
-/** Null if a name has no such certificate. `states`: its stored newest states. */
-export function formerCertificatesOf(history: StoredHistory, states: string): FormerCertificates | null {
+/** Whether a name has such a certificate. */
+export function hasFormerCertificates(history: StoredHistory): boolean {
+  return certificateTextsOf(history).some(hasDetails)
+}
+
+/** What becomes of a name that has such certificates. `states`: its stored newest states. */
+export function formerCertificatesOf(history: StoredHistory, states: string): FormerCertificates {
   const older = history.superseded.flatMap(({ type, first_seen, records }) =>
     stateTypeOfNumber(type) === 'certificate' && hasDetails(records)
       ? [{ first_seen, certificate: decodeCertificate(records)! }]
@@ -37,7 +42,6 @@ export function formerCertificatesOf(history: StoredHistory, states: string): Fo
   const newest = unpackStates(states)
   const { certificate: state } = newest
   const current = state !== undefined && hasDetails(state.records) ? decodeCertificate(state.records) : null
-  if (older.length === 0 && current === null) return null
   return {
     certificates: [...older.map(({ certificate }) => certificate), ...(current === null ? [] : [current])],
     states: current ? packStates({ ...newest, certificate: { ...state!, records: encodePresented(current) } }) : states,

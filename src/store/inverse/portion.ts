@@ -1,23 +1,20 @@
 /** A portion of the inverse index: the entries of all runs between two keys, from a few blocks of each run. */
 
-import { EntryCursor } from '../../inverse/entries/block.ts'
+import { EntryCursor, POSITION_TAIL_BYTES } from '../../inverse/entries/block.ts'
 import { compareKeys, MergedEntries } from '../../inverse/entries/merge.ts'
 import type { RunSlice } from '../port/inverse.ts'
 
-/** The bytes of a position after its key (`positionOf` in `block.ts`). */
-export const POSITION_TAIL_BYTES = 6
-
 /**
  * Yields the merged entries of all slices, in order, as far as they are complete: up to the first key of which a block
- * that was not read may have more. Keys before that of `from` are left out.
+ * that was not read may have more. Keys before `from`, a key or a position, are left out.
  */
 export function* entriesOfPortion(slices: readonly RunSlice[], from: Uint8Array): Generator<MergedEntries, void> {
-  const entries = new MergedEntries(slices.map(({ blocks }) => new EntryCursor(blocks)))
+  const cursors = slices.map(({ blocks }) => new EntryCursor(blocks))
+  const entries = new MergedEntries(cursors, from)
   const bound = portionEnd(slices)
   while (entries.next()) {
-    const { key, keyLength } = entries
-    if (bound !== null && compareKeys(key, keyLength, bound, bound.length) >= 0) return
-    if (compareKeys(key, keyLength, from, from.length) >= 0 || isKeyOf(key, keyLength, from)) yield entries
+    if (bound !== null && compareKeys(entries.key, entries.keyLength, bound, bound.length) >= 0) return
+    yield entries
   }
 }
 
@@ -30,13 +27,4 @@ export function portionEnd(slices: readonly RunSlice[]): Uint8Array | null {
     if (bound === null || compareKeys(key, key.length, bound, bound.length) < 0) bound = key
   }
   return bound
-}
-
-/** Whether `from` is a position of this key. */
-function isKeyOf(key: Uint8Array, keyLength: number, from: Uint8Array): boolean {
-  return (
-    from.length === keyLength + POSITION_TAIL_BYTES &&
-    from[keyLength] === 0 &&
-    compareKeys(key, keyLength, from, keyLength) === 0
-  )
 }

@@ -3,19 +3,19 @@
  * it from one snapshot: SQLite at once, PostgreSQL with a round trip for each question.
  */
 
-import type { Clocks } from '../../apply/crawl-state.ts'
 import { eventOfPosition, keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
-import type { MergedEntries } from '../../inverse/entries/merge.ts'
+import { compareKeys, type MergedEntries } from '../../inverse/entries/merge.ts'
 import { latin1Bytes } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { RunSlice } from '../port/inverse.ts'
+import type { StoredClocks } from '../shared/columns.ts'
 import { entriesOfPortion, portionEnd } from './portion.ts'
 
-/** What a read needs next: the slices of all published runs from a position, or the clocks of names. */
+/** What a read needs next: the slices of all published runs from a position, or the clocks of names in their order. */
 export type InverseRequest =
   | { needs: 'slices'; from: Uint8Array; blocks: number }
   | { needs: 'clocks'; names: readonly DomainName[] }
-type Answer = RunSlice[] | Clocks[]
+type Answer = RunSlice[] | StoredClocks[]
 export type InverseRead<Result> = Generator<InverseRequest, Result, Answer>
 
 /** A range of keys: `from` included, `to` excluded. A key is a text of one character per byte. */
@@ -26,6 +26,8 @@ const ENTRIES_PER_BLOCK = 12
 const MAX_BLOCKS_PER_READ = 64
 /** The first read is of one block of each run, because most answers are short. Each further one is of this many times as many. */
 const READ_GROWTH = 8
+/** Blocks of each run in a further read at least. It begins with the last block of the one before. */
+const MIN_FURTHER_BLOCKS = 2
 /** Blocks of a run that a read asks for if too few made no progress. */
 const MAX_GROWN_BLOCKS = 65_536
 /** Below every byte of a label, and above the bytes that end labels and data. */
@@ -53,7 +55,7 @@ export function* scan(
       const slices = (yield { needs: 'slices', from: start, blocks }) as RunSlice[]
       const isPosition = at === after
       for (const entry of entriesOfPortion(slices, start)) {
-        if (entry.key.compare(end, 0, end.length, 0, entry.keyLength) >= 0) break
+        if (compareKeys(entry.key, entry.keyLength, end, end.length) >= 0) break
         const fromEvent = isPosition && entry.keyText() === keyOfPosition(at) ? eventOfPosition(at) : 0
         if (!take(entry, fromEvent)) return { next: positionOf(entry.keyText(), 0) }
       }
@@ -63,7 +65,7 @@ export function* scan(
       if (reached > at) {
         at = reached
         wanted = Math.min(most, wanted * READ_GROWTH)
-        blocks = Math.ceil(wanted / slices.length)
+        blocks = Math.max(MIN_FURTHER_BLOCKS, Math.ceil(wanted / slices.length))
       } else if (blocks >= MAX_GROWN_BLOCKS) throw new RangeError('an entry of the inverse index has too many events')
       else blocks *= READ_GROWTH
     }

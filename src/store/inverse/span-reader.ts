@@ -1,7 +1,5 @@
 /** Reads pages of the spans of the inverse index. */
 
-import type { Clocks } from '../../apply/crawl-state.ts'
-import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
 import { positionOf, startEvent } from '../../inverse/entries/block.ts'
 import {
   addressKey,
@@ -35,6 +33,7 @@ import type {
   SpanPage,
   TimeFence,
 } from '../port/inverse.ts'
+import { clockOfPart, type StoredClocks } from '../shared/columns.ts'
 import {
   furtherLabels,
   type InverseRead,
@@ -70,7 +69,7 @@ export function* readSpans(
   const types = query.by === 'hosts' ? query.types : null
   const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
   const found = yield* readRanges(rangesOf(query), types, fence, after, bounds)
-  return pageOf(query, fence, found.spans, yield* clocksOf(found.spans), found.end)
+  return yield* pageOf(query, fence, found.spans, found.end)
 }
 
 /** Reads one page of redirects (`InverseReader.redirects`). */
@@ -119,7 +118,7 @@ function* readPrefix(
   const after = position === null ? null : Buffer.from(position).toString('latin1')
   const bounds = { limit, maxScanned: MAX_SCANNED_ENTRIES }
   const found = yield* readRanges([prefixRange(prefix)], null, fence, after, bounds)
-  const spans = closedSpans(fence, found.spans, yield* clocksOf(found.spans))
+  const spans = yield* closedSpans(fence, found.spans)
   return { spans, position: found.end === null ? null : latin1Bytes(found.end) }
 }
 
@@ -148,9 +147,9 @@ function* readHostsStarting(
     if (found.end === null && spans.length < limit && scanned < MAX_SCANNED_ENTRIES) continue
     const next = found.end === null ? hosts.keys[index + 1] : key
     const end = next === undefined ? hosts.end : joinPosition(next, found.end ?? '')
-    return pageOf(query, fence, spans, yield* clocksOf(spans), end)
+    return yield* pageOf(query, fence, spans, end)
   }
-  return pageOf(query, fence, spans, yield* clocksOf(spans), hosts.end)
+  return yield* pageOf(query, fence, spans, hosts.end)
 }
 
 /** The spans of entries in ranges, at most `limit`. `types`: of the records that name hosts; null for all entries. */
@@ -164,19 +163,25 @@ function* readRanges(
   const spans: OpenSpan[] = []
   let scanned = 0
   let resume: string | null = null
+  let valueKey: string | null = null
+  let data: FoundData | null = null
   const { next } = yield* scan(ranges, after, limit, (entry, fromEvent) => {
     if (spans.length >= limit || scanned >= maxScanned) return false
     scanned++
     const key = entry.keyText()
-    const { value, name } = parseEntryKey(key)!
-    if (types !== null && value.kind === 'host' && !types.includes(value.type as HostType)) return true
-    for (const span of pairEvents(entry.events, fromEvent)) {
+    if (valueKey === null || !key.startsWith(valueKey)) {
+      const { value, name } = parseEntryKey(key)!
+      valueKey = key.slice(0, key.length - name.length)
+      data = types === null || value.kind !== 'host' || types.includes(value.type as HostType) ? dataOf(value) : null
+    }
+    if (data === null) return true
+    for (const span of spansOf(data, key.slice(valueKey.length) as DomainName, entry.events, fromEvent)) {
       if (!isWithin(span, fence)) continue
       if (spans.length === limit) {
         resume = positionOf(key, startEvent(span.first))
         return false
       }
-      spans.push({ data: dataOf(value), name: name as DomainName, ...span })
+      spans.push(span)
     }
     return true
   })
@@ -184,7 +189,7 @@ function* readRanges(
 }
 
 /** Whether the times of a span are inside a fence, as far as they are known without a clock. */
-function isWithin({ first, last }: { first: Instant; last: Instant | null }, fence: TimeFence): boolean {
+function isWithin({ first, last }: OpenSpan, fence: TimeFence): boolean {
   const { firstBefore, firstAfter, lastBefore, lastAfter } = fence
   if (firstBefore !== undefined && first >= firstBefore) return false
   if (firstAfter !== undefined && first <= firstAfter) return false
@@ -193,59 +198,44 @@ function isWithin({ first, last }: { first: Instant; last: Instant | null }, fen
 }
 
 /**
- * The pairs of events from `fromEvent` on. An end before the first start belongs to a span that began earlier. Starts
- * without an end between them are one span.
+ * The spans of an entry: its pairs of events from `fromEvent` on. An end before the first start belongs to a span that
+ * began earlier. Starts without an end between them are one span.
  */
-function* pairEvents(events: readonly number[], fromEvent: number) {
+function spansOf(data: FoundData, name: DomainName, events: readonly number[], fromEvent: number): OpenSpan[] {
+  const spans: OpenSpan[] = []
   let first: Instant | null = null
   for (const event of events) {
     if (event < fromEvent) continue
     const at = Math.floor(event / 2)
     if (event % 2 === 0) first ??= at
     else if (first !== null) {
-      yield { first, last: at }
+      spans.push({ data, name, first, last: at })
       first = null
     }
   }
-  if (first !== null) yield { first, last: null }
+  if (first !== null) spans.push({ data, name, first, last: null })
+  return spans
 }
 
-/** The clocks of the names whose spans have no end yet, by name. */
-function* clocksOf(spans: readonly OpenSpan[]): InverseRead<Map<DomainName, Clocks>> {
-  const names = [...new Set(spans.filter(({ last }) => last === null).map(({ name }) => name))]
-  if (names.length === 0) return new Map()
-  const clocks = (yield { needs: 'clocks', names }) as Clocks[]
-  return new Map(names.map((name, index) => [name, clocks[index]!]))
-}
-
-function pageOf(
+function* pageOf(
   query: InverseQuery,
   fence: TimeFence,
   found: readonly OpenSpan[],
-  clocks: ReadonlyMap<DomainName, Clocks>,
   end: string | null,
-): SpanPage {
-  const spans = closedSpans(fence, found, clocks).map(({ data, name, first, last }): InverseSpan => {
-    const shown = query.by === 'text' ? { type: 'TXT' as const, parts: query.parts } : (data as SpanData)
-    return { data: shown, name, first, last }
-  })
+): InverseRead<SpanPage> {
+  const spans = (yield* closedSpans(fence, found)) as InverseSpan[]
+  if (query.by === 'text') for (const span of spans) span.data = { type: 'TXT', parts: query.parts }
   return { spans, position: end === null ? null : latin1Bytes(end) }
 }
 
 /** The spans inside a fence. Open ones end at the clock of what they show. */
-function closedSpans(
-  fence: TimeFence,
-  found: readonly OpenSpan[],
-  clocks: ReadonlyMap<DomainName, Clocks>,
-): FoundSpan[] {
-  const spans: FoundSpan[] = []
-  for (const span of found) {
-    const { data, name, first } = span
-    const last = span.last ?? Math.max(first, clocks.get(name)![CLOCK_INDEX[data.type]]!)
-    if (span.last === null && !isWithin({ first, last }, fence)) continue
-    spans.push({ data, name, first, last })
-  }
-  return spans
+function* closedSpans(fence: TimeFence, spans: readonly OpenSpan[]): InverseRead<FoundSpan[]> {
+  const open = spans.filter(({ last }) => last === null)
+  if (open.length === 0) return spans as FoundSpan[]
+  const clocks = (yield { needs: 'clocks', names: open.map(({ name }) => name) }) as StoredClocks[]
+  for (const [index, span] of open.entries())
+    span.last = Math.max(span.first, clockOfPart(span.data.type, clocks[index]!))
+  return spans.filter((span) => isWithin(span, fence)) as FoundSpan[]
 }
 
 function dataOf(value: ParsedKey): FoundData {

@@ -7,6 +7,7 @@ import {
   type DnsState,
   type NewestStates,
   OBSERVED_PARTS,
+  type ObservedPart,
   unknownCrawlState,
   type WebFacts,
 } from '../../apply/crawl-state.ts'
@@ -57,14 +58,14 @@ export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefine
 export const CLOCK_ENTRY_BYTES = 5
 
 /** Clocks as stored: the newest one, and the clocks that differ from their default. */
-type StoredClocks = { clock: Instant; otherClocks: Uint8Array | null }
+type PackedClocks = { clock: Instant; otherClocks: Uint8Array | null }
 
 /** `numbers`: the stored number of each index of `Clocks`. */
 export function clockCodec(numbers: readonly number[]) {
   const added = [...numbers.keys()].filter((index) => numbers[index]! >= FIRST_ADDED_PART_NUMBER)
   const indexOf = new Map(numbers.map((number, index) => [number, index]))
   return {
-    pack(clocks: Clocks): StoredClocks {
+    pack(clocks: Clocks): PackedClocks {
       const clock = Math.max(...clocks)
       const listed = [...clocks.keys()].filter((index) => clocks[index] !== (added.includes(index) ? 0 : clock))
       if (listed.length === 0) return { clock, otherClocks: null }
@@ -92,6 +93,19 @@ export function clockCodec(numbers: readonly number[]) {
 }
 
 export const { pack: packClocks, unpack: unpackClocks } = clockCodec(OBSERVED_PARTS.map((part) => PART_NUMBERS[part]))
+
+/** The columns `clock` and `other_clocks` of a name. */
+export type StoredClocks = readonly [clock: Instant, otherClocks: Uint8Array | null]
+/** Those of a name without a crawl state. */
+export const NO_STORED_CLOCKS: StoredClocks = [0, null]
+
+/** The clock of one part. `unpackClocks` reads all of them. */
+export function clockOfPart(part: ObservedPart, [clock, otherClocks]: StoredClocks): Instant {
+  const number = PART_NUMBERS[part]
+  for (let at = 0; otherClocks !== null && at < otherClocks.length; at += CLOCK_ENTRY_BYTES)
+    if (otherClocks[at] === number) return new DataView(otherClocks.buffer, otherClocks.byteOffset).getUint32(at + 1)
+  return number < FIRST_ADDED_PART_NUMBER ? clock : 0
+}
 
 /** The bits of `facts.flags`. */
 export const FACTS_FLAG = {

@@ -74,8 +74,8 @@ function read(cursor: EntryCursor): Entries {
   return found
 }
 
-function readMerged(cursors: readonly EntryCursor[]): Entries {
-  const merged = new MergedEntries(cursors)
+function readMerged(cursors: readonly EntryCursor[], from?: Uint8Array): Entries {
+  const merged = new MergedEntries(cursors, from)
   const found: Entries = new Map()
   for (let before: string | null = null; merged.next(); before = merged.keyText()) {
     assert.ok(before === null || merged.keyText() > before, 'the keys ascend')
@@ -145,10 +145,11 @@ test('a number that never ends is damage', () => {
   assert.throws(() => read(new EntryCursor([inKeyLength])), RangeError)
 })
 
-function endsOrThrows(bytes: Uint8Array): void {
+function endsOrThrows(bytes: Uint8Array, from: Uint8Array | null = null): void {
   const cursor = new EntryCursor([bytes])
   try {
-    for (let count = 0; cursor.next(); count++) {
+    let isFound = from === null ? cursor.next() : cursor.seek(from)
+    for (let count = 0; isFound; count++, isFound = cursor.next()) {
       assert.ok(count <= bytes.length, 'it does not end')
       assert.ok(Number.isInteger(cursor.keyLength) && cursor.keyLength <= MAX_KEY_BYTES)
       const list = cursor.events.slice(0, cursor.eventCount)
@@ -201,6 +202,44 @@ test('merged entries are the union of the runs, in any order of them', () => {
       assert.deepEqual([...readMerged(shuffled.map((run) => cursorOf(packed(run))))], [...sorted(expected)])
     }),
     { numRuns: 200 },
+  )
+})
+
+test('entries are sought by a key or by a position of one: those before it are left out, in one run or several', () => {
+  const places = fc.tuple(key, fc.option(event), fc.nat(), fc.nat())
+  fc.assert(
+    fc.property(fc.array(entries, { minLength: 1, maxLength: 4 }), places, (runs, [any, at, run, entry]) => {
+      const known = [...runs[run % runs.length]!.keys()]
+      for (const sought of [any, known[entry % known.length] ?? any, '']) {
+        const from = latin1Bytes(at === null ? sought : positionOf(sought, at))
+        const isFound = (each: string): boolean => Buffer.compare(latin1Bytes(each), latin1Bytes(sought)) >= 0
+        const expected: Entries = new Map()
+        for (const each of runs)
+          for (const [found, list] of each)
+            if (isFound(found)) expected.set(found, once([...(expected.get(found) ?? []), ...list]))
+        const cursors = runs.map((each) => cursorOf(packed(each)))
+        assert.deepEqual([...readMerged(cursors, from)], [...sorted(expected)])
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a cursor that seeks in damaged bytes throws RangeError or ends', () => {
+  fc.assert(
+    fc.property(
+      entries,
+      key,
+      fc.nat(),
+      fc.integer({ min: 0, max: 255 }),
+      fc.boolean(),
+      (map, sought, at, byte, isCut) => {
+        const bytes = Buffer.concat(packed(map).map((block) => block.bytes))
+        if (bytes.length > 0) bytes[at % bytes.length] = byte
+        endsOrThrows(isCut ? bytes.subarray(0, at % (bytes.length + 1)) : bytes, latin1Bytes(sought))
+      },
+    ),
+    { numRuns: 1000 },
   )
 })
 

@@ -4,7 +4,8 @@ import { readNames } from '../../inverse/name-reader.ts'
 import type { InverseRead } from '../../inverse/scan.ts'
 import { readNamedHosts, readPresented, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseReader } from '../../port/inverse.ts'
-import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
+import { NO_STORED_CLOCKS, type StoredClocks } from '../../shared/columns.ts'
+import type { ClockRow } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
 import { readForRows } from '../database/row-statements.ts'
 import { keyOfName, type NameKey, READ_PART_CLOCKS } from '../facts/observations.ts'
@@ -23,8 +24,8 @@ export function postgresInverse(database: Database): InverseReader {
           const keys = request.names.map(keyOfName)
           type NamedClocks = ClockRow & { name: string }
           const rows = await readForRows<NamedClocks, NameKey>(session.rows, shards, READ_PART_CLOCKS, keys)
-          const byName = new Map(rows.map((row) => [row.name, row]))
-          step = questions.next(request.names.map((name) => partClocksOf(byName.get(name))))
+          const byName = new Map(rows.map((row): [string, StoredClocks] => [row.name, [row.clock, row.other_clocks]]))
+          step = questions.next(request.names.map((name) => byName.get(name) ?? NO_STORED_CLOCKS))
         }
       }
       return step.value

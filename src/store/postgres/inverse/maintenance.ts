@@ -9,7 +9,7 @@ import { type Certificate, decodeDetails } from '../../../values/certificate/cer
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
-import { formerCertificatesOf, formerKeysOf } from '../../inverse/former-certificates.ts'
+import { formerCertificatesOf, formerKeysOf, hasFormerCertificates } from '../../inverse/former-certificates.ts'
 import {
   changesOfName,
   type HistoryRow,
@@ -258,15 +258,15 @@ async function fillNames(session: Session, shards: Shards, fill: string, limit: 
     rows = await read()
   }
   const writer = new RunWriter()
-  const former = rows.filter((row) => formerCertificatesOf(storedHistoryOf(row), row.states) !== null)
+  const histories = rows.map(storedHistoryOf)
+  const former = rows.filter((_, index) => hasFormerCertificates(histories[index]!))
   if (former.length > 0) {
     const certificates: Certificate[] = []
     for (const row of former) certificates.push(...(await moveCertificates(session, PART_VALUES[part]!, row)))
     for (const each of await addCertificates(session, shards, presentedCertificates(certificates)))
       writer.addCertificate(each)
-    rows = await read()
   }
-  for (const row of rows) writer.addChanges(row.name, changesOfName(storedHistoryOf(row)))
+  for (const history of histories) writer.addChanges(history.name, changesOfName(history))
   await insertRun(session, writer.finish())
   const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
   if (next[0] === PART_VALUES.length) await session.run(END_FILL)
@@ -296,8 +296,8 @@ async function moveCertificates(session: Session, part: number, { id, name }: Hi
   const row = await readHistory(session, part, id)
   if (row === null) return []
   const history = storedHistoryOf(row)
+  if (!hasFormerCertificates(history)) return []
   const former = formerCertificatesOf(history, row.states)
-  if (former === null) return []
   await session.run(UPDATE_STATES, [part, id, former.states, row.states])
   for (const { first_seen, records } of former.superseded)
     await session.run(UPDATE_STATE, [part, id, STATE_TYPE_NUMBERS.certificate, first_seen, records])

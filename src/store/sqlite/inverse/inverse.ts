@@ -1,18 +1,16 @@
 /** The inverse index on SQLite: its reads, and the run that a transaction adds. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type Clocks, NO_CLOCKS } from '../../../apply/crawl-state.ts'
 import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { SetChange } from '../../../inverse/entries/record-events.ts'
 import type { Certificate } from '../../../values/certificate/certificate.ts'
 import { type DomainName, SLOT_COUNT, slotOf } from '../../../values/domain-name.ts'
-import type { Instant } from '../../../values/time.ts'
 import { readNames } from '../../inverse/name-reader.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseRead } from '../../inverse/scan.ts'
 import { readNamedHosts, readPresented, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseProgress, InverseReader, RunSlice } from '../../port/inverse.ts'
-import { unpackClocks } from '../../shared/columns.ts'
+import { NO_STORED_CLOCKS, type StoredClocks } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
@@ -30,13 +28,8 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
   const runs = database.prepare(PUBLISHED_RUNS_SQL)
   const firstBlocks = database.prepare(FIRST_BLOCKS_SQL)
   firstBlocks.setReturnArrays(true)
-  const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
-  clocks.setReturnArrays(true)
+  const clocksOf = clockReader(database)
   const readSlicesOf = sliceReader(database)
-  const clocksOf = (name: DomainName): Clocks => {
-    const row = clocks.get(slotOf(name), name) as unknown as [Instant, Uint8Array | null] | undefined
-    return row === undefined ? NO_CLOCKS : unpackClocks(...row)
-  }
   const readSlices = (from: Uint8Array, blocks: number): RunSlice[] => {
     if (blocks > 1)
       return readSlicesOf(
@@ -53,7 +46,7 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
       let step = read.next([])
       while (!step.done) {
         const request = step.value
-        if (request.needs === 'clocks') step = read.next(request.names.map(clocksOf))
+        if (request.needs === 'clocks') step = read.next(clocksOf(request.names))
         else step = read.next(readSlices(request.from, request.blocks))
       }
       return step.value
@@ -70,6 +63,32 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
       beginRead()
       return fill()
     },
+  }
+}
+
+/** Names whose clocks one statement reads: as many as it can without becoming slow to prepare. */
+const NAMES_PER_STATEMENT = 50
+const CLOCKS_SQL = 'select clock, other_clocks from crawl_state where slot = ? and name = ?'
+/** A left join keeps the order of its left side. */
+const MANY_CLOCKS_SQL = `with k (slot, name) as (values ${Array(NAMES_PER_STATEMENT).fill('(?, ?)').join()})
+  select ifnull(v.clock, 0), v.other_clocks from k left join crawl_state v on v.slot = k.slot and v.name = k.name`
+
+/** Returns a function that reads the clocks of names. One statement for many of them takes a third less time. */
+function clockReader(database: DatabaseSync): (names: readonly DomainName[]) => StoredClocks[] {
+  const one = database.prepare(CLOCKS_SQL)
+  const many = database.prepare(MANY_CLOCKS_SQL)
+  for (const statement of [one, many]) statement.setReturnArrays(true)
+  return (names) => {
+    const clocks: StoredClocks[] = []
+    let from = 0
+    for (; from + NAMES_PER_STATEMENT <= names.length; from += NAMES_PER_STATEMENT) {
+      const keys: (number | string)[] = []
+      for (let at = from; at < from + NAMES_PER_STATEMENT; at++) keys.push(slotOf(names[at]!), names[at]!)
+      clocks.push(...(many.all(...keys) as unknown as StoredClocks[]))
+    }
+    for (const name of names.slice(from))
+      clocks.push((one.get(slotOf(name), name) as unknown as StoredClocks | undefined) ?? NO_STORED_CLOCKS)
+    return clocks
   }
 }
 

@@ -7,7 +7,7 @@ import { type Certificate, decodeDetails } from '../../../values/certificate/cer
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { withoutKeys } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
-import { formerCertificatesOf, formerKeysOf } from '../../inverse/former-certificates.ts'
+import { formerCertificatesOf, formerKeysOf, hasFormerCertificates } from '../../inverse/former-certificates.ts'
 import {
   changesOfName,
   type HistoryRow,
@@ -130,52 +130,53 @@ export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) =>
 
 type StoredFacts = FactsRow & NameRow
 
-/** Returns a function that begins a state for a website that an older release stored. Writers of the name read again. */
-function webStateBeginner(database: DatabaseSync): (facts: StoredFacts) => StoredFacts {
-  const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
+/** Returns the facts with other newest states, which it has stored. */
+type StatesWriter = (facts: StoredFacts, states: string) => StoredFacts
+
+/** Returns a function that stores the newest states of a name. Writers of the name read again. */
+function statesWriter(database: DatabaseSync): StatesWriter {
   const raise = database.prepare('update crawl_state set version = version + 1 where slot = ? and name = ?')
   const update = database.prepare('update facts set states = ?, checksum = ? where id = ?')
+  return (facts, states) => {
+    const written = { ...facts, states }
+    update.run(states, checksumOf('facts', valuesOf('facts', written)), facts.id)
+    raise.run(slotOf(facts.name), facts.name)
+    return written
+  }
+}
+
+/** Returns a function that begins a state for a website that an older release stored. */
+function webStateBeginner(database: DatabaseSync, writeStates: StatesWriter): (facts: StoredFacts) => StoredFacts {
+  const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
   return (facts) => {
     if (!lacksWebState(facts)) return facts
-    const key = [slotOf(facts.name), facts.name] as const
-    const states = withWebState(facts, partClocksOf(clocks.get(...key) as ClockRow | undefined))
-    if (states === null) return facts
-    const begun = { ...facts, states }
-    update.run(states, checksumOf('facts', valuesOf('facts', begun)), facts.id)
-    raise.run(...key)
-    return begun
+    const row = clocks.get(slotOf(facts.name), facts.name) as ClockRow | undefined
+    const states = withWebState(facts, partClocksOf(row))
+    return states === null ? facts : writeStates(facts, states)
   }
 }
 
 /**
  * Returns a function that moves the certificates of a name out of its states. It passes those that may be new to `add`.
- * Writers of the name read again.
  */
-function formerCertificateMover(database: DatabaseSync) {
-  const historyOf = storedHistoryReader(database)
+function formerCertificateMover(database: DatabaseSync, writeStates: StatesWriter) {
   const addCertificates = certificateWriter(database)
   const erase = keyEraser(database)
-  const raise = database.prepare('update crawl_state set version = version + 1 where slot = ? and name = ?')
-  const updateFacts = database.prepare('update facts set states = ?, checksum = ? where id = ?')
   const state = database.prepare('select * from dns_state where id = ? and type = ? and first_seen = ?')
   const updateState = database.prepare(
     'update dns_state set records = ?, checksum = ? where id = ? and type = ? and first_seen = ?',
   )
-  return (facts: StoredFacts, add: (certificate: Certificate) => void): StoredFacts => {
-    const history = historyOf(facts)
+  return (facts: StoredFacts, history: StoredHistory, add: (certificate: Certificate) => void): void => {
+    if (!hasFormerCertificates(history)) return
     const former = formerCertificatesOf(history, facts.states)
-    if (former === null) return facts
-    const moved = { ...facts, states: former.states }
-    updateFacts.run(moved.states, checksumOf('facts', valuesOf('facts', moved)), facts.id)
+    writeStates(facts, former.states)
     for (const { first_seen, records } of former.superseded) {
       const key = [facts.id, STATE_TYPE_NUMBERS.certificate, first_seen]
       const row = { ...state.get(...key), records }
       updateState.run(records, checksumOf('dns_state', valuesOf('dns_state', row)), ...key)
     }
-    raise.run(slotOf(facts.name), facts.name)
     erase(formerKeysOf(history))
     for (const each of addCertificates(presentedCertificates(former.certificates))) add(each)
-    return moved
   }
 }
 
@@ -238,9 +239,10 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'inverse_fill'`)
   const complete = database.prepare(`delete from metadata where name = 'inverse_fill'`)
   const names = database.prepare('select * from facts where id > ? and id <= ? order by id limit ?')
-  const beginWebState = webStateBeginner(database)
+  const writeStates = statesWriter(database)
+  const beginWebState = webStateBeginner(database, writeStates)
   const historyOf = storedHistoryReader(database)
-  const moveCertificates = formerCertificateMover(database)
+  const moveCertificates = formerCertificateMover(database, writeStates)
   const beginRun = inverseWriter(database)
   const fillCertificates = certificateFiller(database)
   const fillKnownNames = knownNameFiller(database)
@@ -252,10 +254,13 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
       return progress()
     }
     const [filled, last] = JSON.parse(row.value) as [number, number]
-    const rows = (names.all(filled, last, limit) as StoredFacts[]).map(beginWebState)
+    const rows = names.all(filled, last, limit) as StoredFacts[]
     const run = beginRun()
-    for (const each of rows.map((row) => moveCertificates(row, run.addCertificate)))
-      run.addChanges(each.name, changesOfName(historyOf(each)))
+    for (const facts of rows.map(beginWebState)) {
+      const history = historyOf(facts)
+      moveCertificates(facts, history, run.addCertificate) // the keys of the history stay the same
+      run.addChanges(facts.name, changesOfName(history))
+    }
     run.finish()
     if (rows.length < limit) complete.run()
     else update.run(rows.at(-1)!.id, last)

@@ -5,6 +5,8 @@ import { ingest } from '../../../../src/store/ingest.ts'
 import { readSpans } from '../../../../src/store/inverse/span-reader.ts'
 import type { InverseQuery, RunSlice, SpanPage } from '../../../../src/store/port/inverse.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
+import type { StoredClocks } from '../../../../src/store/shared/columns.ts'
+import type { Instant } from '../../../../src/values/time.ts'
 import { inForm } from '../../../long.ts'
 import { walkSpans } from '../answers.ts'
 import type { Engine } from '../engine.ts'
@@ -57,26 +59,36 @@ export function largeEntries(engine: Engine): void {
 
   testWithStore(
     engine,
-    `a page of an address with ${NAMES} names reads a bounded number of blocks, and the last one no more than the first`,
+    `a page of an address with ${NAMES} names reads a bounded number of blocks, and the last one no more than the first; each name has its own last time`,
     async (store) => {
-      await ingestAll(
-        store,
-        Array.from({ length: NAMES }, (_, n) => seen(`n${n}.example`, 1, dns({ A: ['192.0.2.1'] }))),
-        5000,
-      )
+      const numbers = Array.from({ length: NAMES }, (_, n) => n)
+      for (const isLast of [false, true])
+        await ingestAll(
+          store,
+          numbers.map((n) => seen(`n${n}.example`, isLast ? 1 + (n % 7) : 1, dns({ A: ['192.0.2.1'] }))),
+          5000,
+        )
       await mergeAll(store, await inverseHold(store))
       const names: string[] = []
       let position: Uint8Array | null = null
       do {
         const { page, blocks } = await readCounted(store, position)
         assert.ok(blocks < MAX_BLOCKS_OF_PAGE, `${blocks} blocks`)
+        assert.deepEqual(page, await store.inverse.spans(at('192.0.2.1'), {}, position, PAGE))
         names.push(...page.spans.map((span) => span.name))
+        for (const { name: each, first, last } of page.spans)
+          assert.deepEqual([each, first, last], [each, minute(1), lastOf(each)])
         position = page.position
       } while (position !== null)
       assert.equal(names.length, NAMES)
       assert.ok(names.every((each, index) => index === 0 || each > names[index - 1]!))
     },
   )
+}
+
+/** The time of the last observation of a name `nNUMBER.example`. */
+function lastOf(name: string): Instant {
+  return minute(1 + (Number.parseInt(name.slice(1), 10) % 7))
 }
 
 /** One page, and the number of blocks that were read for it. */
@@ -88,7 +100,7 @@ async function readCounted({ inverseIndex }: Pick<Store, 'inverseIndex'>, positi
   while (!step.done) {
     const request = step.value
     if (request.needs === 'clocks') {
-      step = read.next(request.names.map(() => new Array(20).fill(minute(1))) as never)
+      step = read.next(request.names.map((each): StoredClocks => [lastOf(each), null]))
       continue
     }
     const { slices }: { slices: RunSlice[] } = await inverseIndex.portion(runs, request.from, request.blocks)
