@@ -46,10 +46,8 @@ export function parseGlob(pattern: string): Glob | string {
     text += char
   }
   endText(true)
-  const isFixedTextOnly =
-    fixed.length === 1 &&
-    parts.every((part, at) => part !== null || at === 0 || at === parts.length - 1) &&
-    parts.length - parts.filter((part) => part === null).length === fixed[0]!.text.length
+  const single = parts.filter((part) => part !== null).length
+  const isFixedTextOnly = fixed.length === 1 && single === fixed[0]!.text.length
   return { fixed, isFixedTextOnly, matches: (name) => matchesParts(parts, name) }
 }
 
