@@ -2,9 +2,10 @@
 
 import type pg from 'pg'
 
-/** The sessions that hold locks in this schema. */
-const SESSIONS = `select l.pid from pg_locks l
-  join pg_class c on c.oid = l.relation where c.relnamespace = current_schema()::regnamespace`
+/** The sessions that hold locks in this schema. Tables of other copies of a database have the same numbers. */
+const SESSIONS = `select l.pid from pg_locks l join pg_class c on c.oid = l.relation
+  where c.relnamespace = current_schema()::regnamespace
+    and l.database = (select oid from pg_database where datname = current_database())`
 const WAITING = `select distinct pid from pg_locks where not granted and pid in (${SESSIONS})`
 /** The process that sent a statement is a part of the number by which the workers know it. */
 const WAITING_ON_WORKERS = `select citus_pid_for_gpid(waiting_gpid) as pid from citus_lock_waits
