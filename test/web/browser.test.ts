@@ -283,6 +283,7 @@ async function showErrors(browser: Browser, site: Site): Promise<void> {
   const { page, context } = await openWindow(browser, site, { cookie: await sessionOf({ ...site, account }) })
   await show(page, { path: `/domain/${site.hub}/history`, text: 'Your plan does not include this' })
   await show(page, { path: '/account/files', text: 'Needs Basic or Premium' })
+  await show(page, { path: '/certificate/abc', text: 'This is not the SHA-256 of a certificate' })
   await show(page, { path: '/domain/exa%20mple.com', text: 'This is not a domain' })
   await context.setOffline(true)
   await page.getByRole('link', { name: /^Neighbours/ }).click()
