@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { MCP_TOOLS } from '../../src/api/mcp/mcp-server.ts'
 import { refusalOf, resultOf } from '../api/mcp/tools.ts'
 import { hosted, redirecting } from '../spec/observations.ts'
 import { makeWorld } from '../spec/world.ts'
@@ -26,7 +27,12 @@ test('over the local store, without an account', async (t) => {
   const lines = [hosted('one.example', ['192.0.2.1']), hosted('two.example', ['192.0.2.1'])]
   await run(['import', '-'], { input: lines.map((line) => JSON.stringify(line)).join('\n') })
   const client = await connected([], { DOMAINDEX_STORE: `sqlite:${path('store.db')}` })
-  assert.equal((await client.listTools()).tools.length, 13)
+  assert.equal((await client.listTools()).tools.length, MCP_TOOLS.length)
+  const found = await resultOf<{ rows: { name: string }[] }>(client, 'search_names', { q: 'one.*', tld: 'example' })
+  assert.deepEqual(
+    found.rows.map(({ name }) => name),
+    ['one.example'],
+  )
   const { rows, next } = await resultOf<Rows>(client, 'find_neighbours', { query: 'one.example' })
   assert.deepEqual([rows.map(({ target }) => target), next], [['two.example'], null])
   assert.match(await refusalOf(client, 'look_up_domain', { domain: 'unknown.example' }), /^404 no_data: /)
