@@ -12,6 +12,7 @@ import { type NameSearch, parseSearch } from '../src/search/pattern.ts'
 import { openStore } from '../src/store/open.ts'
 import type { InverseReader } from '../src/store/port/inverse.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
+import { isFoundBy } from '../test/store/found-names.ts'
 import { readTexts } from './measure/options.ts'
 import { makeTemporaryFolder, measureCommand } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
@@ -142,13 +143,7 @@ async function compareWithScan(inverse: InverseReader, searches: readonly NameSe
   for (let index = 0; index < COUNT; index++) {
     const name = nextName(index)
     for (const [number, { query, filter }] of searches.entries()) {
-      const isThere =
-        query.by === 'inside'
-          ? name.includes(query.text)
-          : query.by === 'start'
-            ? name.startsWith(query.text)
-            : name.endsWith(query.text)
-      if (isThere && (filter === null || filter(name))) expected[number]!.add(name)
+      if (isFoundBy(query, name) && (filter === null || filter(name))) expected[number]!.add(name)
     }
   }
   for (const [number, { query, filter }] of searches.entries()) {

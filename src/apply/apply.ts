@@ -3,6 +3,7 @@
 import type { DnsStatus, SocialAccount, WebPart } from '../observe/observation.ts'
 import { termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
+import type { Certificate } from '../values/certificate/certificate.ts'
 import { encodePresented, presentedFingerprint } from '../values/certificate/presented.ts'
 import { compareAddresses } from '../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../values/records/dns-record.ts'
@@ -113,8 +114,8 @@ function applyPresented(draft: ObservationDraft, prepared: PreparedObservation):
   draft.clocks[CLOCK_INDEX.certificate] = at
   if (webFingerprint !== 0 && webFingerprint === draft.webFingerprint) return true
   const presented = presentedIn(prepared.web!)
+  if (isNewestCertificate(draft.current, presented)) return true
   const known = draft.current.states.certificate
-  if (presentedFingerprint(known?.records ?? '[]') === (presented?.sha256 ?? null)) return true
   const after = encodePresented(presented)
   if (presented !== null) draft.certificates.push(presented)
   if (webFingerprint === 0) draft.webFingerprint = 0 // that of a part with another certificate
@@ -126,12 +127,9 @@ function applyPresented(draft: ObservationDraft, prepared: PreparedObservation):
   return true
 }
 
-/** Whether the newest certificate is that of the web part, which may be older than another observation of it. */
-function isCertificateApplied({ current }: ObservationDraft, prepared: PreparedObservation): boolean {
-  if (!hasCertificate(prepared)) return true
-  return (
-    presentedFingerprint(current.states.certificate?.records ?? '[]') === (presentedIn(prepared.web!)?.sha256 ?? null)
-  )
+/** Whether the newest state of the certificate has this one; null: none was presented. */
+function isNewestCertificate({ states }: CurrentFacts, presented: Certificate | null): boolean {
+  return presentedFingerprint(states.certificate?.records ?? '[]') === (presented?.sha256 ?? null)
 }
 
 /** Returns true if the web part was newer than its clock. */
@@ -145,7 +143,9 @@ function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boole
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) setWeb(draft, website, observed_at)
     if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
-    draft.webFingerprint = isCertificateApplied(draft, prepared) ? webFingerprint : 0
+    // another observation of the certificate may be newer, or of the same time
+    const isWhole = web.certificate === undefined || isNewestCertificate(draft.current, web.certificate)
+    draft.webFingerprint = isWhole ? webFingerprint : 0
   }
   draft.clocks[CLOCK_INDEX.web] = observed_at
   return true

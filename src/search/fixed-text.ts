@@ -5,6 +5,35 @@ import type { NameQuery } from '../store/port/inverse.ts'
 /** A text that each name has that matches a pattern. `isStart`, `isEnd`: where the name begins or ends with it. */
 export type FixedText = { text: string; isStart: boolean; isEnd: boolean }
 
+/** Collects the fixed texts of a pattern, which is read from its start. */
+export class FixedTextCollector {
+  readonly texts: FixedText[] = []
+  #text = ''
+  #isStart: boolean
+
+  /** `isStart`: whether names begin with what is read first. */
+  constructor(isStart: boolean) {
+    this.#isStart = isStart
+  }
+
+  /** Adds a character to the current text. */
+  add(character: string): void {
+    this.#text += character
+  }
+
+  /** Takes the last character back. */
+  removeLast(): void {
+    this.#text = this.#text.slice(0, -1)
+  }
+
+  /** Ends the current text, because something follows that is not fixed, or at the end of the names (`isEnd`). */
+  end(isEnd = false): void {
+    if (this.#text !== '') this.texts.push({ text: this.#text, isStart: this.#isStart, isEnd })
+    this.#text = ''
+    this.#isStart = false
+  }
+}
+
 /** Characters that a fixed text must have if the names with it are filtered, and if it may be anywhere in a name. */
 export const MIN_FIXED_CHARACTERS = 3
 

@@ -1,6 +1,6 @@
 /** Patterns with wildcards: `*` for any characters, `?` for one, `[a-z]` for one of a set, `[!a-z]` for one outside of it. */
 
-import type { FixedText } from './fixed-text.ts'
+import { type FixedText, FixedTextCollector } from './fixed-text.ts'
 
 /** Whether a character matches; null for any sequence of characters. */
 type GlobPart = ((code: number) => boolean) | null
@@ -16,18 +16,11 @@ export type Glob = {
 /** Parses a pattern in lower case. A text is what is wrong with it. */
 export function parseGlob(pattern: string): Glob | string {
   const parts: GlobPart[] = []
-  const fixed: FixedText[] = []
-  let text = ''
-  let isStart = true
-  const endText = (isEnd: boolean): void => {
-    if (text !== '') fixed.push({ text, isStart, isEnd })
-    text = ''
-    isStart = false
-  }
+  const fixed = new FixedTextCollector(true)
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern[at]!
     if (char === '*' || char === '?' || char === '[') {
-      endText(false)
+      fixed.end()
       if (char === '*') {
         if (parts.at(-1) !== null) parts.push(null)
       } else if (char === '?') parts.push(() => true)
@@ -43,12 +36,13 @@ export function parseGlob(pattern: string): Glob | string {
     }
     const code = char.charCodeAt(0)
     parts.push((each) => each === code)
-    text += char
+    fixed.add(char)
   }
-  endText(true)
+  fixed.end(true)
   const single = parts.filter((part) => part !== null).length
-  const isFixedTextOnly = fixed.length === 1 && single === fixed[0]!.text.length
-  return { fixed, isFixedTextOnly, matches: (name) => matchesParts(parts, name) }
+  const { texts } = fixed
+  const isFixedTextOnly = texts.length === 1 && single === texts[0]!.text.length
+  return { fixed: texts, isFixedTextOnly, matches: (name) => matchesParts(parts, name) }
 }
 
 /** A bracket right after the beginning of a set, or after its `!`, belongs to the set. */

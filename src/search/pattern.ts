@@ -24,7 +24,7 @@ export function parseSearch(given: string): NameSearch | string {
 }
 
 /** Reads a pattern with wildcards for whole names. */
-export function searchOfGlob(given: string): NameSearch | string {
+function searchOfGlob(given: string): NameSearch | string {
   const problem = problemOfText(given) ?? problemOfCharacters(given)
   if (problem !== null) return problem
   const glob = parseGlob(given.toLowerCase())
@@ -40,7 +40,7 @@ export function searchOfGlob(given: string): NameSearch | string {
 }
 
 /** Reads a regular expression that any part of a name may match. */
-export function searchOfRegex(expression: string): NameSearch | string {
+function searchOfRegex(expression: string): NameSearch | string {
   const problem = problemOfText(expression)
   if (problem !== null) return problem
   const regex = parseRegex(expression)

@@ -1,7 +1,7 @@
 /** Regular expressions of RE2, which match in linear time, and the fixed texts in them. */
 
 import { RE2JS } from 're2js'
-import type { FixedText } from './fixed-text.ts'
+import { type FixedText, FixedTextCollector } from './fixed-text.ts'
 
 export type Regex = { fixed: FixedText[]; matches: (name: string) => boolean }
 
@@ -26,48 +26,42 @@ export function parseRegex(expression: string): Regex | string {
 
 /** The texts outside of groups and sets that each match has. None if there are alternatives outside of groups. */
 function fixedTextsOf(expression: string): FixedText[] | string {
-  const fixed: FixedText[] = []
-  let text = ''
-  let isStart = expression.startsWith('^')
-  const endText = (isEnd: boolean): void => {
-    if (text !== '') fixed.push({ text, isStart, isEnd })
-    text = ''
-    isStart = false
-  }
+  const isStart = expression.startsWith('^')
+  const fixed = new FixedTextCollector(isStart)
   let at = isStart ? 1 : 0
   while (at < expression.length) {
     const char = expression[at]!
     if (char === '|') return []
     if (char === '(' || char === '[') {
-      endText(false)
+      fixed.end()
       const end = char === '(' ? endOfGroup(expression, at) : endOfSet(expression, at)
       if (typeof end === 'string') return end
       at = end
     } else if (char === '$' && at === expression.length - 1) {
-      endText(true)
+      fixed.end(true)
       at++
     } else if (char === '\\') {
       const escaped = expression[at + 1] ?? ''
-      if (PUNCTUATION.test(escaped)) text += escaped
-      else if (ESCAPED_SETS.includes(escaped) && escaped !== '') endText(false)
+      if (PUNCTUATION.test(escaped)) fixed.add(escaped)
+      else if (ESCAPED_SETS.includes(escaped) && escaped !== '') fixed.end()
       else return `the escape \\${escaped} is not supported`
       at += 2
     } else if (char === '.' || char === '^' || char === '$') {
-      endText(false)
+      fixed.end()
       at++
     } else {
-      text += char.toLowerCase()
+      fixed.add(char.toLowerCase())
       at++
     }
     const quantifier = /^(?:[*+?]|\{\d+(?:,\d*)?\})[?+]?/.exec(expression.slice(at))?.[0]
     if (quantifier === undefined) continue
     // what may be missing is not fixed, and what is repeated ends a text
-    if (/^(?:[*?]|\{0)/.test(quantifier)) text = text.slice(0, -1)
-    endText(false)
+    if (/^(?:[*?]|\{0)/.test(quantifier)) fixed.removeLast()
+    fixed.end()
     at += quantifier.length
   }
-  endText(false)
-  return fixed
+  fixed.end()
+  return fixed.texts
 }
 
 /** The place after a group. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type NameSearch, parseSearch } from '../../src/search/pattern.ts'
 import type { NameQuery } from '../../src/store/port/inverse.ts'
+import { isFoundBy } from '../store/found-names.ts'
 
 const NAMES = [
   'bank.com',
@@ -20,17 +21,9 @@ const NAMES = [
   'b_nk.example',
 ]
 
-/** The names that a query of the index finds. */
-function foundBy({ by, text }: NameQuery): string[] {
-  return NAMES.filter((name) => {
-    if (by === 'inside') return name.includes(text)
-    if (by === 'start') return name.startsWith(text)
-    return name.endsWith(by === 'below' ? `.${text}` : text)
-  })
-}
-
-function found({ query, filter }: NameSearch): string[] {
-  return foundBy(query).filter((name) => filter === null || filter(name))
+/** The names that a search finds. */
+function found({ query, filter }: NameSearch, names: readonly string[] = NAMES): string[] {
+  return names.filter((name) => isFoundBy(query, name) && (filter === null || filter(name)))
 }
 
 function search(text: string): NameSearch {
@@ -129,15 +122,7 @@ test('a pattern with wildcards finds what the same regular expression of JavaScr
         .replaceAll('*', '.*')
       const expected = names.filter((each) => new RegExp(`^${source}$`).test(each))
       matched += expected.length
-      const { by, text } = parsed.query
-      const inQuery = names.filter((each) => {
-        if (by === 'inside') return each.includes(text)
-        return by === 'start' ? each.startsWith(text) : each.endsWith(by === 'below' ? `.${text}` : text)
-      })
-      assert.deepEqual(
-        inQuery.filter((each) => parsed.filter === null || parsed.filter(each)),
-        expected,
-      )
+      assert.deepEqual(found(parsed, names), expected)
     }),
     { numRuns: 3000 },
   )
@@ -166,15 +151,7 @@ test('a regular expression finds what the same one of JavaScript matches', () =>
       accepted++
       const expected = names.filter((each) => new RegExp(expression).test(each))
       matched += expected.length
-      const { by, text } = parsed.query
-      const inQuery = names.filter((each) => {
-        if (by === 'inside') return each.includes(text)
-        return by === 'start' ? each.startsWith(text) : each.endsWith(by === 'below' ? `.${text}` : text)
-      })
-      assert.deepEqual(
-        inQuery.filter((each) => parsed.filter === null || parsed.filter(each)),
-        expected,
-      )
+      assert.deepEqual(found(parsed, names), expected)
     }),
     { numRuns: 3000 },
   )

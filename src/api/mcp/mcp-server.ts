@@ -12,7 +12,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { Type } from '../endpoints/schema.ts'
 import { queryTools } from './query-tools.ts'
 import { searchTool } from './search-tool.ts'
-import { resultSchema, type SourceResponse, type Tool, type ToolSource } from './tool.ts'
+import { resultSchema, type SourceResponse, type Tool, type ToolSource, wantedRows } from './tool.ts'
 
 const DEFAULT_NAMES = 100
 const MAX_NAMES = 500
@@ -49,11 +49,12 @@ const registeredOn: Tool = {
     matching: Type.Integer({ description: 'The number of names that contain the text, or of all.' }),
     names: Type.Array(Type.String()),
   }),
-  async call(source, { date, contains = '', after = '', limit }) {
+  async call(source, values) {
+    const { date, contains = '', after = '' } = values
     const opened = await source.openDaily(String(date ?? ''))
     if ('status' in opened) return { refused: opened }
     const isWanted = nameMatcher(String(contains ?? ''))
-    const max = Math.min(typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : DEFAULT_NAMES, MAX_NAMES)
+    const max = wantedRows(values, { fallback: DEFAULT_NAMES, max: MAX_NAMES })
     const found = await searchNames(opened, isWanted, String(after ?? ''), max)
     return { result: { date, ...found, notes: [] } }
   },

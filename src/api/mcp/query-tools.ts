@@ -14,12 +14,14 @@ import { enumString, type JsonSchema, Type } from '../endpoints/schema.ts'
 import { ERRORS } from '../http/errors.ts'
 import { boundStates, cleanProperties } from './bounded-result.ts'
 import {
+  limitSchema,
   type QueryTool,
   resultSchema,
   type SourceResponse,
   type Tool,
   type ToolArguments,
   type ToolSource,
+  wantedRows,
 } from './tool.ts'
 
 const COST = 'Costs 1 call of the daily limit.'
@@ -260,17 +262,6 @@ const QUERY_TOOLS: readonly QueryTool[] = [
 
 export const queryTools: readonly Tool[] = QUERY_TOOLS.map(toTool)
 
-function limitSchema(fallback: number, max: number): JsonSchema {
-  return Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: max,
-      default: fallback,
-      description: `The maximum number of rows, ${max} at most.`,
-    }),
-  )
-}
-
 function toTool({ endpoint, limits, properties, read, isNetwork = false, ...tool }: QueryTool): Tool {
   return {
     ...tool,
@@ -301,12 +292,10 @@ function queryText({ domain, query = domain }: ToolArguments): string {
 
 /** The parameters of the endpoint. A URL or a defanged spelling is read as the host that it names. */
 function parametersOf(values: ToolArguments, limits: QueryTool['limits'], isNetwork: boolean) {
-  const { limit } = values
   const text = queryText(values)
-  const wanted = typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : (limits?.fallback ?? 1)
   return {
     query: isNetwork ? networkOf(refang(text.trim()), values) : (parsePastedQuery(text)?.value ?? text),
-    ...(limits !== null && { limit: Math.min(wanted, limits.max) }),
+    ...(limits !== null && { limit: wantedRows(values, limits) }),
     ...Object.fromEntries(
       FURTHER_PARAMETERS.flatMap((key) => (values[key] == null ? [] : [[key, String(values[key])]])),
     ),

@@ -3,10 +3,9 @@
 import { type JsonSchema, type ObjectSchema, Type } from '../endpoints/schema.ts'
 import { FILTERS } from '../endpoints/search/filters.ts'
 import { search } from '../endpoints/search/search.ts'
-import { resultSchema, type Tool } from './tool.ts'
+import { limitSchema, resultSchema, type Tool, wantedRows } from './tool.ts'
 
-const DEFAULT_ROWS = 100
-const MAX_ROWS = 500
+const LIMITS = { fallback: 100, max: 500 }
 
 const { q, next, limit: _, ...filters } = search.parameters.properties
 const { result } = (search.response as ObjectSchema).properties as { result: JsonSchema }
@@ -21,24 +20,15 @@ export const searchTool: Tool = {
   input: Type.Object({
     q: q!,
     ...filters,
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: MAX_ROWS,
-        default: DEFAULT_ROWS,
-        description: `The maximum number of rows, ${MAX_ROWS} at most.`,
-      }),
-    ),
+    limit: limitSchema(LIMITS.fallback, LIMITS.max),
     next: next!,
   }),
   output: resultSchema({ query: Type.String(), rows: result }),
   async call(source, values) {
-    const { limit } = values
-    const wanted = typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : DEFAULT_ROWS
     const texts = ['q', 'next', ...FILTERS].flatMap((key) => (values[key] == null ? [] : [[key, String(values[key])]]))
     const { status, body } = await source.ask('search', {
       ...Object.fromEntries(texts),
-      limit: Math.min(wanted, MAX_ROWS),
+      limit: wantedRows(values, LIMITS),
     })
     if (status !== 200) return { refused: { status, body } }
     const { meta, result: rows } = body as { meta: { query: string; next: string | null }; result: object[] }

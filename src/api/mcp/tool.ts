@@ -33,12 +33,31 @@ export type QueryTool = Omit<Tool, 'call' | 'output'> & {
   endpoint: string | ((values: ToolArguments) => string)
   /** Whether the query is an address or a network. */
   isNetwork?: boolean
-  /** The default and the maximum of `limit`; null: the tool has none. */
-  limits: { fallback: number; max: number } | null
+  /** Null: the tool has no `limit`. */
+  limits: RowLimits | null
   /** The properties of the result besides `next` and `notes`. */
   properties: Record<string, JsonSchema>
   /** Reads them from the body. */
   read(body: Record<string, never>): Record<string, unknown>
+}
+
+/** The default and the maximum of the argument `limit`. */
+type RowLimits = { fallback: number; max: number }
+
+export function limitSchema(fallback: number, max: number): JsonSchema {
+  return Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: max,
+      default: fallback,
+      description: `The maximum number of rows, ${max} at most.`,
+    }),
+  )
+}
+
+/** The number of rows in the argument `limit`. */
+export function wantedRows({ limit }: ToolArguments, { fallback, max }: RowLimits): number {
+  return Math.min(typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : fallback, max)
 }
 
 /** The schema of a result. */

@@ -15,7 +15,7 @@ const UNDERSCORE = 95
 const SYMBOL_OF_CODE = new Uint8Array(128)
 for (let symbol = 0; symbol < SYMBOLS; symbol++) SYMBOL_OF_CODE[TEXT_OF_SYMBOL.charCodeAt(symbol)] = symbol
 /** The bytes of the longest rotation: a name of 253 underscores, and the mark. */
-export const MAX_ROTATION_BYTES = 2 * Math.ceil((2 * 253 + 1) / 3)
+const MAX_ROTATION_BYTES = 2 * Math.ceil((2 * 253 + 1) / 3)
 
 /** Writes symbols as bytes. */
 class SymbolWriter {

@@ -171,6 +171,11 @@ export function nameSetKey(kind: 'knownHost' | 'reversedName' | 'forwardName', n
   return KEY_KIND[kind] + labelsOf(name).join(LABEL_END) + LABEL_END
 }
 
+/** What the keys of the known names begin with that begin with a text, in the order of their labels. */
+export function forwardNamePrefix(text: string): string {
+  return KEY_KIND.forwardName + text.replaceAll('.', LABEL_END)
+}
+
 /** The name of a key of a set. */
 export function nameOfSetKey(key: string): string {
   const labels = key.slice(1)

@@ -1,8 +1,15 @@
 /** Finds known names by a part of them, in the sets of names of the inverse index. */
 
-import { keyOfPosition, positionOf } from '../../inverse/entries/block.ts'
+import { positionOf } from '../../inverse/entries/block.ts'
 import { rotationRange, unpackRotation } from '../../inverse/entries/rotation.ts'
-import { KEY_KIND, keysOfLastLabel, latin1Bytes, nameOfSetKey, nameSetKey } from '../../inverse/entries/value-key.ts'
+import {
+  forwardNamePrefix,
+  KEY_KIND,
+  keysOfLastLabel,
+  latin1Bytes,
+  nameOfSetKey,
+  nameSetKey,
+} from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { NameFilter, NamePage, NameQuery } from '../port/inverse.ts'
 import {
@@ -11,14 +18,13 @@ import {
   joinPosition,
   type KeyRange,
   prefixRange,
+  readKeys,
   scan,
   splitPosition,
 } from './scan.ts'
 
 /** Names of one page that are read at most, about 20 milliseconds: the filter may reject all of them. */
 const MAX_SCANNED_NAMES = 20_000
-/** What ends a label in the keys of names. */
-const FORWARD_LABEL_END = '\x01'
 /** Last labels of one page that are read at most. */
 const MAX_LAST_LABELS = 100
 
@@ -65,12 +71,7 @@ function* readSource(source: Source, after: string | null, budget: Budget): Inve
   if (!isLastLabel) return yield* readRange(range, isFound, after, budget)
   const start = after === null ? null : splitPosition(after)
   let inner = start?.inner ?? null
-  const keys: string[] = []
-  const { next: further } = yield* scan([range], start && positionOf(start.host, 0), MAX_LAST_LABELS, (entry) => {
-    if (keys.length === MAX_LAST_LABELS) return false
-    keys.push(entry.keyText())
-    return true
-  })
+  const { keys, end } = yield* readKeys(range, start && positionOf(start.host, 0), MAX_LAST_LABELS)
   for (const [index, key] of keys.entries()) {
     const label = unpackRotation(key.slice(1)).name
     // a label has one key for each place in it, and counts at the first one in the range
@@ -83,7 +84,7 @@ function* readSource(source: Source, after: string | null, budget: Budget): Inve
     const following = keys[index + 1]
     if (isSpent(budget) && following !== undefined) return joinPosition(following, '')
   }
-  return further === null ? null : joinPosition(keyOfPosition(further), '')
+  return end
 }
 
 function* readRange(
@@ -111,7 +112,7 @@ function placeOfKey(key: string): { name: string; at: number } {
 /** The sources of a query, in the order of the answer. */
 function sourcesOf({ by, text }: NameQuery): Source[] {
   if (by === 'below') return [{ range: furtherLabels(nameSetKey('reversedName', text)) }]
-  const starting: Source = { range: prefixRange(KEY_KIND.forwardName + text.replaceAll('.', FORWARD_LABEL_END)) }
+  const starting: Source = { range: prefixRange(forwardNamePrefix(text)) }
   if (by === 'start') return [starting]
   const isEnd = by === 'end'
   const lastLabel: Source = { range: rotations(KEY_KIND.lastLabel, text, isEnd), isLastLabel: true }

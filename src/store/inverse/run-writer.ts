@@ -7,6 +7,12 @@ import { namedHostKeys } from '../../inverse/entries/value-key.ts'
 import type { Certificate } from '../../values/certificate/certificate.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 
+/** The rows of `metadata` that say how far an older or copied store is filled in. */
+export type FillName = 'inverse_fill' | 'certificate_fill' | 'name_fill'
+
+/** Known names whose keys are added in the time of one name with its history. */
+export const KNOWN_NAMES_PER_NAME = 8
+
 export class RunWriter {
   readonly #collector = new EventCollector()
 

@@ -17,6 +17,7 @@ import type { DomainName } from '../../../src/values/domain-name.ts'
 import type { IpAddress } from '../../../src/values/ip-address.ts'
 import { RECORD_TYPES } from '../../../src/values/records/dns-record.ts'
 import { isLong } from '../../long.ts'
+import { isFoundBy } from '../found-names.ts'
 import type { Model, ModelSpan } from '../model.ts'
 import { ADDRESSES, TEXTS } from './arbitraries.ts'
 import { agreeOnCertificates, walkCertificates } from './certificates.ts'
@@ -50,13 +51,8 @@ const NAME_QUERIES: readonly NameQuery[] = [
 ]
 
 /** The names that a query finds, in byte order, found by looking at each. */
-export function namesOf(names: readonly DomainName[], { by, text }: NameQuery): DomainName[] {
-  const found = names.filter((name) => {
-    if (by === 'inside') return name.includes(text)
-    if (by === 'start') return name.startsWith(text)
-    return name.endsWith(by === 'below' ? `.${text}` : text)
-  })
-  return found.sort(compareBytewise)
+export function namesOf(names: readonly DomainName[], query: NameQuery): DomainName[] {
+  return names.filter((name) => isFoundBy(query, name)).sort(compareBytewise)
 }
 
 const HOST_TYPES = ['NS', 'MX', 'CNAME', 'SOA'] as const

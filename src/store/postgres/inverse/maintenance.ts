@@ -19,7 +19,7 @@ import {
   newestTextsOf,
   type StoredHistory,
 } from '../../inverse/name-events.ts'
-import { RunWriter } from '../../inverse/run-writer.ts'
+import { type FillName, KNOWN_NAMES_PER_NAME, RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseIndexStore, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
 import { presentedCertificates } from '../../shared/certificates.ts'
@@ -83,12 +83,17 @@ const DELETE_RUN = {
   name: 'inverse.delete-run',
   text: 'delete from inverse_run where number = $1 and not exists (select 1 from inverse_block where run = $1)',
 }
-const READ_FILL = {
-  name: 'inverse.read-fill',
-  text: `select value from metadata where name = 'inverse_fill' for update`,
+/** The statements for how far a part of the index is filled in. */
+function fillStatements(name: FillName) {
+  return {
+    read: { name: `inverse.read-${name}`, text: `select value from metadata where name = '${name}' for update` },
+    save: { name: `inverse.save-${name}`, text: `update metadata set value = $1 where name = '${name}'` },
+    end: { name: `inverse.end-${name}`, text: `delete from metadata where name = '${name}'` },
+  }
 }
-const SAVE_FILL = { name: 'inverse.save-fill', text: `update metadata set value = $1 where name = 'inverse_fill'` }
-const END_FILL = { name: 'inverse.end-fill', text: `delete from metadata where name = 'inverse_fill'` }
+const EVENT_FILL = fillStatements('inverse_fill')
+const NAME_FILL = fillStatements('name_fill')
+const CERTIFICATE_FILL = fillStatements('certificate_fill')
 /** The columns of `HistoryOfName` without the id, of facts `f`. `part`: that of the rows of the name. */
 export const historySql = (part: string, inShard: (column: string) => string): string =>
   `${NEWEST_STATES_COLUMNS.map((column) => `f.${column}`)},
@@ -120,35 +125,12 @@ const UPDATE_STATE = {
   name: 'inverse.update-state',
   text: 'update dns_state set records = $5 where part = $1 and id = $2 and type = $3 and first_seen = $4',
 }
-const READ_NAME_FILL = {
-  name: 'inverse.name-fill',
-  text: `select value from metadata where name = 'name_fill' for update`,
-}
-const SAVE_NAME_FILL = {
-  name: 'inverse.save-name-fill',
-  text: `update metadata set value = $1 where name = 'name_fill'`,
-}
-const END_NAME_FILL = { name: 'inverse.end-name-fill', text: `delete from metadata where name = 'name_fill'` }
 type KnownName = { slot: number; name: DomainName }
 /** The next known names of a partition after a slot and a name, whether they have facts or not. */
 const READ_KNOWN_NAMES = {
   name: 'inverse.known-names',
   text: `select slot, name from crawl_state where part = $1 and (slot, name) > ($2, $3) and id is distinct from ${TOMBSTONE_ID}
     order by slot, name limit $4`,
-}
-/** Known names whose keys are added in the time of one name with its history. */
-const NAMES_PER_FILL_UNIT = 8
-const READ_CERTIFICATE_FILL = {
-  name: 'inverse.certificate-fill',
-  text: `select value from metadata where name = 'certificate_fill' for update`,
-}
-const SAVE_CERTIFICATE_FILL = {
-  name: 'inverse.save-certificate-fill',
-  text: `update metadata set value = $1 where name = 'certificate_fill'`,
-}
-const END_CERTIFICATE_FILL = {
-  name: 'inverse.end-certificate-fill',
-  text: `delete from metadata where name = 'certificate_fill'`,
 }
 type FilledCertificate = { part: number; sha256: string; details: string }
 const READ_CERTIFICATES = runStatement(
@@ -208,9 +190,9 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
       const shards = await database.shards()
       return withLock(hold, async (session) => {
         await fillCertificates(session, shards, limit)
-        const [row] = await session.rows<{ value: string }>(READ_FILL)
+        const [row] = await session.rows<{ value: string }>(EVENT_FILL.read)
         if (row !== undefined) await fillNames(session, shards, row.value, limit)
-        else await fillKnownNames(session, NAMES_PER_FILL_UNIT * limit)
+        else await fillKnownNames(session, KNOWN_NAMES_PER_NAME * limit)
         return fillProgress(session.rows)
       })
     },
@@ -231,7 +213,7 @@ async function removeReplaced({ rows, run }: Session, limit: number): Promise<bo
 
 /** Adds the names of the next certificates of a copied store. */
 async function fillCertificates(session: Session, shards: Shards, limit: number): Promise<void> {
-  const [fill] = await session.rows<{ value: string }>(READ_CERTIFICATE_FILL)
+  const [fill] = await session.rows<{ value: string }>(CERTIFICATE_FILL.read)
   if (fill === undefined) return
   await session.rows(HOLD_ERASURES)
   const [part, sha256] = JSON.parse(fill.value) as [number, string]
@@ -242,8 +224,8 @@ async function fillCertificates(session: Session, shards: Shards, limit: number)
   for (const { sha256, details } of rows) writer.addCertificate(decodeDetails(sha256, details))
   await insertRun(session, writer.finish())
   const last = rows.length < limit ? undefined : rows.at(-1)
-  if (last === undefined) await session.run(END_CERTIFICATE_FILL)
-  else await session.run(SAVE_CERTIFICATE_FILL, [JSON.stringify([last.part, last.sha256])])
+  if (last === undefined) await session.run(CERTIFICATE_FILL.end)
+  else await session.run(CERTIFICATE_FILL.save, [JSON.stringify([last.part, last.sha256])])
 }
 
 /** Adds the next names of a partition. */
@@ -269,13 +251,13 @@ async function fillNames(session: Session, shards: Shards, fill: string, limit: 
   for (const history of histories) writer.addChanges(history.name, changesOfName(history))
   await insertRun(session, writer.finish())
   const next = rows.length < limit ? [part + 1, 0] : [part, rows.at(-1)!.id]
-  if (next[0] === PART_VALUES.length) await session.run(END_FILL)
-  else await session.run(SAVE_FILL, [JSON.stringify(next)])
+  if (next[0] === PART_VALUES.length) await session.run(EVENT_FILL.end)
+  else await session.run(EVENT_FILL.save, [JSON.stringify(next)])
 }
 
 /** Adds the keys of the next known names of a partition. */
 async function fillKnownNames(session: Session, limit: number): Promise<void> {
-  const [fill] = await session.rows<{ value: string }>(READ_NAME_FILL)
+  const [fill] = await session.rows<{ value: string }>(NAME_FILL.read)
   if (fill === undefined) return
   await session.rows(HOLD_ERASURES)
   const [part, ...after] = JSON.parse(fill.value) as [number, number, string]
@@ -283,8 +265,8 @@ async function fillKnownNames(session: Session, limit: number): Promise<void> {
   await writeRun(session, { names: rows.map(({ name }) => name) })
   const last = rows.length < limit ? undefined : rows.at(-1)
   const next = last === undefined ? [part + 1, -1, ''] : [part, last.slot, last.name]
-  if (next[0] === PART_VALUES.length) await session.run(END_NAME_FILL)
-  else await session.run(SAVE_NAME_FILL, [JSON.stringify(next)])
+  if (next[0] === PART_VALUES.length) await session.run(NAME_FILL.end)
+  else await session.run(NAME_FILL.save, [JSON.stringify(next)])
 }
 
 /**

@@ -16,11 +16,11 @@ import {
   newestTextsOf,
   type StoredHistory,
 } from '../../inverse/name-events.ts'
+import { type FillName, KNOWN_NAMES_PER_NAME } from '../../inverse/run-writer.ts'
 import type { InverseIndexStore, InverseProgress, InverseRun } from '../../port/inverse.ts'
 import type { LockHold } from '../../port/jobs.ts'
 import { presentedCertificates } from '../../shared/certificates.ts'
-import type { FactsRow } from '../../shared/columns.ts'
-import { TOMBSTONE_ID } from '../../shared/columns.ts'
+import { type FactsRow, TOMBSTONE_ID } from '../../shared/columns.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
 import { columnNames, type FactTable } from '../../shared/tables.ts'
 import { checksumOf } from '../database/checksum.ts'
@@ -107,9 +107,6 @@ function runStatements(database: DatabaseSync) {
   }
 }
 
-/** Known names whose keys are added in the time of one name with its history. */
-export const NAMES_PER_FILL_UNIT = 8
-
 export type NameRow = { id: number } & NewestStatesRow
 
 /** Returns a function that reads the history of a name from its facts. */
@@ -184,24 +181,36 @@ function valuesOf(table: FactTable, row: Record<string, SQLOutputValue | undefin
   return columnNames(table).map((column) => row[column] ?? null) as (string | number | null)[]
 }
 
+/** How far a part of the index is filled in, in a format of its own. `read`: null if it is complete. */
+type FillCursor = { read(): string | null; save(place: string): void; end(): void }
+
+function fillCursor(database: DatabaseSync, name: FillName): FillCursor {
+  const select = database.prepare('select value from metadata where name = ?')
+  const update = database.prepare('update metadata set value = ? where name = ?')
+  const complete = database.prepare('delete from metadata where name = ?')
+  return {
+    read: () => (select.get(name) as { value: string } | undefined)?.value ?? null,
+    save: (place) => void update.run(place, name),
+    end: () => void complete.run(name),
+  }
+}
+
 /** Returns a function that adds the names of the next certificates of a copied store. It returns false if there are none. */
 function certificateFiller(database: DatabaseSync): (limit: number) => boolean {
-  const select = database.prepare(`select value from metadata where name = 'certificate_fill'`)
-  const update = database.prepare(`update metadata set value = ? where name = 'certificate_fill'`)
-  const complete = database.prepare(`delete from metadata where name = 'certificate_fill'`)
+  const fill = fillCursor(database, 'certificate_fill')
   const next = database.prepare(
     'select lower(hex(sha256)) as sha256, details from certificate where sha256 > ? order by sha256 limit ?',
   )
   const beginRun = inverseWriter(database)
   return (limit) => {
-    const row = select.get() as { value: string } | undefined
-    if (row === undefined) return false
-    const rows = next.all(Buffer.from(row.value, 'hex'), limit) as { sha256: string; details: string }[]
+    const sha256 = fill.read()
+    if (sha256 === null) return false
+    const rows = next.all(Buffer.from(sha256, 'hex'), limit) as { sha256: string; details: string }[]
     const run = beginRun()
     for (const { sha256, details } of rows) run.addCertificate(decodeDetails(sha256, details))
     run.finish()
-    if (rows.length < limit) complete.run()
-    else update.run(rows.at(-1)!.sha256)
+    if (rows.length < limit) fill.end()
+    else fill.save(rows.at(-1)!.sha256)
     return true
   }
 }
@@ -213,21 +222,19 @@ export const NEXT_NAMES_SQL = `select slot, name from crawl_state where (slot, n
 
 /** Returns a function that adds the keys of the next known names in one run. It returns false if there are none. */
 function knownNameFiller(database: DatabaseSync): (limit: number) => boolean {
-  const select = database.prepare(`select value from metadata where name = 'name_fill'`)
-  const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'name_fill'`)
-  const complete = database.prepare(`delete from metadata where name = 'name_fill'`)
+  const fill = fillCursor(database, 'name_fill')
   const next = database.prepare(NEXT_NAMES_SQL)
   const beginRun = inverseWriter(database)
   return (limit) => {
-    const row = select.get() as { value: string } | undefined
-    if (row === undefined) return false
-    const rows = next.all(...(JSON.parse(row.value) as [number, string]), limit) as KnownName[]
+    const place = fill.read()
+    if (place === null) return false
+    const rows = next.all(...(JSON.parse(place) as [number, string]), limit) as KnownName[]
     const run = beginRun()
     for (const { name } of rows) run.addName(name)
     run.finish()
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < limit) complete.run()
-    else update.run(last.slot, last.name)
+    const last = rows.length < limit ? undefined : rows.at(-1)
+    if (last === undefined) fill.end()
+    else fill.save(JSON.stringify([last.slot, last.name]))
     return true
   }
 }
@@ -235,9 +242,7 @@ function knownNameFiller(database: DatabaseSync): (limit: number) => boolean {
 /** Returns a function that adds the events of the next names to the index in one run. */
 function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress {
   const progress = fillProgressReader(database)
-  const select = database.prepare(`select value from metadata where name = 'inverse_fill'`)
-  const update = database.prepare(`update metadata set value = json_array(?, ?) where name = 'inverse_fill'`)
-  const complete = database.prepare(`delete from metadata where name = 'inverse_fill'`)
+  const fill = fillCursor(database, 'inverse_fill')
   const names = database.prepare('select * from facts where id > ? and id <= ? order by id limit ?')
   const writeStates = statesWriter(database)
   const beginWebState = webStateBeginner(database, writeStates)
@@ -247,13 +252,13 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   const fillCertificates = certificateFiller(database)
   const fillKnownNames = knownNameFiller(database)
   return (limit) => {
-    const row = select.get() as { value: string } | undefined
     if (fillCertificates(limit)) return progress()
-    if (row === undefined) {
-      fillKnownNames(NAMES_PER_FILL_UNIT * limit)
+    const place = fill.read()
+    if (place === null) {
+      fillKnownNames(KNOWN_NAMES_PER_NAME * limit)
       return progress()
     }
-    const [filled, last] = JSON.parse(row.value) as [number, number]
+    const [filled, last] = JSON.parse(place) as [number, number]
     const rows = names.all(filled, last, limit) as StoredFacts[]
     const run = beginRun()
     for (const facts of rows.map(beginWebState)) {
@@ -262,8 +267,8 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
       run.addChanges(facts.name, changesOfName(history))
     }
     run.finish()
-    if (rows.length < limit) complete.run()
-    else update.run(rows.at(-1)!.id, last)
+    if (rows.length < limit) fill.end()
+    else fill.save(JSON.stringify([rows.at(-1)!.id, last]))
     return progress()
   }
 }

@@ -23,6 +23,7 @@ import type {
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import { hexOf } from '../../../shared/check/rows.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
+import { TOMBSTONE_ID } from '../../../shared/columns.ts'
 import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
 import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
 import { type KnownName, type NameRow, NEXT_NAMES_SQL, storedHistoryReader } from '../../inverse/maintenance.ts'
@@ -91,7 +92,9 @@ export function checkKeysOfNames(database: DatabaseSync, after: string | null, l
 }
 
 function knownOf(database: DatabaseSync, names: readonly DomainName[]): { name: DomainName }[] {
-  const select = database.prepare('select name from crawl_state where slot = ? and name = ? and id is not 0')
+  const select = database.prepare(
+    `select name from crawl_state where slot = ? and name = ? and id is not ${TOMBSTONE_ID}`,
+  )
   return names.flatMap((name) => (select.get(slotOf(name), name) as { name: DomainName } | undefined) ?? [])
 }
 
