@@ -106,7 +106,7 @@ function existsAt(evidence: readonly Evidence[], moment: Instant, isAbsentNow: b
     const isLater = absent === null ? isNewest && !isAbsentNow : moment < absent
     if (!isEmpty && last <= moment && isLater) return true
     newestSeen = Math.max(newestSeen, first_seen, last_seen !== null && last_seen <= moment ? last_seen : 0)
-    newestAbsent = Math.max(newestAbsent, absent ?? 0)
+    if (absent !== null && absent <= moment) newestAbsent = Math.max(newestAbsent, absent)
   }
   return newestAbsent > newestSeen ? false : null
 }

@@ -24,6 +24,11 @@ before(async () => {
     look('back.example', { dns: ok({ A: ['192.0.2.9'] }) }, on('02-01')),
     look('back.example', { dns: NXDOMAIN }, on('04-01')),
     look('back.example', { dns: ok({ A: ['192.0.2.9'] }) }, on('08-01')),
+    look('lapsed.example', { dns: ok({ A: ['10.7.0.6'] }) }, on('02-01')),
+    look('lapsed.example', { dns: NXDOMAIN }, on('04-01')),
+    look('lapsed.example', { dns: ok({ A: ['10.7.0.6'] }) }, on('06-01')),
+    look('lapsed.example', { dns: NXDOMAIN }, on('08-01')),
+    look('lapsed.example', { dns: NXDOMAIN }, on('10-01')),
     look('failing.example', { dns: ok({ A: ['192.0.2.200'], AAAA: ['2001:db8::1'] }) }, on('02-01')),
     look('failing.example', { dns: SERVFAIL }, on('03-01')),
     look('changed.example', { dns: ok({ A: ['10.7.0.1'] }) }, on('02-01')),
@@ -131,6 +136,16 @@ test('of a domain that came back, it is unknown from when to when it did not exi
   const { lookup, records } = await domainAt('back.example', '2026-06-01')
   const A = { since: on('02-01'), last_seen: on('02-01'), records: [{ ipv4_address: '192.0.2.9' }] }
   assert.deepEqual([lookup.ip, lookup.only_dns_no_web, records.A], [null, null, A])
+})
+
+test('of a domain that was absent twice, it is unknown before the first absence, and nxdomain from the second one', async () => {
+  for (const [day, ip] of [
+    ['03-01', null],
+    ['05-01', null],
+    ['07-01', 'v4only'],
+    ['09-01', 'nxdomain'],
+  ] as const)
+    assert.equal((await domainAt('lapsed.example', `2026-${day}`)).lookup.ip, ip, day)
 })
 
 test('between two observations that differ in everything, the former records count, unless it was absent in between', async () => {
