@@ -1,9 +1,9 @@
 /** Reads what a search asks for: a text, a pattern with wildcards, or a regular expression. */
 
 import type { NameFilter, NameQuery } from '../store/port/inverse.ts'
-import { MIN_FIXED_CHARACTERS, queryOf, queryOfFixedTexts } from './fixed-text.ts'
-import { parseGlob } from './glob.ts'
-import { parseRegex } from './regex.ts'
+import { type FixedText, MIN_FIXED_CHARACTERS, queryOf, queryOfFixedTexts } from './fixed-text.ts'
+import { type Glob, parseGlob } from './glob.ts'
+import { parseRegex, type Regex } from './regex.ts'
 
 /** Which names the index is asked for, and which of these match; null if all do. */
 export type NameSearch = { query: NameQuery; filter: NameFilter | null }
@@ -23,32 +23,82 @@ export function parseSearch(given: string): NameSearch | string {
   return searchOfGlob(/[*?[]/.test(text) ? text : `*${text}*`)
 }
 
+/** What the flexible search of DNSDB may be: a pattern for whole names, or an expression for a part of them. */
+export type FlexibleKind = 'glob' | 'regex'
+
+/**
+ * Reads a search for names with a dot after their last label, as the flexible search of DNSDB writes them. A text of the
+ * result is what is wrong, as a sentence.
+ */
+export function parseFlexibleSearch(kind: FlexibleKind, given: string): NameSearch | string {
+  const found = parseFlexible(kind, given)
+  if (typeof found === 'string') return found
+  if (found.fixed.some(({ text, isEnd }) => isEnd && !text.endsWith('.')))
+    return 'Here, all names end with a dot: send one such as *.example.com. or *bank*'
+  const fixed = found.fixed.map((each) => ({ ...each, text: each.text.replace(/\.$/, '') }))
+  const some = fixed.filter(({ text }) => text !== '')
+  const query = kind === 'glob' ? queryOfGlob({ ...found, fixed: some }) : queryOfRegex({ ...found, fixed: some })
+  return typeof query === 'string' ? query : { query, filter: (name) => found.matches(`${name}.`) }
+}
+
+/** Reads which names with a dot after their last label match; a text is what is wrong, as a sentence. */
+export function parseFlexibleFilter(kind: FlexibleKind, given: string): NameFilter | string {
+  const found = parseFlexible(kind, given)
+  return typeof found === 'string' ? found : (name) => found.matches(`${name}.`)
+}
+
+function parseFlexible(kind: FlexibleKind, given: string): Glob | string {
+  if (kind === 'glob') return readGlob(given)
+  const regex = readRegex(given)
+  return typeof regex === 'string' ? regex : { ...regex, isFixedTextOnly: false }
+}
+
 /** Reads a pattern with wildcards for whole names. */
 function searchOfGlob(given: string): NameSearch | string {
+  const glob = readGlob(given)
+  if (typeof glob === 'string') return glob
+  const query = queryOfGlob(glob)
+  if (typeof query === 'string') return query
+  const [{ isStart, isEnd }] = glob.fixed as [FixedText]
+  return { query, filter: glob.isFixedTextOnly && !(isStart && isEnd) ? null : glob.matches }
+}
+
+function readGlob(given: string): Glob | string {
   const problem = problemOfText(given) ?? problemOfCharacters(given)
   if (problem !== null) return problem
   const glob = parseGlob(given.toLowerCase())
-  if (typeof glob === 'string') return `The pattern is wrong: ${glob}.`
-  const [only] = glob.fixed
-  if (only !== undefined && glob.isFixedTextOnly) {
+  return typeof glob === 'string' ? `The pattern is wrong: ${glob}.` : glob
+}
+
+function queryOfGlob({ fixed, isFixedTextOnly }: Glob): NameQuery | string {
+  const [only] = fixed
+  if (only !== undefined && isFixedTextOnly) {
     const query = queryOf(only)
-    if (query.by !== 'inside' || query.text.length >= MIN_FIXED_CHARACTERS)
-      return { query, filter: only.isStart && only.isEnd ? glob.matches : null }
+    if (query.by !== 'inside' || query.text.length >= MIN_FIXED_CHARACTERS) return query
   }
-  const query = queryOfFixedTexts(glob.fixed)
-  return query === null ? `The pattern ${UNSELECTIVE}. ${NARROWER}` : { query, filter: glob.matches }
+  return queryOfFixedTexts(fixed) ?? `The pattern ${UNSELECTIVE}. ${NARROWER}`
 }
 
 /** Reads a regular expression that any part of a name may match. */
 function searchOfRegex(expression: string): NameSearch | string {
+  const regex = readRegex(expression)
+  if (typeof regex === 'string') return regex
+  const query = queryOfRegex(regex)
+  return typeof query === 'string' ? query : { query, filter: regex.matches }
+}
+
+function readRegex(expression: string): Regex | string {
   const problem = problemOfText(expression)
   if (problem !== null) return problem
   const regex = parseRegex(expression)
-  if (typeof regex === 'string') return `The regular expression is wrong: ${regex}.`
-  const query = queryOfFixedTexts(regex.fixed)
-  if (query === null)
-    return `The regular expression ${UNSELECTIVE} outside of groups and alternatives. Add some, such as /bank[0-9]+/.`
-  return { query, filter: regex.matches }
+  return typeof regex === 'string' ? `The regular expression is wrong: ${regex}.` : regex
+}
+
+function queryOfRegex({ fixed }: Pick<Regex, 'fixed'>): NameQuery | string {
+  return (
+    queryOfFixedTexts(fixed) ??
+    `The regular expression ${UNSELECTIVE} outside of groups and alternatives. Add some, such as /bank[0-9]+/.`
+  )
 }
 
 function problemOfCharacters(text: string): string | null {

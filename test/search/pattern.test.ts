@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type NameSearch, parseSearch } from '../../src/search/pattern.ts'
+import { type FlexibleKind, type NameSearch, parseFlexibleSearch, parseSearch } from '../../src/search/pattern.ts'
 import type { NameQuery } from '../../src/store/port/inverse.ts'
 import { isFoundBy } from '../store/found-names.ts'
 
@@ -105,6 +105,17 @@ const name = fc
 const globPart = fc.constantFrom('*', '?', '[ab]', '[!a]', '[.a]', 'a', 'b', '.', 'ab', 'bab')
 const glob = fc.array(globPart, { minLength: 1, maxLength: 7 }).map((parts) => parts.join(''))
 
+/** The regular expression of JavaScript for a pattern. */
+function sourceOfGlob(pattern: string): string {
+  const source = pattern
+    .replaceAll('.', '\\.')
+    .replaceAll('[\\.', '[.')
+    .replaceAll('[!', '[^')
+    .replaceAll('?', '.')
+    .replaceAll('*', '.*')
+  return `^${source}$`
+}
+
 test('a pattern with wildcards finds what the same regular expression of JavaScript matches', () => {
   let accepted = 0
   let matched = 0
@@ -113,14 +124,8 @@ test('a pattern with wildcards finds what the same regular expression of JavaScr
       const parsed = parseSearch(pattern)
       if (typeof parsed === 'string') return
       accepted++
-      const whole = /[*?[]/.test(pattern) ? pattern : `*${pattern}*`
-      const source = whole
-        .replaceAll('.', '\\.')
-        .replaceAll('[\\.', '[.')
-        .replaceAll('[!', '[^')
-        .replaceAll('?', '.')
-        .replaceAll('*', '.*')
-      const expected = names.filter((each) => new RegExp(`^${source}$`).test(each))
+      const source = sourceOfGlob(/[*?[]/.test(pattern) ? pattern : `*${pattern}*`)
+      const expected = names.filter((each) => new RegExp(source).test(each))
       matched += expected.length
       assert.deepEqual(found(parsed, names), expected)
     }),
@@ -156,6 +161,56 @@ test('a regular expression finds what the same one of JavaScript matches', () =>
     { numRuns: 3000 },
   )
   assert.ok(accepted > 300 && matched > 100, `the generator makes expressions that find names: ${accepted}, ${matched}`)
+})
+
+const FLEXIBLE: Readonly<Record<FlexibleKind, { given: fc.Arbitrary<string>; sourceOf: (given: string) => string }>> = {
+  glob: {
+    given: fc.tuple(glob, fc.constantFrom('.', '.', '*', '')).map((parts) => parts.join('')),
+    sourceOf: sourceOfGlob,
+  },
+  regex: { given: regex.map((expression) => expression.replace(/\$$/, '\\.$')), sourceOf: (given) => given },
+}
+
+for (const [kind, { given, sourceOf }] of Object.entries(FLEXIBLE) as [FlexibleKind, (typeof FLEXIBLE)['glob']][])
+  test(`a flexible search by ${kind} finds the names that match with their last dot`, () => {
+    let [accepted, matched, anchored] = [0, 0, 0]
+    fc.assert(
+      fc.property(given, fc.array(name, { minLength: 1, maxLength: 20 }), (text, names) => {
+        const parsed = parseFlexibleSearch(kind, text)
+        if (typeof parsed === 'string') return
+        accepted++
+        const expected = names.filter((each) => new RegExp(sourceOf(text)).test(`${each}.`))
+        matched += expected.length
+        if (/\.\$?$/.test(text)) anchored += expected.length
+        assert.deepEqual(found(parsed, names), expected)
+      }),
+      { numRuns: 5000 },
+    )
+    assert.ok(
+      accepted > 300 && matched > 100 && anchored > 10,
+      `the generator makes searches that find names: ${accepted}, ${matched}, ${anchored}`,
+    )
+  })
+
+test('a flexible search is for names with their last dot', () => {
+  for (const [kind, text, query] of [
+    ['glob', '*.example.com.', { by: 'below', text: 'example.com' }],
+    ['glob', '*.bank.', { by: 'below', text: 'bank' }],
+    ['glob', '*google.com*', { by: 'inside', text: 'google.com' }],
+    ['glob', '*bank.*', { by: 'inside', text: 'bank' }],
+    ['glob', 'BANK*', { by: 'start', text: 'bank' }],
+    ['regex', 'farsight?security\\.com\\.$', { by: 'end', text: 'security.com' }],
+    ['regex', '^bank\\.', { by: 'start', text: 'bank' }],
+  ] as const)
+    assert.deepEqual((parseFlexibleSearch(kind, text) as NameSearch).query, query, text)
+  for (const [kind, text] of [
+    ['glob', '*.fsi.io'],
+    ['glob', 'bank*.com'],
+    ['regex', 'bank\\.com$'],
+  ] as const)
+    assert.match(parseFlexibleSearch(kind, text) as string, /all names end with a dot/)
+  assert.match(parseFlexibleSearch('glob', '*.') as string, /has no 3 fixed characters in a row/)
+  assert.match(parseFlexibleSearch('regex', 'a.b') as string, /has no 3 fixed characters in a row/)
 })
 
 test('the time of a pattern with many wildcards is bounded', () => {

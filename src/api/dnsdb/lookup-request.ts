@@ -1,6 +1,7 @@
-/** Reads a lookup or a summary of the DNSDB API: what is asked for, and the parameters of the query string. */
+/** Reads a request of the DNSDB API: what is asked for, and the parameters of the query string. */
 
-import type { TimeFence } from '../../store/port/inverse.ts'
+import { type FlexibleKind, type NameSearch, parseFlexibleFilter, parseFlexibleSearch } from '../../search/pattern.ts'
+import type { NameFilter, TimeFence } from '../../store/port/inverse.ts'
 import { HOST_TYPES } from '../../store/port/inverse.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import {
@@ -133,6 +134,28 @@ export function readRdataSearches({ by, value, type }: PathParameters): RdataSea
   return host === null || hostTypes.length === 0
     ? []
     : [{ query: { by: 'hosts', host, match, types: hostTypes }, priority: null, soa: null }]
+}
+
+/** What a flexible search asks for. `exclude`: names that are left out. `isVerbose`: rows have a count and times. */
+export type FlexibleRequest = {
+  search: NameSearch
+  exclude: NameFilter | null
+  types: readonly RecordType[]
+  isVerbose: boolean
+}
+
+/** What `KIND/rrnames/VALUE[/TYPE]` asks for. Throws `value_invalid`. */
+export function readFlexibleRequest(
+  kind: FlexibleKind,
+  { value, type }: Pick<PathParameters, 'value' | 'type'>,
+  parameters: Parameters,
+): FlexibleRequest {
+  const search = parseFlexibleSearch(kind, value)
+  if (typeof search === 'string') throw invalid(search)
+  const excluded = textOf(parameters, 'exclude')
+  const exclude = excluded === null ? null : parseFlexibleFilter(kind, excluded)
+  if (typeof exclude === 'string') throw invalid(`exclude: ${exclude}`)
+  return { search, exclude, types: readTypes(type), isVerbose: readSwitch(parameters, 'verbose', true) }
 }
 
 /** One address, `ADDRESS,PREFIX` or `FIRST-LAST`. DNSDB takes A and AAAA for each other here, and no other type. */

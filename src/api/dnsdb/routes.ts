@@ -1,6 +1,7 @@
 /** The paths of the DNSDB API, version 2, for clients such as dnsdbq. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FlexibleKind } from '../../search/pattern.ts'
 import { authenticateApiKey } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { authorizeHistory } from '../endpoints/dnshistory.ts'
@@ -19,12 +20,13 @@ import {
   maxOffsetOf,
   type PathParameters,
   type RowLimits,
+  readFlexibleRequest,
   readRdataSearches,
   readRowLimits,
   readRrsetTarget,
 } from './lookup-request.ts'
-import { type RowBatches, rdataRows, rrsetRows } from './rows.ts'
-import { lookupLines, summaryLines } from './saf.ts'
+import { flexibleRows, type RowBatches, rdataRows, rrsetRows } from './rows.ts'
+import { flexibleRowJson, lookupLines, summaryLines } from './saf.ts'
 import { sendLines } from './stream.ts'
 
 const READ_METHODS = ['GET', 'HEAD']
@@ -41,6 +43,8 @@ const PATHS: Readonly<Record<Kind, readonly string[]>> = {
 }
 const KINDS = ['rrset', 'rdata'] as const
 const VERBS = ['lookup', 'summarize'] as const
+const FLEXIBLE_KINDS: readonly FlexibleKind[] = ['glob', 'regex']
+const FLEXIBLE_PATHS = ['/rrnames/:value', '/rrnames/:value/:type']
 type Kind = (typeof KINDS)[number]
 type Verb = (typeof VERBS)[number]
 
@@ -48,7 +52,10 @@ type Verb = (typeof VERBS)[number]
 export function addDnsdbRoutes(app: FastifyInstance, context: ApiContext): void {
   for (const verb of VERBS)
     for (const kind of KINDS)
-      for (const path of PATHS[kind]) add(app, context, `/${verb}/${kind}${path}`, rowsHandler(context, verb, kind))
+      for (const path of PATHS[kind])
+        add(app, context, `/${verb}/${kind}${path}`, linesHandler(context, lookupRoute(verb, kind)))
+  for (const kind of FLEXIBLE_KINDS)
+    for (const path of FLEXIBLE_PATHS) add(app, context, `/${kind}${path}`, linesHandler(context, flexibleRoute(kind)))
   add(app, context, '/rate_limit', (request) => rateLimitResponse(context, request))
   add(app, context, '/ping', async () => jsonLine({ ping: 'ok' }))
   const refuse = handlerOf(context, async () => {
@@ -70,6 +77,18 @@ export function answerUndecodableDnsdbPath(context: ApiContext, request: ApiRequ
 
 /** Returns the response, or null if it was sent already. */
 type DnsdbHandler = (request: ApiRequest, reply: ApiReply) => Promise<ApiResponse | null>
+
+/** A path that answers lines. `isHistory`: it needs the plan of /dnshistory. `isSummary`: it has the limits of a summary. */
+type LinesRoute = {
+  isHistory: boolean
+  isSummary: boolean
+  linesOf: (
+    context: ApiContext,
+    path: PathParameters,
+    limits: RowLimits,
+    parameters: Parameters,
+  ) => Promise<AsyncGenerator<string>>
+}
 
 function add(app: FastifyInstance, context: ApiContext, path: string, handle: DnsdbHandler): void {
   addRoute(app, context, `/dnsdb/v2${path}`, READ_METHODS, handlerOf(context, handle))
@@ -100,7 +119,7 @@ function textResponse(request: ApiRequest, error: ApiError, quotaHeaders: readon
 }
 
 /** The checks in the order of the contract: token, quota, plan, parameters. The unit is charged with the first rows. */
-function rowsHandler(context: ApiContext, verb: Verb, kind: Kind): DnsdbHandler {
+function linesHandler(context: ApiContext, { isHistory, isSummary, linesOf }: LinesRoute): DnsdbHandler {
   return async (request, reply) => {
     const caller = await authenticateApiKey(context, request)
     await acquireSlot(context, caller, request)
@@ -108,11 +127,11 @@ function rowsHandler(context: ApiContext, verb: Verb, kind: Kind): DnsdbHandler 
     try {
       const held = await context.quotaLimiter.reserve(caller)
       reservation = held
-      if (kind === 'rrset') authorizeHistory(caller)
-      const limits = readRowLimits(request.query as Parameters, caller, verb === 'summarize')
+      if (isHistory) authorizeHistory(caller)
+      const parameters = request.query as Parameters
+      const limits = readRowLimits(parameters, caller, isSummary)
       const path = (request as FastifyRequest<{ Params: PathParameters }>).params
-      const rows = kind === 'rrset' ? await rrsets(context, path, limits) : await owners(context, path, limits)
-      const lines = verb === 'lookup' ? lookupLines(rows, limits) : summaryLines(rows, limits)
+      const lines = await linesOf(context, path, limits, parameters)
       return await sendLines(context, request, reply, lines, () => {
         held.charge(ENDPOINT)
         return rateLimitHeaders(caller, held.remaining)
@@ -128,6 +147,31 @@ function rowsHandler(context: ApiContext, verb: Verb, kind: Kind): DnsdbHandler 
 
 async function release(reservation: Reservation): Promise<void> {
   await withTimeout(reservation.release(), RELEASE_TIMEOUT_MS)
+}
+
+function lookupRoute(verb: Verb, kind: Kind): LinesRoute {
+  const isSummary = verb === 'summarize'
+  return {
+    isHistory: kind === 'rrset',
+    isSummary,
+    linesOf: async (context, path, limits) => {
+      const rows = kind === 'rrset' ? await rrsets(context, path, limits) : await owners(context, path, limits)
+      return isSummary ? summaryLines(rows, limits) : lookupLines(rows, limits)
+    },
+  }
+}
+
+function flexibleRoute(kind: FlexibleKind): LinesRoute {
+  return {
+    isHistory: true,
+    isSummary: false,
+    linesOf: async (context, path, limits, parameters) => {
+      const { search, exclude, types, isVerbose } = readFlexibleRequest(kind, path, parameters)
+      await requireCompleteIndex(context.inverse)
+      const rows = flexibleRows(context, search, exclude, types)
+      return lookupLines(rows, limits, (row) => flexibleRowJson(row, isVerbose, limits.isHumanTime))
+    },
+  }
 }
 
 async function rrsets(context: ApiContext, path: PathParameters, { isAggregated }: RowLimits): Promise<RowBatches> {

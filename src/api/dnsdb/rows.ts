@@ -2,7 +2,8 @@
 
 import { periodsOf, recordSpans } from '../../export/cof.ts'
 import { readTimelines, recordOfSpan, type TypeTimeline } from '../../export/timelines.ts'
-import type { InverseReader, InverseSpan, TimeFence } from '../../store/port/inverse.ts'
+import type { NameSearch } from '../../search/pattern.ts'
+import type { InverseReader, InverseSpan, NameFilter, TimeFence } from '../../store/port/inverse.ts'
 import type { FactsReader } from '../../store/port/store.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import { type DomainName, parseName, registrableDomain } from '../../values/domain-name.ts'
@@ -34,9 +35,11 @@ type RowReaders = { facts: FactsReader; inverse: InverseReader }
 /** The newest states of each type of a name that is asked for alone, and of one found by a wildcard. */
 const MAX_STATES = 1_000
 const MAX_STATES_OF_FOUND = 100
-/** The names that a wildcard may find, and how many are read at once. */
+/** The names that a wildcard or a flexible search may find, and how many are read at once. */
 const MAX_OWNERS = 50_000
 const OWNERS_PER_PAGE = 100
+/** Pages of names that a flexible search reads of which few match. Each reads at most 20,000 names. */
+const MAX_POOR_PAGES = 20
 const OWNERS_AT_ONCE = 10
 /** The spans and the pages of spans that one request reads. */
 const MAX_SPANS = 300_000
@@ -74,27 +77,58 @@ async function* zoneRows(
 type WildcardTarget = RrsetTarget & { match: 'below' | 'starting' }
 
 async function* wildcardRows(
-  { facts, inverse }: RowReaders,
+  readers: RowReaders,
   name: string,
   { match, types, bailiwick }: WildcardTarget,
   isAggregated: boolean,
 ): RowBatches {
   const query = { by: match === 'below' ? 'below' : 'start', text: match === 'below' ? name : `${name}.` } as const
+  const isAsked = (owner: DomainName): boolean => isInBailiwick(owner, bailiwick)
+  const rowsOf: RowsOfType = (owner, timeline) => setRows(owner, timeline, isAggregated)
+  return yield* foundRows(readers, { query, filter: null }, isAsked, types, rowsOf)
+}
+
+/**
+ * One row for each name of a flexible search and type of its records, without data: from the first to the last time
+ * that it had some.
+ */
+export function flexibleRows(
+  readers: RowReaders,
+  search: NameSearch,
+  exclude: NameFilter | null,
+  types: readonly RecordType[],
+): RowBatches {
+  const isAsked = (owner: DomainName): boolean => exclude === null || !exclude(owner)
+  return foundRows(readers, search, isAsked, types, (owner, timeline) =>
+    mergeRows(setRows(owner, timeline, true), () => '').map((row) => ({ ...row, rdata: [] })),
+  )
+}
+
+type RowsOfType = (owner: DomainName, timeline: TypeTimeline) => DnsdbRow[]
+
+/** The rows of found names, by name and type. */
+async function* foundRows(
+  { facts, inverse }: RowReaders,
+  { query, filter }: NameSearch,
+  isAsked: (owner: DomainName) => boolean,
+  types: readonly RecordType[],
+  rowsOf: RowsOfType,
+): RowBatches {
   let position: Uint8Array | null = null
   let isCut = false
-  for (let owners = 0; owners < MAX_OWNERS; ) {
-    const page = await inverse.names(query, null, position, OWNERS_PER_PAGE)
-    const names = page.names.filter((each) => isInBailiwick(each, bailiwick))
+  for (let owners = 0, poor = 0; owners < MAX_OWNERS && poor < MAX_POOR_PAGES; owners += OWNERS_PER_PAGE) {
+    const page = await inverse.names(query, filter, position, OWNERS_PER_PAGE)
+    const names = page.names.filter(isAsked)
     for (let at = 0; at < names.length; at += OWNERS_AT_ONCE) {
       const some = names.slice(at, at + OWNERS_AT_ONCE)
       const found = await Promise.all(some.map((each) => readTimelines(facts, each, types, MAX_STATES_OF_FOUND)))
       isCut ||= found.some((timelines) => timelines.some(({ more }) => more))
-      yield found.flatMap((timelines, index) => timelines.flatMap((each) => setRows(some[index]!, each, isAggregated)))
+      yield found.flatMap((timelines, index) => timelines.flatMap((each) => rowsOf(some[index]!, each)))
       await yieldToEventLoop()
     }
     if (page.position === null) return isCut
     position = page.position
-    owners += OWNERS_PER_PAGE
+    if (page.names.length < OWNERS_PER_PAGE) poor++
   }
   return true
 }

@@ -13,13 +13,17 @@ export const FAILED_LINE = '{"cond":"failed","msg":"The server failed to answer 
 const BEGIN_LINE = '{"cond":"begin"}\n'
 
 /** The lines of a lookup, in pieces: the begin, a line for each row within the limits, and how it ended. */
-export async function* lookupLines(rows: RowBatches, limits: RowLimits): AsyncGenerator<string> {
+export async function* lookupLines(
+  rows: RowBatches,
+  limits: RowLimits,
+  objectJson: (row: DnsdbRow) => string = (row) => rowJson(row, limits.isHumanTime),
+): AsyncGenerator<string> {
   yield BEGIN_LINE
   const selection = selectRows(rows, limits)
   for (;;) {
     const { done, value } = await selection.next()
     if (done) return yield endLine(value)
-    yield value.map((row) => `{"obj":${rowJson(row, limits.isHumanTime)}}\n`).join('')
+    yield value.map((row) => `{"obj":${objectJson(row)}}\n`).join('')
   }
 }
 
@@ -92,6 +96,12 @@ function rowJson(row: DnsdbRow, isHumanTime: boolean): string {
   const zone = bailiwick === null ? '' : `"bailiwick":"${absoluteName(bailiwick)}",`
   const head = `"count":${count},${timesJson(row, isHumanTime)},"rrname":"${absoluteName(name)}","rrtype":"${type}"`
   return `{${head},${zone}"rdata":${JSON.stringify(rdata)}}`
+}
+
+/** A row of a flexible search: a name and a type. `isVerbose`: also its count and its times. */
+export function flexibleRowJson({ name, type, ...row }: DnsdbRow, isVerbose: boolean, isHumanTime: boolean): string {
+  const times = isVerbose ? `,"count":${row.count},${timesJson(row, isHumanTime)}` : ''
+  return `{"rrname":"${absoluteName(name)}","rrtype":"${type}"${times}}`
 }
 
 function timesJson({ first, last }: { first: Instant; last: Instant }, isHumanTime: boolean): string {

@@ -64,23 +64,26 @@ const ERROR_RESPONSES = {
   503: textResponseObject('An overload, or the index of records is being built.'),
 }
 
-function lookupPathItem(verb: (typeof VERBS)[number], kind: keyof typeof KINDS, further: string): JsonObject {
-  const { by, value, lookup } = KINDS[kind]
-  const isLookup = verb === 'lookup'
-  const options = { ...OPTIONS, ...(isLookup ? { offset: OFFSET } : { max_count: MAX_COUNT }) }
-  const names = [...further.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const lines = Type.String({
-    description: 'A line `{"cond":"begin"}`, lines with `obj`, and a line whose `cond` says how the stream ended.',
-  })
+const LINES = Type.String({
+  description: 'A line `{"cond":"begin"}`, lines with `obj`, and a line whose `cond` says how the stream ended.',
+})
+
+/** The operation of a path that answers lines. `names`: the parameters of the path after those of `path`. */
+function linesPathItem(
+  id: readonly string[],
+  summary: string,
+  path: readonly JsonObject[],
+  names: readonly string[],
+  options: Readonly<Record<string, JsonSchema>>,
+): JsonObject {
   return {
     get: {
-      operationId: ['dnsdb', verb, kind, ...names].join('-'),
-      summary: isLookup ? lookup : `${lookup}: how many, from when to when`,
+      operationId: ['dnsdb', ...id, ...names].join('-'),
+      summary,
       tags: TAGS,
       security: SECURITY,
       parameters: [
-        pathParameter('by', enumString(by, 'How the value is read.')),
-        pathParameter('value', Type.String({ description: value })),
+        ...path,
         ...names.map((name) => pathParameter(name, Type.String({ description: PATH_PARAMETERS[name] }))),
         ...Object.entries(options).map(([name, schema]) => queryParameter(name, schema)),
       ],
@@ -88,12 +91,41 @@ function lookupPathItem(verb: (typeof VERBS)[number], kind: keyof typeof KINDS, 
         200: {
           description: 'A stream of lines.',
           headers: headerRefs('Request-Id', 'RateLimit-Policy', 'RateLimit'),
-          content: { [NDJSON_TYPE]: { schema: lines } },
+          content: { [NDJSON_TYPE]: { schema: LINES } },
         },
         ...ERROR_RESPONSES,
       },
     },
   }
+}
+
+function lookupPathItem(verb: (typeof VERBS)[number], kind: keyof typeof KINDS, further: string): JsonObject {
+  const { by, value, lookup } = KINDS[kind]
+  const isLookup = verb === 'lookup'
+  const names = [...further.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const path = [
+    pathParameter('by', enumString(by, 'How the value is read.')),
+    pathParameter('value', Type.String({ description: value })),
+  ]
+  const summary = isLookup ? lookup : `${lookup}: how many, from when to when`
+  const more = isLookup ? { offset: OFFSET } : { max_count: MAX_COUNT }
+  return linesPathItem([verb, kind], summary, path, names, { ...OPTIONS, ...more })
+}
+
+const FLEXIBLE_VALUES = {
+  glob: 'A pattern with `*`, `?` and `[a-z]` for whole names, which end in a dot: `*.example.com.`, `*bank*`.',
+  regex: 'A regular expression of RE2 for a part of a name with its last dot: `bank[0-9]+\\.com\\.$`.',
+} as const
+const FLEXIBLE_OPTIONS = {
+  exclude: Type.String({ description: 'A pattern or an expression, as the value: names that match are left out.' }),
+  verbose: enumString(['t', 'f'], 'Whether rows have `count`, `time_first` and `time_last`; `t` by default.'),
+}
+
+function flexiblePathItem(kind: keyof typeof FLEXIBLE_VALUES, names: readonly string[]): JsonObject {
+  const { aggr: _, ...options } = OPTIONS
+  const path = [pathParameter('value', Type.String({ description: FLEXIBLE_VALUES[kind] }))]
+  const summary = 'The names that match, with each type of their records'
+  return linesPathItem([kind, 'rrnames'], summary, path, names, { ...options, offset: OFFSET, ...FLEXIBLE_OPTIONS })
 }
 
 const RateNumber = Type.Union([Type.Integer(), enumString(['unlimited', 'n/a'], 'For an account without a limit.')])
@@ -127,6 +159,12 @@ export const DNSDB_PATHS: JsonObject = {
         ]),
       ),
     ),
+  ),
+  ...Object.fromEntries(
+    (['glob', 'regex'] as const).flatMap((kind) => [
+      [`/dnsdb/v2/${kind}/rrnames/{value}`, flexiblePathItem(kind, [])],
+      [`/dnsdb/v2/${kind}/rrnames/{value}/{type}`, flexiblePathItem(kind, ['type'])],
+    ]),
   ),
   '/dnsdb/v2/rate_limit': jsonOperation('dnsdb-rate-limit', 'The daily budget of the account; free', Rate, SECURITY),
   '/dnsdb/v2/ping': jsonOperation('dnsdb-ping', 'Whether the server answers; free, without a token', Ping, []),

@@ -131,7 +131,7 @@ test('unknown paths and other methods are refused with a text', async () => {
     'lookup',
     'lookup/rrset',
     'lookup/rrset/name',
-    'regex/rrnames/x',
+    'glob/rdata/x',
     `${RRSET}/A/example/more`,
     'xyz',
     'lookup/rrset/name/%ff',
