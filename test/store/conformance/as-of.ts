@@ -164,10 +164,10 @@ async function rowsOf(store: Store, question: AddressQuestion, limit: number): P
 
 /**
  * The rows are those of the newest observations of the type. Only names that did not exist, or not since the type was
- * observed, may be missing. Those of which it is known are.
+ * observed, may be missing. Those of which it is known are. A look-up that failed changes nothing.
  */
 async function agreeOnAddress(store: Store, expected: Expected, address: IpAddress, limit: number): Promise<void> {
-  const { cut, full, moment, isComplete } = expected
+  const { cut, heard, full, moment, isComplete } = expected
   const type = address.includes(':') ? 'AAAA' : 'A'
   const spans = cut.spans().filter(({ value }) => value === `${type} ${address}`)
   const newest = new Map(spans.map((span) => [span.name, span]))
@@ -183,7 +183,7 @@ async function agreeOnAddress(store: Store, expected: Expected, address: IpAddre
     'a row is not of the newest observation',
   )
   for (const { name, first } of holding) {
-    const isAbsent = cut.lookup(name)?.ip === 'nxdomain'
+    const isAbsent = heard.lookup(name)?.ip === 'nxdomain'
     const isKnown = isAbsent && (full.clocks(name).dns ?? 0) <= moment
     const isGone = !isComplete && cut.absentSince(name, type) !== null
     if (!isAbsent && !isGone) assert.ok(rows.includes(`${name} ${first}`), `${name} is missing`)
