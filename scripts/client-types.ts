@@ -8,6 +8,7 @@ import { RECORD_SCHEMAS } from '../src/api/endpoints/dnshistory.ts'
 import { ENDPOINTS } from '../src/api/endpoints/endpoints.ts'
 import { CharacteristicsSchema, KnownCharacteristicsSchema } from '../src/api/endpoints/lookup.ts'
 import type { JsonSchema } from '../src/api/endpoints/schema.ts'
+import { search } from '../src/api/endpoints/search/search.ts'
 import { ERRORS } from '../src/api/http/errors.ts'
 import { openApiDocument } from '../src/api/openapi/document.ts'
 
@@ -59,6 +60,7 @@ export function clientTypes(): string {
       declaration(`${capitalized(name)}Parameters`, parameters as Schema),
       ...(response === null ? [] : [declaration(`${capitalized(name)}Response`, response as Schema)]),
     ]),
+    declaration('SearchParameters', search.parameters as Schema),
     ...Object.entries(OWN_RESPONSES).map(([name, [path, form]]) => {
       const schema = responseSchema(paths[path]!.get)
       return declaration(name, form === undefined ? schema : schema.anyOf![form]!)

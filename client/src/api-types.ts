@@ -374,6 +374,29 @@ export type SimilarResponse = {
   }[]
 }
 
+export type SearchParameters = {
+  /** A text, a pattern, or a regular expression between slashes. */
+  q: string
+  /** Only names below this suffix. */
+  tld?: string
+  /** Only names that were first seen at or after this moment. A day (its first second, UTC) or an RFC 3339 date and time, not in the future. */
+  first_seen_from?: string
+  /** Only names that were first seen at or before this moment. A day (its last second, UTC) or an RFC 3339 date and time, not in the future. */
+  first_seen_to?: string
+  /** Only names with a website, or only those without. */
+  has_website?: 'yes' | 'no'
+  /** Only names that are now on this address or in this network. */
+  ip?: string
+  /** Only names that now have this name server, or one below it. */
+  ns?: string
+  /** Only names that now have this mail host, or one below it. */
+  mx?: string
+  /** The maximum number of results. Free 1,000, Basic 10,000, Premium 50,000. A higher value is reduced. */
+  limit?: number
+  /** The `meta.next` of the previous page. */
+  next?: string
+}
+
 export type DomainResponse = {
   /** A domain name: lower-case A-labels without a trailing dot. */
   name: string

@@ -9,6 +9,8 @@ import type {
   RedirectResponse,
   ReverseipParameters,
   ReverseipResponse,
+  SearchParameters,
+  SearchResponse,
   SimilarParameters,
   SimilarResponse,
 } from './api-types.ts'
@@ -17,13 +19,14 @@ import { apiErrorOf, isObject, linesOf, parseObject } from './response-body.ts'
 import { withResumption } from './retry.ts'
 import type { Transport } from './transport.ts'
 
-/** The endpoints that a batch may call. */
+/** The endpoints whose calls a batch may have. The server takes those of the profiles, too. */
 type Calls = {
   lookup: [LookupParameters, LookupResponse]
   redirect: [RedirectParameters, RedirectResponse]
   reverseip: [ReverseipParameters, ReverseipResponse]
   dnshistory: [DnshistoryParameters, DnshistoryResponse]
   similar: [SimilarParameters, SimilarResponse]
+  search: [SearchParameters, SearchResponse]
 }
 
 /** A call: the name of its endpoint and its parameters. */

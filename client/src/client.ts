@@ -18,6 +18,7 @@ import type {
   RedirectResponse,
   ReverseipParameters,
   ReverseipResponse,
+  SearchParameters,
   SearchResponse,
   SimilarParameters,
   SimilarResponse,
@@ -62,9 +63,7 @@ export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
 export type SearchRow = SearchResponse['result'][number]
 /** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
-export type SearchOptions = PageOptions & {
-  [Name in 'tld' | 'first_seen_from' | 'first_seen_to' | 'ip' | 'ns' | 'mx']?: string | null | undefined
-} & { has_website?: 'yes' | 'no' | null | undefined }
+export type SearchOptions = Options<SearchParameters, 'q'>
 /** Days (`YYYY-MM-DD`), or dates and times. `at` excludes the others. */
 export type TimeOptions = PageOptions & {
   at?: string | null | undefined

@@ -23,6 +23,18 @@ export function parsePastedQuery(text: string): PastedQuery | null {
   return { kind: 'domain', value: asciiName(name) }
 }
 
+/**
+ * Reads what people enter to find names by a part of them: a word without a dot, a pattern with `*`, `?` or `[a-z]`, or a
+ * regular expression between slashes. Null if the text is none of these.
+ */
+export function parsePastedSearch(text: string): string | null {
+  const given = text.trim()
+  if (/^\/.+\/$/.test(given)) return given
+  const plain = refang(given)
+  const isPattern = /^[\w.*?[\]!^-]+$/.test(plain) && /[*?[]/.test(plain)
+  return isPattern || /^[\w-]+$/.test(plain) ? plain : null
+}
+
 function isRange(text: string): boolean {
   const address = text.replace(PREFIX_LENGTH, '')
   return address !== text && (IPV4.test(address) || IPV6.test(address))

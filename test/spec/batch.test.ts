@@ -74,6 +74,36 @@ test('each line has the status and the exact body of its endpoint, in the order 
   assert.deepEqual(statuses(expected), [200, 404, 400, 400, 200, 400, 200, 404, 200, 400, 404])
 })
 
+test('a line asks for a search or a profile, with the body that its path sends', async () => {
+  const lines = [
+    { endpoint: 'search', q: '*.example', ip: '192.0.2.1' },
+    { endpoint: 'search', q: 'a*b' },
+    { endpoint: 'domain', query: 'one.example' },
+    { endpoint: 'ip', query: '192.0.2.0/24', limit: 2 },
+    { endpoint: 'webhistory', query: 'source.example' },
+  ]
+  const paths = [
+    '/search?q=*.example&ip=192.0.2.1',
+    '/search?q=a*b',
+    '/domain/one.example',
+    '/ip/192.0.2.0/24?limit=2',
+    '/domain/source.example/web',
+  ]
+  const headers = { Authorization: `Bearer ${premium.token}`, Accept: 'application/json' }
+  const expected = await Promise.all(paths.map(async (path) => (await world.send(path, { headers })).body as object))
+  const withoutCursors = (body: object) =>
+    JSON.stringify(body, (key, value) => (key === 'next' ? value !== null : value))
+  const answers = (await batch(lines)).map((line) => JSON.parse(line) as { status: number; body: object })
+  assert.deepEqual(
+    answers.map(({ body }) => withoutCursors(body)),
+    expected.map(withoutCursors),
+  )
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 400, 200, 200, 200],
+  )
+})
+
 test('a cursor of a line continues in a batch and in a call', async () => {
   const first = JSON.parse((await batch([{ endpoint: 'reverseip', query: '192.0.2.1', limit: 1 }]))[0]!)
   const { next } = first.body.meta
@@ -131,7 +161,7 @@ test('a line that cannot be read says so in its place and costs nothing', async 
     '',
     '{"endpoint":"daily"}',
     '  ',
-    '{"endpoint":"domain"}',
+    '{"endpoint":"nothing"}',
     '{"endpoint":["lookup"],"query":"one.example"}',
   ]
   const response = await post(`${body.join('\r\n')}\n${jsonLines([CALLS[0]!])}\n`, account.token)

@@ -13,7 +13,7 @@ import { TESTER } from '../tester.ts'
 import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
 import { layoutProblems } from './browser/layout.ts'
-import { manageAccount, readViews, signUpByMail, spendCalls } from './browser/members.ts'
+import { findNames, manageAccount, readViews, signUpByMail, spendCalls } from './browser/members.ts'
 import { checkOperatorPages, operateAccount, refuseUser } from './browser/operate.ts'
 import {
   longCases,
@@ -51,6 +51,7 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
     await t.test('sign up by mail, and reset the password by mail', () => signUpByMail(browser, site))
     await t.test('change the password, rotate a token, end another session', () => manageAccount(browser, site))
     await t.test('download a view, load older states, find a page that is missing', () => readViews(browser, site))
+    await t.test('find names by a part of them', () => findNames(browser, site))
     await t.test('spend all calls of the day', () => spendCalls(browser, site))
     await t.test('every page of operators', () => checkOperatorPages(browser, site, checkPage))
     await t.test('operate an account', () => operateAccount(browser, site))
@@ -180,7 +181,9 @@ async function explore(browser: Browser, site: Site): Promise<void> {
     if (request.resourceType() === 'fetch' && /\/(app\/api|domain|ip)\//.test(request.url())) calls.push(request.url())
   })
   await page.goto('/')
-  await page.getByRole('textbox', { name: 'Domain or IP address' }).fill(`hxxps://${site.hub.replace('.', '[.]')}/shop`)
+  await page
+    .getByRole('textbox', { name: 'Domain, IP address or search' })
+    .fill(`hxxps://${site.hub.replace('.', '[.]')}/shop`)
   await page.keyboard.press('Enter')
   await page.getByText('has a website with a valid certificate').waitFor()
   const tabs = [

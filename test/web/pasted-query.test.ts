@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parsePastedQuery } from '../../src/values/pasted-query.ts'
-import { explorerAddress } from '../../web/views/explorer/data/responses.ts'
+import { parsePastedQuery, parsePastedSearch } from '../../src/values/pasted-query.ts'
+import { explorerAddress, searchPath } from '../../web/views/explorer/data/responses.ts'
 
 const PASTED: readonly (readonly [text: string, address: string | null])[] = [
   ['example.com', '/domain/example.com'],
@@ -44,5 +44,26 @@ for (const [text, address] of PASTED) {
   test(`${JSON.stringify(text)} is ${address ?? 'no query'}`, () => {
     const query = parsePastedQuery(text)
     assert.equal(query === null ? null : explorerAddress(query), address)
+  })
+}
+
+const SEARCHES: readonly (readonly [text: string, address: string | null])[] = [
+  ['bank', '/search?q=bank'],
+  [' *.example.com ', '/search?q=*.example.com'],
+  ['paypa[l1]*.com', '/search?q=paypa%5Bl1%5D*.com'],
+  ['b?nk.com', '/search?q=b%3Fnk.com'],
+  ['/^bank[.]com/', '/search?q=%2F%5Ebank%5B.%5Dcom%2F'],
+  ['example[.]com', null],
+  ['https://example.com/?q=*', null],
+  ['[2001:db8::1]', null],
+  ['192.0.2.0/24', null],
+  ['two words', null],
+  ['', null],
+]
+
+for (const [text, address] of SEARCHES) {
+  test(`${JSON.stringify(text)} is ${address === null ? 'no search' : `the search ${address}`}`, () => {
+    const q = parsePastedSearch(text)
+    assert.equal(q === null ? null : searchPath({ q, tld: '' }), address)
   })
 }

@@ -5,7 +5,7 @@ import { isObject } from '../../values/json-object.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import type { ApiContext } from '../context/context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { ENDPOINTS } from '../endpoints/endpoints.ts'
+import { BATCH_ENDPOINTS } from '../endpoints/endpoints.ts'
 import { ApiError } from '../http/errors.ts'
 import { rejectIfOverloaded } from '../http/limits/overload.ts'
 import type { Parameters } from '../http/parameters.ts'
@@ -111,11 +111,6 @@ function lineAnswer({ status, body, release = () => {} }: ApiResponse): LineAnsw
 const MAX_BATCH_LINES = 1_000
 /** The maximum size of a batch in bytes. A line with the longest name and a cursor has less than 1,000. */
 export const MAX_BATCH_BODY_BYTES = 2 ** 20
-
-/** The endpoints that send no files. */
-const BATCH_ENDPOINTS = new Map(
-  ENDPOINTS.filter(({ file }) => file === null).map((each) => [each.name as string, each]),
-)
 
 /** A call of a batch. */
 type BatchCall = { endpoint: Endpoint; parameters: Parameters }

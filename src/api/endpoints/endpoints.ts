@@ -32,3 +32,10 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: ip, path: '/ip/:query/:prefix' },
   { endpoint: search, path: '/search' },
 ]
+
+/** The endpoints of which a batch takes calls, by name: those that send no files. */
+export const BATCH_ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(
+  [...ENDPOINTS, ...PROFILE_ROUTES.map(({ endpoint }) => endpoint)]
+    .filter(({ file }) => file === null)
+    .map((each) => [each.name, each]),
+)

@@ -3,7 +3,7 @@
 import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
 import { HEALTH_STATES } from '../context/context.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { ENDPOINTS } from '../endpoints/endpoints.ts'
+import { BATCH_ENDPOINTS } from '../endpoints/endpoints.ts'
 import { pdns } from '../endpoints/pdns.ts'
 import { certificate } from '../endpoints/profiles/certificate.ts'
 import { certificatehistory } from '../endpoints/profiles/certificatehistory.ts'
@@ -28,9 +28,7 @@ import {
 type JsonObject = Record<string, unknown>
 
 /** The endpoints of which /batch takes calls, as a list in prose. */
-const BATCH_ENDPOINTS = new Intl.ListFormat('en-GB').format(
-  ENDPOINTS.filter(({ file }) => file === null).map(({ name }) => `\`/${name}\``),
-)
+const BATCH_NAMES = new Intl.ListFormat('en-GB').format([...BATCH_ENDPOINTS.keys()].map((name) => `\`${name}\``))
 
 const BATCH_EXAMPLE = '{"endpoint":"lookup","query":"example.com"}'
 const BatchAnswer = exactObject({
@@ -45,7 +43,7 @@ function batchPathItem(): JsonObject {
       operationId: 'batch',
       summary: 'Up to 1,000 calls in one request',
       description:
-        `The endpoints that send no files: ${BATCH_ENDPOINTS}. The ` +
+        `The endpoints that send no files: ${BATCH_NAMES}. The ` +
         'answers come as lines in the order of the calls, as they are ready. Each is checked and charged as a call.',
       tags: ['queries'],
       security: [{ bearer: [] }],

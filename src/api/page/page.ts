@@ -112,6 +112,7 @@ const PAGE_ROUTES = [
   '/domain/:name/uses',
   '/ip/:address',
   '/ip/:address/:length',
+  '/search',
   '/sign-in',
   '/sign-up',
   '/setup',

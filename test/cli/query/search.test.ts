@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { Command } from 'commander'
+import { FILTERS } from '../../../src/api/endpoints/search/filters.ts'
+import { queryCommand } from '../../../src/cli/query/commands.ts'
 import { folderOf } from '../run.ts'
 
 const EXAMPLE = new URL('../../../docs/example.jsonl', import.meta.url).pathname
@@ -33,4 +36,14 @@ test('a page continues with its filters, and a refused search says how to narrow
   const refused = await run(['search', 'a*b'])
   assert.match(refused.stderr, /has no 3 fixed characters in a row/)
   assert.notEqual(refused.code, 0)
+})
+
+test('search has an option for each filter of the API', () => {
+  const command = new Command('search')
+  queryCommand('search')(command)
+  const names = command.options.map((option) => option.name().replaceAll('-', '_'))
+  assert.deepEqual(
+    names.filter((name) => (FILTERS as string[]).includes(name)),
+    FILTERS,
+  )
 })

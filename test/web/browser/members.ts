@@ -105,9 +105,28 @@ export async function readViews(browser: Browser, site: Site): Promise<void> {
   await page.reload()
   await recent.getByRole('button', { name: 'Clear' }).click()
   await recent.waitFor({ state: 'detached' })
-  await page.getByRole('textbox', { name: 'Domain or IP address' }).fill('999.1.1.1')
+  await page.getByRole('textbox', { name: 'Domain, IP address or search' }).fill('999.1.1.1')
   await page.keyboard.press('Enter')
   await page.getByText('Enter a domain such as example.com').waitFor()
+  await context.close()
+}
+
+/** Finds names by a part of them, from the search box, and narrows the search. */
+export async function findNames(browser: Browser, site: Site): Promise<void> {
+  const { page, context } = await openWindow(browser, site, { cookie: await sessionOf(site) })
+  await show(page, { path: '/', text: 'left today' })
+  await page.getByRole('textbox', { name: 'Domain, IP address or search' }).fill('harbour-*')
+  await page.keyboard.press('Enter')
+  await page.getByRole('link', { name: site.hub, exact: true }).first().waitFor()
+  await page.getByText('Filters', { exact: true }).click()
+  await page.getByLabel('Website').selectOption('yes')
+  await page.getByLabel('Below the suffix').fill('nowhere')
+  await page.getByRole('button', { name: 'Search (1 call)' }).click()
+  await page.getByText('No known name matches').waitFor()
+  await page.getByText('Filters (2 in use)').waitFor()
+  await page.getByLabel('Text, pattern or expression').fill('ab')
+  await page.getByRole('button', { name: 'Search (1 call)' }).click()
+  await page.getByText('has no 3 fixed characters in a row').waitFor()
   await context.close()
 }
 

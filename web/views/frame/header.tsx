@@ -14,6 +14,7 @@ type Scheme = 'light' | 'dark'
 
 const LINKS = [
   ['/', 'Explorer'],
+  ['/search', 'Search'],
   ['/account/tokens', 'API access'],
   ['/account/files', 'Files'],
   ['/docs', 'Reference'],

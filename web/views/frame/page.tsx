@@ -14,6 +14,7 @@ import { AddressPage } from '../explorer/address.tsx'
 import { DOMAIN_VIEWS, DomainPage } from '../explorer/domain.tsx'
 import { CertificatePage } from '../explorer/past/certificate.tsx'
 import { Home } from '../explorer/search/home.tsx'
+import { SearchPage } from '../explorer/search/search-page.tsx'
 import { OperatorArea } from '../operator/area.tsx'
 import { Reference } from '../reference/reference.tsx'
 import { Header } from './header.tsx'
@@ -110,6 +111,7 @@ function routeOf(path: string): Route {
   if (area === 'domain' && subject !== '' && domainView) return domainRoute(subject, domainView)
   if (area === 'ip' && subject !== '') return addressRoute(view === '' ? subject : `${subject}/${view}`)
   if (area === 'certificate' && subject !== '' && view === '') return certificateRoute(subject)
+  if (path === '/search') return { title: 'Find names', view: <SearchPage />, needsAccount: true }
   if (path in ACCOUNT_TITLES)
     return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
   if (area === 'operator') return { title: 'Operator', view: <OperatorArea path={path} />, needsAccount: true }

@@ -82,6 +82,21 @@ type PageMeta = {
 /** A page of rows. */
 export type PagedBody<Row> = { meta: PageMeta; result: Row[] }
 
+/** A name that a search found. Null: not observed yet. */
+export type SearchRow = {
+  name: string
+  first_seen: string | null
+  observed: string | null
+  ip: string | null
+  has_website: string
+  redirects_to: string | null
+}
+
+/** The path of a search, which is also its address. Empty parameters are left out. */
+export function searchPath(parameters: Readonly<Record<string, string>>): string {
+  return `/search?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''))}`
+}
+
 export type SimilarBody = { result: { target: string; similarity: number }[] }
 
 export function profilePath(name: string): string {

@@ -15,6 +15,7 @@ const VIEWS = [
   ['DNS history', 'Every state of the records as a time line, and what came and went between two of them.'],
   ['Neighbours', 'The other domains on the same addresses, and since when.'],
   ['Redirects', 'The domains that redirect to it, and where it redirects to.'],
+  ['Search', 'Names by a part of them: bank*, *.bank, or a regular expression.'],
   ['Similar pages', 'Websites whose start pages read alike, with scores.'],
 ] as const
 

@@ -1,14 +1,15 @@
-/** The search box: one field for a domain or an address. */
+/** The search box: one field for a domain, an address or a part of a name. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { parsePastedQuery } from '../../../../src/values/pasted-query.ts'
+import { parsePastedQuery, parsePastedSearch } from '../../../../src/values/pasted-query.ts'
 import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
-import { explorerAddress } from '../data/responses.ts'
+import { explorerAddress, searchPath } from '../data/responses.ts'
 
-const NOT_A_QUERY = 'Enter a domain such as example.com, or an IP address. A URL or an email address works too.'
+const NOT_A_QUERY =
+  'Enter a domain such as example.com, an IP address, or a part of a name such as bank*. A URL or an email address works too.'
 
 type QueryBoxProps = { value?: string; isLarge?: boolean }
 
@@ -19,7 +20,7 @@ export function QueryBox({ value = '', isLarge = false }: QueryBoxProps) {
     <search>
       <form class={`query-box${isLarge ? ' large' : ''}`} onSubmit={submit} noValidate>
         <label class="hidden" for={id}>
-          Domain or IP address
+          Domain, IP address or search
         </label>
         <Icon name="search" />
         <input
@@ -27,7 +28,7 @@ export function QueryBox({ value = '', isLarge = false }: QueryBoxProps) {
           ref={input}
           id={id}
           value={text}
-          placeholder={isLarge ? 'example.com, 192.0.2.1, hxxps://exa[.]mple' : 'Domain or address'}
+          placeholder={isLarge ? 'example.com, 192.0.2.1, bank*, hxxps://exa[.]mple' : 'Domain, address or bank*'}
           aria-invalid={error !== null}
           aria-describedby={error === null ? undefined : `${id}-error`}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -63,11 +64,15 @@ function useQuery(value: string) {
   useEffect(() => setText(value), [value])
   const submit = (event: Event): void => {
     event.preventDefault()
-    const query = parsePastedQuery(text)
-    setError(query === null ? NOT_A_QUERY : null)
-    if (query === null) return void input.current?.focus()
-    announce(`Looking up ${query.value}.`)
-    navigate(explorerAddress(query))
+    const search = parsePastedSearch(text)
+    const query = search === null ? parsePastedQuery(text) : null
+    setError(search === null && query === null ? NOT_A_QUERY : null)
+    if (search !== null) navigate(searchPath({ q: search }))
+    else if (query === null) input.current?.focus()
+    else {
+      announce(`Looking up ${query.value}.`)
+      navigate(explorerAddress(query))
+    }
   }
   return { text, setText, error, submit, input }
 }
