@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { registered } from '../src/api/endpoints/day-names.ts'
 import { RECORD_SCHEMAS } from '../src/api/endpoints/dnshistory.ts'
 import { ENDPOINTS } from '../src/api/endpoints/endpoints.ts'
 import { CharacteristicsSchema, KnownCharacteristicsSchema } from '../src/api/endpoints/lookup.ts'
@@ -26,6 +27,7 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   IpResponse: ['/ip/{address}', 0],
   AddressTimesResponse: ['/ip/{address}', 1],
   SearchResponse: ['/search'],
+  DayNamesResponse: ['/registered'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
 }
@@ -61,6 +63,7 @@ export function clientTypes(): string {
       ...(response === null ? [] : [declaration(`${capitalized(name)}Response`, response as Schema)]),
     ]),
     declaration('SearchParameters', search.parameters as Schema),
+    declaration('DayNamesParameters', registered.parameters as Schema),
     ...Object.entries(OWN_RESPONSES).map(([name, [path, form]]) => {
       const schema = responseSchema(paths[path]!.get)
       return declaration(name, form === undefined ? schema : schema.anyOf![form]!)

@@ -397,6 +397,17 @@ export type SearchParameters = {
   next?: string
 }
 
+export type DayNamesParameters = {
+  /** The day. */
+  date: string
+  /** A text, a pattern, or a regular expression between slashes. */
+  q?: string
+  /** The maximum number of results. Free 1,000, Basic 10,000, Premium 50,000. A higher value is reduced. */
+  limit?: number
+  /** The `meta.next` of the previous page. */
+  next?: string
+}
+
 export type DomainResponse = {
   /** A domain name: lower-case A-labels without a trailing dot. */
   name: string
@@ -981,10 +992,41 @@ export type SearchResponse = {
   }[]
 }
 
+export type DayNamesResponse = {
+  meta: {
+    /** The day of the request. */
+    date: string
+    /** The `q` of the request. */
+    query: string | null
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    name: string
+  }[]
+}
+
 export type FilesResponse = {
   files: {
     name: string
-    kind: 'daily' | 'followup-7' | 'followup-30' | 'snapshot' | 'enriched' | 'snapshot-parquet' | 'enriched-parquet'
+    kind:
+      | 'daily'
+      | 'dropped'
+      | 'followup-7'
+      | 'followup-30'
+      | 'snapshot'
+      | 'enriched'
+      | 'snapshot-parquet'
+      | 'enriched-parquet'
     date: string
     /** Lines, without a header. */
     rows: number

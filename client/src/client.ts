@@ -4,6 +4,8 @@ import type {
   AddressTimesResponse,
   CertificatehistoryResponse,
   CertificateResponse,
+  DayNamesParameters,
+  DayNamesResponse,
   DnshistoryParameters,
   DnshistoryResponse,
   DomainAsOfResponse,
@@ -64,6 +66,9 @@ export type AddressTimesRow = AddressTimesResponse['result'][number]
 export type SearchRow = SearchResponse['result'][number]
 /** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
 export type SearchOptions = Options<SearchParameters, 'q'>
+/** `q`: a search, as for `search`. */
+export type DayNamesOptions = Options<DayNamesParameters, 'date'>
+export type DayNamesRow = DayNamesResponse['result'][number]
 /** Days (`YYYY-MM-DD`), or dates and times. `at` excludes the others. */
 export type TimeOptions = PageOptions & {
   at?: string | null | undefined
@@ -247,6 +252,26 @@ export class DomaindexClient {
   /** All names that a search finds. `limit`: rows per page. */
   searchRows(q: string, options: SearchOptions = {}): Rows<SearchRow> {
     return rowsOf((page) => this.search(q, page), options)
+  }
+
+  /** A page of the names that were registered on a day (`YYYY-MM-DD`), all or those that a search finds. */
+  registered(date: string, { signal, ...options }: DayNamesOptions = {}): Promise<DayNamesResponse> {
+    return this.#transport.get(`registered${searchOf({ date, ...options })}`, signal)
+  }
+
+  /** All names that were registered on a day. `limit`: rows per page. */
+  registeredRows(date: string, options: DayNamesOptions = {}): Rows<DayNamesRow> {
+    return rowsOf((page) => this.registered(date, page), options)
+  }
+
+  /** A page of the names that were dropped on a day (`YYYY-MM-DD`), all or those that a search finds. */
+  dropped(date: string, { signal, ...options }: DayNamesOptions = {}): Promise<DayNamesResponse> {
+    return this.#transport.get(`dropped${searchOf({ date, ...options })}`, signal)
+  }
+
+  /** All names that were dropped on a day. `limit`: rows per page. */
+  droppedRows(date: string, options: DayNamesOptions = {}): Rows<DayNamesRow> {
+    return rowsOf((page) => this.dropped(date, page), options)
   }
 
   /** The calls of today: limit, used and remaining ones. It costs nothing. */

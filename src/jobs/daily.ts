@@ -1,4 +1,4 @@
-/** Builds the daily file: the names registered on one day, sorted bytewise, one per line, without duplicates. */
+/** Builds the daily files: the names registered, and those dropped, on one day, sorted bytewise, one per line, each once. */
 
 import type { ObservationStore } from '../store/port/store.ts'
 import type { DomainName } from '../values/domain-name.ts'
@@ -133,13 +133,32 @@ export async function buildDaily(day: Day, build: DailyBuild, context: BuildCont
   }
 }
 
+export type DroppedBuild = Pick<DailyBuild, 'fileStore' | 'observations' | 'now'> & {
+  /** The names dropped on the day in batches of some thousands, sorted bytewise, without duplicates. */
+  names: AsyncIterable<readonly DomainName[]>
+}
+
+/** Builds and publishes the file of the names that were dropped on a day, without forgotten ones. */
+export function buildDropped(day: Day, build: DroppedBuild, context: BuildContext): Promise<BuildResult> {
+  const tally = new ContentSummary()
+  const rows = dailyRows(build, async () => context.onRows(tally.rows))
+  const describe = (): FileDescription => ({ generated: build.now, ...tally.counts(), held: null })
+  return publishFile(
+    build.fileStore,
+    fileName('dropped', day),
+    tally.content('', rows),
+    { describe, isSame: () => true },
+    context,
+  )
+}
+
 /** A released file stays released. A held file is rebuilt if the quality check no longer holds it. */
 function mayKeepFormerDaily(former: FileManifest, now: FileDescription): boolean {
   return former.held === null || now.held !== null
 }
 
 async function* dailyRows(
-  { names, observations }: DailyBuild,
+  { names, observations }: DroppedBuild,
   onNames: (names: readonly DomainName[]) => Promise<void>,
 ): AsyncGenerator<FileRows> {
   for await (const batch of names) {

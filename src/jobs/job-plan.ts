@@ -103,15 +103,20 @@ function outdatedDays({ days, files, now }: PlanInputs, history: RunHistory): Pl
   const completeUntil =
     Math.max(history.round, history.lastSuccessSince('inbox', null, history.round)?.endedAt ?? 0) +
     SOURCE_CLOCK_SKEW_SECONDS
-  const builtAt = new Map(files.daily.map(({ date, generated }) => [date, generated]))
-  const isBuilt = (day: Day, changed: Instant): boolean => {
-    const generated = builtAt.get(day)
+  const builtAt = { daily: generatedByDay(files.daily), dropped: generatedByDay(files.dropped) }
+  const isBuilt = (kind: 'daily' | 'dropped', day: Day, changed: Instant): boolean => {
+    const generated = builtAt[kind].get(day)
     if (generated === undefined) return history.hasJustSucceeded('daily', day, now)
     return generated > changed || history.lastSuccessSince('daily', day, changed + 1) !== null // a run may keep the file
   }
   return days
-    .filter(({ day, changed }) => day < dayOf(history.round) && changed <= completeUntil && !isBuilt(day, changed))
+    .filter(({ day, changed }) => day < dayOf(history.round) && changed <= completeUntil)
+    .filter(({ day, changed }) => !isBuilt('daily', day, changed) || !isBuilt('dropped', day, changed))
     .sort((a, b) => (a.day < b.day ? -1 : 1))
+}
+
+function generatedByDay(files: readonly FileManifest[]): Map<Day, Instant> {
+  return new Map(files.map(({ date, generated }) => [date, generated]))
 }
 
 function* dueFollowupJobs(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]): Generator<JobStep> {
@@ -132,7 +137,7 @@ type DueFollowup = Pick<FileManifest, 'date' | 'generated'> & { after: FollowupD
 /** Follow-up files that are missing, or older than their daily file, oldest first. */
 function dueFollowups(files: PlanInputs['files'], now: Instant, time: number): DueFollowup[] {
   return FOLLOWUPS.flatMap((after) => {
-    const builtAt = new Map(files[`followup-${after}`].map(({ date, generated }) => [date, generated]))
+    const builtAt = generatedByDay(files[`followup-${after}`])
     return files.daily
       .filter(({ date, held }) => {
         const due = followupDueAt(date, after, time)

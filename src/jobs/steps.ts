@@ -4,7 +4,7 @@ import type { Registrations } from '../registrations/registrations.ts'
 import { RUN_RETENTION_SECONDS } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
 import type { Day, Instant } from '../values/time.ts'
-import { buildDaily } from './daily.ts'
+import { buildDaily, buildDropped } from './daily.ts'
 import { FILE_KINDS, type FileKind, type FileManifest, type FileStore } from './file-store/file-store.ts'
 import { buildFollowup, type FollowupDays, requestFollowupProbes } from './followup.ts'
 import type { JobLock } from './job-lock.ts'
@@ -18,7 +18,7 @@ export type JobDependencies = {
   store: Store
   fileStore: FileStore
   /** The source of the names of each day. */
-  registrations: Pick<Registrations, 'days' | 'registered'>
+  registrations: Pick<Registrations, 'days' | 'registered' | 'dropped'>
   /** Null: every day is published. */
   qualityBounds: QualityBounds | null
   /** Number of compression threads. */
@@ -100,16 +100,10 @@ async function runDailyStep(
   run: BuildContext,
   release: boolean,
 ): Promise<StepOutcome> {
+  const build = { fileStore, observations: store.observations, now: await store.now() }
+  await buildDropped(day, { ...build, names: registrations.dropped(day) }, run)
   const names = registrations.registered(day)
-  const build = {
-    fileStore,
-    observations: store.observations,
-    names,
-    qualityBounds,
-    release,
-    now: await store.now(),
-  }
-  const { manifest, isNew } = await buildDaily(day, build, run)
+  const { manifest, isNew } = await buildDaily(day, { ...build, names, qualityBounds, release }, run)
   const { rows, held } = manifest
   if (held === null) await store.ledger.completeRelease(day)
   if (held !== null)

@@ -53,6 +53,17 @@ function parseFlexible(kind: FlexibleKind, given: string): Glob | string {
   return typeof regex === 'string' ? regex : { ...regex, isFixedTextOnly: false }
 }
 
+/** Tells of one name whether a search finds it. */
+export function matcherOf({ query: { by, text }, filter }: NameSearch): NameFilter {
+  const isFound: NameFilter =
+    by === 'inside'
+      ? (name) => name.includes(text)
+      : by === 'start'
+        ? (name) => name.startsWith(text)
+        : (name) => name.endsWith(by === 'below' ? `.${text}` : text)
+  return filter === null ? isFound : (name) => isFound(name) && filter(name)
+}
+
 /** Reads a pattern with wildcards for whole names. */
 function searchOfGlob(given: string): NameSearch | string {
   const glob = readGlob(given)

@@ -34,6 +34,7 @@ function listsOf(folder: string): JobDependencies['registrations'] {
           .split('\n')
           .filter(Boolean) as DomainName[],
       ),
+    dropped: (day) => batchesOf([`dropped-${day}.example` as DomainName]),
   }
 }
 

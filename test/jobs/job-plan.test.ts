@@ -63,6 +63,7 @@ class Paper {
       else {
         this.run(step)
         if (job === 'daily' || job.startsWith('followup')) this.put(job as FileKind, date!)
+        if (job === 'daily') this.put('dropped', date!)
         if (job === 'snapshot') for (const kind of ['snapshot', 'enriched'] as const) this.put(kind, date!)
         if (job.startsWith('request')) this.crawl.requested += 10
       }

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { fileName } from '../../src/jobs/file-store/file-store.ts'
 import { type JobLock, withJobLock } from '../../src/jobs/job-lock.ts'
 import { STOPPED_MESSAGE } from '../../src/jobs/job-plan.ts'
 import { runJobScheduler } from '../../src/jobs/job-scheduler.ts'
@@ -76,8 +77,16 @@ test('a run builds the day before and both follow-ups, and records each job', as
     runs.filter(({ job }) => job === 'daily').map(({ rows }) => rows),
     [3, 2, 1],
   )
+  assert.deepEqual(
+    (await works.fileStore.list('dropped')).map(({ name, rows }) => [name, rows]),
+    ['2026-10-20', '2026-11-12', '2026-11-19'].map((day) => [`${day}-dropped.txt.gz`, 1]),
+  )
   assert.deepEqual(await store.jobs.lockHolders(), [])
   assert.deepEqual(await runJobs(works), [], 'once')
+  await works.fileStore.remove(fileName('dropped', DAY))
+  clock.now += 3600
+  assert.ok((await runJobs(works)).includes(`daily ${DAY}: ${DAY} is unchanged`))
+  assert.notEqual(await works.fileStore.manifest(fileName('dropped', DAY)), null, 'one that was missing is built')
   clock.now += 86_400
   putList(folder, addDays(DAY, 1), some(4))
   assert.deepEqual(await runJobs(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])

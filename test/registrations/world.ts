@@ -12,7 +12,6 @@ import type {
 import { importList } from '../../src/registrations/list/import-list.ts'
 import { importNames } from '../../src/registrations/list/import-names.ts'
 import { openRegistrations } from '../../src/registrations/registrations.ts'
-import { openDraftList, readSources } from '../../src/registrations/sources.ts'
 import { importZone } from '../../src/registrations/zone/import-zone.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
@@ -83,13 +82,7 @@ export async function makeWorld(t: TestContext, url?: string) {
     learnList: (text: string, given: Partial<RegistrationImportOptions> = {}) =>
       importNames({ ...taking, ...given }, bytes(text)),
     registered: (on: string) => all(registrations.registered(day(on))),
-    /** The names of a day that any source dropped, ascending and each once, read from the folder. */
-    async dropped(on: string): Promise<string[]> {
-      const lists = (await readSources(root, day(on))).map(async ({ source, data }) =>
-        all((await openDraftList(root, { source, day: day(on), file: data[1] }))!),
-      )
-      return [...new Set((await Promise.all(lists)).flat())].sort()
-    },
+    dropped: (on: string) => all(registrations.dropped(day(on))),
     /** Each source of a day with its digest; null without sources. */
     async digest(on: string): Promise<string | null> {
       const sources = await registrations.sources(day(on))

@@ -1,6 +1,7 @@
 /** /daily: the domains that were registered on one day, as a file. */
 
 import { type DailyAccess, dailyAccess } from '../../accounts/daily-access.ts'
+import type { Period } from '../../accounts/period.ts'
 import { type FileKind, fileName } from '../../jobs/file-store/file-store.ts'
 import { type Day, parseDay } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
@@ -16,7 +17,22 @@ const FOLLOWUP_KINDS: ReadonlyMap<string, DailyKind> = new Map([
   ['30', 'followup-30'],
 ])
 
-export type DailyKind = Extract<FileKind, 'daily' | `followup-${string}`>
+export type DailyKind = Extract<FileKind, 'daily' | 'dropped' | `followup-${string}`>
+
+export function isFollowup(kind: FileKind): boolean {
+  return kind.startsWith('followup-')
+}
+
+/** The errors of the date of a daily file. */
+export const DATE_ERRORS = [
+  'plan_required',
+  'date_missing',
+  'date_format',
+  'before_subscription',
+  'after_subscription',
+  'outside_subscription',
+  'no_subscription',
+] as const
 
 export const daily: Endpoint = {
   name: 'daily',
@@ -35,18 +51,7 @@ export const daily: Endpoint = {
   }),
   response: null,
   file: { type: 'application/gzip', description: 'The file.' },
-  errors: [
-    'plan_required',
-    'date_missing',
-    'date_format',
-    'followup_invalid',
-    'before_subscription',
-    'after_subscription',
-    'outside_subscription',
-    'no_subscription',
-    'premium_required',
-    'no_data',
-  ],
+  errors: [...DATE_ERRORS, 'followup_invalid', 'premium_required', 'no_data'],
   authorize: authorizeDaily,
   handle: null,
   download: {
@@ -73,20 +78,28 @@ export async function openDaily(
   kind: DailyKind,
   date: Day,
 ): Promise<FileDownload> {
-  const access = dailyAccess(caller.account, date, caller.today)
-  if (access.state !== 'allowed') throw new ApiError(access.state, { msg: dailyAccessMessage(access) })
-  if (kind !== 'daily' && access.plan !== 'premium')
+  const plan = requireDailyAccess(caller, date)
+  if (isFollowup(kind) && plan !== 'premium')
     throw new ApiError('premium_required', {
       msg: `The period that includes ${date} has the plan Basic, and follow-up files need Premium: leave out "followup".`,
     })
   const name = fileName(kind, date)
   const opened = await openPublished(fileStore, name)
   if (opened === null) throw new ApiError('no_data', { msg: `There is no file for ${date}.` })
-  const extended = kind === 'daily' ? '' : `; filename*=UTF-8''${name}`
-  return { file: opened, disposition: `attachment; filename="${fileName('daily', date)}"${extended}` }
+  const extended = isFollowup(kind) ? `; filename*=UTF-8''${name}` : ''
+  const plain = isFollowup(kind) ? fileName('daily', date) : name
+  return { file: opened, disposition: `attachment; filename="${plain}"${extended}` }
 }
 
-function requireDate(parameters: Parameters): Day {
+/** Returns the plan of the period that includes the file of a day. Throws an ApiError if the periods do not include it. */
+export function requireDailyAccess({ account, today }: Pick<Caller, 'account' | 'today'>, date: Day): Period['plan'] {
+  const access = dailyAccess(account, date, today)
+  if (access.state !== 'allowed') throw new ApiError(access.state, { msg: dailyAccessMessage(access) })
+  return access.plan
+}
+
+/** Throws `date_missing` and `date_format`. */
+export function requireDate(parameters: Parameters): Day {
   const text = readTextParameter(parameters, 'date', 'date_format')
   if (text === null) throw new ApiError('date_missing')
   const date = parseDay(text)

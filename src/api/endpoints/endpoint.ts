@@ -15,7 +15,7 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
  * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
- * `search`, passive DNS (`pdns`), and `uses`, a call of the web page.
+ * `search`, the names of a day (`registered`, `dropped`), passive DNS (`pdns`), and `uses`, a call of the web page.
  */
 export type EndpointName =
   | V1EndpointName
@@ -27,6 +27,8 @@ export type EndpointName =
   | 'certificatehistory'
   | 'namedcertificates'
   | 'search'
+  | 'registered'
+  | 'dropped'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'

@@ -1,6 +1,7 @@
-/** The lists of endpoints: the seven under `/v1.0/`, the profiles, and the search. */
+/** The lists of endpoints: the seven under `/v1.0/`, the profiles, the search, and the names of a day. */
 
 import { daily } from './daily.ts'
+import { dropped, registered } from './day-names.ts'
 import { dnshistory } from './dnshistory.ts'
 import type { Endpoint } from './endpoint.ts'
 import { lookup } from './lookup.ts'
@@ -20,7 +21,7 @@ import { snapshot } from './snapshot.ts'
 /** The seven endpoints. */
 export const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
-/** The profiles, whose query is what follows the name in the path, and the search. */
+/** The profiles, whose query is what follows the name in the path, the search, and the names of a day. */
 export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
   { endpoint: webhistory, path: '/domain/:query/web' },
@@ -31,6 +32,8 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: ip, path: '/ip/:query' },
   { endpoint: ip, path: '/ip/:query/:prefix' },
   { endpoint: search, path: '/search' },
+  { endpoint: registered, path: '/registered' },
+  { endpoint: dropped, path: '/dropped' },
 ]
 
 /** The endpoints of which a batch takes calls, by name: those that send no files. */

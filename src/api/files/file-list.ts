@@ -5,6 +5,7 @@ import { FILE_KINDS, type FileManifest, snapshotEditionOf } from '../../jobs/fil
 import { compareBytewise } from '../../values/bytewise-order.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import type { FileList } from '../context/context.ts'
+import { isFollowup } from '../endpoints/daily.ts'
 import { missingAddon } from '../endpoints/snapshot.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ReadableFileStore } from '../http/files/file-response.ts'
@@ -51,7 +52,7 @@ export function mayFetchFile(
   const edition = snapshotEditionOf(kind)
   if (edition !== null) return missingAddon(account, edition) === null
   const access = dailyAccess(account, date, today)
-  return access.state === 'allowed' && (kind === 'daily' || access.plan === 'premium')
+  return access.state === 'allowed' && (!isFollowup(kind) || access.plan === 'premium')
 }
 
 /** Whether a check throws no ApiError. */

@@ -2,6 +2,7 @@
 
 import { FILE_KINDS } from '../../jobs/file-store/file-store.ts'
 import { HEALTH_STATES } from '../context/context.ts'
+import { dropped, registered } from '../endpoints/day-names.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { BATCH_ENDPOINTS } from '../endpoints/endpoints.ts'
 import { pdns } from '../endpoints/pdns.ts'
@@ -114,7 +115,8 @@ const FILENAME = {
   name: 'filename',
   in: 'path',
   required: true,
-  description: '`DATE.txt.gz`, `DATE-followup-7.csv.gz`, `DATE-followup-30.csv.gz`, or the `filename` of a snapshot.',
+  description:
+    '`DATE.txt.gz`, `DATE-dropped.txt.gz`, `DATE-followup-7.csv.gz`, `DATE-followup-30.csv.gz`, or the `filename` of a snapshot.',
   schema: { type: 'string', examples: ['2026-11-19.txt.gz'] },
 }
 const NEXT_FILE = {
@@ -186,6 +188,8 @@ export const OWN_PATHS = {
   '/ip/{address}': profilePathItem(ip, 'ip'),
   '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),
   '/search': sessionPathItem(search, 'search', queryParametersOf(search)),
+  '/registered': sessionPathItem(registered, 'registered', queryParametersOf(registered)),
+  '/dropped': sessionPathItem(dropped, 'dropped', queryParametersOf(dropped)),
   '/batch': batchPathItem(),
   '/pdns/query/{query}': passiveDnsPathItem(),
   '/files': {

@@ -144,6 +144,8 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   namedcertificates: false,
   ip: false,
   search: false,
+  registered: false,
+  dropped: false,
   pdns: false,
   uses: false,
 }

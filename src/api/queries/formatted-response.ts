@@ -123,6 +123,8 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   namedcertificates: { rows: arrayElements, columns: NAMING_FIELDS },
   certificatehistory: { rows: arrayElements, columns: ['first_seen', 'last_seen', ...CERTIFICATE_FIELDS] },
   search: { rows: arrayElements, columns: SEARCH_FIELDS },
+  registered: { rows: arrayElements, columns: ['name'] },
+  dropped: { rows: arrayElements, columns: ['name'] },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

@@ -72,6 +72,8 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['redirecthistory', 'print what redirected to a domain, and when', queried('redirecthistory')],
   ['ip', 'print who was on an address or a network, and when', queried('ip')],
   ['search', 'find names by a part of them', queried('search')],
+  ['registered', 'find names that were registered on a day', queried('registered')],
+  ['dropped', 'find names that were dropped on a day', queried('dropped')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

@@ -21,6 +21,8 @@ export type QueryCalls = Pick<
   | 'namedcertificates'
   | 'addressTimes'
   | 'search'
+  | 'registered'
+  | 'dropped'
 >
 
 /**
@@ -104,6 +106,8 @@ export class BatchedCalls implements QueryCalls, CallControl {
   namedcertificates: QueryCalls['namedcertificates'] = (name, options) => this.#client.namedcertificates(name, options)
   addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
   search: QueryCalls['search'] = (text, options) => this.#client.search(text, options)
+  registered: QueryCalls['registered'] = (date, options) => this.#client.registered(date, options)
+  dropped: QueryCalls['dropped'] = (date, options) => this.#client.dropped(date, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error)

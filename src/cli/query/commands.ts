@@ -12,6 +12,7 @@ import {
   askAddressTimes,
   askCertificate,
   askCertificateHistory,
+  askDayNames,
   askHistory,
   askLookup,
   askNamedCertificates,
@@ -77,6 +78,7 @@ const CERTIFICATES_COLUMNS = ['query', 'first_seen', 'last_seen', 'sha256']
 const NAMED_FIELDS = ['query', 'name', 'sha256', 'issuer', 'not_before', 'not_after', 'key']
 const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
 const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'observed', 'ip', 'has_website', 'redirects_to']
+const DAY_NAMES_FIELDS = ['query', 'date', 'name']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -185,6 +187,8 @@ const QUERY_COMMANDS = {
     options: searchOptions,
     pages: 'rows',
   },
+  registered: dayNamesRow('registered'),
+  dropped: dayNamesRow('dropped'),
 } satisfies Record<string, QueryRow>
 
 /** Returns what defines a command of the table. */
@@ -194,6 +198,24 @@ export function queryCommand(name: keyof typeof QUERY_COMMANDS): (command: Comma
     defineQueryCommand(command, definition)
     for (const option of options()) command.addOption(option)
     if (pages !== undefined) addPageOptions(command, pages)
+  }
+}
+
+/** The command for the names of a day that searches find. */
+function dayNamesRow(movement: 'registered' | 'dropped'): QueryRow {
+  return {
+    argument: 'the texts, patterns such as *bank*, or regular expressions between slashes',
+    shape: { fields: DAY_NAMES_FIELDS, columns: DAY_NAMES_FIELDS },
+    ask: (client, options) => askDayNames(client, movement, options),
+    isBatched: () => false,
+    kind: 'text',
+    options: () => [
+      new Option(
+        '--date <day>',
+        `the day on which the names were ${movement}, such as 2026-11-19`,
+      ).makeOptionMandatory(),
+    ],
+    pages: 'rows',
   }
 }
 

@@ -181,6 +181,21 @@ export function askSearch(client: QueryCalls, options: PageOptions & SearchFilte
   }
 }
 
+/** Asks for the names of a day that a search finds. */
+export function askDayNames(
+  client: QueryCalls,
+  movement: 'registered' | 'dropped',
+  { date, ...options }: PageOptions & { date?: string },
+): AskEndpoint {
+  return (q, signal) => {
+    const call: CallPage = async (page) => {
+      const { meta, result } = await client[movement](date!, { ...page, q })
+      return { rows: result.map(({ name }) => ({ query: meta.query, date: meta.date, name })), next: meta.next }
+    }
+    return followPages(call, options, signal, `--date ${date} `)
+  }
+}
+
 type ProfilePage = { meta: { query: string; requested: string | null; next: string | null }; result: readonly object[] }
 
 /** The rows of a page about a domain, and the note that it is about another name than the requested one. */

@@ -11,7 +11,11 @@ import { orRegistrableDomain } from './pages.ts'
 import { type OutputOptions, openRowWriter, type RowShape, type RowWriter } from './row-writer.ts'
 import { type AnswerSource, openAnswerSource, type ServerOptions } from './source.ts'
 
-export type QueryOptions = ServerOptions & OutputOptions & PageOptions & TimeOptions & SearchFilters & { file?: string }
+export type QueryOptions = ServerOptions &
+  OutputOptions &
+  PageOptions &
+  TimeOptions &
+  SearchFilters & { file?: string; date?: string }
 
 const QUERY_HELP = `
 A query may be a URL, and defanged, such as hxxps://example[.]com/. If nothing is on record for the host of a URL or for

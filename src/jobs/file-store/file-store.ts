@@ -5,11 +5,12 @@ import { type Day, type Instant, parseDay } from '../../values/time.ts'
 import type { PlaceNotes } from './place-mark.ts'
 
 /**
- * `daily`: names registered on a day; `followup-…`: their later facts; `snapshot`, `enriched`: all known names, also as
- * Parquet.
+ * `daily`: names registered on a day; `dropped`: names dropped on a day; `followup-…`: later facts of the registered ones;
+ * `snapshot`, `enriched`: all known names, also as Parquet.
  */
 export const FILE_KINDS = [
   'daily',
+  'dropped',
   'followup-7',
   'followup-30',
   'snapshot',
@@ -20,7 +21,7 @@ export const FILE_KINDS = [
 export type FileKind = (typeof FILE_KINDS)[number]
 
 /**
- * `2026-11-19.txt.gz`, `2026-11-19-followup-7.csv.gz`, `domains-2026-11-20.txt.gz`,
+ * `2026-11-19.txt.gz`, `2026-11-19-dropped.txt.gz`, `2026-11-19-followup-7.csv.gz`, `domains-2026-11-20.txt.gz`,
  * `domains-enriched-2026-11-20.csv.gz`, and the last two with the ending `.parquet`.
  */
 export type FileName = string & { readonly __brand: 'FileName' }
@@ -118,6 +119,7 @@ export interface FileStore {
 
 const FILE_NAME_FORMATS: Readonly<Record<FileKind, (date: string) => string>> = {
   daily: (date) => `${date}.txt.gz`,
+  dropped: (date) => `${date}-dropped.txt.gz`,
   'followup-7': (date) => `${date}-followup-7.csv.gz`,
   'followup-30': (date) => `${date}-followup-30.csv.gz`,
   snapshot: (date) => `domains-${date}.txt.gz`,

@@ -13,6 +13,7 @@ import { Ago } from '../../../parts/time.tsx'
 
 const KINDS = {
   daily: 'Registered domains',
+  dropped: 'Dropped domains',
   'followup-7': 'Follow-up after 7 days',
   'followup-30': 'Follow-up after 30 days',
 } as const
@@ -21,7 +22,7 @@ const FORMATS = { names: 'All known domains', enriched: 'Enriched edition' } as 
 
 export type FileEntry = {
   name: string
-  kind: 'daily' | 'followup-7' | 'followup-30'
+  kind: 'daily' | 'dropped' | 'followup-7' | 'followup-30'
   rows: number
   bytes: number
   etag: string
