@@ -33,7 +33,7 @@ export function needsFormerText(index: WatchIndex, { state, facts }: Change): bo
  * The events of a change that was written, in the order of its observations, then of the watches. `formerText`: the
  * words of the start page before the change, null if there was no text or `needsFormerText` is false.
  */
-export function eventsOfChange(
+export function watchEventsOf(
   index: WatchIndex,
   { state, facts }: Change,
   formerText: TermVector | null,
@@ -47,7 +47,7 @@ export function eventsOfChange(
 const NEW_NAME: Transition = { type: 'new', at: null }
 
 /** The events of a certificate that a log published. */
-export function eventsOfLogged(index: WatchIndex, certificate: Certificate, loggedAt: Instant): WatchEvent[] {
+export function watchEventsOfLogged(index: WatchIndex, certificate: Certificate, loggedAt: Instant): WatchEvent[] {
   if (!index.has('certificate')) return []
   const watches = new Set(watchesOfCertificate(index, certificate).filter((watch) => admits(watch, 'certificate')))
   const differences = watches.size === 0 ? [] : [loggedDifference(certificate, loggedAt)]

@@ -4,7 +4,7 @@ import type { Change } from '../../../apply/change.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import { type NewEvent, withinDailyLimit } from '../../../watch/daily-limit.ts'
-import { eventsOfChange, eventsOfLogged, needsFormerText, type WatchEvent } from '../../../watch/watch-event.ts'
+import { needsFormerText, type WatchEvent, watchEventsOf, watchEventsOfLogged } from '../../../watch/watch-event.ts'
 import type { WatchIndex } from '../../../watch/watch-index.ts'
 import { EVENT_SECONDS, type EventReader, MAX_DELETED_EVENTS, type StoredEvent } from '../../port/watch/events.ts'
 import type { WrittenCertificate } from '../../shared/certificates.ts'
@@ -12,7 +12,7 @@ import { wordsOfPage } from '../../shared/columns.ts'
 import { plainArray, textArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import type { Session } from '../database/transaction.ts'
-import { readPage } from '../similar/similar.ts'
+import { readStartPage } from '../similar/similar.ts'
 
 /** Transactions with events wait for each other here, so that events become visible in the order of their numbers. */
 const LOCK_ORDER = {
@@ -60,15 +60,15 @@ export async function eventsOfChanges(
   if (index.size === 0) return []
   const events: WatchEvent[] = []
   for (const change of changes) {
-    const words = needsFormerText(index, change) ? wordsOfPage(await readPage(rows, change.state.name)) : null
-    for (const event of eventsOfChange(index, change, words)) events.push(event)
+    const words = needsFormerText(index, change) ? wordsOfPage(await readStartPage(rows, change.state.name)) : null
+    for (const event of watchEventsOf(index, change, words)) events.push(event)
   }
   return events
 }
 
 /** The events of certificates that logs published, each once. */
 export function eventsOfCertificates(index: WatchIndex, logged: readonly WrittenCertificate[]): WatchEvent[] {
-  return logged.flatMap(({ certificate, logged_at }) => eventsOfLogged(index, certificate, logged_at!))
+  return logged.flatMap(({ certificate, logged_at }) => watchEventsOfLogged(index, certificate, logged_at!))
 }
 
 /**

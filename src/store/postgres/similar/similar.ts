@@ -8,8 +8,8 @@ import type { FrequencyRow, PageOfName, Segment, SimilarReader } from '../../por
 import { unpackTerms } from '../../shared/columns.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
+import { crawlStateKey } from '../database/partition.ts'
 import type { Session } from '../database/transaction.ts'
-import { crawlStateKey } from '../facts/facts.ts'
 
 /**
  * The row of a document. Statements for many keys use a subquery per key: while a table is empty, as when indexing
@@ -81,7 +81,7 @@ type PendingPageRow = { id: number; digest: string | null; terms: Uint8Array }
 type FiledPageRow = { document: number | null; vector: Uint8Array | null }
 
 /** Reads the start page of a name; null if no text is stored. */
-export async function readPage(read: Session['rows'], name: DomainName): Promise<PageOfName | null> {
+export async function readStartPage(read: Session['rows'], name: DomainName): Promise<PageOfName | null> {
   const key = crawlStateKey(name)
   const [page] = await read<PendingPageRow>(READ_PENDING_PAGE, key)
   if (page === undefined) return null
@@ -93,7 +93,7 @@ export async function readPage(read: Session['rows'], name: DomainName): Promise
 /** Results with hundreds of rows use the connections for long reads. */
 export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'readLong'>): SimilarReader {
   return {
-    page: (name) => readPage(read, name),
+    page: (name) => readStartPage(read, name),
     async findDocument(digest, vector) {
       const [row] = await read<{ number: number }>(READ_DOCUMENT, [digest, vector])
       return row?.number ?? null

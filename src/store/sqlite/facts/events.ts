@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change } from '../../../apply/change.ts'
 import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import { type NewEvent, withinDailyLimit } from '../../../watch/daily-limit.ts'
-import { eventsOfChange, eventsOfLogged, needsFormerText, type WatchEvent } from '../../../watch/watch-event.ts'
+import { needsFormerText, type WatchEvent, watchEventsOf, watchEventsOfLogged } from '../../../watch/watch-event.ts'
 import type { WatchIndex } from '../../../watch/watch-index.ts'
 import { EVENT_SECONDS, type EventReader, MAX_DELETED_EVENTS, type StoredEvent } from '../../port/watch/events.ts'
 import type { WrittenCertificate } from '../../shared/certificates.ts'
@@ -24,7 +24,7 @@ type TransactionEvents = {
 
 /** Prepares the statements once. Each call of the returned function begins the events of one transaction. */
 export function eventWriter(database: DatabaseSync, { readWatches, now }: EventSources): () => TransactionEvents {
-  const readPage = pageReader(database)
+  const readStartPage = pageReader(database)
   const store = eventInserter(database)
   return () => {
     const index = readWatches()
@@ -32,12 +32,12 @@ export function eventWriter(database: DatabaseSync, { readWatches, now }: EventS
     return {
       addChange(change) {
         if (index.size === 0) return
-        const words = needsFormerText(index, change) ? wordsOfPage(readPage(change.state.name)) : null
-        for (const event of eventsOfChange(index, change, words)) events.push(event)
+        const words = needsFormerText(index, change) ? wordsOfPage(readStartPage(change.state.name)) : null
+        for (const event of watchEventsOf(index, change, words)) events.push(event)
       },
       addLogged(certificates) {
         for (const { certificate, logged_at } of certificates)
-          events.push(...eventsOfLogged(index, certificate, logged_at!))
+          events.push(...watchEventsOfLogged(index, certificate, logged_at!))
       },
       finish() {
         if (events.length > 0) store(events, now())
