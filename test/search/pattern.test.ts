@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type NameSearch, parseSearch } from '../../src/search/pattern.ts'
 import type { NameQuery } from '../../src/search/name-query.ts'
+import { type NameSearch, parseSearch } from '../../src/search/pattern.ts'
 import { isFoundBy } from '../store/found-names.ts'
 
 const NAMES = [

@@ -1,6 +1,7 @@
 /** Tests of watches and events: each change that a watch matches is an event, once and in order. */
 
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Account } from '../../../../src/accounts/account.ts'
 import { addNames } from '../../../../src/registrations/add-names.ts'
@@ -73,6 +74,9 @@ const steps: fc.Arbitrary<Step[]> = fc
     for (const [at, other] of others) all.splice(Math.min(at, all.length), 0, other)
     return all
   })
+
+const BATCHES = inForm(20, 100)
+const BATCH_NAMES = 3
 
 async function createAccount(store: Pick<Store, 'ledger'>, email: string): Promise<Account> {
   const account = { email, role: 'user' as const, plan: 'free' as const, periods: [], addons: [] }
@@ -185,6 +189,47 @@ export function watching(engine: Engine): void {
       },
     ),
   ])
+
+  testWithStore(
+    engine,
+    'a reader that continues after the last event misses none of two concurrent writers',
+    async (store, opened) => {
+      const { id } = await createAccount(store, 'a@example.com')
+      await createWatch(store, id, rule('suffix', 'example'))
+      const writers = [store, await opened.another()]
+      const reader = await opened.another()
+      const read: StoredEvent[] = []
+      const readOn = async (): Promise<void> => {
+        read.push(...(await reader.events.events(id, read.at(-1)?.number ?? 0, 100)))
+      }
+      let isWriting = true
+      const writing = writers.map(async (writer, which) => {
+        for (let batch = 0; batch < BATCHES; batch++) {
+          const names = Array.from({ length: BATCH_NAMES }, (_, n) => `n${which}-${batch}-${n}.example`)
+          await ingest(
+            writer,
+            names.map((each) => seen(each, 1, dns({ A: ['192.0.2.1'] }))),
+          )
+        }
+      })
+      const ended = Promise.all(writing).finally(() => {
+        isWriting = false
+      })
+      while (isWriting) await readOn().then(() => nextTurn())
+      await ended
+      for (let length = -1; length < read.length; ) {
+        length = read.length
+        await readOn()
+      }
+      const numbers = read.map(({ number }) => number)
+      assert.deepEqual(
+        numbers,
+        [...new Set(numbers)].sort((a, b) => a - b),
+      )
+      assert.equal(new Set(read.map((event) => event.name)).size, 2 * BATCHES * BATCH_NAMES)
+      assert.equal(read.length, 2 * BATCHES * BATCH_NAMES)
+    },
+  )
 
   testWithStore(engine, 'an event says when it was written and when the change was observed', async (store) => {
     const { id } = await createAccount(store, 'a@example.com')
