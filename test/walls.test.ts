@@ -22,6 +22,7 @@ const LAYERS = [
     'src/accounts/',
     'src/similar/text/',
     'src/inverse/entries/',
+    'src/search/',
     'src/jobs/file-store/',
     'src/import/stream/',
     'src/probe/',
@@ -34,12 +35,13 @@ const LAYERS = [
   ['src/probe/probe.ts'],
   ['src/observe/', 'lab/'],
   ['src/apply/'],
+  ['src/watch/'],
   ['src/store/'],
   ['src/store/inverse/', 'src/store/ledger/'],
   ['src/store/sqlite/', 'src/store/postgres/'],
   ['src/store/engines.ts'],
   ['src/store/open.ts'],
-  ['src/import/', 'src/export/', 'src/registrations/', 'src/search/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
+  ['src/import/', 'src/export/', 'src/registrations/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
   ['src/jobs/'],
   ['src/api/http/'],
@@ -69,8 +71,10 @@ const PURE = [
   'src/similar/text/',
   'src/similar/postings/',
   'src/inverse/entries/',
+  'src/search/',
   'src/observe/',
   'src/apply/',
+  'src/watch/',
 ]
 
 /** Folders that only some of the higher layers may import. */

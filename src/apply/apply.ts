@@ -1,5 +1,6 @@
 /** Applies observations of one name to its known state: known + Observation -> Change. Pure. */
 
+import type { SetChange } from '../inverse/entries/record-events.ts'
 import type { DnsStatus, SocialAccount, WebPart } from '../observe/observation.ts'
 import { termsOf, textDigest } from '../similar/text/terms.ts'
 import { compareBytewise } from '../values/bytewise-order.ts'
@@ -58,6 +59,7 @@ export function applyObservation(draft: ObservationDraft, prepared: PreparedObse
   const before = draft.current
   const interruptions = draft.interruptions.length
   const clocks = [...draft.clocks]
+  if (isNew) draft.transitions.push({ type: 'new', at: prepared.observed_at })
   const newer = [applyDns(draft, prepared), applyPresented(draft, prepared), applyWeb(draft, prepared)].includes(true)
   if (newer || isNew) draft.touched = true
   if (newer) planNextProbe(draft, prepared, before, clocks)
@@ -123,7 +125,9 @@ function applyPresented(draft: ObservationDraft, prepared: PreparedObservation):
   draft.current = { ...draft.current, states: { ...draft.current.states, certificate } }
   const before = known?.records
   if (known) draft.superseded.push(supersededState('certificate', { ...known, base: null }, clock))
-  draft.setChanges.push({ type: 'certificate', before, last: clock, after, at, isInterrupted: false })
+  const change: SetChange = { type: 'certificate', before, last: clock, after, at, isInterrupted: false }
+  draft.setChanges.push(change)
+  draft.transitions.push(change)
   return true
 }
 
@@ -142,7 +146,7 @@ function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boole
     const website = websiteFromPart(web)
     const known = draft.current.web
     if (!known || JSON.stringify(known) !== JSON.stringify(website)) setWeb(draft, website, observed_at)
-    if (website.digest !== (known?.digest ?? null)) draft.terms = web.text ? termsOf(web.text) : null
+    if (website.digest !== (known?.digest ?? null)) setTerms(draft, web.text, observed_at)
     // another observation of the certificate may be newer, or of the same time
     const isWhole = web.certificate === undefined || isNewestCertificate(draft.current, web.certificate)
     draft.webFingerprint = isWhole ? webFingerprint : 0
@@ -151,10 +155,18 @@ function applyWeb(draft: ObservationDraft, prepared: PreparedObservation): boole
   return true
 }
 
+/** Sets the terms of the start page, which differs from the one before. */
+function setTerms(draft: ObservationDraft, text: string | null, at: Instant): void {
+  const after = text ? termsOf(text) : null
+  draft.terms = after
+  draft.transitions.push({ type: 'text', after, at })
+}
+
 /** Sets the web facts, and begins a state of the verdict if that differs. */
 function setWeb(draft: ObservationDraft, web: WebFacts, at: Instant): void {
   const change = webStateChange(draft.current, draft.clocks[CLOCK_INDEX.web]!, web, at)
   const states = change === null ? draft.current.states : { ...draft.current.states, web: change.state }
+  if (change !== null) draft.transitions.push({ type: 'verdict', before: draft.current.web, after: web, at })
   draft.current = { ...draft.current, states, web }
   if (change === null) return
   draft.superseded.push(...change.superseded)
@@ -191,6 +203,8 @@ function applyDns(draft: ObservationDraft, prepared: PreparedObservation): boole
     if (newer) noteAbsence(draft, dnsPart.status, observed_at)
     for (const type of types) applyType(draft, type, dnsPart.texts[type]!, observed_at, interrupted.includes(type))
     const status = newer ? dnsPart.status : draft.current.status
+    if (newer && dnsPart.status !== before.status)
+      draft.transitions.push({ type: 'status', before: before.status, after: dnsPart.status, at: observed_at })
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
     draft.current = deriveResolution({ ...draft.current, status }, resolved, before)
     draft.dnsFingerprint = whole ? dnsFingerprint : 0
@@ -237,8 +251,11 @@ function applyType(draft: ObservationDraft, type: RecordType, text: string, at: 
   const wasAbsent = known?.absence !== undefined && known.absence.first <= at
   const isSplit = known !== undefined && known.records !== '[]' && text !== '[]' && (isInterrupted || wasAbsent)
   if (isSplit) draft.interruptions.push({ type, last_seen: clock, seen_again: at })
-  if (isSplit || known?.records !== text)
-    draft.setChanges.push({ type, before: known?.records, last: clock, after: text, at, isInterrupted: isSplit })
+  if (isSplit || known?.records !== text) {
+    const change = { type, before: known?.records, last: clock, after: text, at, isInterrupted: isSplit }
+    draft.setChanges.push(change)
+    draft.transitions.push(change)
+  }
   if (known ? known.records === text : text === '[]') {
     if (known?.absence && absence !== known.absence) setState(draft, type, withAbsence(known, absence))
     return

@@ -6,7 +6,7 @@ import type { Certificate } from '../values/certificate/certificate.ts'
 import type { IpAddress } from '../values/ip-address.ts'
 import type { RecordType } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
-import type { Change, Interruption, SupersededState } from './change.ts'
+import type { Change, Interruption, SupersededState, Transition } from './change.ts'
 import { type CrawlState, type CurrentFacts, NO_FACTS } from './crawl-state.ts'
 import { DEFAULT_PROBE_INTERVALS, type ProbeIntervals, type ProbePlan } from './next-probe.ts'
 
@@ -23,6 +23,7 @@ export type ObservationDraft = {
   firstSeen: { address: IpAddress; since: Instant }[]
   terms: PageTerms | null | undefined
   setChanges: SetChange[]
+  transitions: Transition[]
   certificates: Certificate[]
   touched: boolean
   /** When the name is due, after the observations applied so far. */
@@ -48,6 +49,7 @@ export function startDraft(
     firstSeen: [],
     terms: undefined,
     setChanges: [],
+    transitions: [],
     certificates: [],
     touched: false,
     plan: state,
@@ -76,6 +78,7 @@ export function changeOf(draft: ObservationDraft): Change | null {
       terms: draft.terms,
       certificates: draft.certificates,
       setChanges: draft.setChanges,
+      transitions: draft.transitions,
     },
   }
 }

@@ -47,6 +47,7 @@ export function retargetChange(
       terms: hadText ? null : undefined,
       certificates: [],
       setChanges: change?.sets ?? [],
+      transitions: [],
     },
   }
 }

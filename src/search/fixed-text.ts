@@ -1,6 +1,6 @@
 /** The fixed texts of a pattern, and which of them the index is asked for. */
 
-import type { NameQuery } from '../store/port/inverse.ts'
+import type { NameQuery } from './name-query.ts'
 
 /** A text that each name has that matches a pattern. `isStart`, `isEnd`: where the name begins or ends with it. */
 export type FixedText = { text: string; isStart: boolean; isEnd: boolean }

@@ -1,8 +1,8 @@
 /** Reads what a search asks for: a text, a pattern with wildcards, or a regular expression. */
 
-import type { NameFilter, NameQuery } from '../store/port/inverse.ts'
 import { type FixedText, MIN_FIXED_CHARACTERS, queryOf, queryOfFixedTexts } from './fixed-text.ts'
 import { type Glob, parseGlob } from './glob.ts'
+import type { NameFilter, NameQuery } from './name-query.ts'
 import { parseRegex, type Regex } from './regex.ts'
 
 /** Which names the index is asked for, and which of these match; null if all do. */

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
+import type { Store } from '../../src/store/port/store.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { inForm } from '../long.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
+import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
@@ -19,12 +21,31 @@ const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, inde
 const FULL =
   /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied at least up to line \d+: run it again\n$/
 
+/** An account watches all names. */
+async function watchAll({ ledger }: Store): Promise<void> {
+  const account = { email: 'a@example.com', role: 'user' as const, plan: 'free' as const, periods: [], addons: [] }
+  const { id } = (await ledger.as(TESTER).createAccount(account, 0))!
+  await ledger.createWatch(1, id, { kind: 'suffix', value: 'example', threshold: null, types: null }, 0)
+}
+
+/** The events of the first account without their numbers and times, sorted. */
+async function eventsOf({ events }: Store): Promise<string[]> {
+  const found: string[] = []
+  for (let after = 0; ; ) {
+    const page = await events.events(1, after, 1_000)
+    if (page.length === 0) return found.sort()
+    found.push(...page.map(({ name, observed_at, differences }) => `${name} ${observed_at} ${differences}`))
+    after = page.at(-1)!.number
+  }
+}
+
 suite('an import that does not come to its end', { concurrency: 2 }, () => {
   test('if an import is killed at random moments and then run again, the responses are the same and check finds nothing', async (t) => {
     const file = fileOf(NAMES, 3)
     const whole = folderOf(t)
     const { path, start, run, withStore } = folderOf(t)
     writeFileSync(path('a.jsonl'), file)
+    for (const each of [withStore, whole.withStore]) await each(watchAll)
     for (let kill = 0; kill < inForm(2, 5); kill++) {
       const child = start(['import', 'a.jsonl'])
       const outcome = outcomeOf(child)
@@ -37,6 +58,9 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
     const expected = await whole.withStore((store) => answersOf(store, SAMPLE))
     assert.deepEqual(await withStore((store) => answersOf(store, SAMPLE)), expected)
     assert.deepEqual(await withStore(faultsOf), [])
+    const events = await whole.withStore(eventsOf)
+    assert.equal(events.length > NAMES, true)
+    assert.deepEqual(await withStore(eventsOf), events, 'an event is lost or comes twice')
   })
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

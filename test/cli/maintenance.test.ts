@@ -20,6 +20,7 @@ const NOTHING_MOVED = {
   terms: undefined,
   certificates: [],
   setChanges: [],
+  transitions: [],
 }
 
 suite('upkeep', { concurrency: 2 }, () => {

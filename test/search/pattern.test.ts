@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { NameQuery } from '../../src/search/name-query.ts'
 import { type FlexibleKind, type NameSearch, parseFlexibleSearch, parseSearch } from '../../src/search/pattern.ts'
-import type { NameQuery } from '../../src/store/port/inverse.ts'
 import { isFoundBy } from '../store/found-names.ts'
 
 const NAMES = [

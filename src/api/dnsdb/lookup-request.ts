@@ -1,7 +1,8 @@
 /** Reads a request of the DNSDB API: what is asked for, and the parameters of the query string. */
 
+import type { NameFilter } from '../../search/name-query.ts'
 import { type FlexibleKind, type NameSearch, parseFlexibleFilter, parseFlexibleSearch } from '../../search/pattern.ts'
-import type { NameFilter, TimeFence } from '../../store/port/inverse.ts'
+import type { TimeFence } from '../../store/port/inverse.ts'
 import { HOST_TYPES } from '../../store/port/inverse.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import {

@@ -2,8 +2,9 @@
 
 import { periodsOf, recordSpans } from '../../export/cof.ts'
 import { readTimelines, recordOfSpan, type TypeTimeline } from '../../export/timelines.ts'
+import type { NameFilter } from '../../search/name-query.ts'
 import type { NameSearch } from '../../search/pattern.ts'
-import type { InverseReader, InverseSpan, NameFilter, TimeFence } from '../../store/port/inverse.ts'
+import type { InverseReader, InverseSpan, TimeFence } from '../../store/port/inverse.ts'
 import type { FactsReader } from '../../store/port/store.ts'
 import { yieldToEventLoop } from '../../store/shared/event-loop.ts'
 import { type DomainName, parseName, registrableDomain } from '../../values/domain-name.ts'

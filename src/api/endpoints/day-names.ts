@@ -2,8 +2,8 @@
 
 import { type FileKind, fileName } from '../../jobs/file-store/file-store.ts'
 import { namesOfFile } from '../../jobs/file-store/packed-names.ts'
+import type { NameFilter } from '../../search/name-query.ts'
 import { matcherOf, parseSearch } from '../../search/pattern.ts'
-import type { NameFilter } from '../../store/port/inverse.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Day } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'

@@ -10,8 +10,9 @@ import {
   nameOfSetKey,
   nameSetKey,
 } from '../../inverse/entries/value-key.ts'
+import type { NameFilter, NameQuery } from '../../search/name-query.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { NameFilter, NamePage, NameQuery } from '../port/inverse.ts'
+import type { NamePage } from '../port/inverse.ts'
 import {
   furtherLabels,
   type InverseRead,

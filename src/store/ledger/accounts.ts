@@ -9,6 +9,7 @@ import type { TokenStanding } from '../port/ledger.ts'
 import { auditAccount, auditInstallation } from './audit.ts'
 import { type LedgerRead, ledgerStatements, row, run, type Transaction } from './session.ts'
 import { insertToken, TOKEN_COLUMNS } from './tokens.ts'
+import { WATCH_REMOVALS } from './watches.ts'
 
 /** A row with an account as JSON text. */
 export type AccountRow = { account: string }
@@ -173,6 +174,7 @@ function deletionSteps(erase: boolean) {
   return [
     ...[budget, token_lease, expired_lease, paid_file, ACCOUNTS.lock],
     ...(erase ? [] : [ACCOUNTS.keepUsage]),
+    ...Object.values(WATCH_REMOVALS),
     ...[...Object.values(owned), ACCOUNTS.remove, lookup_request_count],
   ]
 }

@@ -31,6 +31,7 @@ import {
 } from './session.ts'
 import { SIGN_IN, signInReads, signInTransactions } from './sign-in.ts'
 import { isActiveSql, TOKEN_COLUMNS, TOKENS, tokenReads, tokenTransactions } from './tokens.ts'
+import { WATCH_REMOVALS, WATCHES, watchReads, watchTransactions } from './watches.ts'
 
 const usageOf = (table: string): string =>
   `select day, endpoint, token, calls from ${table}
@@ -161,6 +162,7 @@ const installationTransactions = {
 /** Every statement of the ledger that the engines share. */
 export const LEDGER_STATEMENTS: readonly LedgerStatement[] = [
   ...[ACCOUNTS, ACCOUNT_REMOVALS, AUDIT, TOKENS, SIGN_IN, OPERATORS, INSTALLATION, USAGE, CRAWL_REQUESTS],
+  ...[WATCHES, WATCH_REMOVALS],
 ].flatMap((statements) => Object.values(statements))
 
 export const ledgerTransactions = {
@@ -169,6 +171,7 @@ export const ledgerTransactions = {
   ...signInTransactions,
   ...operatorTransactions,
   ...installationTransactions,
+  ...watchTransactions,
 }
 
 export type LedgerMethods = WriteMethods<typeof ledgerTransactions>
@@ -190,6 +193,7 @@ export function sharedLedger(
     ...operatorReads(read),
     ...usageReads(read),
     ...auditReads(read),
+    ...watchReads(read),
     ...installation,
     as: (actor) => changesBy(actor, write, configured !== null),
     createSession: (session, now) => write('createSession', [session], now),
@@ -204,6 +208,9 @@ export function sharedLedger(
     claimAnswer: (max, key, request, now) => write('claimAnswer', [max, key, request], now),
     storeAnswer: (key, answer) => write('storeAnswer', [key, answer]),
     releaseAnswer: (key) => write('releaseAnswer', [key]),
+    createWatch: (max, account, rule, now) => write('createWatch', [max, account, rule], now),
+    removeWatch: (account, watch) => write('removeWatch', [account, watch]),
+    muteWatch: (account, watch, isMuted, now) => write('muteWatch', [account, watch, isMuted], now),
     completeRelease: (day) => write('completeRelease', [day]),
     claimPlace: (place, mark, former) => write('claimPlace', [place, mark, former]),
     async secrets(now) {

@@ -79,6 +79,11 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
     columns: ['holder', 'key', 'request', 'created', 'status', 'body'],
     key: 2,
   },
+  {
+    name: 'watch',
+    columns: ['id', 'account', 'kind', 'value', 'threshold', 'types', 'created', 'muted', 'version'],
+    key: 1,
+  },
   { name: 'release_request', columns: ['day', 'requested'], key: 1 },
   {
     name: 'audit',
@@ -101,6 +106,12 @@ const LOG_TABLE: BulkTable = {
   key: 1,
 }
 
+const EVENT_TABLE: BulkTable = {
+  name: 'event',
+  columns: ['number', 'account', 'watch', 'name', 'time', 'observed_at', 'differences'],
+  key: 1,
+}
+
 /** The documents of start pages. Their index is rebuilt. */
 const SIMILAR_TABLES: readonly BulkTable[] = [
   { name: 'page_document', columns: ['id', 'document', 'name'], key: 1, belongsToName: true },
@@ -113,6 +124,7 @@ export const BULK_TABLES: readonly BulkTable[] = [
   ...LEDGER_TABLES,
   OUTCOME_TABLE,
   LOG_TABLE,
+  EVENT_TABLE,
   ...SIMILAR_TABLES,
 ]
 
@@ -122,7 +134,13 @@ export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
 }
 
 /** The highest number ever assigned in each numbered table. Numbers are never reused. */
-export type LastNumbers = Record<'account' | 'token' | 'session' | 'operator_token' | 'audit' | 'document', number>
+export type LastNumbers = Record<
+  'account' | 'token' | 'session' | 'operator_token' | 'audit' | 'watch' | 'document' | 'event',
+  number
+>
+
+/** Ends a copy: the table with the last change of the watches is not copied. SQL of every engine. */
+export const COPY_WATCH_VERSION = 'update watch_version set version = (select coalesce(max(version), 0) from watch)'
 
 /** One side of a copy. No other process may write to the store meanwhile. */
 export interface BulkStore {

@@ -4,6 +4,7 @@
  */
 
 import type { Block } from '../../inverse/entries/block.ts'
+import type { NameFilter, NameQuery } from '../../search/name-query.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
@@ -67,18 +68,6 @@ export type SpanPage = { spans: InverseSpan[]; position: Uint8Array | null }
 export type CertificateSpanPage = { spans: CertificateSpan[]; position: Uint8Array | null }
 export type NamedHostPage = { hosts: NamedHost[]; position: Uint8Array | null }
 export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | null }
-
-/**
- * Which known names are asked for; all text is in lower case.
- * - `below`: those that end with a dot and `text`, in the order of their reversed labels.
- * - `start`: those that begin with `text`, in the order of their labels.
- * - `end`: those that end with `text`, which does not begin with a dot.
- * - `inside`: those that contain `text`: first those that begin with it, then those that contain it before their last
- *   dot, in the order of what follows, then the others, by their last labels.
- */
-export type NameQuery = { by: 'below' | 'start' | 'end' | 'inside'; text: string }
-/** Rejects names of a query. It must be pure and fast. */
-export type NameFilter = (name: string) => boolean
 
 /** One page of names, each once. `position` as in SpanPage. */
 export type NamePage = { names: DomainName[]; position: Uint8Array | null }

@@ -1,6 +1,6 @@
 /**
  * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
- * (accounts), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
+ * (accounts), events (API), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
  * (followers), similar (API) and similar index (indexer), inverse (API) and inverse index (indexer).
  *
  * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
@@ -24,11 +24,13 @@ import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
+import type { EventReader } from './watch/events.ts'
 
 export interface Store {
   readonly observations: ObservationStore
   readonly schedule: Schedule
   readonly facts: FactsReader
+  readonly events: EventReader
   readonly inverse: InverseReader
   readonly inverseIndex: InverseIndexStore
   readonly ledger: Ledger

@@ -12,6 +12,7 @@ import {
   SCHEMA_PARTS,
 } from './database/migrate.ts'
 import type { TransactionWork } from './database/transaction.ts'
+import { postgresEvents } from './facts/events.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
 import { postgresInverse } from './inverse/inverse.ts'
@@ -41,7 +42,7 @@ const DISTRIBUTED_TABLES = [
 ]
 const LOCAL_TABLES = [
   ...['page_document', 'document', 'segment', 'posting', 'document_frequency', 'inverse_run', 'inverse_block'],
-  ...['account', 'period', 'addon', 'token', 'secret'],
+  ...['account', 'period', 'addon', 'token', 'secret', 'watch', 'event'],
 ]
 
 /** The writes of commit markers, which Citus may manage. */
@@ -106,9 +107,10 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
     await checkStorePurpose(database, url, demo)
     const ledger = await openPostgresLedger(database, { secret, now })
     return {
-      observations: postgresObservations(database),
+      observations: postgresObservations(database, now),
       schedule: postgresSchedule(database, now),
       facts: postgresFacts(database),
+      events: postgresEvents(database, now ? async () => now() : database.now),
       inverse: postgresInverse(database),
       inverseIndex: postgresInverseIndex(database),
       ledger,

@@ -13,11 +13,13 @@ import {
 } from '../../apply/crawl-state.ts'
 import { FIRST_ADDED_PART_NUMBER, PART_NUMBERS } from '../../apply/stored-numbers.ts'
 import type { DnsStatus } from '../../observe/observation.ts'
+import { emptyTermVector, type TermVector, termVectorOf, unpackTermVector } from '../../similar/text/term-vector.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { packToHex, unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES, type RecordType } from '../../values/records/dns-record.ts'
 import type { Instant } from '../../values/time.ts'
 import type { Ssl, WebVerdict } from '../../values/web-verdict.ts'
+import type { PageOfName } from '../port/similar.ts'
 import { columnNames } from './tables.ts'
 
 /** `crawl_state.id` of a forgotten name. */
@@ -269,6 +271,16 @@ export function unpackStates(text: string): NewestStates {
 export function newestRecords(text: string, type: RecordType): string | null {
   const state = (JSON.parse(text) as StoredStates)[type]
   return state ? JSON.stringify(state[3]) : null
+}
+
+/** The words of the start page of a name; null if it has no text. */
+export function wordsOfPage(page: PageOfName | null): TermVector | null {
+  if (page === null) return null
+  if ('terms' in page) return termVectorOf(page.terms)
+  if (page.vector === null) return null
+  const words = emptyTermVector(0)
+  unpackTermVector(page.vector, words)
+  return words
 }
 
 /** Pairs (hash, count) as little-endian bytes. */

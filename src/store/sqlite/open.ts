@@ -10,6 +10,7 @@ import { openSqliteFile } from './database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
 import { readTurns } from './database/read-turn.ts'
 import { writeAheadLogOf } from './database/write-ahead-log.ts'
+import { sqliteEvents } from './facts/events.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
 import { openLongPages } from './facts/pages/long-pages.ts'
@@ -75,9 +76,10 @@ function createSqliteStore(
   const longPages = openLongPages(path)
   const beginRead = access === 'read' ? readTurns(database) : () => {}
   return {
-    observations: sqliteObservations(database, log),
+    observations: sqliteObservations(database, log, { readWatches: ledger.readWatches, now }),
     schedule: sqliteSchedule(database, log, now),
     facts: sqliteFacts(database, beginRead, longPages),
+    events: sqliteEvents(database, beginRead, now),
     inverse: sqliteInverse(database, beginRead),
     inverseIndex: sqliteInverseIndex(database, log),
     ledger,

@@ -1,12 +1,11 @@
 /** Compares every response of the four queries about a few names between a store and the model. */
 
 import assert from 'node:assert/strict'
+import type { NameFilter, NameQuery } from '../../../src/search/name-query.ts'
 import type {
   InverseQuery,
   InverseReader,
   InverseSpan,
-  NameFilter,
-  NameQuery,
   RedirectSpan,
   RedirectSpanPage,
   TimeFence,

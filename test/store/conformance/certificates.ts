@@ -180,6 +180,7 @@ async function presentFormerly({ observations }: Store, domain: DomainName, olde
     ...{ interruptions: [], firstSeen: [], arrived: [], left: [], terms: undefined, certificates: [] },
     ...{ redirectBefore: null, redirectAfter: null },
     setChanges: [],
+    transitions: [],
   }
   assert.deepEqual(await observations.save([{ state: { ...state!, clocks }, facts }]), { rejected: [], lost: [] })
 }

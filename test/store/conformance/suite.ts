@@ -24,6 +24,7 @@ import { dropping } from './similar/dropping.ts'
 import { filings } from './similar/filings.ts'
 import { segments } from './similar/segments.ts'
 import { similar } from './similar/similar.ts'
+import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
 import { forgetting } from './writing/forgetting.ts'
@@ -58,6 +59,7 @@ export function conformance(engine: Engine): void {
       threads,
       upkeep,
       wholeStores,
+      watching,
       histories,
       asOf,
       merging,

@@ -1,7 +1,7 @@
 /** Partitions: the first column of each key, by which Citus distributes tables over machines. */
 
 import { hash } from 'node:crypto'
-import { type DomainName, slotRangeOf } from '../../../values/domain-name.ts'
+import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { type IpAddress, packAddress } from '../../../values/ip-address.ts'
 import { plainArray } from './arrays.ts'
 
@@ -28,6 +28,11 @@ export const PART_VALUES: readonly number[] = [
 /** The partition of all rows of a name, and of those that redirect to it. */
 export function partitionOfName(name: DomainName): number {
   return PART_VALUES[slotRangeOf(name)]!
+}
+
+/** The key of a name's crawl state. */
+export function crawlStateKey(name: DomainName): [part: number, slot: number, name: DomainName] {
+  return [partitionOfName(name), slotOf(name), name]
 }
 
 /** The partition of the names of a slot; 0 to 65,535. */

@@ -22,7 +22,7 @@ import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup
 import { type SummaryRow, unpackSummary } from '../../shared/profiles.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { partitionOfAddress, partitionOfName } from '../database/partition.ts'
+import { crawlStateKey, partitionOfAddress, partitionOfName } from '../database/partition.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
 import { rowStatement } from '../database/row-statements.ts'
 import type { ShardBatch, Shards } from '../database/shards.ts'
@@ -168,11 +168,6 @@ export function postgresFacts(database: Database): FactsReader {
     ...postgresWebHistories(database),
     interruptions: postgresInterruptions(read),
   }
-}
-
-/** The key of a name's crawl state. */
-export function crawlStateKey(name: DomainName): [part: number, slot: number, name: DomainName] {
-  return [partitionOfName(name), slotOf(name), name]
 }
 
 function postgresInterruptions(read: ReadStatement): FactsReader['interruptions'] {

@@ -9,10 +9,12 @@ import { isFreshNameChange } from '../../../apply/fresh-name.ts'
 import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
+import type { Instant } from '../../../values/time.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, presentedBy } from '../../inverse/name-events.ts'
+import { KnownWatches } from '../../ledger/watches.ts'
 import type { Lease } from '../../port/schedule.ts'
-import type { ObservationStore, SaveResult } from '../../port/store.ts'
+import type { ObservationStore } from '../../port/store.ts'
 import { loggedCertificates } from '../../shared/certificates.ts'
 import {
   CRAWL_STATE_COLUMNS,
@@ -33,7 +35,9 @@ import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { eraseKeys, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
 import { writeRun } from '../inverse/run.ts'
+import { refreshWatchesIn } from '../ledger/session.ts'
 import { addCertificates, removeStates } from './certificates.ts'
+import { eventsOfCertificates, eventsOfChanges, insertEvents, removeEventsOf } from './events.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { removeFiledPages } from './page-removal.ts'
 import { PostgresSharedRows } from './shared-rows.ts'
@@ -133,10 +137,12 @@ type RowWithName<Row> = Row & { name: DomainName }
 /** A change and the id for its name if it has none; null if it needs none. */
 type OfferedChange = { change: Change; id: number | null }
 
-export function postgresObservations(database: Database): ObservationStore {
+/** `now`: the time of events; by default, the server's. */
+export function postgresObservations(database: Database, now?: () => Instant): ObservationStore {
   const { read, transaction } = database
   const readByShard = shardedReader(database)
   const takeIds = idAllocator(read)
+  const known = new KnownWatches()
   return {
     async crawlStates(names) {
       const rows = await readByShard<RowWithName<CrawlStateRow>>(READ_CRAWL_STATES, names)
@@ -153,13 +159,35 @@ export function postgresObservations(database: Database): ObservationStore {
       const ids = await takeIds(writtenCount)
       const offers = changes.map((change) => ({ change, id: change.facts ? ids.pop()! : null }))
       const shards = await database.shards()
-      return transaction((session) => saveChanges(session, shards, offers, leases))
+      return transaction(async (session) => {
+        const [watches, { passed, lost }] = await Promise.all([
+          refreshWatchesIn(session, known),
+          writeStates(session, shards, offers, leases),
+        ])
+        const written = changes.filter(({ state }) => passed.has(state.name))
+        const events = await eventsOfChanges(session, watches, written)
+        await writeChanges(session, shards, offers, passed)
+        await insertEvents(session, events, now?.() ?? null)
+        const names = changes.map(({ state }) => state.name)
+        const isLost = new Set(lost)
+        return { rejected: names.filter((name) => !passed.has(name) && !isLost.has(name)), lost }
+      })
     },
     async addLogged(certificates) {
       const shards = await database.shards()
       return transaction(async (session) => {
-        const added = await addCertificates(session, shards, loggedCertificates(certificates))
+        const logged = loggedCertificates(certificates)
+        const [watches, added] = await Promise.all([
+          refreshWatchesIn(session, known),
+          addCertificates(session, shards, logged),
+        ])
         await writeRun(session, { certificates: added })
+        const unknown = new Set(added.map(({ sha256 }) => sha256))
+        const events = eventsOfCertificates(
+          watches,
+          logged.filter(({ certificate }) => unknown.has(certificate.sha256)),
+        )
+        await insertEvents(session, events, now?.() ?? null)
         return added.length
       })
     },
@@ -180,22 +208,21 @@ export function keyOfName(name: DomainName): NameKey {
   return { part: partitionOfName(name), slot: slotOf(name), name }
 }
 
-/** Writes each change with a valid lease and version, and returns the names of the others. */
-async function saveChanges(
+/** The names that passed the version check, with their ids, and those outside of the valid leases. */
+type WrittenStates = { passed: Map<DomainName, number | null>; lost: DomainName[] }
+
+/** Writes the crawl states of changes with a valid lease and version. */
+async function writeStates(
   session: Session,
   shards: Shards,
   offered: readonly OfferedChange[],
   leases?: readonly Lease[],
-): Promise<SaveResult> {
+): Promise<WrittenStates> {
   const validRanges = leases && (await leasedRanges(session, leases))
-  const lost = offered.filter(
-    ({ change }) => validRanges && !validRanges.has(slotRangeOf(change.state.name)) && !isFreshNameChange(change),
-  )
-  const offers = lost.length === 0 ? offered : offered.filter((offer) => !lost.includes(offer))
-  const sorted = offers.toSorted(compareOffers)
+  const isLost = ({ change }: OfferedChange): boolean =>
+    validRanges !== undefined && !validRanges.has(slotRangeOf(change.state.name)) && !isFreshNameChange(change)
+  const sorted = offered.filter((offer) => !isLost(offer)).toSorted(compareOffers)
   const passed = new Map<DomainName, number | null>()
-  const added = sorted.filter(({ change }) => change.state.version === 0)
-  const updated = sorted.filter(({ change }) => change.state.version > 0)
   const write = async (statement: RowStatement<WrittenState>, group: readonly OfferedChange[], ...more: number[]) => {
     const written = await readForRows<PassedName, WrittenState>(
       session.rows,
@@ -206,18 +233,35 @@ async function saveChanges(
     )
     for (const { name, id } of written) passed.set(name, id)
   }
+  const added = sorted.filter(isAddition)
   if (added.length > 0) await write(INSERT_CRAWL_STATES, added, await nextArrival(session))
-  await write(UPDATE_CRAWL_STATES, updated)
+  await write(
+    UPDATE_CRAWL_STATES,
+    sorted.filter((offer) => !isAddition(offer)),
+  )
+  return { passed, lost: offered.filter(isLost).map(({ change }) => change.state.name) }
+}
+
+function isAddition({ change }: OfferedChange): boolean {
+  return change.state.version === 0
+}
+
+/** Writes the facts of names that passed the version check. */
+async function writeChanges(
+  session: Session,
+  shards: Shards,
+  offered: readonly OfferedChange[],
+  passed: WrittenStates['passed'],
+): Promise<void> {
+  const sorted = offered.filter(({ change }) => passed.has(change.state.name)).toSorted(compareOffers)
   const written = sorted.flatMap(({ change: { state, facts }, id: offered }): WrittenName[] => {
     const id = passed.get(state.name)
     return facts && id
       ? [{ name: state.name, part: partitionOfName(state.name), id, isNew: id === offered, facts }]
       : []
   })
-  const names = added.map(({ change }) => change.state.name).filter((name) => passed.has(name))
+  const names = sorted.filter(isAddition).map(({ change }) => change.state.name)
   await writeFacts(session, shards, written, names)
-  const rejected = offers.map(({ change }) => change.state.name).filter((name) => !passed.has(name))
-  return { rejected, lost: lost.map(({ change }) => change.state.name) }
 }
 
 /** The ranges with valid leases. They stay valid until the end of the transaction. */
@@ -261,6 +305,7 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   const { id } = locked!
   if (id === TOMBSTONE_ID) return false
   await session.run(WRITE_TOMBSTONE, key)
+  await removeEventsOf(session, name)
   const keys = new Set(keysOfName(name))
   if (id === null) {
     await eraseKeys(session, keys)

@@ -1,6 +1,7 @@
 /** The session port of the ledger on PostgreSQL: durable transactions that are run again after a conflict. */
 
 import type { Instant } from '../../../values/time.ts'
+import type { WatchIndex } from '../../../watch/watch-index.ts'
 import { type LedgerMethods, ledgerTransactions } from '../../ledger/ledger.ts'
 import {
   type Dialect,
@@ -11,9 +12,11 @@ import {
   statementText,
   type Transaction,
 } from '../../ledger/session.ts'
+import { type KnownWatches, refreshWatches } from '../../ledger/watches.ts'
 import type { Statement } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import type { ReadStatement } from '../database/pipelined-reader.ts'
+import type { Session } from '../database/transaction.ts'
 
 const DIALECT: Dialect = {
   accountJson: `json_build_object('id', a.id, 'email', a.email, 'role', a.role, 'plan', a.plan, 'created', a.created,
@@ -34,6 +37,13 @@ function postgresStatement(statement: LedgerStatement): Statement {
   const translated = { name: `ledger.${statement.name}`, text: statementText(statement, DIALECT) }
   postgresStatements.set(statement, translated)
   return translated
+}
+
+/** Reads the changes of the watches in a transaction of a writer of observations. */
+export function refreshWatchesIn({ rows }: Session, known: KnownWatches): Promise<WatchIndex> {
+  return runTransactionAsync(refreshWatches(known), ({ statement, values }) =>
+    rows(postgresStatement(statement), values),
+  )
 }
 
 /** `read`: for short statements, or for those that take milliseconds. */

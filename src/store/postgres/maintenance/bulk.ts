@@ -12,6 +12,7 @@ import {
   type BulkTable,
   type BulkValue,
   COPY_CONDITIONS,
+  COPY_WATCH_VERSION,
   type LastNumbers,
   rowFromJson,
   rowToJson,
@@ -43,7 +44,9 @@ const NUMBER_SEQUENCES: Record<keyof LastNumbers, string> = {
   session: 'session_id_seq',
   operator_token: 'operator_token_id_seq',
   audit: 'audit_id_seq',
+  watch: 'watch_id_seq',
   document: 'document_number',
+  event: 'event_number_seq',
 }
 /** As SQLite stores them: a JSON array in hexadecimal. */
 const ADDRESSES_AS_JSON = `'["' || array_to_string(array(select encode(a, 'hex') from unnest(t.addresses) a), '","') || '"]'`
@@ -96,7 +99,9 @@ function bulkStoreOf(client: pg.Client, shards: Shards): BulkStore {
       session: Number(await readValue(lastNumberSql('session'))),
       operator_token: Number(await readValue(lastNumberSql('operator_token'))),
       audit: Number(await readValue(lastNumberSql('audit'))),
+      watch: Number(await readValue(lastNumberSql('watch'))),
       document: Number(await readValue(lastNumberSql('document'))),
+      event: Number(await readValue(lastNumberSql('event'))),
     }),
     finish: (numbered) => finishCopy(client, numbered),
     close: () => client.end(),
@@ -122,6 +127,7 @@ async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<voi
   const block = ID_BLOCK * Math.floor(rows[0].last / ID_BLOCK)
   if (block > 0) await client.query(`select setval('name_id', $1)`, [block])
   await client.query('set synchronous_commit = on')
+  await client.query(COPY_WATCH_VERSION)
   await client.query(START_INVERSE_FILL)
   await client.query(`delete from metadata where name = 'copy'`)
   await client.query(`analyze ${BULK_TABLES.map(({ name }) => `"${name}"`)}`)

@@ -4,11 +4,12 @@
  */
 
 import type { DomainName } from '../../../values/domain-name.ts'
-import type { FrequencyRow, Segment, SimilarReader } from '../../port/similar.ts'
+import type { FrequencyRow, PageOfName, Segment, SimilarReader } from '../../port/similar.ts'
 import { unpackTerms } from '../../shared/columns.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
-import { crawlStateKey } from '../facts/facts.ts'
+import { crawlStateKey } from '../database/partition.ts'
+import type { Session } from '../database/transaction.ts'
 
 /**
  * The row of a document. Statements for many keys use a subquery per key: while a table is empty, as when indexing
@@ -79,17 +80,20 @@ const READ_INDEXED_UNTIL = {
 type PendingPageRow = { id: number; digest: string | null; terms: Uint8Array }
 type FiledPageRow = { document: number | null; vector: Uint8Array | null }
 
+/** Reads the start page of a name; null if no text is stored. */
+export async function readStartPage(read: Session['rows'], name: DomainName): Promise<PageOfName | null> {
+  const key = crawlStateKey(name)
+  const [page] = await read<PendingPageRow>(READ_PENDING_PAGE, key)
+  if (page === undefined) return null
+  if (page.digest !== null) return { terms: unpackTerms(page.terms) }
+  const [filed] = await read<FiledPageRow>(READ_FILED_PAGE, [key[0], page.id])
+  return filed ?? null
+}
+
 /** Results with hundreds of rows use the connections for long reads. */
 export function postgresSimilar({ read, readLong }: Pick<Database, 'read' | 'readLong'>): SimilarReader {
   return {
-    async page(name) {
-      const key = crawlStateKey(name)
-      const [page] = await read<PendingPageRow>(READ_PENDING_PAGE, key)
-      if (page === undefined) return null
-      if (page.digest !== null) return { terms: unpackTerms(page.terms) }
-      const [filed] = await read<FiledPageRow>(READ_FILED_PAGE, [key[0], page.id])
-      return filed ?? null
-    },
+    page: (name) => readStartPage(read, name),
     async findDocument(digest, vector) {
       const [row] = await read<{ number: number }>(READ_DOCUMENT, [digest, vector])
       return row?.number ?? null

@@ -30,6 +30,7 @@ import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { inverseWriter } from '../inverse/inverse.ts'
 import { keyEraser, storedHistoryReader } from '../inverse/maintenance.ts'
 import { certificateRemover, certificateWriter } from './certificates.ts'
+import { type EventSources, eventWriter } from './events.ts'
 import { factsWriter } from './facts-writer.ts'
 import { sharedRowWriter } from './shared-rows.ts'
 
@@ -40,13 +41,20 @@ type OwnRow = {
   states: string | null
 } & Omit<NewestStatesRow, 'states' | 'redirects_to'>
 
-export function sqliteObservations(database: DatabaseSync, log: WriteAheadLog): ObservationStore {
+type BeginEvents = ReturnType<typeof eventWriter>
+
+export function sqliteObservations(
+  database: DatabaseSync,
+  log: WriteAheadLog,
+  sources: EventSources,
+): ObservationStore {
   const crawlState = database.prepare(`select ${CRAWL_STATE_COLUMNS} from crawl_state where slot = ? and name = ?`)
   const current = database.prepare(
     'select f.* from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
-  const save = changeSaver(database)
-  const addLogged = loggedWriter(database)
+  const beginEvents = eventWriter(database, sources)
+  const save = changeSaver(database, beginEvents)
+  const addLogged = loggedWriter(database, beginEvents)
   const forget = nameForgetter(database)
   crawlState.setReturnArrays(true) // faster than an object
   const readCrawlState = (name: DomainName): CrawlState =>
@@ -106,7 +114,10 @@ function versionCheck(database: DatabaseSync): (crawlState: CrawlState, id: numb
 }
 
 /** Writes each change with a valid lease and version, and returns the names of the others. */
-function changeSaver(database: DatabaseSync): (changes: readonly Change[], leases?: readonly Lease[]) => SaveResult {
+function changeSaver(
+  database: DatabaseSync,
+  beginEvents: BeginEvents,
+): (changes: readonly Change[], leases?: readonly Lease[]) => SaveResult {
   const writeIfUnchanged = versionCheck(database)
   const validLease = database.prepare(
     'select 1 from slot_lease where slot_range = ? and fence = ? and holder is not null',
@@ -118,6 +129,7 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
     const rejected: DomainName[] = []
     const lost: DomainName[] = []
     const facts = beginFacts()
+    const events = beginEvents()
     for (const change of changes) {
       const { state, facts: factChanges } = change
       if (ranges && !ranges.has(slotRangeOf(state.name)) && !isFreshNameChange(change)) {
@@ -129,16 +141,21 @@ function changeSaver(database: DatabaseSync): (changes: readonly Change[], lease
         rejected.push(state.name)
         continue
       }
+      events.addChange(change)
       if (state.version === 0) facts.addName(state.name)
       if (factChanges) facts.write(state.name, factChanges, newId)
     }
     facts.finish()
+    events.finish()
     return { rejected, lost }
   }
 }
 
 /** Returns how many were unknown. */
-function loggedWriter(database: DatabaseSync): (certificates: readonly LoggedCertificate[]) => number {
+function loggedWriter(
+  database: DatabaseSync,
+  beginEvents: BeginEvents,
+): (certificates: readonly LoggedCertificate[]) => number {
   const add = certificateWriter(database)
   const beginRun = inverseWriter(database)
   return (logged) => {
@@ -146,6 +163,10 @@ function loggedWriter(database: DatabaseSync): (certificates: readonly LoggedCer
     const run = beginRun()
     for (const each of added) run.addCertificate(each)
     run.finish()
+    const unknown = new Set(added.map(({ sha256 }) => sha256))
+    const events = beginEvents()
+    events.addLogged(loggedCertificates(logged).filter(({ certificate }) => unknown.has(certificate.sha256)))
+    events.finish()
     return added.length
   }
 }
@@ -168,6 +189,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     'delete from address_first_seen where id = ?',
     'delete from pending_page where id = ?',
   ].map((sql) => database.prepare(sql))
+  const removeEvents = database.prepare('delete from event where name = ?')
   const prepareSharedRows = sharedRowWriter(database)
   const historyOf = storedHistoryReader(database)
   const removeCertificates = certificateRemover(database)
@@ -187,6 +209,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
       keys.push(...entriesOfName(history).keys(), ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
     }
     erase(keys)
+    removeEvents.run(name)
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
   }

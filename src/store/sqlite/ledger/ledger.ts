@@ -4,13 +4,14 @@ import { resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Instant } from '../../../values/time.ts'
+import type { WatchIndex } from '../../../watch/watch-index.ts'
 import { crawlRequestReads } from '../../ledger/crawl-requests.ts'
 import { sharedLedger } from '../../ledger/ledger.ts'
 import type { CrawlRequests } from '../../port/crawl-requests.ts'
 import type { Ledger } from '../../port/ledger.ts'
 import { parseConfiguredSecrets } from '../../shared/secrets.ts'
 import { openLedgerFile } from './file.ts'
-import { sqliteLedgerRead } from './session.ts'
+import { sqliteLedgerRead, watchReader } from './session.ts'
 import { batchPerTick, type LedgerWriter, type SqliteLedgerWrite } from './writing/calls.ts'
 import { type ProbedLedger, writeProbe } from './writing/write-probe.ts'
 import { inlineLedgerWriter, primaryLedgerWriter, threadLedgerWriter } from './writing/writers.ts'
@@ -23,11 +24,13 @@ export type SqliteLedgerOptions = {
   now: () => Instant
 }
 
+/** `readWatches`: as watchReader. */
+export type SqliteLedger = Ledger &
+  CrawlRequests &
+  ProbedLedger & { readWatches: () => WatchIndex; close(): Promise<void> }
+
 /** Opens the ledger at `path` and creates it if it does not exist. Throws StoreFault. */
-export function openSqliteLedger(
-  path: string,
-  options: SqliteLedgerOptions,
-): Ledger & CrawlRequests & ProbedLedger & { close(): Promise<void> } {
+export function openSqliteLedger(path: string, options: SqliteLedgerOptions): SqliteLedger {
   const configured = options.secret === null ? null : parseConfiguredSecrets(options.secret)
   const file = resolve(path)
   const database = openLedgerFile(file, options.ledger === 'own' ? 'write' : 'read')
@@ -42,6 +45,7 @@ export function openSqliteLedger(
     add: (kind, names) => write('add', [kind, names]),
     complete: (kind, names) => write('complete', [kind, names]),
     requireWritable,
+    readWatches: watchReader(database),
     async close() {
       await nextTurn() // queued calls are sent first
       database.close()

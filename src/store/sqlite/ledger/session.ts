@@ -1,6 +1,7 @@
 /** The session port of the ledger on SQLite: prepares the shared statements, and runs transactions inline. */
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { WatchIndex } from '../../../watch/watch-index.ts'
 import { LEDGER_STATEMENTS, type LedgerMethods, ledgerTransactions } from '../../ledger/ledger.ts'
 import {
   type Dialect,
@@ -11,6 +12,7 @@ import {
   statementText,
   type Transaction,
 } from '../../ledger/session.ts'
+import { KnownWatches, refreshWatches, WATCHES } from '../../ledger/watches.ts'
 
 const DIALECT: Dialect = {
   accountJson: `json_object('id', a.id, 'email', a.email, 'role', a.role, 'plan', a.plan, 'created', a.created,
@@ -46,6 +48,14 @@ export function sqliteLedgerRead(database: DatabaseSync): LedgerRead {
   const prepared = preparedStatements(database)
   return async <Row>(statement: LedgerStatement, values: readonly unknown[] = []) =>
     rowsOf(prepared.get(statement)!, values) as Row[]
+}
+
+/** Returns a function that reads the changes of the watches, for a writer of observations. */
+export function watchReader(database: DatabaseSync): () => WatchIndex {
+  const known = new KnownWatches()
+  const prepared = new Map(Object.values(WATCHES).map((each) => [each, database.prepare(sqliteText(each))]))
+  return () =>
+    runTransactionInline(refreshWatches(known), ({ statement, values }) => rowsOf(prepared.get(statement)!, values))
 }
 
 /** The shared transactions as functions that run at once. */

@@ -7,6 +7,7 @@ import {
   type BulkStore,
   type BulkTable,
   COPY_CONDITIONS,
+  COPY_WATCH_VERSION,
   type LastNumbers,
   LEDGER_TABLES,
   rowFromJson,
@@ -54,10 +55,13 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
     lastNumbers: async () => ({
       ...ledgerNumbers(ledger),
       document: lastNumberOf(facts, 'document'),
+      event: lastNumberOf(facts, 'event'),
     }),
-    async finish({ document, ...ofLedger }) {
+    async finish({ document, event, ...ofLedger }) {
       setLastNumber(facts, 'document', document)
+      setLastNumber(facts, 'event', event)
       for (const [table, number] of Object.entries(ofLedger)) setLastNumber(ledger, table, number)
+      ledger.exec(COPY_WATCH_VERSION)
       facts.exec(START_INVERSE_FILL)
       facts.exec(`delete from metadata where name = 'copy'`)
     },
@@ -69,13 +73,14 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
   }
 }
 
-function ledgerNumbers(ledger: DatabaseSync): Omit<LastNumbers, 'document'> {
+function ledgerNumbers(ledger: DatabaseSync): Omit<LastNumbers, 'document' | 'event'> {
   return {
     account: lastNumberOf(ledger, 'account'),
     token: lastNumberOf(ledger, 'token'),
     session: lastNumberOf(ledger, 'session'),
     operator_token: lastNumberOf(ledger, 'operator_token'),
     audit: lastNumberOf(ledger, 'audit'),
+    watch: lastNumberOf(ledger, 'watch'),
   }
 }
 

@@ -19,10 +19,7 @@ const READ_PUBLISHED_SEGMENTS = `select number as segment, first_document as fir
   from segment where state = 'published' order by first_document`
 
 export function sqliteSimilar(database: DatabaseSync): SimilarReader {
-  const page = database.prepare(
-    `select p.digest, p.terms, r.name, r.document, w.vector from crawl_state v left join pending_page p on p.id = v.id
-     left join page_document r on r.id = v.id left join document w on w.number = r.document where v.slot = ? and v.name = ?`,
-  )
+  const page = pageReader(database)
   const findDocument = database.prepare('select number from document where digest = ? and vector = ?')
   const vectors = blobReader(database, '(select vector from document where number = j.value)')
   const names = arrayStatement(
@@ -41,7 +38,7 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
   )
   const postings = postingReader(database)
   return {
-    page: async (name) => pageOfNameRow(page.get(slotOf(name), name) as PageOfNameRow | undefined),
+    page: async (name) => page(name),
     findDocument: async (digest, vector) => (findDocument.get(digest, vector)?.number ?? null) as number | null,
     vectors: async (documents) => vectors(documents),
     names: async (documents, limit) => {
@@ -56,10 +53,18 @@ export function sqliteSimilar(database: DatabaseSync): SimilarReader {
   }
 }
 
-function pageOfNameRow(row: PageOfNameRow | undefined): PageOfName | null {
-  if (row === undefined || (row.digest === null && row.name === null)) return null
-  if (row.digest !== null) return { terms: unpackTerms(row.terms!) }
-  return { document: row.document, vector: row.vector }
+/** Returns a function that reads the start page of a name; null if no text is stored. */
+export function pageReader(database: DatabaseSync): (name: DomainName) => PageOfName | null {
+  const page = database.prepare(
+    `select p.digest, p.terms, r.name, r.document, w.vector from crawl_state v left join pending_page p on p.id = v.id
+     left join page_document r on r.id = v.id left join document w on w.number = r.document where v.slot = ? and v.name = ?`,
+  )
+  return (name) => {
+    const row = page.get(slotOf(name), name) as PageOfNameRow | undefined
+    if (row === undefined || (row.digest === null && row.name === null)) return null
+    if (row.digest !== null) return { terms: unpackTerms(row.terms!) }
+    return { document: row.document, vector: row.vector }
+  }
 }
 
 /**

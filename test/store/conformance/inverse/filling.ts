@@ -107,7 +107,7 @@ async function forgetWebState({ observations }: Pick<Store, 'observations'>, nam
   }
   const target = current!.web!.redirects_to
   const redirect = { redirectBefore: target, redirectAfter: target }
-  const facts = { ...none, ...redirect, current: { ...current!, states }, setChanges: [] }
+  const facts = { ...none, ...redirect, current: { ...current!, states }, setChanges: [], transitions: [] }
   assert.deepEqual(await observations.save([{ state: state!, facts }]), { rejected: [], lost: [] })
 }
 

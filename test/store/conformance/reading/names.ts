@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { addNames } from '../../../../src/registrations/add-names.ts'
-import type { NameQuery } from '../../../../src/store/port/inverse.ts'
+import type { NameQuery } from '../../../../src/search/name-query.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
 import { inForm } from '../../../long.ts'

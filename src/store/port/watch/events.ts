@@ -1,0 +1,33 @@
+/** The events' part of the port: the changes that watches matched, for the API. */
+
+import type { DomainName } from '../../../values/domain-name.ts'
+import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
+
+/** Seconds for which events are stored. */
+export const EVENT_SECONDS = 30 * SECONDS_PER_DAY
+
+/** Old events that a transaction with events deletes at most, besides as many as it adds. */
+export const MAX_DELETED_EVENTS = 100
+
+/**
+ * An event. `time`: when it was written. `watch`: null for an event about the account. `differences`: a JSON array. The
+ * other fields: as of a WatchEvent.
+ */
+export type StoredEvent = {
+  number: number
+  watch: number | null
+  name: DomainName | null
+  time: Instant
+  observed_at: Instant | null
+  differences: string
+}
+
+export interface EventReader {
+  /**
+   * The events of an account with higher numbers than `after`, by number, at most `limit`. Events become visible in the
+   * order of their numbers, so a reader that continues after the last one that it read misses none.
+   */
+  events(account: number, after: number, limit: number): Promise<StoredEvent[]>
+  /** The number of the newest event of any account; 0 if there is none. */
+  lastEvent(): Promise<number>
+}

@@ -1,0 +1,21 @@
+/** The watches' part of the ledger: of which changes each account wants to hear. */
+
+import type { Instant } from '../../../values/time.ts'
+import type { WatchRule } from '../../../watch/watch.ts'
+
+/** A watch as its account sees it. `muted`: since when it matches nothing; null if it matches. */
+export type OwnWatch = WatchRule & { id: number; created: Instant; muted: Instant | null }
+
+/** Why a watch is not created: the account has as many as it may have, or one of this kind and value. */
+export type WatchRejection = 'too_many_watches' | 'known_watch'
+
+export interface Watches {
+  /** The watches of an account, oldest first. */
+  watches(account: number): Promise<OwnWatch[]>
+  /** Creates a watch, if the account has fewer than `max`. It matches changes of transactions that begin afterwards. */
+  createWatch(max: number, account: number, rule: WatchRule, now: Instant): Promise<OwnWatch | WatchRejection>
+  /** Returns false if the account has no such watch. */
+  removeWatch(account: number, watch: number): Promise<boolean>
+  /** Mutes a watch, or ends that. Returns the watch; null if the account has no such watch. */
+  muteWatch(account: number, watch: number, isMuted: boolean, now: Instant): Promise<OwnWatch | null>
+}

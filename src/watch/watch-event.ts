@@ -1,0 +1,172 @@
+/** The events of the watches that a change matches. Pure. */
+
+import type { Change, Transition } from '../apply/change.ts'
+import { type TermVector, termVectorOf } from '../similar/text/term-vector.ts'
+import type { Certificate } from '../values/certificate/certificate.ts'
+import { presentedFingerprint } from '../values/certificate/presented.ts'
+import type { DomainName } from '../values/domain-name.ts'
+import type { AAAARecord, AnyRecord, ARecord, MXRecord, NSRecord } from '../values/records/dns-record.ts'
+import type { Instant } from '../values/time.ts'
+import { type Difference, differencesOf, loggedDifference } from './difference.ts'
+import { percentOfDifferentWords } from './text-difference.ts'
+import type { DifferenceType, Watch } from './watch.ts'
+import type { WatchIndex } from './watch-index.ts'
+
+/**
+ * An event: the differences of one observation that a watch matches. `name`: null for a certificate that a log
+ * published. `observed_at`: null for a name of a list, which has no time.
+ */
+export type WatchEvent = {
+  account: number
+  watch: number
+  name: DomainName | null
+  observed_at: Instant | null
+  differences: Difference[]
+}
+
+/** Whether the events of a change need the text of the name's start page before the change. */
+export function needsFormerText(index: WatchIndex, { state, facts }: Change): boolean {
+  return facts !== null && facts.terms !== undefined && index.ofText(state.name).length > 0
+}
+
+/**
+ * The events of a change that was written, in the order of its observations, then of the watches. `formerText`: the
+ * words of the start page before the change, null if there was no text or `needsFormerText` is false.
+ */
+export function watchEventsOf(
+  index: WatchIndex,
+  { state, facts }: Change,
+  formerText: TermVector | null,
+): WatchEvent[] {
+  if (facts === null && state.version > 0) return []
+  const matcher = new ChangeMatcher(index, state.name, facts?.certificates ?? [], formerText)
+  for (const transition of facts?.transitions ?? [NEW_NAME]) matcher.add(transition)
+  return matcher.finish()
+}
+
+const NEW_NAME: Transition = { type: 'new', at: null }
+
+/** The events of a certificate that a log published. */
+export function watchEventsOfLogged(index: WatchIndex, certificate: Certificate, loggedAt: Instant): WatchEvent[] {
+  if (!index.has('certificate')) return []
+  const watches = new Set(watchesOfCertificate(index, certificate).filter((watch) => admits(watch, 'certificate')))
+  const differences = watches.size === 0 ? [] : [loggedDifference(certificate, loggedAt)]
+  return [...watches]
+    .sort((a, b) => a.id - b.id)
+    .map(({ account, id }) => ({ account, watch: id, name: null, observed_at: loggedAt, differences }))
+}
+
+function admits({ types }: Watch, type: DifferenceType): boolean {
+  return types === null || types.includes(type)
+}
+
+/** Collects the differences of one name by observation and watch. */
+class ChangeMatcher {
+  readonly #index: WatchIndex
+  readonly #name: DomainName
+  readonly #certificates: readonly Certificate[]
+  /** The words of the start page; null if it has no text. */
+  #text: TermVector | null
+  /** The watches of the name itself, which match all of its differences. */
+  readonly #ofName: readonly Watch[]
+  readonly #events: WatchEvent[] = []
+  /** The differences of the observation at `#at` by watch. */
+  #matched = new Map<Watch, Difference[]>()
+  #at: Instant | null = null
+
+  constructor(
+    index: WatchIndex,
+    name: DomainName,
+    certificates: readonly Certificate[],
+    formerText: TermVector | null,
+  ) {
+    this.#index = index
+    this.#name = name
+    this.#certificates = certificates
+    this.#text = formerText
+    this.#ofName = index.ofName(name)
+  }
+
+  /** Transitions of one observation follow each other. */
+  add(transition: Transition): void {
+    if (transition.at !== this.#at) this.#endObservation()
+    this.#at = transition.at
+    if (transition.type === 'text') this.#addText(transition)
+    else if (this.#ofName.length > 0 || this.#hasSubjects(transition)) this.#addDifferences(transition)
+  }
+
+  #addDifferences(transition: Transition): void {
+    for (const difference of differencesOf(transition, this.#certificates)) {
+      const watches = new Set([...this.#ofName, ...this.#ofSubjects(transition, difference)])
+      for (const watch of watches) this.#match(watch, difference)
+    }
+  }
+
+  finish(): WatchEvent[] {
+    this.#endObservation()
+    return this.#events
+  }
+
+  #match(watch: Watch, difference: Difference): void {
+    if (!admits(watch, difference.type)) return
+    const matched = this.#matched.get(watch)
+    if (matched === undefined) this.#matched.set(watch, [difference])
+    else matched.push(difference)
+  }
+
+  #endObservation(): void {
+    if (this.#matched.size === 0) return
+    const byWatch = [...this.#matched].sort(([a], [b]) => a.id - b.id)
+    for (const [{ account, id }, differences] of byWatch)
+      this.#events.push({ account, watch: id, name: this.#name, observed_at: this.#at, differences })
+    this.#matched = new Map()
+  }
+
+  #addText(transition: Transition & { type: 'text' }): void {
+    const watches = this.#index.ofText(this.#name)
+    if (watches.length === 0) return
+    const former = this.#text
+    this.#text = transition.after === null ? null : termVectorOf(transition.after.counts)
+    if (former === null || former.size === 0) return
+    const percent = this.#text === null ? 100 : percentOfDifferentWords(former, this.#text)
+    for (const watch of watches) if (percent >= watch.threshold!) this.#match(watch, { type: 'text', percent })
+  }
+
+  /** Whether watches of other things than the name can match a transition. */
+  #hasSubjects({ type }: Transition): boolean {
+    const index = this.#index
+    if (type === 'A' || type === 'AAAA') return index.has('address')
+    if (type === 'NS') return index.has('nameserver')
+    if (type === 'MX') return index.has('mailserver')
+    if (type === 'verdict') return index.has('redirect')
+    return type === 'certificate' && index.has('certificate')
+  }
+
+  /** The watches of what appeared or disappeared by a difference. */
+  #ofSubjects(transition: Transition, difference: Difference): Watch[] {
+    const index = this.#index
+    if (difference.type === 'records') {
+      const changed = [...difference.added, ...difference.removed]
+      return changed.flatMap((record) => watchesOfRecord(index, difference.record_type, record))
+    }
+    if (difference.type === 'redirect')
+      return [difference.before, difference.after].flatMap((host) =>
+        host === null ? [] : index.ofHost('redirect', host),
+      )
+    if (transition.type !== 'certificate') return []
+    const sha256 = presentedFingerprint(transition.after)
+    const presented = this.#certificates.find((each) => each.sha256 === sha256)
+    return presented === undefined ? [] : watchesOfCertificate(index, presented)
+  }
+}
+
+function watchesOfRecord(index: WatchIndex, type: string, record: AnyRecord): Watch[] {
+  if (type === 'A') return index.ofAddress((record as ARecord).ipv4_address)
+  if (type === 'AAAA') return index.ofAddress((record as AAAARecord).ipv6_address)
+  if (type === 'NS') return index.ofHost('nameserver', (record as NSRecord).nameserver)
+  return type === 'MX' ? index.ofHost('mailserver', (record as MXRecord).mail_server) : []
+}
+
+function watchesOfCertificate(index: WatchIndex, { names }: Certificate): Watch[] {
+  return names.flatMap((name) => index.ofHost('certificate', name.startsWith('*.') ? name.slice(2) : name))
+}

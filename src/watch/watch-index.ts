@@ -1,0 +1,119 @@
+/**
+ * The inverted index of watches: from what a change is about to the watches that ask for it. A look-up costs about the
+ * same whether there are ten watches or 100,000. Pure.
+ */
+
+import { type IpAddress, packToHex } from '../values/ip-address.ts'
+import { PatternIndex } from './pattern-index.ts'
+import { prefixOfValue, type Watch, type WatchKind } from './watch.ts'
+
+/** The kinds whose values are hosts. A watch of a host also matches each host below it. */
+type HostKind = 'nameserver' | 'mailserver' | 'redirect' | 'certificate'
+type SubjectKind = Exclude<WatchKind, 'pattern' | 'address'>
+
+export class WatchIndex {
+  readonly #watches = new Map<number, Watch>()
+  readonly #bySubject: Record<SubjectKind, Map<string, Watch[]>> = {
+    name: new Map(),
+    suffix: new Map(),
+    nameserver: new Map(),
+    mailserver: new Map(),
+    redirect: new Map(),
+    certificate: new Map(),
+    text: new Map(),
+  }
+  /** By prefix length, then by the first bits of the packed address. */
+  readonly #networks = new Map<number, Map<string, Watch[]>>()
+  readonly #patterns = new PatternIndex()
+
+  get size(): number {
+    return this.#watches.size
+  }
+
+  /** Adds a watch, or replaces the one with its number. */
+  set(watch: Watch): void {
+    this.remove(watch.id)
+    this.#watches.set(watch.id, watch)
+    if (watch.kind === 'pattern') this.#patterns.add(watch)
+    else {
+      const [map, subject] = this.#placeOf(watch, watch.kind)
+      const others = map.get(subject)
+      if (others === undefined) map.set(subject, [watch])
+      else others.push(watch)
+    }
+  }
+
+  remove(id: number): void {
+    const watch = this.#watches.get(id)
+    if (watch === undefined) return
+    this.#watches.delete(id)
+    if (watch.kind === 'pattern') this.#patterns.remove(watch)
+    else {
+      const [map, subject] = this.#placeOf(watch, watch.kind)
+      const others = map.get(subject)!.filter((each) => each !== watch)
+      if (others.length > 0) map.set(subject, others)
+      else map.delete(subject)
+      for (const [length, network] of this.#networks) if (network.size === 0) this.#networks.delete(length)
+    }
+  }
+
+  /** Whether any watch is of a kind, so that it is worth to read what a change is about. */
+  has(kind: Exclude<WatchKind, 'pattern'>): boolean {
+    return kind === 'address' ? this.#networks.size > 0 : this.#bySubject[kind].size > 0
+  }
+
+  /** The watches of a name, of all names below one of its parents, and of patterns that it matches. */
+  ofName(name: string): Watch[] {
+    const { name: names, suffix } = this.#bySubject
+    const found = this.#patterns.find(name)
+    if (names.size > 0) found.push(...(names.get(name) ?? []))
+    if (suffix.size > 0)
+      for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
+        found.push(...(suffix.get(name.slice(dot + 1)) ?? []))
+    return found
+  }
+
+  /** The watches of the text of a name's start page. */
+  ofText(name: string): readonly Watch[] {
+    return this.#bySubject.text.get(name) ?? []
+  }
+
+  /** The watches of a host and of its parents. */
+  ofHost(kind: HostKind, host: string): Watch[] {
+    const watches = this.#bySubject[kind]
+    const found: Watch[] = []
+    for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
+      found.push(...(watches.get(at === 0 ? host : host.slice(at + 1)) ?? []))
+    return found
+  }
+
+  /** The watches of an address and of the networks that it belongs to. */
+  ofAddress(address: IpAddress): Watch[] {
+    const hex = packToHex(address)
+    const bits = 4 * (hex.length - FAMILY_DIGITS)
+    const found: Watch[] = []
+    for (const [length, network] of this.#networks)
+      if (length <= bits) found.push(...(network.get(firstBits(hex, length)) ?? []))
+    return found
+  }
+
+  /** The map that has a watch, and under which subject. */
+  #placeOf({ value }: Watch, kind: Exclude<WatchKind, 'pattern'>): [map: Map<string, Watch[]>, subject: string] {
+    if (kind !== 'address') return [this.#bySubject[kind], value]
+    const { address, length } = prefixOfValue(value)
+    const network = this.#networks.get(length) ?? new Map<string, Watch[]>()
+    this.#networks.set(length, network)
+    return [network, firstBits(packToHex(address), length)]
+  }
+}
+
+/** The digits of a packed address that say its family. */
+const FAMILY_DIGITS = 2
+
+/** The family and the first bits of a packed address, in hexadecimal. */
+function firstBits(hex: string, length: number): string {
+  const digits = FAMILY_DIGITS + (length >> 2)
+  const rest = length & 3
+  if (rest === 0) return hex.slice(0, digits)
+  return hex.slice(0, digits) + (Number.parseInt(hex[digits]!, 16) >> (4 - rest))
+}

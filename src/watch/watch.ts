@@ -1,0 +1,117 @@
+/** A watch: of which changes an account wants to hear, parsed once from what the account sends. Pure. */
+
+import { MIN_FIXED_CHARACTERS } from '../search/fixed-text.ts'
+import type { NameQuery } from '../search/name-query.ts'
+import { type NameSearch, parseSearch } from '../search/pattern.ts'
+import { nameProblem, parseName } from '../values/domain-name.ts'
+import { addressFamily, type IpAddress, parseNetwork, parseQueryAddress } from '../values/ip-address.ts'
+
+/** What the changes of a watch have in common. Each kind reads its value in PARSERS. */
+export const WATCH_KINDS = [
+  'name',
+  'suffix',
+  'pattern',
+  'address',
+  'nameserver',
+  'mailserver',
+  'redirect',
+  'certificate',
+  'text',
+] as const
+export type WatchKind = (typeof WATCH_KINDS)[number]
+
+/** The types of a difference. A watch can be limited to some of them. */
+export const DIFFERENCE_TYPES = ['new', 'status', 'records', 'website', 'redirect', 'certificate', 'text'] as const
+export type DifferenceType = (typeof DIFFERENCE_TYPES)[number]
+
+/**
+ * What a watch matches. `value`: in the canonical form of its kind. `threshold`: only for the kind text: the percentage
+ * of words that differ from which on a change matches. `types`: the differences that match; null for all.
+ */
+export type WatchRule = {
+  kind: WatchKind
+  value: string
+  threshold: number | null
+  types: readonly DifferenceType[] | null
+}
+/** A stored watch. */
+export type Watch = WatchRule & { id: number; account: number }
+
+export const DEFAULT_TEXT_THRESHOLD = 20
+/** The shortest prefix of a watched network, by family. */
+const MIN_PREFIX_LENGTH = { 4: 8, 6: 16 } as const
+
+type ParsedValue = { value: string } | { problem: string }
+
+const PARSERS: Record<WatchKind, (text: string) => ParsedValue> = {
+  name: parseWatchedName,
+  suffix: (text) => parseWatchedName(text.trim().replace(/^\*?\./, '')),
+  pattern: parsePattern,
+  address: parseWatchedAddress,
+  nameserver: parseWatchedName,
+  mailserver: parseWatchedName,
+  redirect: parseWatchedName,
+  certificate: parseWatchedName,
+  text: parseWatchedName,
+}
+
+/** Returns the canonical form of the value of a watch, or what is wrong with it, as a phrase. */
+export function parseWatchValue(kind: WatchKind, text: string): ParsedValue {
+  return PARSERS[kind](text)
+}
+
+function parseWatchedName(text: string): ParsedValue {
+  const name = parseName(text)
+  return name === null ? { problem: nameProblem(text) } : { value: name }
+}
+
+function parseWatchedAddress(text: string): ParsedValue {
+  const address = parseQueryAddress(text)
+  if (address !== null) return { value: address }
+  const network = parseNetwork(text)
+  if (network === null) return { problem: 'send an address such as 192.0.2.1 or a network such as 192.0.2.0/24' }
+  const length = Number(text.slice(text.indexOf('/') + 1))
+  const min = MIN_PREFIX_LENGTH[addressFamily(network.first)]
+  return length < min
+    ? { problem: `a network has a prefix of at least ${min} bits` }
+    : { value: `${network.first}/${length}` }
+}
+
+/** The address and the prefix length of a canonical value; the length is that of a single address if it has none. */
+export function prefixOfValue(value: string): { address: IpAddress; length: number } {
+  const [text = '', length] = value.split('/')
+  const address = text as IpAddress
+  return { address, length: length === undefined ? (addressFamily(address) === 4 ? 32 : 128) : Number(length) }
+}
+
+function parsePattern(text: string): ParsedValue {
+  const value = text.trim().startsWith('/') ? text.trim() : text.trim().toLowerCase()
+  const search = parseSearch(value)
+  if (typeof search === 'string') return { problem: search }
+  return fixedTextOf(search.query).length < MIN_FIXED_CHARACTERS
+    ? { problem: `a pattern has ${MIN_FIXED_CHARACTERS} fixed characters in a row, such as *bank*` }
+    : { value }
+}
+
+/** A pattern: a text that each name has that it matches, and whether it matches a name. */
+export type NamePattern = { fixedText: string; matches: (name: string) => boolean }
+
+/** Reads the canonical value of a pattern. */
+export function patternOfValue(value: string): NamePattern {
+  const { query, filter } = parseSearch(value) as NameSearch
+  const isFound = finderOf(query)
+  return {
+    fixedText: fixedTextOf(query),
+    matches: filter === null ? isFound : (name) => isFound(name) && filter(name),
+  }
+}
+
+function fixedTextOf({ by, text }: NameQuery): string {
+  return by === 'below' ? `.${text}` : text
+}
+
+function finderOf(query: NameQuery): (name: string) => boolean {
+  const text = fixedTextOf(query)
+  if (query.by === 'start') return (name) => name.startsWith(text)
+  return query.by === 'inside' ? (name) => name.includes(text) : (name) => name.endsWith(text)
+}
