@@ -383,6 +383,10 @@ export type SearchParameters = {
   first_seen_from?: string
   /** Only names that were first seen at or before this moment. A day (its last second, UTC) or an RFC 3339 date and time, not in the future. */
   first_seen_to?: string
+  /** Only names that a zone or a list reported as registered on this day or later. */
+  registered_from?: string
+  /** Only names that a zone or a list reported as registered on this day or earlier. */
+  registered_to?: string
   /** Only names with a website, or only those without. */
   has_website?: 'yes' | 'no'
   /** Only names that are now on this address or in this network. */
@@ -981,6 +985,8 @@ export type SearchResponse = {
     name: string
     /** The first observation of a record or a website; null: none yet. */
     first_seen: string | null
+    /** The newest day on which a zone or a list reported that it was registered; null: none did. */
+    registered: string | null
     /** The newest observation of its DNS; null: none yet. */
     observed: string | null
     /** As in `/lookup`; null: not known. */

@@ -36,6 +36,8 @@ export type CrawlState = {
   due: Instant
   /** The number of consecutive nxdomain or servfail results, 31 at most. */
   failures: number
+  /** The newest day, in days since 1970, on which a zone or a list reported that it was registered; null: none did. */
+  registered: number | null
   /** The name was forgotten. Nothing may store it again. */
   forgotten: boolean
 }
@@ -50,6 +52,7 @@ export function unknownCrawlState(name: DomainName): CrawlState {
     webFingerprint: 0,
     due: 0,
     failures: 0,
+    registered: null,
     forgotten: false,
   }
 }

@@ -15,9 +15,12 @@ function dueTimeOfPlace(place: number): Instant {
   return Math.min(place, LAST_LIST_PLACE)
 }
 
-/** Returns the write that adds an unknown name. `place`: in its list, from 1; 0 for none. It is due at once. */
-export function freshNameChange(state: CrawlState, place = 0): Change {
-  return { state: { ...state, due: dueTimeOfPlace(place) }, facts: null }
+/**
+ * Returns the write that adds an unknown name. `place`: in its list, from 1; 0 for none. `registered`: the day on which it
+ * was registered, as in a CrawlState. It is due at once.
+ */
+export function freshNameChange(state: CrawlState, place = 0, registered: number | null = null): Change {
+  return { state: { ...state, due: dueTimeOfPlace(place), registered }, facts: null }
 }
 
 /** Whether a change only adds an unknown name. It records no probe, so it needs no lease. */

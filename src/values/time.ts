@@ -56,6 +56,16 @@ export function dayOf(instant: Instant): Day {
   return formatDay(Math.floor(instant / SECONDS_PER_DAY))
 }
 
+/** Days since 1970-01-01, negative before it. */
+export function numberOfDay(day: Day): number {
+  return parseDayNumber(day)
+}
+
+/** The day of such a number. */
+export function dayOfNumber(number: number): Day {
+  return formatDay(number)
+}
+
 /** Adds days (subtracts if negative). The result stays within the years 0000 to 9999. */
 export function addDays(day: Day, days: number): Day {
   return formatDay(Math.min(Math.max(parseDayNumber(day) + days, FIRST_DAY), LAST_DAY))

@@ -126,6 +126,7 @@ function visitOf(name: string, last: number, due: number): CrawlState {
     webFingerprint: 0,
     due,
     failures: 0,
+    registered: null,
     forgotten: false,
   }
 }

@@ -77,7 +77,7 @@ const CERTIFICATES_FIELDS = [
 const CERTIFICATES_COLUMNS = ['query', 'first_seen', 'last_seen', 'sha256']
 const NAMED_FIELDS = ['query', 'name', 'sha256', 'issuer', 'not_before', 'not_after', 'key']
 const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
-const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'observed', 'ip', 'has_website', 'redirects_to']
+const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'registered', 'observed', 'ip', 'has_website', 'redirects_to']
 const DAY_NAMES_FIELDS = ['query', 'date', 'name']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
@@ -237,6 +237,8 @@ function searchOptions(): Option[] {
     new Option('--tld <suffix>', 'names below this suffix'),
     new Option('--first-seen-from <date>', 'names that were first seen from this day or time on'),
     new Option('--first-seen-to <date>', 'names that were first seen up to this day or time'),
+    new Option('--registered-from <day>', 'names that were registered on this day or later'),
+    new Option('--registered-to <day>', 'names that were registered on this day or earlier'),
     new Option('--has-website <answer>', 'names with a website, or without one').choices(['yes', 'no']),
     new Option('--ip <address>', 'names on this address or in this network'),
     new Option('--ns <host>', 'names with this name server, or one below it'),

@@ -16,7 +16,7 @@ export type AskEndpoint = (query: string, signal: AbortSignal) => AsyncGenerator
 
 /** The filters of a search as options of the command. */
 export type SearchFilters = {
-  [Name in 'tld' | 'firstSeenFrom' | 'firstSeenTo' | 'ip' | 'ns' | 'mx']?: string
+  [Name in 'tld' | 'firstSeenFrom' | 'firstSeenTo' | 'registeredFrom' | 'registeredTo' | 'ip' | 'ns' | 'mx']?: string
 } & { hasWebsite?: 'yes' | 'no' }
 
 /** Days, or dates and times. `at` excludes the others. */
@@ -165,9 +165,10 @@ export function askRedirectHistory(client: QueryCalls, options: PageOptions & Ti
 
 /** Asks for the names that a search finds. */
 export function askSearch(client: QueryCalls, options: PageOptions & SearchFilters): AskEndpoint {
-  const { tld, firstSeenFrom, firstSeenTo, hasWebsite, ip, ns, mx } = options
+  const { tld, firstSeenFrom, firstSeenTo, registeredFrom, registeredTo, hasWebsite, ip, ns, mx } = options
   const filters = {
-    ...{ tld, first_seen_from: firstSeenFrom, first_seen_to: firstSeenTo, has_website: hasWebsite, ip, ns, mx },
+    ...{ tld, first_seen_from: firstSeenFrom, first_seen_to: firstSeenTo },
+    ...{ registered_from: registeredFrom, registered_to: registeredTo, has_website: hasWebsite, ip, ns, mx },
   }
   const before = Object.entries(filters).map(([name, value]) =>
     value === undefined ? '' : `--${name.replaceAll('_', '-')} ${shellWord(value)} `,

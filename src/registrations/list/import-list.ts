@@ -61,7 +61,7 @@ async function addListNames(options: RegistrationImportOptions, listed: DraftLis
   }
   await addNames(
     (await openDraftList(options.root, listed))!,
-    { insertsUnknown: true, makesDue: true },
+    { insertsUnknown: true, makesDue: true, registered: listed.day },
     { ...options, onAdded: onKnown },
   )
   return newNames

@@ -221,7 +221,8 @@ async function addZoneNames(
   const knowing = { ...options, onAdded: onAdded }
   if (earlier === null) await addNames(namesOfSet(root, set), { insertsUnknown: true, makesDue: false }, knowing)
   else {
-    await addNames((await openDraftList(root, drafts.added))!, { insertsUnknown: true, makesDue: true }, knowing)
+    const registering = { insertsUnknown: true, makesDue: true, registered: drafts.added.day }
+    await addNames((await openDraftList(root, drafts.added))!, registering, knowing)
     await addNames((await openDraftList(root, drafts.removed))!, { insertsUnknown: false, makesDue: true }, knowing)
   }
   return newNames

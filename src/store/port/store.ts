@@ -14,7 +14,7 @@ import type { Certificate } from '../../values/certificate/certificate.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
-import type { Instant } from '../../values/time.ts'
+import type { Day, Instant } from '../../values/time.ts'
 import type { Ssl, WebVerdict } from '../../values/web-verdict.ts'
 import type { CertificateLogs } from './certificate-logs.ts'
 import type { CrawlRequests } from './crawl-requests.ts'
@@ -161,10 +161,11 @@ export type DomainProfile = {
 export type AddressProfile = { domains: { target: DomainName; since: string }[]; count: number }
 
 /**
- * What is known of a name in a list of names. `first_seen`: when its oldest state began, null without a state. `facts`:
- * NO_FACTS if it was never observed.
+ * What is known of a name in a list of names. `first_seen`: when its oldest state began, null without a state.
+ * `registered`: the newest day on which a zone or a list reported its registration. `facts`: NO_FACTS if it was never
+ * observed.
  */
-export type NameSummary = LastObserved & { first_seen: Instant | null; facts: CurrentFacts }
+export type NameSummary = LastObserved & { first_seen: Instant | null; registered: Day | null; facts: CurrentFacts }
 
 /** For the API. Every page is a range by key, so page 1,000 costs as much as page 1. */
 export interface FactsReader {

@@ -35,6 +35,7 @@ export type CrawlStateRow = {
   web_fingerprint: number
   due: Instant
   failures: number
+  registered: number | null
 }
 
 const [, , ...stateColumns] = columnNames('crawl_state')
@@ -52,6 +53,7 @@ export function unpackCrawlState(name: DomainName, row: CrawlStateRow | undefine
     webFingerprint: row.web_fingerprint,
     due: row.due,
     failures: row.failures,
+    registered: row.registered,
     forgotten: row.id === TOMBSTONE_ID,
   }
 }

@@ -7,7 +7,7 @@ import { unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { decodeRecords } from '../../values/records/stored-records.ts'
 import type { StateType } from '../../values/state-type.ts'
-import type { Instant } from '../../values/time.ts'
+import { dayOfNumber, type Instant } from '../../values/time.ts'
 import type { AddressProfile, DomainProfile, NameSummary } from '../port/store.ts'
 import { type FactsRow, TOMBSTONE_ID, unpackFacts, unpackStates } from './columns.ts'
 import {
@@ -67,7 +67,7 @@ export function unpackAddressProfile({ count, domains }: AddressProfileRow): Add
 }
 
 /** `id`: of the crawl state. Without facts, their columns are null. */
-export type SummaryRow = ClockRow & { id: number | null } & (FactsRow | { states: null })
+export type SummaryRow = ClockRow & { id: number | null; registered: number | null } & (FactsRow | { states: null })
 
 /** `firstSeenOf`: the beginning of the oldest state of a type that has more than one. Null for a forgotten name. */
 export function unpackSummary(
@@ -82,5 +82,7 @@ export function unpackSummary(
     if (state === undefined) return []
     return [state.count === 1 ? state.first_seen : (firstSeenOf(type) ?? state.first_seen)]
   })
-  return { ...lastObservedOf(row), first_seen: firsts.length === 0 ? null : Math.min(...firsts), facts }
+  const first_seen = firsts.length === 0 ? null : Math.min(...firsts)
+  const registered = row.registered === null ? null : dayOfNumber(row.registered)
+  return { ...lastObservedOf(row), first_seen, registered, facts }
 }

@@ -40,6 +40,7 @@ export const FACT_TABLES = {
     web_fingerprint: bigint,
     due: bigint,
     failures: smallint,
+    registered: integer,
   },
   facts: {
     id: summed(bigint),

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { addNames } from '../../../src/registrations/add-names.ts'
 import { parseName } from '../../../src/values/domain-name.ts'
+import type { Day } from '../../../src/values/time.ts'
 import { look, ok, site } from '../observations.ts'
 import { makeWorld } from '../world.ts'
 
@@ -42,10 +43,10 @@ before(async () => {
   )
   await world.store.observations.forget(parseName('gone-bank.org')!)
   const names = (async function* () {
-    yield [parseName('newbank.shop')!]
+    yield [parseName('newbank.shop')!, parseName('mybank.co.uk')!]
   })()
   const context = { store: world.store, signal: new AbortController().signal, onAdded: () => {} }
-  await addNames(names, { insertsUnknown: true, makesDue: false }, context)
+  await addNames(names, { insertsUnknown: true, makesDue: true, registered: '2026-04-20' as Day }, context)
 })
 
 type Page = { meta: { next: string | null; query: string }; result: { name: string }[] }
@@ -66,7 +67,7 @@ test('names that begin with the text come first, and names that no probe has obs
   const { meta, result } = await pageOf({ q: ' Bank ' })
   assert.equal(meta.query, 'Bank')
   assert.deepEqual(result[0], {
-    ...{ name: 'bank.com', first_seen: on('01-10'), observed: on('02-10'), ip: 'v4only' },
+    ...{ name: 'bank.com', first_seen: on('01-10'), registered: null, observed: on('02-10'), ip: 'v4only' },
     ...{ has_website: 'yes', redirects_to: null },
   })
   assert.deepEqual(
@@ -74,7 +75,7 @@ test('names that begin with the text come first, and names that no probe has obs
     ['bank.com', 'bank-login.net', 'mybank.co.uk', 'newbank.shop', 'x.bank'],
   )
   assert.deepEqual(result[3], {
-    ...{ name: 'newbank.shop', first_seen: null, observed: null, ip: null },
+    ...{ name: 'newbank.shop', first_seen: null, registered: '2026-04-20', observed: null, ip: null },
     ...{ has_website: 'no', redirects_to: null },
   })
   assert.equal((result[1] as { redirects_to?: string }).redirects_to, 'bank.com')
@@ -99,6 +100,9 @@ test('filters select by what is known of the names', async () => {
     'bank-login.net',
     'mybank.co.uk',
   ])
+  assert.deepEqual(await namesOf({ q: 'bank', registered_from: '2026-04-20' }), ['mybank.co.uk', 'newbank.shop'])
+  assert.equal((await refusalOf({ q: 'bank', registered_to: '2026-04-19' }))[1], 'no_data')
+  assert.deepEqual(await namesOf({ q: 'newbank', registered_to: '2026-04-20' }), ['newbank.shop'])
 })
 
 test('pages follow each other, and a cursor belongs to its search and its filters', async () => {
@@ -135,6 +139,7 @@ test('what cannot be searched is refused with what to do, and costs nothing', as
     assert.match(msg, message)
   }
   assert.equal((await refusalOf({ q: 'bank', first_seen_from: '2026-13-01' }))[1], 'date_format')
+  assert.equal((await refusalOf({ q: 'bank', registered_from: '01-04-2026' }))[1], 'date_format')
   assert.equal(await usedCalls(), used)
   assert.equal((await refusalOf({ q: 'nobody-has-this' }))[1], 'no_data')
   assert.equal(await usedCalls(), used + 1)
@@ -146,6 +151,6 @@ test('rows come as CSV too', async () => {
   })
   assert.equal(
     await response.text(),
-    `name,first_seen,observed,ip,has_website,redirects_to\nx.bank,${on('04-11')},${on('04-11')},v6only,no,\n`,
+    `name,first_seen,registered,observed,ip,has_website,redirects_to\nx.bank,${on('04-11')},,${on('04-11')},v6only,no,\n`,
   )
 })

@@ -4,7 +4,7 @@ import type { NameSummary } from '../../../store/port/store.ts'
 import { compareAddresses, type IpAddress, parseNetwork, parseQueryAddress } from '../../../values/ip-address.ts'
 import { parseHostName } from '../../../values/records/host-name.ts'
 import { decodeRecords } from '../../../values/records/stored-records.ts'
-import type { Instant } from '../../../values/time.ts'
+import { type Day, type Instant, parseDay } from '../../../values/time.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type Parameters, readTextParameter } from '../../http/parameters.ts'
 import { momentParameter, readMoment } from '../profiles/moment.ts'
@@ -13,10 +13,19 @@ import { enumString, type JsonSchema, Type } from '../schema.ts'
 const Text = (description: string, example: string): JsonSchema =>
   Type.Optional(Type.String({ description, examples: [example] }))
 
+const dayParameter = (description: string): JsonSchema =>
+  Type.String({ format: 'date', description, examples: ['2026-11-19'] })
+
 export const FilterParameterSchemas = {
   tld: Text('Only names below this suffix.', 'co.uk'),
   first_seen_from: momentParameter('Only names that were first seen at or after this moment.', 'its first second'),
   first_seen_to: momentParameter('Only names that were first seen at or before this moment.'),
+  registered_from: Type.Optional(
+    dayParameter('Only names that a zone or a list reported as registered on this day or later.'),
+  ),
+  registered_to: Type.Optional(
+    dayParameter('Only names that a zone or a list reported as registered on this day or earlier.'),
+  ),
   has_website: Type.Optional(enumString(['yes', 'no'], 'Only names with a website, or only those without.')),
   ip: Text('Only names that are now on this address or in this network.', '192.0.2.0/24'),
   ns: Text('Only names that now have this name server, or one below it.', 'ns.example.net'),
@@ -34,7 +43,12 @@ export type NameFilters = {
 /** Throws `search_invalid` and `date_format`. */
 export function readFilters(parameters: Parameters, now: Instant): NameFilters {
   const texts = FILTERS.map((name) => readTextParameter(parameters, name, 'search_invalid'))
-  const tests = [firstSeenTest(parameters, now), websiteTest(parameters), addressTest(parameters)]
+  const tests = [
+    firstSeenTest(parameters, now),
+    registeredTest(parameters),
+    websiteTest(parameters),
+    addressTest(parameters),
+  ]
   for (const [name, type] of [
     ['ns', 'NS'],
     ['mx', 'MX'],
@@ -56,6 +70,21 @@ function firstSeenTest(parameters: Parameters, now: Instant): Test {
   const to = readMoment(parameters, 'first_seen_to', 'end', now)
   if (from === null && to === null) return null
   return ({ first_seen }) => first_seen !== null && first_seen >= (from ?? 0) && first_seen <= (to ?? now)
+}
+
+function registeredTest(parameters: Parameters): Test {
+  const from = readDay(parameters, 'registered_from')
+  const to = readDay(parameters, 'registered_to')
+  if (from === null && to === null) return null
+  return ({ registered }) => registered !== null && registered >= (from ?? '') && (to === null || registered <= to)
+}
+
+function readDay(parameters: Parameters, name: string): Day | null {
+  const text = readTextParameter(parameters, name, 'date_format')
+  const day = text === null ? null : parseDay(text)
+  if (text !== null && day === null)
+    throw new ApiError('date_format', { msg: `The parameter "${name}" must be a day such as 2026-11-19.` })
+  return day
 }
 
 function websiteTest(parameters: Parameters): Test {

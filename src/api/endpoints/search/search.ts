@@ -35,6 +35,10 @@ const MAX_INDEX_READS = 4
 const RowSchemas = {
   name: DomainSchema,
   first_seen: nullable(UtcInstantSchema, 'The first observation of a record or a website; null: none yet.'),
+  registered: nullable(
+    Type.String({ format: 'date' }),
+    'The newest day on which a zone or a list reported that it was registered; null: none did.',
+  ),
   observed: nullable(UtcInstantSchema, 'The newest observation of its DNS; null: none yet.'),
   ip: nullable(Type.String(), 'As in `/lookup`; null: not known.'),
   has_website: yesNoSchema('Whether it has a website.'),
@@ -125,8 +129,8 @@ async function readRows(
   return { rows, position }
 }
 
-function rowJson(name: DomainName, { first_seen, dns, facts: { ip, web } }: NameSummary): string {
-  const times = `"first_seen":${instantJson(first_seen)},"observed":${instantJson(dns)}`
+function rowJson(name: DomainName, { first_seen, registered, dns, facts: { ip, web } }: NameSummary): string {
+  const times = `"first_seen":${instantJson(first_seen)},"registered":${JSON.stringify(registered)},"observed":${instantJson(dns)}`
   const website = `"has_website":"${web?.has_website ? 'yes' : 'no'}","redirects_to":${JSON.stringify(web?.redirects_to ?? null)}`
   return `{"name":"${name}",${times},"ip":${JSON.stringify(ip)},${website}}`
 }

@@ -124,7 +124,7 @@ const READ_ADDRESSES = {
 type NamedSummary = SummaryRow & { name: DomainName; oldest: Instant | null }
 const READ_SUMMARIES = nameStatement(
   'facts.summaries',
-  `v.id, v.clock, v.other_clocks, ${FACTS_SELECT_COLUMNS.join(', ')}, o.oldest`,
+  `v.id, v.clock, v.other_clocks, v.registered, ${FACTS_SELECT_COLUMNS.join(', ')}, o.oldest`,
   ({ inShard }) => `left join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}
     left join lateral (
       select min(s.first_seen) as oldest from unnest('{${Object.values(STATE_TYPE_NUMBERS)}}'::smallint[]) t(type)

@@ -59,7 +59,7 @@ const READ_OWN_ROWS = {
 const WRITE_TOMBSTONE = {
   name: 'forget.tombstone',
   text: `update crawl_state set id = ${TOMBSTONE_ID}, clock = $4, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
-    due = 0, failures = 0 where part = $1 and slot = $2 and name = $3`,
+    due = 0, failures = 0, registered = null where part = $1 and slot = $2 and name = $3`,
 }
 const DELETE_OWN_ROWS = ['facts', 'dns_state', 'dns_interruption', 'address_first_seen', 'pending_page'].map(
   (table) => ({
@@ -105,7 +105,7 @@ export const READ_PART_CLOCKS = nameStatement('facts.part-clocks', 'v.clock, v.o
 /** One number for all new names of a batch. As the default of the column, it would keep Citus from using one shard. */
 const NEXT_ARRIVAL = { name: 'observations.arrival', text: `select nextval('arrival_number') as number` }
 const WRITTEN_STATE = tableRows('crawl_state')
-const CLOCK_COLUMNS = ['clock', 'other_clocks', 'dns_fingerprint', 'web_fingerprint', 'due', 'failures']
+const CLOCK_COLUMNS = ['clock', 'other_clocks', 'dns_fingerprint', 'web_fingerprint', 'due', 'failures', 'registered']
 const INSERT_CRAWL_STATES = rowStatement<WrittenState>(
   'observations.insert',
   WRITTEN_STATE,
@@ -283,7 +283,7 @@ function compareOffers({ change: { state: a } }: OfferedChange, { change: { stat
 type WrittenState = NameKey & Omit<CrawlStateRow, 'id'> & { id: number | null }
 
 function writtenState({ change: { state }, id }: OfferedChange): WrittenState {
-  const { name, version, clocks, dnsFingerprint, webFingerprint, due, failures } = state
+  const { name, version, clocks, dnsFingerprint, webFingerprint, due, failures, registered } = state
   const { clock, otherClocks } = packClocks(clocks)
   return {
     ...keyOfName(name),
@@ -295,6 +295,7 @@ function writtenState({ change: { state }, id }: OfferedChange): WrittenState {
     web_fingerprint: webFingerprint,
     due,
     failures,
+    registered,
   }
 }
 

@@ -87,7 +87,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
 
 function sqliteSummaries(database: DatabaseSync, beginRead: BeginRead): FactsReader['summaries'] {
   const summary = database.prepare(
-    `select f.*, v.id, v.clock, v.other_clocks
+    `select f.*, v.id, v.clock, v.other_clocks, v.registered
      from crawl_state v left join facts f on f.id = v.id where v.slot = ? and v.name = ?`,
   )
   const firstState = database.prepare('select min(first_seen) as first from dns_state where id = ? and type = ?')

@@ -81,12 +81,13 @@ type CrawlStateValues = [
   web_fingerprint: number,
   due: Instant,
   failures: number,
+  registered: number | null,
 ]
 
 function crawlStateRow(values: CrawlStateValues | undefined): CrawlStateRow | undefined {
   if (values === undefined) return undefined
-  const [id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures] = values
-  return { id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures }
+  const [id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, registered] = values
+  return { id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, registered }
 }
 
 function currentFactsOf(name: DomainName, row: FactsRow | undefined): CurrentFacts {
@@ -96,19 +97,18 @@ function currentFactsOf(name: DomainName, row: FactsRow | undefined): CurrentFac
 /** The version check: writes a crawl state if its version is the stored one. */
 function versionCheck(database: DatabaseSync): (crawlState: CrawlState, id: number | null) => boolean {
   const insert = database.prepare(
-    `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures)
-     values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint, due, failures, registered)
+     values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
   )
   const update = database.prepare(
-    `update crawl_state set version = version + 1, clock = ?, other_clocks = ?, dns_fingerprint = ?, web_fingerprint = ?, due = ?, failures = ?
+    `update crawl_state set version = version + 1, clock = ?, other_clocks = ?, dns_fingerprint = ?, web_fingerprint = ?, due = ?, failures = ?, registered = ?
      where slot = ? and name = ? and version = ?`,
   )
-  return ({ name, version, clocks, dnsFingerprint, webFingerprint, due, failures }, id) => {
+  return ({ name, version, clocks, dnsFingerprint, webFingerprint, due, failures, registered }, id) => {
     const { clock, otherClocks } = packClocks(clocks)
+    const values = [clock, otherClocks, dnsFingerprint, webFingerprint, due, failures, registered]
     const { changes } =
-      version === 0
-        ? insert.run(slotOf(name), name, id, clock, otherClocks, dnsFingerprint, webFingerprint, due, failures)
-        : update.run(clock, otherClocks, dnsFingerprint, webFingerprint, due, failures, slotOf(name), name, version)
+      version === 0 ? insert.run(slotOf(name), name, id, ...values) : update.run(...values, slotOf(name), name, version)
     return changes === 1
   }
 }
@@ -180,7 +180,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const writeTombstone = database.prepare(
     `insert into crawl_state (slot, name, id, version, clock, other_clocks, dns_fingerprint, web_fingerprint) values (?, ?, ${TOMBSTONE_ID}, 1, ?, null, 0, 0)
      on conflict do update set id = ${TOMBSTONE_ID}, version = version + 1, clock = excluded.clock, other_clocks = null, dns_fingerprint = 0, web_fingerprint = 0,
-       due = 0, failures = 0`,
+       due = 0, failures = 0, registered = null`,
   )
   const removals = [
     'delete from facts where id = ?',

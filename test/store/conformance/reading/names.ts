@@ -6,6 +6,7 @@ import { addNames } from '../../../../src/registrations/add-names.ts'
 import type { NameQuery } from '../../../../src/search/name-query.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
+import type { Day } from '../../../../src/values/time.ts'
 import { inForm } from '../../../long.ts'
 import { namesOf, walkNames } from '../answers.ts'
 import type { Engine } from '../engine.ts'
@@ -87,6 +88,32 @@ export function names(engine: Engine): void {
       },
     ),
   ])
+
+  testWithStore(
+    engine,
+    'a name keeps the newest day of its registration, also beside observations, until it is forgotten',
+    async (store) => {
+      const [a, b, c] = ['a.example', 'b.example', 'c.example'].map(name) as [DomainName, DomainName, DomainName]
+      const registered = async (day: string, ...names: DomainName[]): Promise<void> => {
+        const batches = (async function* () {
+          yield names
+        })()
+        const context = { store, signal: new AbortController().signal, onAdded: () => {} }
+        await addNames(batches, { insertsUnknown: true, makesDue: true, registered: day as Day }, context)
+      }
+      const days = async () => (await store.facts.summaries([a, b, c])).map((summary) => summary?.registered)
+      await ingestAll(store, [seen(a, 1, dns({ A: ['192.0.2.1'] })), seen(c, 1, dns({}))])
+      await registered('2026-03-01', a, b)
+      assert.deepEqual(await days(), ['2026-03-01', '2026-03-01', null])
+      await ingestAll(store, [seen(a, 2, dns({ A: ['192.0.2.2'] })), seen(b, 2, dns({ A: ['192.0.2.1'] }))])
+      await registered('2026-02-01', a)
+      await registered('2026-05-01', b)
+      assert.deepEqual(await days(), ['2026-03-01', '2026-05-01', null])
+      await store.observations.forget(b)
+      await registered('2026-06-01', b)
+      assert.deepEqual(await days(), ['2026-03-01', undefined, null])
+    },
+  )
 
   testWithStore(
     engine,

@@ -86,6 +86,7 @@ export type PagedBody<Row> = { meta: PageMeta; result: Row[] }
 export type SearchRow = {
   name: string
   first_seen: string | null
+  registered: string | null
   observed: string | null
   ip: string | null
   has_website: string

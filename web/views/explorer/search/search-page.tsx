@@ -18,6 +18,8 @@ const FILTERS = [
   ['tld', 'Below the suffix', 'Such as co.uk.', {}],
   ['first_seen_from', 'First seen from', 'A day in UTC.', { type: 'date' }],
   ['first_seen_to', 'First seen to', 'The end of a day in UTC.', { type: 'date' }],
+  ['registered_from', 'Registered from', 'A day.', { type: 'date' }],
+  ['registered_to', 'Registered to', 'A day.', { type: 'date' }],
   ['ip', 'On the address or network', 'Such as 192.0.2.0/24.', {}],
   ['ns', 'With the name server', 'Or one below this name.', {}],
   ['mx', 'With the mail host', 'Or one below this name.', {}],
