@@ -39,7 +39,16 @@ const LAYERS = [
   ['src/store/sqlite/', 'src/store/postgres/'],
   ['src/store/engines.ts'],
   ['src/store/open.ts'],
-  ['src/import/', 'src/export/', 'src/registrations/', 'src/search/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
+  [
+    'src/import/',
+    'src/export/',
+    'src/registrations/',
+    'src/search/',
+    'src/lookalikes/',
+    'src/similar/',
+    'src/inverse/',
+    'src/crawler/',
+  ],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
   ['src/jobs/'],
   ['src/api/http/'],
@@ -71,6 +80,7 @@ const PURE = [
   'src/inverse/entries/',
   'src/observe/',
   'src/apply/',
+  'src/lookalikes/',
 ]
 
 /** Folders that only some of the higher layers may import. */

@@ -23,10 +23,7 @@ export const MIN_BRAND_CHARACTERS = 3
 export function parseBrand(name: DomainName): Brand | string {
   const domain = registrableDomainOrNull(name)
   if (domain === null) return `${name} is a public suffix: send a domain below it, such as example.${name}.`
-  const subdomain = name
-    .slice(0, -domain.length)
-    .replace(/\.$/, '')
-    .replace(/^www$/, '')
+  const subdomain = name.slice(0, -domain.length).replace(/\.$/, '').replace(/^www$/, '')
   const dot = domain.indexOf('.')
   const label = domain.slice(0, dot)
   const characters = unicodeOf(label)

@@ -102,7 +102,11 @@ function replacedGlyphs(label: string, start: number): { text: string; at: numbe
 
 function placesOf(text: string, label: string, start: number): number[] {
   const places: number[] = []
-  for (let at = label.indexOf(text, start); at >= 0 && places.length < MAX_PLACES; at = label.indexOf(text, at + text.length))
+  for (
+    let at = label.indexOf(text, start);
+    at >= 0 && places.length < MAX_PLACES;
+    at = label.indexOf(text, at + text.length)
+  )
     places.push(at)
   return places
 }

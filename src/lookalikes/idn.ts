@@ -52,7 +52,7 @@ export function asciiOf(label: string): string | null {
   return isAscii(label) ? label : domainToASCII(label) || null
 }
 
-function isAscii(label: string): boolean {
+export function isAscii(label: string): boolean {
   for (let at = 0; at < label.length; at++) if (label.charCodeAt(at) > 127) return false
   return true
 }

@@ -1,10 +1,11 @@
 /** The lookalikes of a brand: where the index is asked for them, and what makes a name one. */
 
+import type { NameParts } from '../store/port/inverse.ts'
 import { type DomainName, registrableDomainOrNull } from '../values/domain-name.ts'
 import type { Brand } from './brand.ts'
 import { editDistance } from './distance.ts'
 import { ANY, type Candidate, combinedWith, editsOf, lookalikeTextsOf, mergedWith } from './edits.ts'
-import { appearanceOf, asciiOf, beginningOfLabelsLike, labelsOfOneScript, shapeOf, unicodeOf } from './idn.ts'
+import { appearanceOf, asciiOf, beginningOfLabelsLike, isAscii, labelsOfOneScript, shapeOf, unicodeOf } from './idn.ts'
 import {
   CONTAINS,
   type LabelReason,
@@ -16,9 +17,6 @@ import {
 } from './reasons.ts'
 
 export type Lookalike = { name: DomainName; reasons: Reason[]; score: number }
-
-/** Parts of names: those that begin with one of `starts`, and those that have one of `insides` after their start. */
-export type NameParts = { starts: string[]; insides: string[] }
 
 /** Labels with fewer characters have many others at the distance 2. */
 const MIN_HALVED_CHARACTERS = 9
@@ -32,6 +30,8 @@ export class BrandLookalikes {
   readonly halves: NameParts | null
   /** The reasons of each candidate, by what it looks like. One with a dot has two labels. */
   readonly #reasons = new Map<string, LabelReason[]>()
+  /** The A-labels outside ASCII that are asked for, and the beginnings of others. */
+  readonly #labels = new Set<string>()
   readonly #shape: string
   readonly #half: { first: string; last: string } | null
 
@@ -46,15 +46,23 @@ export class BrandLookalikes {
         ? null
         : { first: [...text].slice(0, middle).join(''), last: [...text].slice(-middle).join('') }
     this.halves = this.#half && { starts: [this.#half.first], insides: [`${this.#half.last}.`] }
-    const starts = new Set<string>([text, characters])
+    const labels = new Set<string>([text, characters])
     for (const [label, reason] of candidatesOf(brand)) {
       if (label === text || label === '' || label.startsWith('.') || label.endsWith('.')) continue
       if (!label.includes(ANY)) this.#add(label, reason)
-      starts.add(label)
+      labels.add(label)
     }
-    for (const label of labelsOfOneScript(text)) starts.add(label)
-    if (characters !== text) for (const [label] of candidatesOf({ ...brand, text: characters })) starts.add(label)
-    this.parts = { starts: [...new Set([...starts].flatMap(indexedPart))], insides: [] }
+    for (const label of labelsOfOneScript(text)) labels.add(label)
+    if (characters !== text) for (const [label] of candidatesOf({ ...brand, text: characters })) labels.add(label)
+    const starts = new Set<string>()
+    for (const label of labels) this.#addStart(label, starts)
+    this.parts = { starts: [...starts], insides: [] }
+  }
+
+  /** The text of names that only contain the label. */
+  get contained(): string {
+    const { text, label } = this.brand
+    return isAscii(text) ? text : label
   }
 
   /** Why a name is taken for the brand; null if it is not, or belongs to the brand. */
@@ -63,9 +71,16 @@ export class BrandLookalikes {
     if (name === brand.domain || name.endsWith(`.${brand.domain}`)) return null
     const found = this.#judgeDotted(name) ?? this.#judgeLabel(name)
     if (found !== null) return found
-    return name.includes(brand.label) || name.includes(brand.text)
-      ? { name, reasons: ['contains'], score: CONTAINS.weight }
-      : null
+    return name.includes(this.contained) ? { name, reasons: ['contains'], score: CONTAINS.weight } : null
+  }
+
+  /** Adds what the names begin with whose first labels look like a candidate. */
+  #addStart(label: string, starts: Set<string>): void {
+    const isBeginning = label.includes(ANY)
+    const start = isBeginning ? beginningOfLabelsLike(label) : asciiOf(label)
+    if (start === null || start.split('.').some((each) => each.length > MAX_LABEL_LENGTH)) return
+    if (start.startsWith('xn--')) this.#labels.add(start)
+    starts.add(isBeginning ? start : `${start}.`)
   }
 
   #add(label: string, reason: LabelReason): void {
@@ -88,13 +103,23 @@ export class BrandLookalikes {
     const { brand } = this
     const dot = name.indexOf('.')
     const label = name.slice(0, dot)
+    if (label.startsWith('xn--') && !this.#isAskedFor(label)) return null
     const { text, differs } = appearanceOf(unicodeOf(label))
     const isOwn = differs === null ? text === brand.text : shapeOf(text) === this.#shape
-    const reasons = isOwn ? [] : (this.#reasons.get(text) ?? this.#reasonsOfHalf(text))
+    const reasons = isOwn ? [] : (this.#reasons.get(text) ?? (label === text ? this.#reasonsOfHalf(text) : null))
     if (reasons === null) return null
     const rest = name.slice(dot + 1)
     const place = rest === brand.suffix ? null : rest === suffixOf(name) ? 'suffix' : 'subdomain'
-    return this.#lookalike(name, reasons, label === brand.label ? null : (differs ?? (isOwn ? 'diacritic' : null)), place)
+    return this.#lookalike(
+      name,
+      reasons,
+      label === brand.label ? null : (differs ?? (isOwn ? 'diacritic' : null)),
+      place,
+    )
+  }
+
+  #isAskedFor(label: string): boolean {
+    return this.#labels.has(label) || this.#labels.has(label.slice(0, label.lastIndexOf('-') + 1))
   }
 
   #reasonsOfHalf(text: string): LabelReason[] | null {
@@ -123,21 +148,15 @@ export class BrandLookalikes {
   }
 }
 
-function* candidatesOf({ text, suffix, subdomain }: Pick<Brand, 'text' | 'suffix' | 'subdomain'>): Generator<Candidate> {
+function* candidatesOf({
+  text,
+  suffix,
+  subdomain,
+}: Pick<Brand, 'text' | 'suffix' | 'subdomain'>): Generator<Candidate> {
   yield* editsOf(text)
   yield* lookalikeTextsOf(text)
   yield* combinedWith(text)
   yield* mergedWith(text, suffix, subdomain)
-}
-
-/** What the names begin with whose first labels look like a candidate; none if no name can have the label. */
-function indexedPart(label: string): string[] {
-  if (label.includes(ANY)) {
-    const beginning = beginningOfLabelsLike(label)
-    return beginning === null || beginning.length > MAX_LABEL_LENGTH ? [] : [beginning]
-  }
-  const ascii = asciiOf(label)
-  return ascii === null || ascii.split('.').some((each) => each.length > MAX_LABEL_LENGTH) ? [] : [`${ascii}.`]
 }
 
 /** The public suffix of a name; the name itself if it is one. */

@@ -18,7 +18,11 @@ export const LABEL_REASONS = {
   plural: { weight: 70, isEdit: true, text: 'an `s` more or less at the end' },
   keyboard: { weight: 70, isEdit: true, text: 'a neighbouring key was pressed, instead or in addition' },
   phonetic: { weight: 70, isEdit: true, text: 'letters that sound alike, such as `f` for `ph`' },
-  homoglyphs: { weight: 68, isEdit: true, text: 'two kinds of ASCII characters are replaced by others that look alike' },
+  homoglyphs: {
+    weight: 68,
+    isEdit: true,
+    text: 'two kinds of ASCII characters are replaced by others that look alike',
+  },
   omission: { weight: 65, isEdit: true, text: 'a character is missing' },
   vowel: { weight: 65, isEdit: true, text: 'another vowel' },
   bit_flip: { weight: 60, isEdit: true, text: 'one bit of a character differs, as after an error of memory' },

@@ -15,7 +15,7 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
  * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
- * `search`, passive DNS (`pdns`), and `uses`, a call of the web page.
+ * `search`, `lookalikes`, passive DNS (`pdns`), and `uses`, a call of the web page.
  */
 export type EndpointName =
   | V1EndpointName
@@ -27,6 +27,7 @@ export type EndpointName =
   | 'certificatehistory'
   | 'namedcertificates'
   | 'search'
+  | 'lookalikes'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'

@@ -1,4 +1,4 @@
-/** The lists of endpoints: the seven under `/v1.0/`, the profiles, and the search. */
+/** The lists of endpoints: the seven under `/v1.0/`, the profiles, the search and the lookalikes. */
 
 import { daily } from './daily.ts'
 import { dnshistory } from './dnshistory.ts'
@@ -13,6 +13,7 @@ import { redirecthistory } from './profiles/redirecthistory.ts'
 import { webhistory } from './profiles/webhistory.ts'
 import { redirect } from './redirect.ts'
 import { reverseip } from './reverseip.ts'
+import { lookalikes } from './search/lookalikes.ts'
 import { search } from './search/search.ts'
 import { similar } from './similar.ts'
 import { snapshot } from './snapshot.ts'
@@ -20,7 +21,7 @@ import { snapshot } from './snapshot.ts'
 /** The seven endpoints. */
 export const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
-/** The profiles, whose query is what follows the name in the path, and the search. */
+/** The profiles, whose query is what follows the name in the path, and the search and the lookalikes. */
 export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
   { endpoint: webhistory, path: '/domain/:query/web' },
@@ -31,4 +32,5 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: ip, path: '/ip/:query' },
   { endpoint: ip, path: '/ip/:query/:prefix' },
   { endpoint: search, path: '/search' },
+  { endpoint: lookalikes, path: '/lookalikes' },
 ]

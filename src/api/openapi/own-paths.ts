@@ -14,6 +14,7 @@ import { redirecthistory } from '../endpoints/profiles/redirecthistory.ts'
 import { webhistory } from '../endpoints/profiles/webhistory.ts'
 import { redirect } from '../endpoints/redirect.ts'
 import { exactObject, type JsonSchema, Type, UtcInstantSchema } from '../endpoints/schema.ts'
+import { lookalikes } from '../endpoints/search/lookalikes.ts'
 import { search } from '../endpoints/search/search.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
 import {
@@ -188,6 +189,7 @@ export const OWN_PATHS = {
   '/ip/{address}': profilePathItem(ip, 'ip'),
   '/ip/{address}/{length}': profilePathItem(ip, 'network', [PREFIX_LENGTH]),
   '/search': sessionPathItem(search, 'search', queryParametersOf(search)),
+  '/lookalikes': sessionPathItem(lookalikes, 'lookalikes', queryParametersOf(lookalikes)),
   '/batch': batchPathItem(),
   '/pdns/query/{query}': passiveDnsPathItem(),
   '/files': {

@@ -174,6 +174,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     redirecthistory: ['redirecthistory example.com', 'redirecthistory example.com --from 2026-01-01 --to 2026-03-31'],
     ip: ['ip 192.0.2.1', 'ip 192.0.2.0/24 --at 2026-03-01', 'ip 2001:db8::/32 --from 2026-01-01 --to 2026-03-31'],
     search: ['search bank', "search 'bank*' --tld co.uk --all", "search '/^(login|secure)-?bank/' --has-website yes"],
+    lookalikes: ['lookalikes example.com', 'lookalikes login.example.com --all --json'],
     daily: ['daily 2026-11-19', 'daily 2026-11-01 --followup 7 --output -', 'daily --sync files --since 2026-01-01'],
     snapshot: ['snapshot', 'snapshot --download --enriched'],
     quota: ['quota --server https://domains.example.com'],

@@ -72,6 +72,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['redirecthistory', 'print what redirected to a domain, and when', queried('redirecthistory')],
   ['ip', 'print who was on an address or a network, and when', queried('ip')],
   ['search', 'find names by a part of them', queried('search')],
+  ['lookalikes', 'find names that imitate a brand', queried('lookalikes')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

@@ -21,6 +21,7 @@ export type QueryCalls = Pick<
   | 'namedcertificates'
   | 'addressTimes'
   | 'search'
+  | 'lookalikes'
 >
 
 /**
@@ -104,6 +105,7 @@ export class BatchedCalls implements QueryCalls, CallControl {
   namedcertificates: QueryCalls['namedcertificates'] = (name, options) => this.#client.namedcertificates(name, options)
   addressTimes: QueryCalls['addressTimes'] = (query, options) => this.#client.addressTimes(query, options)
   search: QueryCalls['search'] = (text, options) => this.#client.search(text, options)
+  lookalikes: QueryCalls['lookalikes'] = (brand, options) => this.#client.lookalikes(brand, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error)

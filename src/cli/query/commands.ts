@@ -13,6 +13,7 @@ import {
   askCertificate,
   askCertificateHistory,
   askHistory,
+  askLookalikes,
   askLookup,
   askNamedCertificates,
   askObserved,
@@ -77,6 +78,11 @@ const CERTIFICATES_COLUMNS = ['query', 'first_seen', 'last_seen', 'sha256']
 const NAMED_FIELDS = ['query', 'name', 'sha256', 'issuer', 'not_before', 'not_after', 'key']
 const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
 const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'observed', 'ip', 'has_website', 'redirects_to']
+const LOOKALIKE_FIELDS = [
+  ...['query', 'name', 'score', 'reasons', 'first_seen', 'observed', 'resolves', 'mail', 'website', 'redirects_to'],
+  ...['similarity', 'shares'],
+]
+const LOOKALIKE_COLUMNS = ['query', 'name', 'score', 'reasons', 'resolves', 'mail', 'website', 'similarity', 'shares']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -183,6 +189,13 @@ const QUERY_COMMANDS = {
     isBatched: () => false,
     kind: 'text',
     options: searchOptions,
+    pages: 'rows',
+  },
+  lookalikes: {
+    argument: 'the domains of brands',
+    shape: { fields: LOOKALIKE_FIELDS, columns: LOOKALIKE_COLUMNS },
+    ask: askLookalikes,
+    isBatched: () => false,
     pages: 'rows',
   },
 } satisfies Record<string, QueryRow>

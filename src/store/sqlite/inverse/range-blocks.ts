@@ -20,7 +20,7 @@ export function rangeBlockReader(
     const bounds = ranges.map(({ from, to }) => ({ from: Buffer.from(from, 'latin1'), to: Buffer.from(to, 'latin1') }))
     for (const run of runs) {
       const walk = new RangeWalk(bounds, most)
-      for (let from = walk.start; from !== null; ) {
+      for (let from: Uint8Array | null = walk.start; from !== null; ) {
         const block = select.get(run, from) as unknown as StoredBlock | undefined
         if (block === undefined) break
         if (blocks.length === total) return { blocks, isComplete: false }

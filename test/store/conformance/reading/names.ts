@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { addNames } from '../../../../src/registrations/add-names.ts'
-import type { NameQuery } from '../../../../src/store/port/inverse.ts'
+import type { NameParts, NameQuery } from '../../../../src/store/port/inverse.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
 import { inForm } from '../../../long.ts'
@@ -25,6 +25,11 @@ const query: fc.Arbitrary<NameQuery> = fc
     ([by, each]): NameQuery => ({ by, text: by === 'end' || by === 'below' ? each.replace(/^\.+|\.+$/g, '') : each }),
   )
   .filter((each) => each.text !== '')
+/** Parts that overlap, with and without the end of a label. */
+const parts: fc.Arbitrary<NameParts> = fc.record({
+  starts: fc.array(fc.stringMatching(/^[ab]{0,3}[ab-]\.?$/), { maxLength: 6 }),
+  insides: fc.array(fc.stringMatching(/^[ab]{1,3}\.?$/), { maxLength: 3 }),
+})
 type Step = { by: 'observation' | 'list' | 'forget'; names: DomainName[] }
 const step: fc.Arbitrary<Step> = fc.record({
   by: fc.constantFrom('observation', 'observation', 'list', 'list', 'forget'),
@@ -53,17 +58,26 @@ async function take(store: Store, { by, names }: Step, known: Set<DomainName>, f
   }
 }
 
+function hasPart(candidate: DomainName, { starts, insides }: NameParts): boolean {
+  const isInside = (text: string): boolean => {
+    const places = Array.from(candidate, (_, at) => at).slice(1, candidate.lastIndexOf('.'))
+    return places.some((at) => candidate.startsWith(text, at))
+  }
+  return starts.some((text) => candidate.startsWith(text)) || insides.some(isInside)
+}
+
 export function names(engine: Engine): void {
   const runs = Math.min(engine.runs ?? inForm(6, 30), 30)
   testProperties({ ...engine, runs }, [
     property(
-      'the known names that contain a text, begin or end with it are found once each, beside merges and after filling',
+      'the known names that contain a text, begin or end with it, or have one of many parts, are found once each',
       [
         fc.array(step, { maxLength: 8 }),
         fc.array(query, { minLength: 6, maxLength: 6 }),
+        fc.array(parts, { minLength: 3, maxLength: 3 }),
         fc.integer({ min: 1, max: 5 }),
       ],
-      async ({ store, url }, steps, queries, limit) => {
+      async ({ store, url }, steps, queries, manyParts, limit) => {
         const known = new Set<DomainName>()
         const forgotten = new Set<DomainName>()
         const requireFound = async (): Promise<void> => {
@@ -76,14 +90,24 @@ export function names(engine: Engine): void {
             assert.deepEqual(filtered.toSorted(), expected.filter(short), JSON.stringify(each))
           }
         }
+        const requireParts = async (): Promise<void> => {
+          for (const each of manyParts) {
+            const { names, isComplete } = await store.inverse.namesOfParts(each)
+            const expected = [...known].filter((candidate) => hasPart(candidate, each))
+            assert.deepEqual([names.toSorted(), isComplete], [expected.toSorted(), true], JSON.stringify(each))
+          }
+        }
         for (const each of steps) await take(store, each, known, forgotten)
         await requireFound()
+        await requireParts()
         const hold = await inverseHold(store)
         await maintain(maintainerOf(store, hold))
         await requireFound()
+        await requireParts()
         await emptyIndex(store, url, hold)
         await maintain(maintainerOf(store, hold))
         await requireFound()
+        await requireParts()
       },
     ),
   ])
