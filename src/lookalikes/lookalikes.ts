@@ -78,7 +78,7 @@ export class BrandLookalikes {
   #addStart(label: string, starts: Set<string>): void {
     const isBeginning = label.includes(ANY)
     const start = isBeginning ? beginningOfLabelsLike(label) : asciiOf(label)
-    if (start === null || start.split('.').some((each) => each.length > MAX_LABEL_LENGTH)) return
+    if (start === null || isTooLong(start)) return
     if (start.startsWith('xn--')) this.#labels.add(start)
     starts.add(isBeginning ? start : `${start}.`)
   }
@@ -157,6 +157,11 @@ function* candidatesOf({
   yield* lookalikeTextsOf(text)
   yield* combinedWith(text)
   yield* mergedWith(text, suffix, subdomain)
+}
+
+/** Whether a label is longer than one may be. */
+function isTooLong(labels: string): boolean {
+  return labels.length > MAX_LABEL_LENGTH && labels.split('.').some((label) => label.length > MAX_LABEL_LENGTH)
 }
 
 /** The public suffix of a name; the name itself if it is one. */

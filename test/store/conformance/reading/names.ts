@@ -36,6 +36,15 @@ const step: fc.Arbitrary<Step> = fc.record({
   names: fc.uniqueArray(knownName, { minLength: 1, maxLength: 8 }),
 })
 
+/** Adds names as a list does. */
+export async function addByList(store: Store, names: DomainName[]): Promise<void> {
+  const batches = (async function* () {
+    yield names
+  })()
+  const context = { store, signal: new AbortController().signal, onAdded: () => {} }
+  await addNames(batches, { insertsUnknown: true, makesDue: false }, context)
+}
+
 /** Takes a step, and the same in a set of known names. A forgotten name stays forgotten. */
 async function take(store: Store, { by, names }: Step, known: Set<DomainName>, forgotten: Set<DomainName>) {
   if (by === 'observation')
@@ -43,13 +52,8 @@ async function take(store: Store, { by, names }: Step, known: Set<DomainName>, f
       store,
       names.map((each) => seen(each, 1, dns({ A: ['192.0.2.1'] }))),
     )
-  else if (by === 'list') {
-    const batches = (async function* () {
-      yield names
-    })()
-    const context = { store, signal: new AbortController().signal, onAdded: () => {} }
-    await addNames(batches, { insertsUnknown: true, makesDue: false }, context)
-  } else for (const each of names) await store.observations.forget(each)
+  else if (by === 'list') await addByList(store, names)
+  else for (const each of names) await store.observations.forget(each)
   for (const each of names) {
     if (by === 'forget') {
       known.delete(each)
