@@ -39,4 +39,5 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   batch: size('--names 5000 --rounds 2 --seconds 2'),
   inverse: size('--names 20000 --rounds 2'),
   search: size('--names 20000 --patterns 200'),
+  lookalikes: size('--names 20000 --count 50'),
 }

@@ -2,22 +2,18 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { EndpointCall } from '../../../../src/api/endpoints/endpoint.ts'
-import { lookalikes as endpoint } from '../../../../src/api/endpoints/search/lookalikes.ts'
-import { textOfBody } from '../../../../src/api/http/write-parts.ts'
-import { cursorKeys } from '../../../../src/api/signing/cursor.ts'
 import { BlockWriter } from '../../../../src/inverse/entries/block.ts'
 import { latin1Bytes, nameSetKey } from '../../../../src/inverse/entries/value-key.ts'
 import { parseBrand } from '../../../../src/lookalikes/brand.ts'
 import { BrandLookalikes, type Lookalike } from '../../../../src/lookalikes/lookalikes.ts'
-import { openSimilarityService } from '../../../../src/similar/query/similarity-service.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import { type DomainName, parseName } from '../../../../src/values/domain-name.ts'
 import { inForm } from '../../../long.ts'
+import { type LookalikePage, lookalikePages } from '../../lookalike-pages.ts'
 import type { Engine } from '../engine.ts'
 import { property, testProperties } from '../histories.ts'
 import { inverseHold, maintain, maintainerOf } from '../inverse/index-runs.ts'
-import { NOW, name, testUnchecked } from '../world.ts'
+import { name, testUnchecked } from '../world.ts'
 import { addByList } from './names.ts'
 
 const BRANDS = ['paypal.com', 'bank-one.co.uk', 'internationals.org', 'bücher.de', 'ups.com', 'login.shop7.net']
@@ -74,28 +70,12 @@ function areNear(a: string, b: string): boolean {
   })
 }
 
-type Page = { meta: { next: string | null; complete: boolean }; result: Lookalike[] }
-
-/** One page of the endpoint. */
-async function pageOf(store: Store, parameters: Record<string, unknown>): Promise<Page> {
-  const call = {
-    ...{ parameters, facts: store.facts, inverse: store.inverse, similarSearch: openSimilarityService(store) },
-    keys: cursorKeys([{ number: 0, bytes: Buffer.alloc(32) }]),
-    caller: { now: NOW, limits: { dailyCalls: null, pageRows: 1_000, historyStates: null } },
-  } as unknown as EndpointCall
-  try {
-    return JSON.parse(textOfBody((await endpoint.handle!(call)).body)) as Page
-  } catch (error) {
-    if ((error as { key?: string }).key === 'no_data') return { meta: { next: null, complete: true }, result: [] }
-    throw error
-  }
-}
-
 async function walk(store: Store, of: string, limit: number): Promise<Lookalike[]> {
+  const pageOf = lookalikePages(store)
   const rows: Lookalike[] = []
   let next: string | null = null
   do {
-    const page: Page = await pageOf(store, { of, limit, next })
+    const page: LookalikePage = await pageOf({ of, limit, next })
     assert.ok(page.result.length <= limit && page.meta.complete)
     rows.push(...page.result.map(({ name: each, reasons, score }) => ({ name: each, reasons, score })))
     next = page.meta.next
@@ -151,7 +131,7 @@ export function lookalikes(engine: Engine): void {
     assert.ok(names.includes(name('paypa1.com')) && names.includes(name('zaypal.com')))
     const others = await store.inverse.namesOfParts({ starts: ['z', 'paypal.z'], insides: [] })
     assert.deepEqual([others.names.toSorted(), others.isComplete], [['paypal.zz', 'zaypal.com'], true])
-    assert.equal((await pageOf(store, { of: 'paypal.com' })).meta.complete, false)
+    assert.equal((await lookalikePages(store)({ of: 'paypal.com' })).meta.complete, false)
   })
 }
 
