@@ -9,6 +9,8 @@ export type Candidate = [label: string, reason: LabelReason]
 export const ANY = '\0'
 /** Places of one text that are replaced, alone or with those that follow. */
 const MAX_PLACES = 4
+/** Characters of labels in which two texts are replaced: longer ones would have many thousand candidates. */
+const MAX_REPLACED_TWICE = 16
 
 /** All labels at the distance 1, and what else is generated from the characters of a label. */
 export function* editsOf(label: string): Generator<Candidate, void> {
@@ -73,6 +75,7 @@ export function* lookalikeTextsOf(label: string): Generator<Candidate, void> {
   const once = replacedGlyphs(label, 0)
   const known = new Set(once.map(({ text }) => text))
   for (const text of known) yield [text, 'homoglyph']
+  if (label.length > MAX_REPLACED_TWICE) return
   // the other order of two texts gives the same label
   for (const { text, at } of once)
     for (const twice of replacedGlyphs(text, at)) if (!known.has(twice.text)) yield [twice.text, 'homoglyphs']

@@ -46,15 +46,14 @@ export class BrandLookalikes {
         ? null
         : { first: [...text].slice(0, middle).join(''), last: [...text].slice(-middle).join('') }
     this.halves = this.#half && { starts: [this.#half.first], insides: [`${this.#half.last}.`] }
-    const labels = new Set<string>([text, characters])
+    const labels = new Set<string>([text, characters, ...labelsOfOneScript(text)])
     for (const [label, reason] of candidatesOf(brand)) {
-      if (label === text || label === '' || label.startsWith('.') || label.endsWith('.')) continue
-      if (!label.includes(ANY)) this.#add(label, reason)
-      labels.add(label)
+      if (label.includes(ANY)) labels.add(label)
+      else if (label !== text && label !== '') this.#add(label, reason)
     }
-    for (const label of labelsOfOneScript(text)) labels.add(label)
     if (characters !== text) for (const [label] of candidatesOf({ ...brand, text: characters })) labels.add(label)
     const starts = new Set<string>()
+    for (const label of this.#reasons.keys()) this.#addStart(label, starts)
     for (const label of labels) this.#addStart(label, starts)
     this.parts = { starts: [...starts], insides: [] }
   }

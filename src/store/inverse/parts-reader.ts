@@ -6,7 +6,7 @@ import { rotationRange } from '../../inverse/entries/rotation.ts'
 import { forwardNamePrefix, KEY_KIND, knownNameOfKey, latin1Bytes } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { NameParts, NamesOfParts } from '../port/inverse.ts'
-import { type InverseRead, type KeyRange, prefixRange, type RangeBlocks } from './scan.ts'
+import { type ByteRange, type InverseRead, type KeyRange, prefixRange, type RangeBlocks } from './scan.ts'
 
 /** Blocks of one run for one part at most: some thousand names. */
 const MAX_BLOCKS_OF_PART = 64
@@ -18,62 +18,57 @@ const MAX_BLOCKS = 4_000
  * are not merged: each of them has only few blocks to read, while a merge would read all runs at each part.
  */
 export function* readNamesOfParts({ starts, insides }: NameParts): InverseRead<NamesOfParts> {
-  const ranges = withoutOverlap([
-    ...starts.map((text) => prefixRange(forwardNamePrefix(text))),
-    ...insides.map((text) => {
-      const { from, to } = rotationRange(text, false)
-      return { from: KEY_KIND.rotatedName + from, to: KEY_KIND.rotatedName + to }
-    }),
-  ])
+  // the kinds of keys in their order
+  const ranges = [
+    ...withoutNested(insides).map((text) => rangeOf(KEY_KIND.rotatedName, rotationRange(text, false))),
+    ...withoutNested(starts.map(forwardNamePrefix)).map((prefix) => rangeOf('', prefixRange(prefix))),
+  ]
   const request = { needs: 'blocks', ranges, most: MAX_BLOCKS_OF_PART, total: MAX_BLOCKS } as const
-  const { blocks, isComplete } = (yield request) as RangeBlocks
-  const bounds = ranges.map(({ from, to }) => ({ from: latin1Bytes(from), to: latin1Bytes(to) }))
+  const { runs, isComplete } = (yield request) as RangeBlocks
   const names = new Set<DomainName>()
-  for (const block of blocks) addNamesOfBlock(block, bounds, names)
+  for (const blocks of runs) addNames(blocks, ranges, names)
   return { names: [...names], isComplete }
 }
 
-/** The ranges in order. Those that touch or overlap are one. */
-function withoutOverlap(ranges: readonly KeyRange[]): KeyRange[] {
-  const sorted = ranges.toSorted((a, b) => (a.from < b.from ? -1 : 1))
-  const separate: KeyRange[] = []
-  for (const { from, to } of sorted) {
-    const last = separate.at(-1)
-    if (last === undefined || from > last.to) separate.push({ from, to })
-    else if (to > last.to) last.to = to
+/** The texts in order, without those that begin with another of them. */
+function withoutNested(texts: readonly string[]): string[] {
+  const kept: string[] = []
+  for (const text of texts.toSorted()) {
+    const last = kept.at(-1)
+    if (last === undefined || !text.startsWith(last)) kept.push(text)
   }
-  return separate
+  return kept
 }
 
-/** Adds the names of a block whose keys are in a range. */
-function addNamesOfBlock(
-  block: Uint8Array,
-  ranges: readonly { from: Uint8Array; to: Uint8Array }[],
-  names: Set<DomainName>,
-): void {
-  const cursor = new EntryCursor([block])
-  let next = -1
-  while (cursor.next()) {
-    const { key, keyLength } = cursor
-    if (next < 0) next = firstRangeAfter(ranges, key, keyLength)
-    while (next < ranges.length && isAtOrAfter(key, keyLength, ranges[next]!.to)) next++
-    if (next === ranges.length) return
-    if (isAtOrAfter(key, keyLength, ranges[next]!.from))
-      names.add(knownNameOfKey(key.toString('latin1', 0, keyLength)) as DomainName)
+function rangeOf(kind: string, { from, to }: KeyRange): ByteRange {
+  return { from: latin1Bytes(kind + from), to: latin1Bytes(kind + to) }
+}
+
+/** Adds the names whose keys are in the ranges. The blocks of a run and the ranges are in the same order. */
+function addNames(blocks: readonly Uint8Array[], ranges: readonly ByteRange[], names: Set<DomainName>): void {
+  const cursor = new EntryCursor(blocks)
+  const { key } = cursor
+  let next = 0
+  let isFound = ranges.length > 0 && cursor.seek(ranges[0]!.from)
+  while (isFound) {
+    const { keyLength } = cursor
+    next = firstEndingAfter(ranges, next, key.subarray(0, keyLength))
+    const range = ranges[next]
+    if (range === undefined) return
+    const isInside = compareKeys(key, keyLength, range.from, range.from.length) >= 0
+    if (isInside) names.add(knownNameOfKey(key.toString('latin1', 0, keyLength)) as DomainName)
+    isFound = isInside ? cursor.next() : cursor.seek(range.from)
   }
 }
 
-/** The number of the first range that ends after a key. */
-function firstRangeAfter(ranges: readonly { to: Uint8Array }[], key: Uint8Array, keyLength: number): number {
-  let [low, high] = [0, ranges.length]
+/** The number of the first range, from one on, that ends after a key. */
+export function firstEndingAfter(ranges: readonly ByteRange[], from: number, key: Uint8Array): number {
+  let [low, high] = [from, ranges.length]
+  if (low < high && ranges[low]!.to.compare(key) > 0) return low
   while (low < high) {
     const middle = (low + high) >> 1
-    if (isAtOrAfter(key, keyLength, ranges[middle]!.to)) low = middle + 1
+    if (ranges[middle]!.to.compare(key) <= 0) low = middle + 1
     else high = middle
   }
   return low
-}
-
-function isAtOrAfter(key: Uint8Array, keyLength: number, bound: Uint8Array): boolean {
-  return compareKeys(key, keyLength, bound, bound.length) >= 0
 }

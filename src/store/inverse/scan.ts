@@ -22,12 +22,14 @@ export type InverseRequest =
 type Answer = RunSlice[] | StoredClocks[] | RangeBlocks
 
 /**
- * The blocks of all published runs that may have keys in the ranges, which ascend and do not overlap: in any order, at
- * most `most` of each run for each range, and `total` in all.
+ * The blocks of all published runs that may have keys in the ranges, which ascend and do not overlap: at most `most` of
+ * each run for each range, and `total` in all.
  */
-export type BlockRequest = { ranges: readonly KeyRange[]; most: number; total: number }
-/** `isComplete`: whether no block was left out. */
-export type RangeBlocks = { blocks: Uint8Array[]; isComplete: boolean }
+export type BlockRequest = { ranges: readonly ByteRange[]; most: number; total: number }
+/** As KeyRange. */
+export type ByteRange = { from: Buffer; to: Buffer }
+/** The blocks of each run in their order. `isComplete`: whether none was left out. */
+export type RangeBlocks = { runs: Uint8Array[][]; isComplete: boolean }
 export type InverseRead<Result> = Generator<InverseRequest, Result, Answer>
 
 /** A range of keys: `from` included, `to` excluded. A key is a text of one character per byte. */

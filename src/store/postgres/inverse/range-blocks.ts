@@ -1,7 +1,6 @@
 /** Reads the blocks of the inverse index that may have keys in some ranges. */
 
 import { POSITION_TAIL_BYTES } from '../../../inverse/entries/block.ts'
-import { latin1Bytes } from '../../../inverse/entries/value-key.ts'
 import type { BlockRequest, RangeBlocks } from '../../inverse/scan.ts'
 import { bytesArray } from '../database/arrays.ts'
 import type { Session } from '../database/transaction.ts'
@@ -33,20 +32,20 @@ const READ_RANGE_BLOCKS = {
       cross join lateral ${nextBlockSql('w.run', 'f.at')}
       cross join lateral (select width_bucket(b.key, $2::bytea[]) + 1 as range, c.goes_on as isInside) n
     )
-    select entries, blocks >= $3 and ($1::bytea[])[range] <= key as cut from block limit $4`,
+    select run, entries, blocks >= $3 and ($1::bytea[])[range] <= key as cut from (select * from block limit $4) b
+    order by run, last`,
 }
+
+type BlockRow = { run: number; entries: Uint8Array; cut: boolean | null }
 
 /** Answers the request for blocks, with one statement. */
 export async function readRangeBlocks(
   session: Pick<Session, 'rows'>,
   { ranges, most, total }: BlockRequest,
 ): Promise<RangeBlocks> {
-  const bounds = (['from', 'to'] as const).map((end) => bytesArray(ranges.map((range) => latin1Bytes(range[end]))))
-  const rows = await session.rows<{ entries: Uint8Array; cut: boolean | null }>(READ_RANGE_BLOCKS, [
-    ...bounds,
-    most,
-    total + 1,
-  ])
+  const bounds = [ranges.map(({ from }) => from), ranges.map(({ to }) => to)].map(bytesArray)
+  const rows = await session.rows<BlockRow>(READ_RANGE_BLOCKS, [...bounds, most, total + 1])
   const isComplete = rows.length <= total && rows.every(({ cut }) => !cut)
-  return { blocks: rows.slice(0, total).map(({ entries }) => entries), isComplete }
+  const byRun = Map.groupBy(rows.slice(0, total), ({ run }) => run)
+  return { runs: [...byRun.values()].map((blocks) => blocks.map(({ entries }) => entries)), isComplete }
 }

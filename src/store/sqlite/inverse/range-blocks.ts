@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { POSITION_TAIL_BYTES } from '../../../inverse/entries/block.ts'
-import type { BlockRequest, KeyRange, RangeBlocks } from '../../inverse/scan.ts'
+import { firstEndingAfter } from '../../inverse/parts-reader.ts'
+import type { BlockRequest, ByteRange, RangeBlocks } from '../../inverse/scan.ts'
 
 type StoredBlock = [last: Uint8Array, entries: Uint8Array]
 
@@ -15,33 +16,34 @@ export function rangeBlockReader(
   )
   select.setReturnArrays(true)
   return (runs, { ranges, most, total }) => {
-    const blocks: Uint8Array[] = []
-    let isComplete = true
-    const bounds = ranges.map(({ from, to }) => ({ from: Buffer.from(from, 'latin1'), to: Buffer.from(to, 'latin1') }))
+    const found: Uint8Array[][] = []
+    let [left, isComplete] = [total, true]
     for (const run of runs) {
-      const walk = new RangeWalk(bounds, most)
+      const blocks: Uint8Array[] = []
+      const walk = new RangeWalk(ranges, most)
       for (let from: Uint8Array | null = walk.start; from !== null; ) {
         const block = select.get(run, from) as unknown as StoredBlock | undefined
         if (block === undefined) break
-        if (blocks.length === total) return { blocks, isComplete: false }
+        if (left-- === 0) return { runs: [...found, blocks], isComplete: false }
         blocks.push(block[1])
         from = walk.after(block[0])
       }
+      if (blocks.length > 0) found.push(blocks)
       isComplete &&= walk.isComplete
     }
-    return { blocks, isComplete }
+    return { runs: found, isComplete }
   }
 }
 
 /** The positions from which the blocks of one run are read. */
 class RangeWalk {
   isComplete = true
-  readonly #ranges: readonly Record<keyof KeyRange, Buffer>[]
+  readonly #ranges: readonly ByteRange[]
   readonly #most: number
   #range = 0
   #blocks = 0
 
-  constructor(ranges: readonly Record<keyof KeyRange, Buffer>[], most: number) {
+  constructor(ranges: readonly ByteRange[], most: number) {
     this.#ranges = ranges
     this.#most = most
   }
@@ -54,7 +56,7 @@ class RangeWalk {
   after(last: Uint8Array): Uint8Array | null {
     const key = last.subarray(0, last.length - POSITION_TAIL_BYTES)
     const before = this.#range
-    this.#range = this.#firstEndingAfter(key)
+    this.#range = firstEndingAfter(this.#ranges, this.#range, key)
     const range = this.#ranges[this.#range]
     if (range === undefined || range.from.compare(key) > 0) {
       this.#blocks = 0
@@ -65,15 +67,5 @@ class RangeWalk {
     this.isComplete = false
     this.#blocks = 0
     return this.#ranges[++this.#range]?.from ?? null
-  }
-
-  #firstEndingAfter(key: Uint8Array): number {
-    let [low, high] = [this.#range, this.#ranges.length]
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (this.#ranges[middle]!.to.compare(key) <= 0) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }
