@@ -13,9 +13,9 @@ import type { Store } from '../src/store/port/store.ts'
 import { type DomainName, parseName } from '../src/values/domain-name.ts'
 import { lookalikePages } from '../test/store/lookalike-pages.ts'
 import { type Permutations, permutationsOf } from './lookalikes/dnstwist.ts'
-import { isImitation } from './lookalikes/labels.ts'
+import { imitationRules } from './lookalikes/labels.ts'
 import { readTexts } from './measure/options.ts'
-import { makeTemporaryFolder } from './measure/process.ts'
+import { makeTemporaryFolder, measureCommand } from './measure/process.ts'
 import { type Metric, metric, metricWithMin, report } from './measure/report.ts'
 import { addNamesUpTo } from './search/name-store.ts'
 import { randomInt, seededRandom } from './world/random.ts'
@@ -26,7 +26,15 @@ const options = readTexts({ brands: '', list: '', count: '200', rows: '500', see
 const LABEL_LENGTHS = { min: 4, max: 15 }
 const SUFFIXES = ['com', 'net', 'org', 'info', 'co', 'io', 'de', 'ru', 'co.uk', 'com.br', 'shop', 'xyz', 'online', 'top']
 const MIN_RECALL = 0.99
-const BANDS = [85, 70, 60, 50, 40, 11]
+/** The scores of each band, the second excluded. */
+const BANDS = [
+  [85, 101],
+  [70, 85],
+  [60, 70],
+  [50, 60],
+  [40, 50],
+  [11, 40],
+] as const
 const PAGE_ROWS = 500
 /** The brands without a list. */
 const BRANDS = ['google.com', 'paypal.com', 'wikipedia.org', 'github.com', 'dropbox.com', 'spiegel.de', 'bbc.co.uk']
@@ -35,7 +43,9 @@ const folder = makeTemporaryFolder()
 try {
   const real = options.list === '' ? [] : options.list.split(',').flatMap(readNames)
   const brands = readBrands()
-  const store = await openStore(storeFilesIn(folder).url, { access: 'write', ledger: 'own', secret: null })
+  const files = storeFilesIn(folder)
+  const open = () => openStore(files.url, { access: 'write', ledger: 'own', secret: null })
+  let store = await open()
   await add(store, real)
   const rows = real.length === 0 ? [] : await sampledRows(store, brands)
   const metrics: Metric[] = rows.length === 0 ? [] : precisionOf(rows, real)
@@ -43,6 +53,10 @@ try {
     brands.map(({ domain }) => domain),
     SUFFIXES,
   )
+  for (const { byFuzzer } of permutations ?? []) await add(store, [...new Set(Object.values(byFuzzer).flat())])
+  await store.close()
+  await measureCommand(['index'], { env: files.env })
+  store = await open()
   if (permutations !== null) metrics.push(...(await recallOf(store, permutations)))
   await store.close()
   report(
@@ -70,7 +84,8 @@ function readBrands(): Brand[] {
       return length < LABEL_LENGTHS.min || length > LABEL_LENGTHS.max ? [] : [brand]
     },
   )
-  return [...new Map(brands.map((brand) => [brand.label, brand])).values()].slice(0, Number(options.count))
+  const firsts = new Map(brands.toReversed().map((brand) => [brand.label, brand]))
+  return brands.filter((brand) => firsts.get(brand.label) === brand).slice(0, Number(options.count))
 }
 
 async function add(store: Store, names: readonly DomainName[]): Promise<void> {
@@ -91,14 +106,13 @@ async function rowsOf(store: Store, brand: string): Promise<Lookalike[]> {
   return rows
 }
 
-/** Puts the permutations among the names, and asks for them. */
+/** Asks for the permutations, which are among the known names. */
 async function recallOf(store: Store, permutations: readonly Permutations[]): Promise<Metric[]> {
   const counts = new Map<string, { all: number; found: number }>()
   const lacking: string[] = []
   let beyond = 0
   for (const { brand, byFuzzer } of permutations) {
-    const all = new Set(Object.values(byFuzzer).flat() as DomainName[])
-    await add(store, [...all])
+    const all = new Set(Object.values(byFuzzer).flat())
     const found = new Set<string>((await rowsOf(store, brand)).map(({ name }) => name))
     for (const [fuzzer, names] of [...Object.entries(byFuzzer), ['all', [...all]] as const]) {
       const count = counts.get(fuzzer) ?? { all: 0, found: 0 }
@@ -134,41 +148,30 @@ function suffixOf(domain: string): string {
 
 type LabelledRow = Lookalike & { brand: Brand }
 
-/** Rows of all brands, drawn with the seed. */
+/** Rows of all brands: as many of each band of scores as there are, at most its share of the rows, drawn with the seed. */
 async function sampledRows(store: Store, brands: readonly Brand[]): Promise<LabelledRow[]> {
   const rows: LabelledRow[] = []
   for (const brand of brands) for (const row of await rowsOf(store, brand.domain)) rows.push({ ...row, brand })
   const random = seededRandom(Number(options.seed), 23, 23)
-  for (let at = rows.length - 1; at > 0; at--) {
-    const other = randomInt(random, at + 1)
-    ;[rows[at], rows[other]] = [rows[other]!, rows[at]!]
-  }
-  return rows.slice(0, Number(options.rows))
+  const shuffled = rows.map((row) => ({ row, at: randomInt(random, 2 ** 30) })).sort((a, b) => a.at - b.at)
+  let left = Number(options.rows)
+  return BANDS.toReversed().flatMap(([bottom, top], index) => {
+    const share = Math.ceil(left / (BANDS.length - index))
+    const drawn = shuffled.filter(({ row: { score } }) => score >= bottom && score < top).slice(0, share)
+    left -= drawn.length
+    return drawn.map(({ row }) => row)
+  })
 }
 
-/** The share of imitations, in all and by score. */
+/** The share of imitations by score. */
 function precisionOf(rows: readonly LabelledRow[], real: readonly DomainName[]): Metric[] {
-  const text = real.join('\n')
-  const counts = new Map<string, number>()
-  const count = (part: string): number => {
-    const known = counts.get(part)
-    if (known !== undefined) return known
-    let number = 0
-    for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) number++
-    counts.set(part, number)
-    return number
-  }
-  const labelled = rows.map((row) => ({ ...row, isGood: isImitation(row.name, row.brand, count) }))
-  const shareOf = (some: readonly { isGood: boolean }[]) => some.filter(({ isGood }) => isGood).length / some.length
-  const metrics = [metric(`imitations among ${rows.length} lookalikes`, shareOf(labelled), '')]
-  let top = 101
-  for (const bottom of BANDS) {
-    const inBand = labelled.filter(({ score }) => score >= bottom && score < top)
-    if (inBand.length > 0)
-      metrics.push(metric(`score ${bottom} to ${top - 1}: imitations of ${inBand.length}`, shareOf(inBand), ''))
-    top = bottom
-  }
+  const isImitation = imitationRules(real)
+  const labelled = rows.map((row) => ({ ...row, isGood: isImitation(row.name, row.brand) }))
   for (const { name, score, reasons, brand, isGood } of labelled)
     console.log(`${isGood ? '+' : '-'} ${score} ${name} of ${brand.domain}: ${reasons.join()}`)
-  return metrics
+  return BANDS.flatMap(([bottom, top]) => {
+    const inBand = labelled.filter(({ score }) => score >= bottom && score < top)
+    const share = inBand.filter(({ isGood }) => isGood).length / inBand.length
+    return inBand.length === 0 ? [] : [metric(`score ${bottom} to ${top - 1}: imitations of ${inBand.length}`, share, '')]
+  })
 }

@@ -10,8 +10,10 @@ import { domainToASCII, domainToUnicode } from 'node:url'
 
 const TARGET = new URL('../src/lookalikes/confusables.ts', import.meta.url)
 const LABEL_TEXT = /^[a-z0-9-]{1,2}$/
-/** Letters that resemble the capital or the upright form of a Latin letter, which UTS 39 does not list. */
-const FURTHER = { b: 'ьƅ', e: 'ə', h: 'н', k: 'к', m: 'м', n: 'пи', p: 'ƿ', r: 'г', t: 'тτ', u: 'υμ', w: 'шω' }
+/** What further letters resemble: a turned or upright form, or the capital of a Latin letter. */
+const FURTHER: Readonly<Record<string, string>> = {
+  ...{ a: 'ə', b: 'ьƅ', e: 'ə', g: 'ԍ', h: 'н', k: 'к', m: 'м', n: 'пи', p: 'ƿ', r: 'г', t: 'тτ', u: 'υμʉ', w: 'шω' },
+}
 const COLUMNS = 116
 
 /** Characters by the text that they look like. */
@@ -27,12 +29,13 @@ function readTables(folder: string): { identical: Table; similar: Table } {
     if (character < '\x80' || !canStandInLabel(character)) continue
     const skeleton = skeletons.get(character) ?? character
     const letter = /^LATIN (?:SMALL LETTER|LETTER SMALL CAPITAL) ([A-Z])(?: WITH .*)?$/.exec(name)?.[1]
-    const further = Object.entries(FURTHER).find(([, characters]) => characters.includes(character))?.[0]
-    const texts = [letter?.toLowerCase(), further, withoutMarks(character), withoutMarks(skeleton)]
-    const text = LABEL_TEXT.test(skeleton.toLowerCase()) ? skeleton.toLowerCase() : texts.find(isLabelText)
-    if (text === undefined) continue
-    const table = text === skeleton ? identical : similar
-    table.set(text, [...(table.get(text) ?? []), character])
+    const further = Object.keys(FURTHER).filter((text) => FURTHER[text]!.includes(character))
+    const texts = [skeleton, letter, ...further, withoutMarks(character), withoutMarks(skeleton)]
+    for (const text of new Set(texts.map((each) => each?.toLowerCase() ?? ''))) {
+      if (!LABEL_TEXT.test(text)) continue
+      const table = text === skeleton ? identical : similar
+      table.set(text, [...(table.get(text) ?? []), character])
+    }
   }
   return { identical, similar }
 }
@@ -48,7 +51,6 @@ function readSkeletons(path: string): Map<string, string> {
 }
 
 const textOfCodes = (codes: string[]) => String.fromCodePoint(...codes.map((code) => Number.parseInt(code, 16)))
-const isLabelText = (text: string | undefined) => text !== undefined && LABEL_TEXT.test(text)
 const withoutMarks = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** Whether a character is a letter or a digit that UTS 46 leaves as it is. */

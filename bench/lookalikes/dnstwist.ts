@@ -1,7 +1,7 @@
 /** The permutations of dnstwist, Debian's program, which runs without the network here. */
 
 import { spawnSync } from 'node:child_process'
-import { parseName } from '../../src/values/domain-name.ts'
+import { type DomainName, parseName } from '../../src/values/domain-name.ts'
 
 /** The fuzzers of dnstwist that need no dictionary, and `tld-swap` with the suffixes that it gets. */
 const FUZZERS = [
@@ -24,7 +24,7 @@ for brand in sys.stdin.read().split():
     print(json.dumps([brand, names]), flush=True)
 `
 
-export type Permutations = { brand: string; byFuzzer: Record<string, string[]> }
+export type Permutations = { brand: string; byFuzzer: Record<string, DomainName[]> }
 
 /** The permutations of brands, without the brand itself; null if the machine has no dnstwist. */
 export function permutationsOf(brands: readonly string[], suffixes: readonly string[]): Permutations[] | null {
@@ -36,8 +36,8 @@ export function permutationsOf(brands: readonly string[], suffixes: readonly str
     .trim()
     .split('\n')
     .map((line) => {
-      const [brand, names] = JSON.parse(line) as [string, Record<string, string[]>]
-      const usable = (name: string): boolean => name !== brand && parseName(name) === name
+      const [brand, names] = JSON.parse(line) as [string, Record<string, DomainName[]>]
+      const usable = (name: DomainName): boolean => name !== brand && parseName(name) === name
       const byFuzzer = Object.fromEntries(Object.entries(names).map(([fuzzer, all]) => [fuzzer, all.filter(usable)]))
       return { brand, byFuzzer }
     })

@@ -4,43 +4,41 @@
  */
 
 import type { Brand } from '../../src/lookalikes/brand.ts'
-import { appearanceOf, unicodeOf } from '../../src/lookalikes/idn.ts'
-import { WORDS } from '../../src/lookalikes/letters.ts'
+import { appearancesOf, unicodeOf } from '../../src/lookalikes/idn.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
 
-/** Names with a text from which it counts as a word, or as the name of somebody else. */
-const WORD_NAMES = 25
-/** Characters of a brand from which one edit leaves it recognisable. */
+/** Labels of well-known domains that are ordinary words, which others use without the brand in mind. */
+const ORDINARY_WORDS = new Set(
+  'advertising apple bing blogger entrust exponential flurry hike hola live parse simpli turn windows'.split(' '),
+)
+/** Suffixes under which a label is known if it is a word, or the name of somebody else. */
+const WORD_SUFFIXES = 4
+/** Characters of a brand inside a label that are no accident, and of one that is recognised after an edit. */
+const MIN_READABLE = 5
 const MIN_EDITED = 6
-/** Characters from which a brand inside a label is no accident. */
-const MIN_CONTAINED = 5
 
-/** How many names contain a text. */
-export type CountNames = (text: string) => number
-
-/** Whether a name imitates the brand. */
-export function isImitation(name: string, { text: own, label: ownLabel, characters }: Brand, count: CountNames): boolean {
-  const label = name.slice(0, name.indexOf('.'))
-  const shown = unicodeOf(label)
-  const { text, differs } = appearanceOf(shown)
-  const isWord = count(own) >= WORD_NAMES
-  // 1. the same label: under another suffix or as a subdomain, unless the label is a word that anyone may use
-  if (label === ownLabel || shown === characters) return !isWord || own.length >= MIN_EDITED
-  // 2. characters outside ASCII that make it look like the brand
-  if (differs !== null && digitsAsLetters(text) === digitsAsLetters(own)) return true
-  // 3. the whole brand, with words for logins and payments or a suffix, www or hyphens beside it
-  const plain = name.slice(0, name.lastIndexOf('.')).replaceAll(/[-.]/g, '')
-  if (plain.includes(own) && own.length >= MIN_CONTAINED && !isWord) return true
-  if (plain === own || isBesideWord(plain, own)) return !isWord
-  // 4. an edit that leaves a long brand recognisable, unless the result is a word or a known name
-  return own.length >= MIN_EDITED && count(label) < WORD_NAMES
+/** Returns the judgement of a name and a brand, among real names. */
+export function imitationRules(names: readonly DomainName[]): (name: DomainName, brand: Brand) => boolean {
+  const suffixes = new Map<string, number>()
+  for (const name of names) {
+    const label = name.slice(0, name.indexOf('.'))
+    suffixes.set(label, (suffixes.get(label) ?? 0) + 1)
+  }
+  return (name, { text: own, label: ownLabel }) => {
+    const label = name.slice(0, name.indexOf('.'))
+    const shown = unicodeOf(label)
+    const isWord = ORDINARY_WORDS.has(own)
+    // 1. characters outside ASCII that make it read as the brand
+    if (shown !== label && appearancesOf(shown).some(({ text }) => lettersOf(text) === lettersOf(own))) return true
+    // 2. the brand can be read in it: as the label, or within it if it is long enough
+    const isReadable = lettersOf(name.slice(0, name.lastIndexOf('.'))).includes(lettersOf(own))
+    if (label === ownLabel || isReadable) return !isWord && own.length >= MIN_READABLE
+    // 3. an edit that leaves it recognisable, unless the result is a word or somebody's name
+    return !isWord && own.length >= MIN_EDITED && (suffixes.get(label) ?? 0) < WORD_SUFFIXES
+  }
 }
 
-function digitsAsLetters(text: string): string {
-  return text.replaceAll('0', 'o').replaceAll(/[1i]/g, 'l').replaceAll('5', 's')
-}
-
-function isBesideWord(label: string, own: string): boolean {
-  if (!label.includes(own)) return false
-  const rest = label.replace(own, '')
-  return rest === 'www' || rest === 'com' || (WORDS as readonly string[]).includes(rest)
+/** A text as one reads it: without hyphens and dots, with letters for the digits that look like them. */
+function lettersOf(text: string): string {
+  return text.replaceAll(/[-.]/g, '').replaceAll('0', 'o').replaceAll(/[1i]/g, 'l').replaceAll('5', 's')
 }

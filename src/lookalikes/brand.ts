@@ -1,7 +1,7 @@
 /** A brand: the domain that others imitate, and the parts of its name. */
 
 import { type DomainName, registrableDomainOrNull } from '../values/domain-name.ts'
-import { appearanceOf, unicodeOf } from './idn.ts'
+import { appearancesOf, unicodeOf } from './idn.ts'
 
 /**
  * `domain`: the registrable domain of the brand. `subdomain`: what the name has before it, without `www`. `label`: the
@@ -27,7 +27,7 @@ export function parseBrand(name: DomainName): Brand | string {
   const dot = domain.indexOf('.')
   const label = domain.slice(0, dot)
   const characters = unicodeOf(label)
-  const { text } = appearanceOf(characters)
+  const [{ text }] = appearancesOf(characters)
   if ([...text].length < MIN_BRAND_CHARACTERS)
     return `The label "${text}" of ${domain} is too short: lookalikes need ${MIN_BRAND_CHARACTERS} characters or more.`
   return { domain, subdomain, label, characters, text, suffix: domain.slice(dot + 1) }

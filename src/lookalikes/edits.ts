@@ -72,35 +72,36 @@ function isNeighbour(own: string | undefined, other: string): boolean {
  * label that another outside ASCII may replace.
  */
 export function* lookalikeTextsOf(label: string): Generator<Candidate, void> {
-  const once = replacedGlyphs(label, 0)
+  const once = [...replacedGlyphs(label, () => 0)]
   const known = new Set(once.map(({ text }) => text))
   for (const text of known) yield [text, 'homoglyph']
   if (label.length > MAX_REPLACED_TWICE) return
-  // the other order of two texts gives the same label
-  for (const { text, at } of once)
-    for (const twice of replacedGlyphs(text, at)) if (!known.has(twice.text)) yield [twice.text, 'homoglyphs']
+  for (const { text, to, at } of once) {
+    // the other order of two texts gives the same label, unless the first replacement has made the second text
+    for (const twice of replacedGlyphs(text, (from) => (to.includes(from) ? 0 : at)))
+      if (!known.has(twice.text)) yield [twice.text, 'homoglyphs']
+  }
 }
 
-/** Replaces one text after a place by one that looks like it, at one or several places that follow each other. */
-function replacedGlyphs(label: string, start: number): { text: string; at: number }[] {
-  const replaced: { text: string; at: number }[] = []
+/** `text`: the label after a replacement by `to`, the first one at the place `at`. */
+type Replaced = { text: string; to: string; at: number }
+
+/** Replaces one text from a place on by one that looks like it, at one or several places that follow each other. */
+function* replacedGlyphs(label: string, startOf: (from: string) => number): Generator<Replaced, void> {
   for (const from of GLYPHS.keys()) {
-    const [at = -1, ...others] = placesOf(from, label, start)
-    if (at < 0) continue
-    const places = [at, ...others]
-    const choices = [...GLYPHS.get(from)!, ...(from.length === 1 ? [ANY] : [])]
-    for (const [first, place] of places.entries())
+    const places = placesOf(from, label, startOf(from))
+    const choices = places.length === 0 ? [] : [...GLYPHS.get(from)!, ...(from.length === 1 ? [ANY] : [])]
+    for (const [first, at] of places.entries())
       for (const to of choices) {
-        let text = label.slice(0, place)
+        let text = label.slice(0, at)
         for (let next = first; next < places.length; next++) {
           const end = places[next]! + from.length
           text += to
-          replaced.push({ text: text + label.slice(end), at: place })
+          yield { text: text + label.slice(end), to, at }
           text += label.slice(end, places[next + 1])
         }
       }
   }
-  return replaced
 }
 
 function placesOf(text: string, label: string, start: number): number[] {

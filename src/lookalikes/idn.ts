@@ -11,30 +11,38 @@ const SCRIPTS = [/\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenia
 /** Characters of a script that stand for one letter, and labels that are written in a script, at most. */
 const MAX_CHARACTERS = 3
 const MAX_LABELS = 256
+const MAX_APPEARANCES = 8
 
 /** For each character outside ASCII what it looks like, and whether UTS 39 calls it confusable with that. */
-const APPEARANCE = new Map<string, { text: string; isIdentical: boolean }>()
+const APPEARANCES = new Map<string, { text: string; isIdentical: boolean }[]>()
 for (const [table, isIdentical] of [
   [IDENTICAL, true],
   [SIMILAR, false],
 ] as const)
   for (const [text, characters] of Object.entries(table))
-    for (const character of characters) APPEARANCE.set(character, { text, isIdentical })
+    for (const character of characters)
+      APPEARANCES.set(character, [...(APPEARANCES.get(character) ?? []), { text, isIdentical }])
 
 /** What a label looks like. `text` keeps characters that look like none of ASCII. */
 export type Appearance = { text: string; differs: 'confusable' | 'diacritic' | null }
 
-export function appearanceOf(label: string): Appearance {
-  let text = ''
-  let differs: Appearance['differs'] = null
+/** What a label may look like, the most likely first. A few characters look like two others. */
+export function appearancesOf(label: string): [Appearance, ...Appearance[]] {
+  let found: [Appearance, ...Appearance[]] = [{ text: '', differs: null }]
   for (const character of label) {
-    const appearance = character < '\x80' ? undefined : APPEARANCE.get(character)
-    text += appearance?.text ?? character
-    if (appearance === undefined) continue
-    if (!appearance.isIdentical) differs = 'diacritic'
-    else differs ??= 'confusable'
+    const choices = character < '\x80' ? undefined : APPEARANCES.get(character)
+    if (choices === undefined) for (const each of found) each.text += character
+    else {
+      const further = choices.flatMap(({ text, isIdentical }) =>
+        found.map((before): Appearance => {
+          const differs = isIdentical ? (before.differs ?? 'confusable') : 'diacritic'
+          return { text: before.text + text, differs }
+        }),
+      )
+      found = further.slice(0, MAX_APPEARANCES) as typeof found
+    }
   }
-  return { text, differs }
+  return found
 }
 
 /** A text without what distinguishes 0 and o, 1, i and l, m and rn: for UTS 39, they are equal or depend on the letter case. */

@@ -5,7 +5,7 @@ import { type DomainName, registrableDomainOrNull } from '../values/domain-name.
 import type { Brand } from './brand.ts'
 import { editDistance } from './distance.ts'
 import { ANY, type Candidate, combinedWith, editsOf, lookalikeTextsOf, mergedWith } from './edits.ts'
-import { appearanceOf, asciiOf, beginningOfLabelsLike, isAscii, labelsOfOneScript, shapeOf, unicodeOf } from './idn.ts'
+import { appearancesOf, asciiOf, beginningOfLabelsLike, isAscii, labelsOfOneScript, shapeOf, unicodeOf } from './idn.ts'
 import {
   CONTAINS,
   type LabelReason,
@@ -103,18 +103,16 @@ export class BrandLookalikes {
     const dot = name.indexOf('.')
     const label = name.slice(0, dot)
     if (label.startsWith('xn--') && !this.#isAskedFor(label)) return null
-    const { text, differs } = appearanceOf(unicodeOf(label))
-    const isOwn = differs === null ? text === brand.text : shapeOf(text) === this.#shape
-    const reasons = isOwn ? [] : (this.#reasons.get(text) ?? (label === text ? this.#reasonsOfHalf(text) : null))
-    if (reasons === null) return null
-    const rest = name.slice(dot + 1)
-    const place = rest === brand.suffix ? null : rest === suffixOf(name) ? 'suffix' : 'subdomain'
-    return this.#lookalike(
-      name,
-      reasons,
-      label === brand.label ? null : (differs ?? (isOwn ? 'diacritic' : null)),
-      place,
-    )
+    for (const { text, differs } of appearancesOf(unicodeOf(label))) {
+      const isOwn = differs === null ? text === brand.text : shapeOf(text) === this.#shape
+      const reasons = isOwn ? [] : (this.#reasons.get(text) ?? (label === text ? this.#reasonsOfHalf(text) : null))
+      if (reasons === null) continue
+      const rest = name.slice(dot + 1)
+      const place = rest === brand.suffix ? null : rest === suffixOf(name) ? 'suffix' : 'subdomain'
+      const ownDiffers = label === brand.label ? null : (differs ?? (isOwn ? 'diacritic' : null))
+      return this.#lookalike(name, reasons, ownDiffers, place)
+    }
+    return null
   }
 
   #isAskedFor(label: string): boolean {

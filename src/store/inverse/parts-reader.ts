@@ -10,8 +10,8 @@ import { type ByteRange, type InverseRead, type KeyRange, prefixRange, type Rang
 
 /** Blocks of one run for one part at most: some thousand names. */
 const MAX_BLOCKS_OF_PART = 64
-/** Blocks of one read at most, about 50 milliseconds. */
-const MAX_BLOCKS = 4_000
+/** Blocks of one read at most: those of some thousand parts in as many runs as an import leaves unmerged. */
+const MAX_BLOCKS = 16_000
 
 /**
  * Reads the names (`InverseReader.namesOfParts`). Sets have no events, so an entry of one run is complete, and the runs
