@@ -82,7 +82,7 @@ const LOOKALIKE_FIELDS = [
   ...['query', 'name', 'score', 'reasons', 'first_seen', 'observed', 'resolves', 'mail', 'website', 'redirects_to'],
   ...['similarity', 'shares'],
 ]
-const LOOKALIKE_COLUMNS = ['query', 'name', 'score', 'reasons', 'resolves', 'mail', 'website', 'similarity', 'shares']
+const LOOKALIKE_TABLE_COLUMNS = ['query', 'name', 'score', 'reasons', 'resolves', 'mail', 'website', 'shares']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -193,7 +193,7 @@ const QUERY_COMMANDS = {
   },
   lookalikes: {
     argument: 'the domains of brands',
-    shape: { fields: LOOKALIKE_FIELDS, columns: LOOKALIKE_COLUMNS },
+    shape: { fields: LOOKALIKE_FIELDS, columns: LOOKALIKE_FIELDS, tableColumns: LOOKALIKE_TABLE_COLUMNS },
     ask: askLookalikes,
     isBatched: () => false,
     pages: 'rows',
