@@ -1,50 +1,37 @@
 /**
  * `npm run bench:search`: measures the search of a SQLite store of names: adding them, the size of the keys, and random
  * patterns, whose names are compared with those that a scan of all names finds. With `--list FILE`, names are drawn from
- * the sequences of characters in that list, otherwise they are those of the other benches.
+ * the sequences of characters in that list, otherwise they are those of the other benches. With `--folder PATH`, the store
+ * stays there.
  */
 
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { addNames } from '../src/registrations/add-names.ts'
 import { type NameSearch, parseSearch } from '../src/search/pattern.ts'
 import { openStore } from '../src/store/open.ts'
 import type { InverseReader } from '../src/store/port/inverse.ts'
-import type { DomainName } from '../src/values/domain-name.ts'
 import { isFoundBy } from '../test/store/found-names.ts'
 import { readTexts } from './measure/options.ts'
 import { makeTemporaryFolder, measureCommand } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
 import { quantile } from './measure/rounds.ts'
-import { type RandomSource, randomInt, seededRandom } from './world/random.ts'
-import { type StoreFiles, storeFilesIn } from './world/store.ts'
-import { domainNameAt } from './world/world.ts'
+import { addNamesUpTo, NAME_OPTIONS, nameSource } from './search/name-store.ts'
+import { randomInt, seededRandom } from './world/random.ts'
+import { removeStore, type StoreFiles, storeFilesIn } from './world/store.ts'
 
-const options = readTexts({ names: '1000000', patterns: '1000', compared: '100', list: '', seed: '1' })
-const COUNT = Number(options.names)
-const SEED = Number(options.seed)
-const BATCH = 100_000
+const options = readTexts({ ...NAME_OPTIONS, patterns: '1000', compared: '100' })
+const { count: COUNT, seed: SEED, nameAt: nextName } = nameSource(options)
 const PAGE_ROWS = 100
-/** Characters that decide about the next one. */
-const CONTEXT = 3
-const START = '\n'.repeat(CONTEXT)
 
-const nextName =
-  options.list === ''
-    ? (index: number) => domainNameAt({ seed: SEED, names: COUNT, text: false }, index)
-    : modelOf(options.list)
-const folder = makeTemporaryFolder()
+const folder = options.folder || makeTemporaryFolder()
 try {
   const files = storeFilesIn(folder)
+  removeStore(files)
   const metrics: Metric[] = []
   const store = await openStore(files.url, { access: 'write', ledger: 'own', secret: null })
   const start = process.cpuUsage()
-  await addNames(
-    batches(),
-    { insertsUnknown: true, makesDue: false },
-    { store, signal: new AbortController().signal, onAdded: () => {} },
-  )
+  await addNamesUpTo(store, { count: COUNT, nameAt: nextName })
   metrics.push(metric('adding names, processor time', cpuSince(start) / COUNT, 'µs per name'))
   const searches = randomSearches()
   metrics.push(...(await timeSearches(store.inverse, searches, 'not merged: ')))
@@ -61,44 +48,7 @@ try {
     {},
   )
 } finally {
-  rmSync(folder, { recursive: true })
-}
-
-/** The names whose characters follow each other as in a list, by their number. */
-function modelOf(path: string): (index: number) => DomainName {
-  const following = new Map<string, string>()
-  for (const line of readFileSync(path, 'latin1').split('\n').slice(0, 300_000)) {
-    const text = `${START}${line}\n`
-    for (let at = CONTEXT; at < text.length; at++) {
-      const context = text.slice(at - CONTEXT, at)
-      const known = following.get(context) ?? ''
-      if (known.length < 2_000) following.set(context, known + text[at])
-    }
-  }
-  return (index) => {
-    for (let attempt = 0; ; attempt++) {
-      const name = drawName(following, seededRandom(SEED, index, attempt))
-      if (/^[a-z0-9-]{2,63}(\.[a-z0-9-]{2,20}){1,3}$/.test(name)) return name as DomainName
-    }
-  }
-}
-
-function drawName(following: ReadonlyMap<string, string>, random: RandomSource): string {
-  let text = START
-  for (;;) {
-    const choices = following.get(text.slice(-CONTEXT))!
-    const next = choices[randomInt(random, choices.length)]!
-    if (next === '\n' || text.length > 80) return text.slice(CONTEXT)
-    text += next
-  }
-}
-
-async function* batches(): AsyncGenerator<DomainName[]> {
-  for (let from = 0; from < COUNT; from += BATCH) yield [...new Set(namesBetween(from, Math.min(COUNT, from + BATCH)))]
-}
-
-function* namesBetween(from: number, to: number): Generator<DomainName> {
-  for (let index = from; index < to; index++) yield nextName(index)
+  if (options.folder === '') rmSync(folder, { recursive: true })
 }
 
 /** Parts of 4 to 8 characters of names, at their start, in the middle, with a wildcard, or as an expression. */

@@ -28,6 +28,7 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   AddressTimesResponse: ['/ip/{address}', 1],
   SearchResponse: ['/search'],
   DayNamesResponse: ['/registered'],
+  LookalikesResponse: ['/lookalikes'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
 }

@@ -41,7 +41,15 @@ const LAYERS = [
   ['src/store/sqlite/', 'src/store/postgres/'],
   ['src/store/engines.ts'],
   ['src/store/open.ts'],
-  ['src/import/', 'src/export/', 'src/registrations/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
+  [
+    'src/import/',
+    'src/export/',
+    'src/registrations/',
+    'src/lookalikes/',
+    'src/similar/',
+    'src/inverse/',
+    'src/crawler/',
+  ],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
   ['src/jobs/'],
   ['src/api/http/'],
@@ -75,6 +83,7 @@ const PURE = [
   'src/observe/',
   'src/apply/',
   'src/watch/',
+  'src/lookalikes/',
 ]
 
 /** Folders that only some of the higher layers may import. */

@@ -7,6 +7,7 @@ export type ErrorKey =
   | 'date_missing'
   | 'certificate_format'
   | 'search_invalid'
+  | 'brand_invalid'
   | 'date_format'
   | 'type_invalid'
   | 'followup_invalid'
@@ -1018,6 +1019,73 @@ export type DayNamesResponse = {
   result: {
     /** A domain name: lower-case A-labels without a trailing dot. */
     name: string
+  }[]
+}
+
+export type LookalikesResponse = {
+  meta: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    query: string
+    /** False if so many names have a candidate label that only a part of them was read. */
+    complete: boolean
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The cursor of the next page; null on the last page. */
+    next: string | null
+  }
+  result: {
+    /** A domain name: lower-case A-labels without a trailing dot. */
+    name: string
+    /** Why it is listed, the most telling first. */
+    reasons: (
+      | 'confusable'
+      | 'diacritic'
+      | 'homoglyph'
+      | 'subdomain_merged'
+      | 'suffix_merged'
+      | 'hyphen'
+      | 'dot'
+      | 'transposition'
+      | 'repetition'
+      | 'combined'
+      | 'plural'
+      | 'keyboard'
+      | 'phonetic'
+      | 'homoglyphs'
+      | 'omission'
+      | 'vowel'
+      | 'bit_flip'
+      | 'insertion'
+      | 'replacement'
+      | 'distance_2'
+      | 'suffix'
+      | 'subdomain'
+      | 'contains'
+    )[]
+    /** How easily it is taken for the brand, by its name. */
+    score: number
+    /** The first observation of a record or a website; null: none yet. */
+    first_seen: string | null
+    /** The newest observation of its DNS; null: none yet. */
+    observed: string | null
+    /** Whether it has addresses. Null: it was not observed. */
+    resolves: 'yes' | 'no' | null
+    /** Whether it has mail hosts. Null: it was not observed. */
+    mail: 'yes' | 'no' | null
+    /** Whether it has a website. Null: it was not observed. */
+    website: 'yes' | 'no' | null
+    /** The other domain to which it redirects. */
+    redirects_to: string | null
+    /** The similarity of its start page to the brand's, as in `/similar`; null if one of both is not on record. */
+    similarity: number | null
+    /** What it has in common with the brand: it then probably belongs to the same owner. */
+    shares: ('address' | 'certificate')[]
   }[]
 }
 

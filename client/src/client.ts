@@ -12,6 +12,7 @@ import type {
   DomainResponse,
   FilesResponse,
   IpResponse,
+  LookalikesResponse,
   LookupResponse,
   NamedcertificatesResponse,
   QuotaResponse,
@@ -63,6 +64,7 @@ export type NamingCertificate = NamedcertificatesResponse['result'][number]
 export type CertificateRow = CertificateResponse['result'][number]
 export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
+export type LookalikesRow = LookalikesResponse['result'][number]
 export type SearchRow = SearchResponse['result'][number]
 /** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
 export type SearchOptions = Options<SearchParameters, 'q'>
@@ -247,6 +249,16 @@ export class DomaindexClient {
    */
   search(q: string, { signal, ...options }: SearchOptions = {}): Promise<SearchResponse> {
     return this.#transport.get(`search${searchOf({ q, ...options })}`, signal)
+  }
+
+  /** A page of the known names that can be taken for the domain of a brand, the highest score first. */
+  lookalikes(of: string, { signal, ...page }: PageOptions = {}): Promise<LookalikesResponse> {
+    return this.#transport.get(`lookalikes${searchOf({ of, ...page })}`, signal)
+  }
+
+  /** All lookalikes of a brand, and the names that only contain its label. `limit`: rows per page. */
+  lookalikesRows(of: string, options: PageOptions = {}): Rows<LookalikesRow> {
+    return rowsOf((page) => this.lookalikes(of, page), options)
   }
 
   /** All names that a search finds. `limit`: rows per page. */

@@ -72,7 +72,10 @@ export class World {
     const { clock } = this
     const api = await createApi({
       store,
-      similarSearch: { similar: (name, limit) => this.#retrieval.similar(name, limit) },
+      similarSearch: {
+        similar: (name, limit) => this.#retrieval.similar(name, limit),
+        similarities: (name, others) => this.#retrieval.similarities(name, others),
+      },
       fileStore: this.fileStore,
       settings: { cors: '*', trustedProxies: [] },
       page: this.page,

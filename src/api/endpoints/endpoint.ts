@@ -15,7 +15,8 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
  * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
- * `search`, the names of a day (`registered`, `dropped`), passive DNS (`pdns`), and `uses`, a call of the web page.
+ * `search`, `lookalikes`, the names of a day (`registered`, `dropped`), passive DNS (`pdns`), and `uses`, a call of the web
+ * page.
  */
 export type EndpointName =
   | V1EndpointName
@@ -29,6 +30,7 @@ export type EndpointName =
   | 'search'
   | 'registered'
   | 'dropped'
+  | 'lookalikes'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'

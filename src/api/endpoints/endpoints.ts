@@ -1,4 +1,4 @@
-/** The lists of endpoints: the seven under `/v1.0/`, the profiles, the search, and the names of a day. */
+/** The lists of endpoints: the seven under `/v1.0/`, the profiles, the search, the lookalikes, and the names of a day. */
 
 import { daily } from './daily.ts'
 import { dropped, registered } from './day-names.ts'
@@ -14,6 +14,7 @@ import { redirecthistory } from './profiles/redirecthistory.ts'
 import { webhistory } from './profiles/webhistory.ts'
 import { redirect } from './redirect.ts'
 import { reverseip } from './reverseip.ts'
+import { lookalikes } from './search/lookalikes.ts'
 import { search } from './search/search.ts'
 import { similar } from './similar.ts'
 import { snapshot } from './snapshot.ts'
@@ -21,7 +22,7 @@ import { snapshot } from './snapshot.ts'
 /** The seven endpoints. */
 export const ENDPOINTS: readonly Endpoint[] = [lookup, redirect, reverseip, dnshistory, daily, snapshot, similar]
 
-/** The profiles, whose query is what follows the name in the path, the search, and the names of a day. */
+/** The profiles, whose query is what follows the name in the path, the search, the lookalikes, and the names of a day. */
 export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: domain, path: '/domain/:query' },
   { endpoint: webhistory, path: '/domain/:query/web' },
@@ -34,6 +35,7 @@ export const PROFILE_ROUTES: readonly { endpoint: Endpoint; path: string }[] = [
   { endpoint: search, path: '/search' },
   { endpoint: registered, path: '/registered' },
   { endpoint: dropped, path: '/dropped' },
+  { endpoint: lookalikes, path: '/lookalikes' },
 ]
 
 /** The endpoints of which a batch takes calls, by name: those that send no files. */

@@ -7,6 +7,7 @@ export const ERRORS = {
   date_missing: [400, 'There is no date: send the day as "date", for example 2026-11-20.'],
   certificate_format: [400, 'The fingerprint must be the SHA-256 of a certificate in 64 hex digits.'],
   search_invalid: [400, 'There is no search: send the text as "q", such as bank or *.bank.'],
+  brand_invalid: [400, 'There is no brand: send its domain as "of", such as example.com.'],
   date_format: [400, 'The date must be a valid day in the form YYYY-MM-DD.'],
   type_invalid: [400, 'The type must be one of A, AAAA, MX, TXT, NS, SOA, CNAME.'],
   followup_invalid: [400, 'The followup must be 7 or 30.'],

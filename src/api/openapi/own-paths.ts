@@ -15,6 +15,7 @@ import { redirecthistory } from '../endpoints/profiles/redirecthistory.ts'
 import { webhistory } from '../endpoints/profiles/webhistory.ts'
 import { redirect } from '../endpoints/redirect.ts'
 import { exactObject, type JsonSchema, Type, UtcInstantSchema } from '../endpoints/schema.ts'
+import { lookalikes } from '../endpoints/search/lookalikes.ts'
 import { search } from '../endpoints/search/search.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
 import {
@@ -190,6 +191,7 @@ export const OWN_PATHS = {
   '/search': sessionPathItem(search, 'search', queryParametersOf(search)),
   '/registered': sessionPathItem(registered, 'registered', queryParametersOf(registered)),
   '/dropped': sessionPathItem(dropped, 'dropped', queryParametersOf(dropped)),
+  '/lookalikes': sessionPathItem(lookalikes, 'lookalikes', queryParametersOf(lookalikes)),
   '/batch': batchPathItem(),
   '/pdns/query/{query}': passiveDnsPathItem(),
   '/files': {

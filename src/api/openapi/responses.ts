@@ -146,6 +146,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   search: false,
   registered: false,
   dropped: false,
+  lookalikes: false,
   pdns: false,
   uses: false,
 }

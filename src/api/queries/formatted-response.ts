@@ -11,6 +11,7 @@ import type { Endpoint, EndpointName } from '../endpoints/endpoint.ts'
 import { CERTIFICATE_FIELDS } from '../endpoints/profiles/certificate-fields.ts'
 import { NAMING_FIELDS } from '../endpoints/profiles/namedcertificates.ts'
 import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
+import { LOOKALIKE_FIELDS } from '../endpoints/search/lookalikes.ts'
 import { SEARCH_FIELDS } from '../endpoints/search/search.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
@@ -125,6 +126,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   search: { rows: arrayElements, columns: SEARCH_FIELDS },
   registered: { rows: arrayElements, columns: ['name'] },
   dropped: { rows: arrayElements, columns: ['name'] },
+  lookalikes: { rows: arrayElements, columns: LOOKALIKE_FIELDS },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

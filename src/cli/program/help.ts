@@ -179,6 +179,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
       "registered '/^(login|secure)-?bank/' --date 2026-11-19 --all",
     ],
     dropped: ["dropped 'bank*' --date 2026-11-19"],
+    lookalikes: ['lookalikes example.com', 'lookalikes login.example.com --all --json'],
     daily: ['daily 2026-11-19', 'daily 2026-11-01 --followup 7 --output -', 'daily --sync files --since 2026-01-01'],
     snapshot: ['snapshot', 'snapshot --download --enriched'],
     quota: ['quota --server https://domains.example.com'],

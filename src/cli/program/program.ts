@@ -74,6 +74,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['search', 'find names by a part of them', queried('search')],
   ['registered', 'find names that were registered on a day', queried('registered')],
   ['dropped', 'find names that were dropped on a day', queried('dropped')],
+  ['lookalikes', 'find names that imitate a brand', queried('lookalikes')],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

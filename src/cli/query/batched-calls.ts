@@ -23,6 +23,7 @@ export type QueryCalls = Pick<
   | 'search'
   | 'registered'
   | 'dropped'
+  | 'lookalikes'
 >
 
 /**
@@ -108,6 +109,7 @@ export class BatchedCalls implements QueryCalls, CallControl {
   search: QueryCalls['search'] = (text, options) => this.#client.search(text, options)
   registered: QueryCalls['registered'] = (date, options) => this.#client.registered(date, options)
   dropped: QueryCalls['dropped'] = (date, options) => this.#client.dropped(date, options)
+  lookalikes: QueryCalls['lookalikes'] = (brand, options) => this.#client.lookalikes(brand, options)
 
   #call<Body>(request: object, single: () => Promise<Body>): Promise<Body> {
     if (this.#failure !== null) return Promise.reject(this.#failure.error)

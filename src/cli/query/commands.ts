@@ -14,6 +14,7 @@ import {
   askCertificateHistory,
   askDayNames,
   askHistory,
+  askLookalikes,
   askLookup,
   askNamedCertificates,
   askObserved,
@@ -79,6 +80,11 @@ const NAMED_FIELDS = ['query', 'name', 'sha256', 'issuer', 'not_before', 'not_af
 const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
 const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'registered', 'observed', 'ip', 'has_website', 'redirects_to']
 const DAY_NAMES_FIELDS = ['query', 'date', 'name']
+const LOOKALIKE_FIELDS = [
+  ...['query', 'name', 'score', 'reasons', 'first_seen', 'observed', 'resolves', 'mail', 'website', 'redirects_to'],
+  ...['similarity', 'shares'],
+]
+const LOOKALIKE_TABLE_COLUMNS = ['query', 'name', 'score', 'reasons', 'resolves', 'mail', 'website', 'shares']
 const SIMILAR_FIELDS = ['query', 'target', 'similarity']
 const QUOTA_FIELDS = ['limit', 'used', 'remaining', 'reset']
 
@@ -189,6 +195,13 @@ const QUERY_COMMANDS = {
   },
   registered: dayNamesRow('registered'),
   dropped: dayNamesRow('dropped'),
+  lookalikes: {
+    argument: 'the domains of brands',
+    shape: { fields: LOOKALIKE_FIELDS, columns: LOOKALIKE_FIELDS, tableColumns: LOOKALIKE_TABLE_COLUMNS },
+    ask: askLookalikes,
+    isBatched: () => false,
+    pages: 'rows',
+  },
 } satisfies Record<string, QueryRow>
 
 /** Returns what defines a command of the table. */

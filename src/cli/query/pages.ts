@@ -197,6 +197,19 @@ export function askDayNames(
   }
 }
 
+/** Asks for the lookalikes of a brand. */
+export function askLookalikes(client: QueryCalls, options: PageOptions): AskEndpoint {
+  return (query, signal) => {
+    const call: CallPage = async (page) => {
+      const { meta, result } = await client.lookalikes(query, page)
+      const note = 'so many names have a candidate label that only a part of them is listed'
+      const rows = result.map((row) => ({ query: meta.query, ...row }))
+      return { rows, next: meta.next, ...(!meta.complete && { note }) }
+    }
+    return followPages(call, options, signal)
+  }
+}
+
 type ProfilePage = { meta: { query: string; requested: string | null; next: string | null }; result: readonly object[] }
 
 /** The rows of a page about a domain, and the note that it is about another name than the requested one. */

@@ -182,15 +182,15 @@ export class EntryCursor {
   }
 
   /**
-   * Moves on to the first entry whose key is `from` or later, or whose key `from` is a position of. Call it before
-   * `next`. It reads the events of no entry before that one. Returns and throws as `next`.
+   * Moves on to the next entry whose key is `from` or later, or whose key `from` is a position of. It reads the events
+   * of no entry before that one. Returns and throws as `next`.
    */
   seek(from: Uint8Array): boolean {
-    let equal = 0 // bytes that the key before had in common with `from`, at which it was lower
+    let equal = -1 // bytes that the key before had in common with `from`, at which it was lower; -1 if it is not known
     for (let bytes = this.#readKey(); bytes !== null; bytes = this.#readKey()) {
-      if (this.#shared <= equal) {
+      if (equal < 0 || this.#shared <= equal) {
         const { key, keyLength } = this
-        equal = this.#shared
+        equal = equal < 0 ? 0 : this.#shared
         while (equal < keyLength && key[equal] === from[equal]) equal++
         const isWhole = equal === keyLength
         const isBefore = isWhole ? equal < from.length : key[equal]! < from[equal]!

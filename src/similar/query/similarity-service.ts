@@ -19,7 +19,7 @@ import { createIdfCache, type IdfCache } from './idf-cache.ts'
 import type { IdfTable } from './idf-table.ts'
 import { chooseQueryTerms, maxRowsFor, QUERY_LIMITS } from './query-terms.ts'
 import { ScoreAccumulator } from './score-accumulator.ts'
-import { VectorCache, type VectorRange } from './vector-cache.ts'
+import { MAX_COUNT, VectorCache, type VectorRange } from './vector-cache.ts'
 
 /** Documents in the cache: at most 8 MB. A document replaces the one in its slot. */
 const DEFAULT_CAPACITY = 2 ** 19
@@ -161,9 +161,13 @@ class NearestDocuments {
   }
 
   private scoreOf(document: number, vector: VectorRange, { source, idfTable }: SimilarityQuery): number {
-    const length = this.lengths.lengthOf(document, vector, idfTable)
-    return Math.min(SCORE_SCALE - 1, Math.round((SCORE_SCALE * dotProduct(source, vector)) / (source.length * length)))
+    return scoreOf(source, vector, this.lengths.lengthOf(document, vector, idfTable))
   }
+}
+
+/** The similarity of two different pages in ten-thousandths. `length`: of the vector. */
+function scoreOf(source: WeightedDocument, vector: VectorRange, length: number): number {
+  return Math.min(SCORE_SCALE - 1, Math.round((SCORE_SCALE * dotProduct(source, vector)) / (source.length * length)))
 }
 
 /** Answers /similar in one process. */
@@ -175,7 +179,15 @@ export interface SimilarityService {
    * similarity: 0 to 1 with four decimals, and 1 only if both pages contain the same terms equally often.
    */
   similar(name: DomainName, limit: number): Promise<SimilarRow[] | null>
+  /**
+   * The similarity of the start page of `name` to those of others, in their order, as in `similar`. Null if one of both
+   * has no term on record.
+   */
+  similarities(name: DomainName, others: readonly DomainName[]): Promise<(number | null)[]>
 }
+
+/** Pages that are read at the same time to be compared. */
+const PAGES_AT_ONCE = 8
 
 export type SimilarRow = { target: DomainName; similarity: number }
 
@@ -207,7 +219,41 @@ export function openSimilarityService(
       // Deleted documents have taken the positions of others.
       return [...rows, ...(await similarRows(similar, await nearest.search(query, false), name, missing)).rows]
     },
+    async similarities(name, others) {
+      const own = await readVectorOf(similar, name)
+      if (own === null || others.length === 0) return others.map(() => null)
+      const { idfTable } = await idfCache.current()
+      const source = weightDocument(own, idfTable)
+      const similarities: (number | null)[] = []
+      for (let from = 0; from < others.length; from += PAGES_AT_ONCE) {
+        const group = others.slice(from, from + PAGES_AT_ONCE)
+        const vectors = await Promise.all(group.map((each) => readVectorOf(similar, each)))
+        similarities.push(...vectors.map((vector) => vector && similarityOf(source, vector, idfTable)))
+      }
+      return similarities
+    },
   }
+}
+
+/** The terms of the start page of a name; null if none is on record. */
+async function readVectorOf(similar: SimilarReader, name: DomainName): Promise<TermVector | null> {
+  const page = await similar.page(name)
+  if (page === null) return null
+  if ('terms' in page) return vectorWithTerms(termVectorOf(page.terms))
+  const vector = emptyTermVector(256)
+  if (page.vector !== null) unpackTermVector(page.vector, vector)
+  return vectorWithTerms(vector)
+}
+
+function vectorWithTerms(vector: TermVector): TermVector | null {
+  return vector.size === 0 ? null : vector
+}
+
+function similarityOf(source: WeightedDocument, vector: TermVector, idfTable: IdfTable): number {
+  if (vectorDigest(packTermVector(vector)) === vectorDigest(packTermVector(source.vector))) return 1
+  const counts = Uint16Array.from(vector.counts, (count) => Math.min(count, MAX_COUNT))
+  const range = { terms: vector.terms, counts, from: 0, end: vector.size }
+  return scoreOf(source, range, vectorLength(range, idfTable)) / SCORE_SCALE
 }
 
 /**

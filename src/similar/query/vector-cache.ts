@@ -7,7 +7,7 @@ export type VectorRange = { terms: Uint32Array; counts: Uint16Array; from: numbe
 
 /** Terms in the cache, 6 bytes each: 48 MiB. */
 const DEFAULT_CAPACITY = 2 ** 23
-const MAX_COUNT = 2 ** 16 - 1
+export const MAX_COUNT = 2 ** 16 - 1
 /** There are so many terms for each slot of a document. */
 const TERMS_PER_SLOT = 64
 

@@ -11,11 +11,25 @@ import type { RunSlice } from '../port/inverse.ts'
 import type { StoredClocks } from '../shared/columns.ts'
 import { entriesOfPortion, portionEnd } from './portion.ts'
 
-/** What a read needs next: the slices of all published runs from a position, or the clocks of names in their order. */
+/**
+ * What a read needs next: the slices of all published runs from a position, the clocks of names in their order, or the
+ * blocks of ranges of keys.
+ */
 export type InverseRequest =
   | { needs: 'slices'; from: Uint8Array; blocks: number }
   | { needs: 'clocks'; names: readonly DomainName[] }
-type Answer = RunSlice[] | StoredClocks[]
+  | ({ needs: 'blocks' } & BlockRequest)
+type Answer = RunSlice[] | StoredClocks[] | RangeBlocks
+
+/**
+ * The blocks of all published runs that may have keys in the ranges, which ascend and do not overlap: at most `most` of
+ * each run for each range, and `total` in all.
+ */
+export type BlockRequest = { ranges: readonly ByteRange[]; most: number; total: number }
+/** As KeyRange. */
+export type ByteRange = { from: Buffer; to: Buffer }
+/** The blocks of each run in their order. `isComplete`: whether none was left out. */
+export type RangeBlocks = { runs: Uint8Array[][]; isComplete: boolean }
 export type InverseRead<Result> = Generator<InverseRequest, Result, Answer>
 
 /** A range of keys: `from` included, `to` excluded. A key is a text of one character per byte. */

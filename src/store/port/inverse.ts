@@ -72,6 +72,15 @@ export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | n
 /** One page of names, each once. `position` as in SpanPage. */
 export type NamePage = { names: DomainName[]; position: Uint8Array | null }
 
+/**
+ * Parts of names, all text in lower case: names that begin with one of `starts`, or that contain one of `insides` after
+ * their first character and before their last dot.
+ */
+export type NameParts = { starts: readonly string[]; insides: readonly string[] }
+
+/** `isComplete`: false if a part has more names than one call reads, or if all together have. */
+export type NamesOfParts = { names: DomainName[]; isComplete: boolean }
+
 /** How far the index of a store that is older than it is filled, from 0 to 1; 1 if it is complete. */
 export type InverseProgress = { share: number }
 
@@ -89,6 +98,8 @@ export interface InverseReader {
   namedHosts(name: DomainName, position: Uint8Array | null, limit: number): Promise<NamedHostPage>
   /** The known names of a query that pass the filter, at most `limit` after `position`. */
   names(query: NameQuery, filter: NameFilter | null, position: Uint8Array | null, limit: number): Promise<NamePage>
+  /** The known names that have any of many parts, each once in any order, from one snapshot. */
+  namesOfParts(parts: NameParts): Promise<NamesOfParts>
   /** While it is below 1, pages lack names that were stored before the index existed. */
   progress(): Promise<InverseProgress>
 }

@@ -61,6 +61,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'profile',
       'who_was_on_address',
       'search_names',
+      'find_lookalikes',
       'registered_on',
     ],
   )

@@ -23,6 +23,7 @@ const STATUS = {
   batch_invalid: 400,
   certificate_format: 400,
   search_invalid: 400,
+  brand_invalid: 400,
 }
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))

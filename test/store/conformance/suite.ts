@@ -11,6 +11,7 @@ import { merging } from './inverse/merging.ts'
 import { upkeep } from './maintenance.ts'
 import { listing } from './reading/listing.ts'
 import { lists } from './reading/lists.ts'
+import { lookalikes } from './reading/lookalikes.ts'
 import { looking } from './reading/lookups.ts'
 import { names } from './reading/names.ts'
 import { profiles } from './reading/profiles.ts'
@@ -46,6 +47,7 @@ export function conformance(engine: Engine): void {
       looking,
       lists,
       names,
+      lookalikes,
       profiles,
       states,
       forgetting,

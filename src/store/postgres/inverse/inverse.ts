@@ -1,6 +1,7 @@
 /** Reads the inverse index on PostgreSQL, each page from one snapshot. */
 
 import { readNames } from '../../inverse/name-reader.ts'
+import { readNamesOfParts } from '../../inverse/parts-reader.ts'
 import type { InverseRead } from '../../inverse/scan.ts'
 import { readNamedHosts, readPresented, readRedirects, readSpans } from '../../inverse/span-reader.ts'
 import type { InverseReader } from '../../port/inverse.ts'
@@ -9,6 +10,7 @@ import type { ClockRow } from '../../shared/lookup.ts'
 import type { Database } from '../database/database.ts'
 import { readForRows } from '../database/row-statements.ts'
 import { keyOfName, type NameKey, READ_PART_CLOCKS } from '../facts/observations.ts'
+import { readRangeBlocks } from './range-blocks.ts'
 import { fillProgress, readSlices } from './run.ts'
 
 export function postgresInverse(database: Database): InverseReader {
@@ -20,6 +22,7 @@ export function postgresInverse(database: Database): InverseReader {
       while (!step.done) {
         const request = step.value
         if (request.needs === 'slices') step = questions.next(await readSlices(session, request.from, request.blocks))
+        else if (request.needs === 'blocks') step = questions.next(await readRangeBlocks(session, request))
         else {
           const keys = request.names.map(keyOfName)
           type NamedClocks = ClockRow & { name: string }
@@ -37,6 +40,7 @@ export function postgresInverse(database: Database): InverseReader {
     presented: (sha256, position, limit) => answer(() => readPresented(sha256, position, limit)),
     namedHosts: (name, position, limit) => answer(() => readNamedHosts(name, position, limit)),
     names: (query, filter, position, limit) => answer(() => readNames(query, filter, position, limit)),
+    namesOfParts: (parts) => answer(() => readNamesOfParts(parts)),
     progress: () => fillProgress(database.read),
   }
 }

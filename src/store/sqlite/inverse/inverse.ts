@@ -6,6 +6,7 @@ import type { SetChange } from '../../../inverse/entries/record-events.ts'
 import type { Certificate } from '../../../values/certificate/certificate.ts'
 import { type DomainName, SLOT_COUNT, slotOf } from '../../../values/domain-name.ts'
 import { readNames } from '../../inverse/name-reader.ts'
+import { readNamesOfParts } from '../../inverse/parts-reader.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { InverseRead } from '../../inverse/scan.ts'
 import { readNamedHosts, readPresented, readRedirects, readSpans } from '../../inverse/span-reader.ts'
@@ -14,6 +15,7 @@ import { NO_STORED_CLOCKS, type StoredClocks } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
+import { rangeBlockReader } from './range-blocks.ts'
 
 /** The runs that together are the index. */
 export const PUBLISHED_RUNS_SQL = `select number, bytes from inverse_run where state = 'published' order by number`
@@ -30,13 +32,10 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
   firstBlocks.setReturnArrays(true)
   const clocksOf = clockReader(database)
   const readSlicesOf = sliceReader(database)
+  const readRangeBlocks = rangeBlockReader(database)
+  const numbersOfRuns = (): number[] => (runs.all() as { number: number }[]).map(({ number }) => number)
   const readSlices = (from: Uint8Array, blocks: number): RunSlice[] => {
-    if (blocks > 1)
-      return readSlicesOf(
-        (runs.all() as { number: number }[]).map(({ number }) => number),
-        from,
-        blocks,
-      )
+    if (blocks > 1) return readSlicesOf(numbersOfRuns(), from, blocks)
     const rows = firstBlocks.all(from) as unknown as [last: Uint8Array, entries: Uint8Array][]
     return rows.map(([last, entries]) => ({ blocks: [entries], last, more: true }))
   }
@@ -47,6 +46,7 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
       while (!step.done) {
         const request = step.value
         if (request.needs === 'clocks') step = read.next(clocksOf(request.names))
+        else if (request.needs === 'blocks') step = read.next(readRangeBlocks(numbersOfRuns(), request))
         else step = read.next(readSlices(request.from, request.blocks))
       }
       return step.value
@@ -59,6 +59,7 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
     presented: async (sha256, position, limit) => answer(readPresented(sha256, position, limit)),
     namedHosts: async (name, position, limit) => answer(readNamedHosts(name, position, limit)),
     names: async (query, filter, position, limit) => answer(readNames(query, filter, position, limit)),
+    namesOfParts: async (parts) => answer(readNamesOfParts(parts)),
     async progress() {
       beginRead()
       return fill()

@@ -103,6 +103,7 @@ async function readCounted({ inverseIndex }: Pick<Store, 'inverseIndex'>, positi
       step = read.next(request.names.map((each): StoredClocks => [lastOf(each), null]))
       continue
     }
+    assert.ok(request.needs === 'slices')
     const { slices }: { slices: RunSlice[] } = await inverseIndex.portion(runs, request.from, request.blocks)
     blocks += slices.reduce((sum, slice) => sum + slice.blocks.length, 0)
     step = read.next(slices)

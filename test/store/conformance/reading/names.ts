@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { addNames } from '../../../../src/registrations/add-names.ts'
 import type { NameQuery } from '../../../../src/search/name-query.ts'
+import type { NameParts } from '../../../../src/store/port/inverse.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import type { DomainName } from '../../../../src/values/domain-name.ts'
 import type { Day } from '../../../../src/values/time.ts'
@@ -26,11 +27,25 @@ const query: fc.Arbitrary<NameQuery> = fc
     ([by, each]): NameQuery => ({ by, text: by === 'end' || by === 'below' ? each.replace(/^\.+|\.+$/g, '') : each }),
   )
   .filter((each) => each.text !== '')
+/** Parts that overlap, with and without the end of a label. */
+const parts: fc.Arbitrary<NameParts> = fc.record({
+  starts: fc.array(fc.stringMatching(/^[ab]{0,3}[ab-]\.?$/), { maxLength: 6 }),
+  insides: fc.array(fc.stringMatching(/^[ab]{1,3}\.?$/), { maxLength: 3 }),
+})
 type Step = { by: 'observation' | 'list' | 'forget'; names: DomainName[] }
 const step: fc.Arbitrary<Step> = fc.record({
   by: fc.constantFrom('observation', 'observation', 'list', 'list', 'forget'),
   names: fc.uniqueArray(knownName, { minLength: 1, maxLength: 8 }),
 })
+
+/** Adds names as a list does. */
+export async function addByList(store: Store, names: DomainName[]): Promise<void> {
+  const batches = (async function* () {
+    yield names
+  })()
+  const context = { store, signal: new AbortController().signal, onAdded: () => {} }
+  await addNames(batches, { insertsUnknown: true, makesDue: false }, context)
+}
 
 /** Takes a step, and the same in a set of known names. A forgotten name stays forgotten. */
 async function take(store: Store, { by, names }: Step, known: Set<DomainName>, forgotten: Set<DomainName>) {
@@ -39,13 +54,8 @@ async function take(store: Store, { by, names }: Step, known: Set<DomainName>, f
       store,
       names.map((each) => seen(each, 1, dns({ A: ['192.0.2.1'] }))),
     )
-  else if (by === 'list') {
-    const batches = (async function* () {
-      yield names
-    })()
-    const context = { store, signal: new AbortController().signal, onAdded: () => {} }
-    await addNames(batches, { insertsUnknown: true, makesDue: false }, context)
-  } else for (const each of names) await store.observations.forget(each)
+  else if (by === 'list') await addByList(store, names)
+  else for (const each of names) await store.observations.forget(each)
   for (const each of names) {
     if (by === 'forget') {
       known.delete(each)
@@ -54,17 +64,26 @@ async function take(store: Store, { by, names }: Step, known: Set<DomainName>, f
   }
 }
 
+function hasPart(candidate: DomainName, { starts, insides }: NameParts): boolean {
+  const isInside = (text: string): boolean => {
+    const places = Array.from(candidate, (_, at) => at).slice(1, candidate.lastIndexOf('.'))
+    return places.some((at) => candidate.startsWith(text, at))
+  }
+  return starts.some((text) => candidate.startsWith(text)) || insides.some(isInside)
+}
+
 export function names(engine: Engine): void {
   const runs = Math.min(engine.runs ?? inForm(6, 30), 30)
   testProperties({ ...engine, runs }, [
     property(
-      'the known names that contain a text, begin or end with it are found once each, beside merges and after filling',
+      'the known names that contain a text, begin or end with it, or have one of many parts, are found once each',
       [
         fc.array(step, { maxLength: 8 }),
         fc.array(query, { minLength: 6, maxLength: 6 }),
+        fc.array(parts, { minLength: 3, maxLength: 3 }),
         fc.integer({ min: 1, max: 5 }),
       ],
-      async ({ store, url }, steps, queries, limit) => {
+      async ({ store, url }, steps, queries, manyParts, limit) => {
         const known = new Set<DomainName>()
         const forgotten = new Set<DomainName>()
         const requireFound = async (): Promise<void> => {
@@ -77,14 +96,24 @@ export function names(engine: Engine): void {
             assert.deepEqual(filtered.toSorted(), expected.filter(short), JSON.stringify(each))
           }
         }
+        const requireParts = async (): Promise<void> => {
+          for (const each of manyParts) {
+            const { names, isComplete } = await store.inverse.namesOfParts(each)
+            const expected = [...known].filter((candidate) => hasPart(candidate, each))
+            assert.deepEqual([names.toSorted(), isComplete], [expected.toSorted(), true], JSON.stringify(each))
+          }
+        }
         for (const each of steps) await take(store, each, known, forgotten)
         await requireFound()
+        await requireParts()
         const hold = await inverseHold(store)
         await maintain(maintainerOf(store, hold))
         await requireFound()
+        await requireParts()
         await emptyIndex(store, url, hold)
         await maintain(maintainerOf(store, hold))
         await requireFound()
+        await requireParts()
       },
     ),
   ])
