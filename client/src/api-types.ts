@@ -1072,6 +1072,8 @@ export type LookalikesResponse = {
     score: number
     /** The first observation of a record or a website; null: none yet. */
     first_seen: string | null
+    /** The newest day on which a zone or a list reported that it was registered; null: none did. */
+    registered: string | null
     /** The newest observation of its DNS; null: none yet. */
     observed: string | null
     /** Whether it has addresses. Null: it was not observed. */

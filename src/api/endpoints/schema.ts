@@ -109,6 +109,12 @@ export function planLimitsText(limit: keyof PlanLimits): string {
     .join(', ')
 }
 
+/** The day of a registration, as a zone or a list reports it. */
+export const RegisteredSchema = nullable(
+  Type.String({ format: 'date' }),
+  'The newest day on which a zone or a list reported that it was registered; null: none did.',
+)
+
 export const UtcInstantSchema = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$',
   description: 'An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`.',

@@ -81,7 +81,19 @@ const NAMED_COLUMNS = ['query', 'name', 'sha256', 'not_after']
 const SEARCH_FIELDS = ['query', 'name', 'first_seen', 'registered', 'observed', 'ip', 'has_website', 'redirects_to']
 const DAY_NAMES_FIELDS = ['query', 'date', 'name']
 const LOOKALIKE_FIELDS = [
-  ...['query', 'name', 'score', 'reasons', 'first_seen', 'observed', 'resolves', 'mail', 'website', 'redirects_to'],
+  ...[
+    'query',
+    'name',
+    'score',
+    'reasons',
+    'first_seen',
+    'registered',
+    'observed',
+    'resolves',
+    'mail',
+    'website',
+    'redirects_to',
+  ],
   ...['similarity', 'shares'],
 ]
 const LOOKALIKE_TABLE_COLUMNS = ['query', 'name', 'score', 'reasons', 'resolves', 'mail', 'website', 'shares']

@@ -90,11 +90,11 @@ test('a row says what is known of the name, and null of what was not observed', 
   const { result } = await pageOf({ of: 'paypal.com' })
   const row = (name: string) => result.find((each) => each.name === name)
   assert.deepEqual(row('paypa1.com'), {
-    ...{ name: 'paypa1.com', reasons: ['homoglyph'], score: 75, first_seen: AT, observed: AT },
+    ...{ name: 'paypa1.com', reasons: ['homoglyph'], score: 75, first_seen: AT, registered: null, observed: AT },
     ...{ resolves: 'yes', mail: 'yes', website: 'yes', redirects_to: null, similarity: 1, shares: ['certificate'] },
   })
   assert.deepEqual(row('paypal.net'), {
-    ...{ name: 'paypal.net', reasons: ['suffix'], score: 90, first_seen: AT, observed: AT },
+    ...{ name: 'paypal.net', reasons: ['suffix'], score: 90, first_seen: AT, registered: null, observed: AT },
     ...{
       resolves: 'yes',
       mail: 'no',
@@ -105,11 +105,11 @@ test('a row says what is known of the name, and null of what was not observed', 
     },
   })
   assert.deepEqual(row('pypal.com'), {
-    ...{ name: 'pypal.com', reasons: ['omission'], score: 55, first_seen: null, observed: AT },
+    ...{ name: 'pypal.com', reasons: ['omission'], score: 55, first_seen: null, registered: null, observed: AT },
     ...{ resolves: 'no', mail: null, website: null, redirects_to: null, similarity: null, shares: [] },
   })
   assert.deepEqual(row('pay-pal.com'), {
-    ...{ name: 'pay-pal.com', reasons: ['hyphen'], score: 70, first_seen: null, observed: null },
+    ...{ name: 'pay-pal.com', reasons: ['hyphen'], score: 70, first_seen: null, registered: null, observed: null },
     ...{ resolves: null, mail: null, website: null, redirects_to: null, similarity: null, shares: [] },
   })
 })
@@ -175,6 +175,9 @@ test('rows come as CSV too', async () => {
     headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
   })
   const [head, , second] = (await response.text()).split('\n')
-  assert.equal(head, 'name,reasons,score,first_seen,observed,resolves,mail,website,redirects_to,similarity,shares')
-  assert.equal(second, `paypal.net,suffix,90,${AT},${AT},yes,no,no,paypal.com,,address`)
+  assert.equal(
+    head,
+    'name,reasons,score,first_seen,registered,observed,resolves,mail,website,redirects_to,similarity,shares',
+  )
+  assert.equal(second, `paypal.net,suffix,90,${AT},,${AT},yes,no,no,paypal.com,,address`)
 })

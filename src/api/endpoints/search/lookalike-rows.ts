@@ -71,7 +71,7 @@ function rowJson(
   { summary, isMailKnown, similarity }: { summary: NameSummary; isMailKnown: boolean; similarity: number | null },
   own: BrandFacts,
 ): string {
-  const { first_seen, dns, facts } = summary
+  const { first_seen, registered, dns, facts } = summary
   const { ip, addresses, states, web } = facts
   const certificate = certificateOf(summary)
   const shares = SHARED.filter((each) =>
@@ -82,7 +82,7 @@ function rowJson(
   const mail = isMailKnown ? (states.MX?.records ?? NO_RECORDS) !== NO_RECORDS : null
   const members = [
     `"name":"${name}","reasons":${JSON.stringify(reasons)},"score":${score}`,
-    `"first_seen":${instantJson(first_seen)},"observed":${instantJson(dns)}`,
+    `"first_seen":${instantJson(first_seen)},"registered":${JSON.stringify(registered)},"observed":${instantJson(dns)}`,
     `"resolves":${answerJson(ip === null || ip === 'servfail' ? null : addresses.length > 0)}`,
     `"mail":${answerJson(mail)},"website":${answerJson(web?.has_website ?? null)}`,
     `"redirects_to":${JSON.stringify(web?.redirects_to ?? null)}`,

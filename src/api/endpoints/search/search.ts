@@ -18,6 +18,7 @@ import {
   PageMetaSchemas,
   PageParameterSchemas,
   planLimitsText,
+  RegisteredSchema,
   Type,
   UtcInstantSchema,
   yesNoSchema,
@@ -35,10 +36,7 @@ const MAX_INDEX_READS = 4
 const RowSchemas = {
   name: DomainSchema,
   first_seen: nullable(UtcInstantSchema, 'The first observation of a record or a website; null: none yet.'),
-  registered: nullable(
-    Type.String({ format: 'date' }),
-    'The newest day on which a zone or a list reported that it was registered; null: none did.',
-  ),
+  registered: RegisteredSchema,
   observed: nullable(UtcInstantSchema, 'The newest observation of its DNS; null: none yet.'),
   ip: nullable(Type.String(), 'As in `/lookup`; null: not known.'),
   has_website: yesNoSchema('Whether it has a website.'),
