@@ -105,6 +105,7 @@ const PAGE_ROUTES = [
   '/domain/:name',
   '/domain/:name/certificates',
   '/domain/:name/history',
+  '/domain/:name/lookalikes',
   '/domain/:name/neighbours',
   '/domain/:name/redirects',
   '/domain/:name/similar',

@@ -6,9 +6,10 @@ import { useIsLoaded } from '../../client/loaded.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Neighbours, neighboursPath } from './address.tsx'
-import { certificatesPath, profilePath, usesPath, webHistoryPath } from './data/responses.ts'
+import { certificatesPath, lookalikesPath, profilePath, usesPath, webHistoryPath } from './data/responses.ts'
 import { History } from './history/history.tsx'
 import { historyPath } from './history/history-data.ts'
+import { Lookalikes } from './lookalikes.tsx'
 import { Overview } from './overview.tsx'
 import { Certificates } from './past/certificates.tsx'
 import { DomainAsOf } from './past/domain-as-of.tsx'
@@ -35,6 +36,7 @@ export const DOMAIN_VIEWS: readonly View[] = [
   { view: 'redirects', text: 'Redirects', title: 'Redirects of ', path: redirectsPath },
   { view: 'uses', text: 'Used by', title: 'Who uses ', path: (name) => usesPath(name, null) },
   { view: 'similar', text: 'Similar pages', title: 'Pages similar to ', path: similarPath },
+  { view: 'lookalikes', text: 'Lookalikes', title: 'Names that imitate ', path: (name) => lookalikesPath(name, null) },
 ]
 
 /** `view`: the last segment of the address; empty for the overview. */
@@ -88,6 +90,7 @@ function DomainView({ name, view }: { name: string; view: string }) {
   if (view === 'redirects') return <Redirects name={name} />
   if (view === 'uses') return <Uses key={query.get('text')} name={name} text={query.get('text')} />
   if (view === 'similar') return <Similar name={name} />
+  if (view === 'lookalikes') return <Lookalikes name={name} />
   return day === null ? <Overview name={name} /> : <DomainAsOf key={day} name={name} day={day} />
 }
 

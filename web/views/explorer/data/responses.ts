@@ -98,6 +98,26 @@ export function searchPath(parameters: Readonly<Record<string, string>>): string
   return `/search?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''))}`
 }
 
+/** A name that imitates another one. Null: not observed. `shares`: what both have. */
+export type LookalikeRow = {
+  name: string
+  reasons: string[]
+  score: number
+  first_seen: string | null
+  registered: string | null
+  observed: string | null
+  resolves: string | null
+  mail: string | null
+  website: string | null
+  redirects_to: string | null
+  similarity: number | null
+  shares: string[]
+}
+
+export function lookalikesPath(name: string, next: string | null): string {
+  return `/lookalikes?${new URLSearchParams({ of: name, ...(next !== null && { next }) })}`
+}
+
 export type SimilarBody = { result: { target: string; similarity: number }[] }
 
 export function profilePath(name: string): string {

@@ -16,6 +16,7 @@ const VIEWS = [
   ['Neighbours', 'The other domains on the same addresses, and since when.'],
   ['Redirects', 'The domains that redirect to it, and where it redirects to.'],
   ['Search', 'Names by a part of them: bank*, *.bank, or a regular expression.'],
+  ['Lookalikes', 'Names that imitate a domain: typing errors, other suffixes, letters that look alike.'],
   ['Similar pages', 'Websites whose start pages read alike, with scores.'],
 ] as const
 
