@@ -24,7 +24,22 @@ import { storeFilesIn } from './world/store.ts'
 const options = readTexts({ brands: '', list: '', count: '200', rows: '500', seed: '1' })
 /** dnstwist makes tens of thousands of permutations of longer labels. */
 const LABEL_LENGTHS = { min: 4, max: 15 }
-const SUFFIXES = ['com', 'net', 'org', 'info', 'co', 'io', 'de', 'ru', 'co.uk', 'com.br', 'shop', 'xyz', 'online', 'top']
+const SUFFIXES = [
+  'com',
+  'net',
+  'org',
+  'info',
+  'co',
+  'io',
+  'de',
+  'ru',
+  'co.uk',
+  'com.br',
+  'shop',
+  'xyz',
+  'online',
+  'top',
+]
 const MIN_RECALL = 0.99
 /** The scores of each band, the second excluded. */
 const BANDS = [
@@ -132,7 +147,11 @@ async function recallOf(store: Store, permutations: readonly Permutations[]): Pr
       metric(`${fuzzer}: permutations`, count.all, 'names'),
       metric(`${fuzzer}: found`, share(count), ''),
     ]),
-    metric('candidates of a brand under its own suffix that dnstwist lacks, mean', beyond / permutations.length, 'names'),
+    metric(
+      'candidates of a brand under its own suffix that dnstwist lacks, mean',
+      beyond / permutations.length,
+      'names',
+    ),
   ]
 }
 
@@ -172,6 +191,8 @@ function precisionOf(rows: readonly LabelledRow[], real: readonly DomainName[]):
   return BANDS.flatMap(([bottom, top]) => {
     const inBand = labelled.filter(({ score }) => score >= bottom && score < top)
     const share = inBand.filter(({ isGood }) => isGood).length / inBand.length
-    return inBand.length === 0 ? [] : [metric(`score ${bottom} to ${top - 1}: imitations of ${inBand.length}`, share, '')]
+    return inBand.length === 0
+      ? []
+      : [metric(`score ${bottom} to ${top - 1}: imitations of ${inBand.length}`, share, '')]
   })
 }

@@ -68,4 +68,3 @@ function drawName(following: ReadonlyMap<string, string>, random: RandomSource):
     text += next
   }
 }
-

@@ -12,7 +12,12 @@ const { token } = await world.account({ plan: 'premium' })
 
 const AT = '2026-01-10T10:00:00Z'
 const CERTIFICATE = {
-  ...{ sha256: 'a'.repeat(64), issuer: 'CN=R11', not_before: '2026-01-01T00:00:00Z', not_after: '2026-12-31T00:00:00Z' },
+  ...{
+    sha256: 'a'.repeat(64),
+    issuer: 'CN=R11',
+    not_before: '2026-01-01T00:00:00Z',
+    not_after: '2026-12-31T00:00:00Z',
+  },
   ...{ names: ['paypal.com'], key: 'ec-p256' },
 }
 const LISTED = [
@@ -28,7 +33,11 @@ before(async () => {
   await world.ingest(
     look('paypal.com', { dns: ok({ A: ['192.0.2.1'], ...mail }), web: site({ text, ...https }) }, AT),
     look('paypa1.com', { dns: ok({ A: ['198.51.100.7'], ...mail }), web: site({ text, ...https }) }, AT),
-    look('paypal.net', { dns: ok({ A: ['192.0.2.1'], MX: [] }), web: site({ has_website: false, redirects_to: 'paypal.com' }) }, AT),
+    look(
+      'paypal.net',
+      { dns: ok({ A: ['192.0.2.1'], MX: [] }), web: site({ has_website: false, redirects_to: 'paypal.com' }) },
+      AT,
+    ),
     look('pypal.com', { dns: { status: 'nxdomain' } }, AT),
   )
   await world.index()
@@ -86,7 +95,14 @@ test('a row says what is known of the name, and null of what was not observed', 
   })
   assert.deepEqual(row('paypal.net'), {
     ...{ name: 'paypal.net', reasons: ['suffix'], score: 90, first_seen: AT, observed: AT },
-    ...{ resolves: 'yes', mail: 'no', website: 'no', redirects_to: 'paypal.com', similarity: null, shares: ['address'] },
+    ...{
+      resolves: 'yes',
+      mail: 'no',
+      website: 'no',
+      redirects_to: 'paypal.com',
+      similarity: null,
+      shares: ['address'],
+    },
   })
   assert.deepEqual(row('pypal.com'), {
     ...{ name: 'pypal.com', reasons: ['omission'], score: 55, first_seen: null, observed: AT },
@@ -159,9 +175,6 @@ test('rows come as CSV too', async () => {
     headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
   })
   const [head, , second] = (await response.text()).split('\n')
-  assert.equal(
-    head,
-    'name,reasons,score,first_seen,observed,resolves,mail,website,redirects_to,similarity,shares',
-  )
+  assert.equal(head, 'name,reasons,score,first_seen,observed,resolves,mail,website,redirects_to,similarity,shares')
   assert.equal(second, `paypal.net,suffix,90,${AT},${AT},yes,no,no,paypal.com,,address`)
 })

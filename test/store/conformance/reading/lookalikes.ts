@@ -40,9 +40,16 @@ export const brandAndNames: fc.Arbitrary<{ brand: string; names: DomainName[] }>
   .constantFrom(...BRANDS)
   .chain((brand) => {
     const label = brand.split('.').at(brand.startsWith('login') ? 1 : 0)!
-    const change = fc.tuple(fc.constantFrom(...CHANGES), fc.nat({ max: label.length - 1 }), fc.constantFrom(...CHARACTERS))
+    const change = fc.tuple(
+      fc.constantFrom(...CHANGES),
+      fc.nat({ max: label.length - 1 }),
+      fc.constantFrom(...CHARACTERS),
+    )
     const near = fc
-      .tuple(fc.array(change, { minLength: 1, maxLength: 2 }), fc.constantFrom(...SUFFIXES, brand.replace(/^[^.]*\./, '')))
+      .tuple(
+        fc.array(change, { minLength: 1, maxLength: 2 }),
+        fc.constantFrom(...SUFFIXES, brand.replace(/^[^.]*\./, '')),
+      )
       .map(([changes, suffix]) => `${changes.reduce((text, [by, at, other]) => by(text, at, other), label)}.${suffix}`)
     const far = fc.stringMatching(/^[a-z]{2,9}\.(?:com|net)$/)
     const names = fc
@@ -121,18 +128,25 @@ export function lookalikes(engine: Engine): void {
     ),
   ])
 
-  testUnchecked(engine, 'a label of very many names leaves those of other labels complete, and says so', async (store) => {
-    const many = Array.from({ length: 3_000 }, (_, index) => `paypal.host-${(index * 7919) % 100_003}-of-it.example`)
-    const known = ['paypa1.com', ...many, 'paypal.zz', 'zaypal.com'].map(name)
-    await publishForwardKeys(store, known)
-    const { names, isComplete } = await store.inverse.namesOfParts({ starts: ['z', 'paypal.', 'paypa1.'], insides: [] })
-    assert.equal(isComplete, false)
-    assert.ok(names.length > 1_000 && names.length < many.length, String(names.length))
-    assert.ok(names.includes(name('paypa1.com')) && names.includes(name('zaypal.com')))
-    const others = await store.inverse.namesOfParts({ starts: ['z', 'paypal.z'], insides: [] })
-    assert.deepEqual([others.names.toSorted(), others.isComplete], [['paypal.zz', 'zaypal.com'], true])
-    assert.equal((await lookalikePages(store)({ of: 'paypal.com' })).meta.complete, false)
-  })
+  testUnchecked(
+    engine,
+    'a label of very many names leaves those of other labels complete, and says so',
+    async (store) => {
+      const many = Array.from({ length: 3_000 }, (_, index) => `paypal.host-${(index * 7919) % 100_003}-of-it.example`)
+      const known = ['paypa1.com', ...many, 'paypal.zz', 'zaypal.com'].map(name)
+      await publishForwardKeys(store, known)
+      const { names, isComplete } = await store.inverse.namesOfParts({
+        starts: ['z', 'paypal.', 'paypa1.'],
+        insides: [],
+      })
+      assert.equal(isComplete, false)
+      assert.ok(names.length > 1_000 && names.length < many.length, String(names.length))
+      assert.ok(names.includes(name('paypa1.com')) && names.includes(name('zaypal.com')))
+      const others = await store.inverse.namesOfParts({ starts: ['z', 'paypal.z'], insides: [] })
+      assert.deepEqual([others.names.toSorted(), others.isComplete], [['paypal.zz', 'zaypal.com'], true])
+      assert.equal((await lookalikePages(store)({ of: 'paypal.com' })).meta.complete, false)
+    },
+  )
 }
 
 /** Publishes a run that has the keys of names in the order of their labels, and no others. */
