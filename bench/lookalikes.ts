@@ -26,6 +26,9 @@ const names = nameSource(options)
 const NAMES_PER_RUN = 500
 const UNMERGED_RUNS = [10, 150]
 const MAX_MILLISECONDS = 50
+const WARM_UPS = 50
+/** Names that no earlier bench has left in the store. */
+const RUN_PREFIX = Date.now().toString(36)
 
 const folder = options.folder || makeTemporaryFolder()
 try {
@@ -69,12 +72,16 @@ function readBrands(): Brand[] {
 }
 
 async function addRun(store: Store, run: number): Promise<void> {
-  await addNamesUpTo(store, { count: NAMES_PER_RUN, nameAt: (index) => parseName(`r${run}-${names.nameAt(index)}`)! })
+  await addNamesUpTo(store, {
+    count: NAMES_PER_RUN,
+    nameAt: (index) => parseName(`${RUN_PREFIX}-${run}-${names.nameAt(index)}`)!,
+  })
 }
 
 /** The times of the candidates, of reading them, and of the first page. */
 async function timePages(store: Store, brands: readonly Brand[], state: string): Promise<Metric[]> {
   const pageOf = lookalikePages(store)
+  for (const { domain } of brands.slice(0, WARM_UPS)) await pageOf({ of: domain })
   const times = { candidates: [] as number[], read: [] as number[], page: [] as number[] }
   for (const brand of brands) {
     const found = timed(times.candidates, () => new BrandLookalikes(brand))

@@ -3,7 +3,7 @@
 import { GLYPHS, KEYBOARD_NEIGHBOURS, LABEL_CHARACTERS, PHONETIC_PAIRS, VOWELS, WORDS } from './letters.ts'
 import type { LabelReason } from './reasons.ts'
 
-export type Candidate = [label: string, reason: LabelReason]
+export type LabelCandidate = [label: string, reason: LabelReason]
 
 /** Stands for any character outside ASCII. */
 export const ANY = '\0'
@@ -13,7 +13,7 @@ const MAX_PLACES = 4
 const MAX_REPLACED_TWICE = 16
 
 /** All labels at the distance 1, and what else is generated from the characters of a label. */
-export function* editsOf(label: string): Generator<Candidate, void> {
+export function* editsOf(label: string): Generator<LabelCandidate, void> {
   const characters = [...label]
   const joined = (from: number, to: number, text: string): string =>
     characters.slice(0, from).join('') + text + characters.slice(to).join('')
@@ -45,7 +45,7 @@ function* insertionsOf(
   added: string,
   before: string | undefined,
   after: string | undefined,
-): Generator<Candidate, void> {
+): Generator<LabelCandidate, void> {
   yield [text, added === '-' ? 'hyphen' : 'insertion']
   if (isNeighbour(before, added) || isNeighbour(after, added)) yield [text, 'keyboard']
 }
@@ -54,7 +54,7 @@ function omissionOf(own: string, before: string | undefined, after: string | und
   return own === before || own === after ? 'repetition' : 'omission'
 }
 
-function* replacementsOf(text: string, own: string, other: string): Generator<Candidate, void> {
+function* replacementsOf(text: string, own: string, other: string): Generator<LabelCandidate, void> {
   if (other === own) return
   yield [text, 'replacement']
   if (isNeighbour(own, other)) yield [text, 'keyboard']
@@ -71,7 +71,7 @@ function isNeighbour(own: string | undefined, other: string): boolean {
  * The labels in which a text is replaced by one that looks like it, or two texts. ANY stands for each character of the
  * label that another outside ASCII may replace.
  */
-export function* lookalikeTextsOf(label: string): Generator<Candidate, void> {
+export function* lookalikeTextsOf(label: string): Generator<LabelCandidate, void> {
   const once = [...replacedGlyphs(label, () => 0)]
   const known = new Set(once.map(({ text }) => text))
   for (const text of known) yield [text, 'homoglyph']
@@ -116,14 +116,14 @@ function placesOf(text: string, label: string, start: number): number[] {
 }
 
 /** The label with each word before and after it. */
-export function* combinedWith(label: string): Generator<Candidate, void> {
+export function* combinedWith(label: string): Generator<LabelCandidate, void> {
   for (const word of WORDS)
     for (const text of [`${word}${label}`, `${word}-${label}`, `${label}${word}`, `${label}-${word}`])
       yield [text, 'combined']
 }
 
 /** The label with `www`, with its own suffix or a common one, and with the subdomain that was asked for. */
-export function* mergedWith(label: string, suffix: string, subdomain: string): Generator<Candidate, void> {
+export function* mergedWith(label: string, suffix: string, subdomain: string): Generator<LabelCandidate, void> {
   for (const www of ['www', 'www-', 'ww', 'http', 'https', 'http-', 'https-']) yield [www + label, 'suffix_merged']
   const labels = suffix.split('.')
   const texts = new Set([labels.join(''), labels.join('-'), labels[0]!, labels.at(-1)!, 'com', 'net', 'org'])

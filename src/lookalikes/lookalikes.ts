@@ -4,7 +4,7 @@ import type { NameParts } from '../store/port/inverse.ts'
 import { type DomainName, registrableDomainOrNull } from '../values/domain-name.ts'
 import type { Brand } from './brand.ts'
 import { editDistance } from './distance.ts'
-import { ANY, type Candidate, combinedWith, editsOf, lookalikeTextsOf, mergedWith } from './edits.ts'
+import { ANY, combinedWith, editsOf, type LabelCandidate, lookalikeTextsOf, mergedWith } from './edits.ts'
 import { appearancesOf, asciiOf, beginningOfLabelsLike, isAscii, labelsOfOneScript, shapeOf, unicodeOf } from './idn.ts'
 import {
   CONTAINS,
@@ -149,7 +149,7 @@ function* candidatesOf({
   text,
   suffix,
   subdomain,
-}: Pick<Brand, 'text' | 'suffix' | 'subdomain'>): Generator<Candidate> {
+}: Pick<Brand, 'text' | 'suffix' | 'subdomain'>): Generator<LabelCandidate> {
   yield* editsOf(text)
   yield* lookalikeTextsOf(text)
   yield* combinedWith(text)

@@ -14,12 +14,15 @@ before(async () => {
 
 test('lookalikes come with their reasons and scores, and a list has one brand per line', async () => {
   const { stdout } = await run(['lookalikes', '--file', '-', '--csv', '--fields', 'query,name,score,reasons'], {
-    input: 'examples.com\nexample.org\n',
+    input: 'examples.com\nneighbours.example\n',
   })
-  assert.equal(
-    stdout,
-    'query,name,score,reasons\nexamples.com,example.com,62,plural omission\nexample.org,example.com,90,suffix\n',
-  )
+  assert.deepEqual(stdout.trim().split('\n'), [
+    'query,name,score,reasons',
+    'examples.com,example.com,62,plural omission',
+    'examples.com,example.blog,52,plural omission suffix',
+    'examples.com,example.shop,52,plural omission suffix',
+    'neighbours.example,neighbour.example,64,plural omission',
+  ])
 })
 
 test('a brand that has no lookalikes is refused with the reason', async () => {
