@@ -25,6 +25,8 @@ export class WatchIndex {
   /** By prefix length, then by the first bits of the packed address. */
   readonly #networks = new Map<number, Map<string, Watch[]>>()
   readonly #patterns = new PatternIndex()
+  /** The watches of the hosts in sets of records: most names share a set. */
+  readonly #ofSets = new Map<string, readonly Watch[]>()
 
   get size(): number {
     return this.#watches.size
@@ -33,6 +35,7 @@ export class WatchIndex {
   /** Adds a watch, or replaces the one with its number. */
   set(watch: Watch): void {
     this.remove(watch.id)
+    this.#ofSets.clear()
     this.#watches.set(watch.id, watch)
     if (watch.kind === 'pattern') this.#patterns.add(watch)
     else {
@@ -47,6 +50,7 @@ export class WatchIndex {
     const watch = this.#watches.get(id)
     if (watch === undefined) return
     this.#watches.delete(id)
+    this.#ofSets.clear()
     if (watch.kind === 'pattern') this.#patterns.remove(watch)
     else {
       const [map, subject] = this.#placeOf(watch, watch.kind)
@@ -87,6 +91,16 @@ export class WatchIndex {
     return found
   }
 
+  /** The result of `find` for a set of records, which is kept until the watches change. `set`: its type and text. */
+  ofSet(set: string, find: () => readonly Watch[]): readonly Watch[] {
+    const known = this.#ofSets.get(set)
+    if (known !== undefined) return known
+    const found = find()
+    if (this.#ofSets.size === MAX_KEPT_SETS) this.#ofSets.clear()
+    this.#ofSets.set(set, found)
+    return found
+  }
+
   /** The watches of an address and of the networks that it belongs to. */
   ofAddress(address: IpAddress): Watch[] {
     const hex = packToHex(address)
@@ -107,6 +121,8 @@ export class WatchIndex {
   }
 }
 
+/** Sets of records whose watches are kept. */
+const MAX_KEPT_SETS = 8_192
 /** The digits of a packed address that say its family. */
 const FAMILY_DIGITS = 2
 

@@ -15,7 +15,7 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
  * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
- * `search`, passive DNS (`pdns`), and `uses`, a call of the web page.
+ * `search`, `events`, passive DNS (`pdns`), and `uses`, a call of the web page.
  */
 export type EndpointName =
   | V1EndpointName
@@ -27,6 +27,7 @@ export type EndpointName =
   | 'certificatehistory'
   | 'namedcertificates'
   | 'search'
+  | 'events'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
@@ -45,13 +46,14 @@ export type EndpointCall = {
 
 /**
  * A response with status 200. `type`: the content type of a body that is not JSON. `headers`: further headers.
- * `lastObserved`: when the requested domain was last observed; null if there is none. `release` is called when the body
+ * `isFree`: it costs no unit. `lastObserved`: when the requested domain was last observed; null if there is none. `release` is called when the body
  * is sent.
  */
 export type EndpointResult = {
   body: ResponseBody
   type?: string
   headers?: Headers
+  isFree?: boolean
   lastObserved: LastObserved | null
   release?: (() => void) | undefined
 }

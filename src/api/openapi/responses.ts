@@ -144,6 +144,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   namedcertificates: false,
   ip: false,
   search: false,
+  events: false,
   pdns: false,
   uses: false,
 }

@@ -12,6 +12,7 @@ import { CERTIFICATE_FIELDS } from '../endpoints/profiles/certificate-fields.ts'
 import { NAMING_FIELDS } from '../endpoints/profiles/namedcertificates.ts'
 import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
 import { SEARCH_FIELDS } from '../endpoints/search/search.ts'
+import { EVENT_FIELDS } from '../endpoints/watch/events.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -123,6 +124,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   namedcertificates: { rows: arrayElements, columns: NAMING_FIELDS },
   certificatehistory: { rows: arrayElements, columns: ['first_seen', 'last_seen', ...CERTIFICATE_FIELDS] },
   search: { rows: arrayElements, columns: SEARCH_FIELDS },
+  events: { rows: arrayElements, columns: EVENT_FIELDS },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },
