@@ -49,8 +49,8 @@ export class PatternIndex {
 
   /** The watches whose patterns match a name, each once. */
   find(name: string): Watch[] {
-    if (this.#byId.size === 0) return []
-    const found = new Set<Watch>()
+    const found: Watch[] = []
+    if (this.#byId.size === 0) return found
     for (let start = 0; start + MIN_FIXED_CHARACTERS <= name.length; start++) {
       const end = Math.min(name.length, start + MAX_KEY_LENGTH)
       let hash = 0
@@ -60,13 +60,13 @@ export class PatternIndex {
         if (this.#lengths.has(at + 1 - start)) this.#compare(name, name.slice(start, at + 1), found)
       }
     }
-    return [...found]
+    return found
   }
 
-  #compare(name: string, key: string, found: Set<Watch>): void {
+  #compare(name: string, key: string, found: Watch[]): void {
     const patterns = this.#byKey.get(key)
     if (patterns === undefined) return
-    for (const { watch, pattern } of patterns) if (!found.has(watch) && pattern.matches(name)) found.add(watch)
+    for (const { watch, pattern } of patterns) if (!found.includes(watch) && pattern.matches(name)) found.push(watch)
   }
 
   /** The part of a text by which the fewest other patterns are found. */

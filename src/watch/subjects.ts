@@ -67,6 +67,9 @@ type MxValues = [priority: number, host: string]
 
 /** The stored values that only one of both sets has. */
 function changedValues({ before = '[]', after }: SetChange): unknown[] {
+  // one text, without quotes and escapes in it, as most addresses are
+  if (before === '[]' && after.lastIndexOf('"', after.length - 3) === 1 && !after.includes('\\'))
+    return [after.slice(2, -2)]
   const present = JSON.parse(after) as unknown[]
   if (before === '[]') return present
   const former = JSON.parse(before) as unknown[]

@@ -1,6 +1,6 @@
 /** The events of the watches that a change matches. Pure. */
 
-import type { Change, Transition } from '../apply/change.ts'
+import type { Change, FactChanges, Transition } from '../apply/change.ts'
 import { type TermVector, termVectorOf } from '../similar/text/term-vector.ts'
 import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
@@ -38,12 +38,20 @@ export function watchEventsOf(
   formerText: TermVector | null,
 ): WatchEvent[] {
   if (facts === null && state.version > 0) return []
-  const matcher = new ChangeMatcher(index, state.name, facts?.certificates ?? [], formerText)
-  for (const transition of facts?.transitions ?? [NEW_NAME]) matcher.add(transition)
+  const { transitions, certificates } = facts ?? ONLY_NEW
+  const ofName = index.ofName(state.name)
+  const isWatched = (transition: Transition): boolean =>
+    transition.type === 'text'
+      ? index.ofText(state.name).length > 0
+      : watchesOfTransition(index, transition, certificates).length > 0
+  if (ofName.length === 0 && !transitions.some(isWatched)) return []
+  const matcher = new ChangeMatcher(index, state.name, ofName, certificates, formerText)
+  for (const transition of transitions) matcher.add(transition)
   return matcher.finish()
 }
 
-const NEW_NAME: Transition = { type: 'new', at: null }
+/** What a list changes that adds a name. */
+const ONLY_NEW = { transitions: [{ type: 'new', at: null }], certificates: [] } satisfies Partial<FactChanges>
 
 /** The events of a certificate that a log published. */
 export function watchEventsOfLogged(index: WatchIndex, certificate: Certificate, loggedAt: Instant): WatchEvent[] {
@@ -76,6 +84,7 @@ class ChangeMatcher {
   constructor(
     index: WatchIndex,
     name: DomainName,
+    ofName: readonly Watch[],
     certificates: readonly Certificate[],
     formerText: TermVector | null,
   ) {
@@ -83,7 +92,7 @@ class ChangeMatcher {
     this.#name = name
     this.#certificates = certificates
     this.#text = formerText
-    this.#ofName = index.ofName(name)
+    this.#ofName = ofName
   }
 
   /** Transitions of one observation follow each other. */

@@ -9,7 +9,7 @@ import { prefixOfValue, type Watch, type WatchKind } from './watch.ts'
 
 /** The kinds whose values are hosts. A watch of a host also matches each host below it. */
 type HostKind = 'nameserver' | 'mailserver' | 'redirect' | 'certificate'
-type SubjectKind = Exclude<WatchKind, 'pattern' | 'address'>
+type SubjectKind = Exclude<WatchKind, 'pattern'>
 
 export class WatchIndex {
   readonly #watches = new Map<number, Watch>()
@@ -21,8 +21,9 @@ export class WatchIndex {
     redirect: new Map(),
     certificate: new Map(),
     text: new Map(),
+    address: new Map(),
   }
-  /** By prefix length, then by the first bits of the packed address. */
+  /** Networks by prefix length, then by the first bits of the packed address. */
   readonly #networks = new Map<number, Map<string, Watch[]>>()
   readonly #patterns = new PatternIndex()
   /** The watches of the hosts in sets of records: most names share a set. */
@@ -63,17 +64,17 @@ export class WatchIndex {
 
   /** Whether any watch is of a kind, so that it is worth to read what a change is about. */
   has(kind: Exclude<WatchKind, 'pattern'>): boolean {
-    return kind === 'address' ? this.#networks.size > 0 : this.#bySubject[kind].size > 0
+    return this.#bySubject[kind].size > 0 || (kind === 'address' && this.#networks.size > 0)
   }
 
   /** The watches of a name, of all names below one of its parents, and of patterns that it matches. */
   ofName(name: string): Watch[] {
     const { name: names, suffix } = this.#bySubject
     const found = this.#patterns.find(name)
-    if (names.size > 0) found.push(...(names.get(name) ?? []))
+    if (names.size > 0) append(found, names.get(name))
     if (suffix.size > 0)
       for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
-        found.push(...(suffix.get(name.slice(dot + 1)) ?? []))
+        append(found, suffix.get(name.slice(dot + 1)))
     return found
   }
 
@@ -87,7 +88,7 @@ export class WatchIndex {
     const watches = this.#bySubject[kind]
     const found: Watch[] = []
     for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
-      found.push(...(watches.get(at === 0 ? host : host.slice(at + 1)) ?? []))
+      append(found, watches.get(at === 0 ? host : host.slice(at + 1)))
     return found
   }
 
@@ -103,22 +104,28 @@ export class WatchIndex {
 
   /** The watches of an address and of the networks that it belongs to. */
   ofAddress(address: IpAddress): Watch[] {
+    const found: Watch[] = []
+    append(found, this.#bySubject.address.get(address))
+    if (this.#networks.size === 0) return found
     const hex = packToHex(address)
     const bits = 4 * (hex.length - FAMILY_DIGITS)
-    const found: Watch[] = []
     for (const [length, network] of this.#networks)
-      if (length <= bits) found.push(...(network.get(firstBits(hex, length)) ?? []))
+      if (length <= bits) append(found, network.get(firstBits(hex, length)))
     return found
   }
 
   /** The map that has a watch, and under which subject. */
   #placeOf({ value }: Watch, kind: Exclude<WatchKind, 'pattern'>): [map: Map<string, Watch[]>, subject: string] {
-    if (kind !== 'address') return [this.#bySubject[kind], value]
+    if (kind !== 'address' || !value.includes('/')) return [this.#bySubject[kind], value]
     const { address, length } = prefixOfValue(value)
     const network = this.#networks.get(length) ?? new Map<string, Watch[]>()
     this.#networks.set(length, network)
     return [network, firstBits(packToHex(address), length)]
   }
+}
+
+function append(found: Watch[], watches: readonly Watch[] | undefined): void {
+  if (watches !== undefined) for (const watch of watches) found.push(watch)
 }
 
 /** Sets of records whose watches are kept. */
