@@ -23,6 +23,9 @@ const STATUS = {
   batch_invalid: 400,
   certificate_format: 400,
   search_invalid: 400,
+  value_invalid: 400,
+  not_found: 404,
+  conflict: 409,
 }
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))
