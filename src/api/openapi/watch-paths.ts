@@ -23,6 +23,8 @@ const WATCH_ID = {
 type WatchOperation = {
   operationId: string
   summary: string
+  /** Whether the path has the ID of a watch. */
+  hasId?: true
   body?: JsonSchema
   /** The status of success, and its body; null: none. */
   success: [status: number, schema: JsonSchema | null]
@@ -30,7 +32,7 @@ type WatchOperation = {
 }
 
 /** An operation about watches. It is free. */
-function watchOperation({ operationId, summary, body, success, errors = [] }: WatchOperation): JsonObject {
+function watchOperation({ operationId, summary, hasId, body, success, errors = [] }: WatchOperation): JsonObject {
   const [status, schema] = success
   const all = [...COMMON_ERRORS, ...errors]
   const statuses = [
@@ -47,6 +49,7 @@ function watchOperation({ operationId, summary, body, success, errors = [] }: Wa
     summary,
     tags: ['watches'],
     security: SECURITY,
+    ...(hasId && { parameters: [WATCH_ID] }),
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
       [status]: { description: 'Success.', ...(schema && { content: { 'application/json': { schema } } }) },
@@ -69,17 +72,18 @@ export const WATCH_PATHS = {
     }),
   },
   '/watches/{id}': {
-    parameters: [WATCH_ID],
     patch: watchOperation({
       operationId: 'muteWatch',
       summary: 'Mute a watch, or end that; free',
       body: MutedSchema,
+      hasId: true,
       success: [200, WatchSchema],
       errors: ['value_invalid', 'body_too_large', 'not_found'],
     }),
     delete: watchOperation({
       operationId: 'removeWatch',
       summary: 'Remove a watch; free',
+      hasId: true,
       success: [204, null],
       errors: ['not_found'],
     }),
