@@ -25,6 +25,8 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   IpResponse: ['/ip/{address}', 0],
   AddressTimesResponse: ['/ip/{address}', 1],
   SearchResponse: ['/search'],
+  WatchesResponse: ['/watches'],
+  EventsResponse: ['/events'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
 }

@@ -8,6 +8,7 @@ import type {
   DnshistoryResponse,
   DomainAsOfResponse,
   DomainResponse,
+  EventsResponse,
   FilesResponse,
   IpResponse,
   LookupResponse,
@@ -22,6 +23,7 @@ import type {
   SimilarParameters,
   SimilarResponse,
   SnapshotResponse,
+  WatchesResponse,
   WebhistoryResponse,
 } from './api-types.ts'
 import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
@@ -60,6 +62,17 @@ export type NamingCertificate = NamedcertificatesResponse['result'][number]
 export type CertificateRow = CertificateResponse['result'][number]
 export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
+export type Watch = WatchesResponse['watches'][number]
+export type WatchEvent = EventsResponse['result'][number]
+/** A watch to create. `types`: the differences that match. `threshold`: in percent, only of the kind `text`. */
+export type NewWatch = Pick<Watch, 'kind' | 'value'> & {
+  types?: Watch['types'] | undefined
+  threshold?: number | null | undefined
+}
+/** `after`: the last `meta.next`. `wait`: seconds to wait for an event, 60 at most. */
+export type EventOptions = CallOptions & {
+  [Name in 'after' | 'limit' | 'wait']?: number | null | undefined
+}
 export type SearchRow = SearchResponse['result'][number]
 /** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
 export type SearchOptions = PageOptions & {
@@ -248,6 +261,31 @@ export class DomaindexClient {
   /** All names that a search finds. `limit`: rows per page. */
   searchRows(q: string, options: SearchOptions = {}): Rows<SearchRow> {
     return rowsOf((page) => this.search(q, page), options)
+  }
+
+  /** The watches of the account, and how many it may have. It costs nothing. */
+  watches({ signal }: CallOptions = {}): Promise<WatchesResponse> {
+    return this.#transport.get('watches', signal)
+  }
+
+  /** Creates a watch. It costs nothing. A call that fails is not repeated. */
+  async createWatch({ kind, value, types, threshold }: NewWatch, { signal }: CallOptions = {}): Promise<Watch> {
+    return (await this.#transport.change<Watch>('POST', 'watches', { kind, value, types, threshold }, signal))!
+  }
+
+  /** Mutes a watch, so that it matches nothing, or ends that. It costs nothing. */
+  async muteWatch(id: number, muted: boolean, { signal }: CallOptions = {}): Promise<Watch> {
+    return (await this.#transport.change<Watch>('PATCH', `watches/${id}`, { muted }, signal))!
+  }
+
+  /** Removes a watch. It costs nothing. */
+  async removeWatch(id: number, { signal }: CallOptions = {}): Promise<void> {
+    await this.#transport.change('DELETE', `watches/${id}`, null, signal)
+  }
+
+  /** A page of the events that the watches of the account matched, oldest first. An empty page costs nothing. */
+  events({ signal, ...options }: EventOptions = {}): Promise<EventsResponse> {
+    return this.#transport.get(`events${searchOf(options)}`, signal)
   }
 
   /** The calls of today: limit, used and remaining ones. It costs nothing. */

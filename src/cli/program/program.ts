@@ -17,6 +17,7 @@ const query = {
   commands: () => import('../query/commands.ts'),
   downloads: () => import('../query/downloads.ts'),
   mcp: () => import('../query/mcp.ts'),
+  watch: () => import('../query/watch.ts'),
 }
 const store = {
   content: () => import('../store/content.ts'),
@@ -72,6 +73,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['redirecthistory', 'print what redirected to a domain, and when', queried('redirecthistory')],
   ['ip', 'print who was on an address or a network, and when', queried('ip')],
   ['search', 'find names by a part of them', queried('search')],
+  ['watch', 'watch names and addresses, and print what changed', async () => (await query.watch()).defineWatch],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],
