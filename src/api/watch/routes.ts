@@ -1,11 +1,11 @@
 /** The paths of watches and events. */
 
 import type { FastifyInstance } from 'fastify'
+import type { StoredEvent } from '../../store/port/watch/events.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
-import type { Endpoint, EndpointCall, EndpointResult } from '../endpoints/endpoint.ts'
-import { EVENTS, eventPageBody, readEventRequest } from '../endpoints/watch/events.ts'
+import { type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
 import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
@@ -97,7 +97,7 @@ function addEventRoute(app: FastifyInstance, context: ApiContext): void {
     isEnding: () => responses.isDraining,
     onFault: (err) => log.error({ err }, 'events cannot be read'),
   })
-  const endpoint: Endpoint = { ...EVENTS, handle: (call) => eventPage(context, feed, call) }
+  const endpoint = eventsEndpoint((account, request) => waitForEvents(context, feed, account, request))
   const authenticate = (request: ApiRequest) => authenticateBearerOrSession(context, request)
   addRoute(app, context, '/events', READ_METHODS, (request, reply) => {
     request.accessRecord.endpoint = endpoint.name
@@ -108,20 +108,19 @@ function addEventRoute(app: FastifyInstance, context: ApiContext): void {
   app.addHook('onClose', async () => feed.close())
 }
 
-/** A page of events: at once, or when there is an event. An empty one is free. */
-async function eventPage(
+/** The events of a page: at once, or when there is one, or none when the time is up. */
+async function waitForEvents(
   { events, monotonicMs }: Pick<ApiContext, 'events' | 'monotonicMs'>,
   feed: EventFeed,
-  { parameters, caller }: EndpointCall,
-): Promise<EndpointResult> {
-  const request = readEventRequest(parameters, caller)
-  const end = monotonicMs() + 1_000 * request.wait
+  account: number,
+  { after, limit, wait }: EventRequest,
+): Promise<StoredEvent[]> {
+  const end = monotonicMs() + 1_000 * wait
   for (;;) {
     const seen = await feed.last()
-    const page = await events.events(caller.account.id, request.after ?? 0, request.limit)
+    const page = await events.events(account, after ?? 0, limit)
     const rest = end - monotonicMs()
-    if (page.length > 0 || rest <= 0 || feed.isEnding)
-      return { body: [eventPageBody(request, page)], isFree: page.length === 0, lastObserved: null }
+    if (page.length > 0 || rest <= 0 || feed.isEnding) return page
     await feed.wait(seen, rest)
   }
 }

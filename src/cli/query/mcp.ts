@@ -51,6 +51,7 @@ const ASKS: Record<string, Ask> = {
   namedcertificates: (client, query, parameters) => client.namedcertificates(query, parameters),
   redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
   search: (client, _query, { q, ...options }) => client.search(String(q), options),
+  events: (client, _query, { after, limit }) => client.events({ after: Number(after ?? 0), limit }),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0
       ? client.addressTimes(query, parameters)

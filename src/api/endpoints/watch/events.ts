@@ -38,7 +38,7 @@ const RowSchemas = {
 }
 export const EVENT_FIELDS = Object.keys(RowSchemas)
 
-/** Its handler needs what waits for events: src/api/watch/ adds it. */
+/** What is declared of the endpoint. `eventsEndpoint` adds the handler. */
 export const EVENTS: Endpoint = {
   name: 'events',
   summary: 'What your watches matched',
@@ -76,6 +76,20 @@ export const EVENTS: Endpoint = {
   handle: null,
 }
 
+/** The endpoint with a function that reads the events of a page. An empty page is free. */
+export function eventsEndpoint(
+  readEvents: (account: number, request: EventRequest) => Promise<readonly StoredEvent[]>,
+): Endpoint {
+  return {
+    ...EVENTS,
+    handle: async ({ parameters, caller }) => {
+      const request = readEventRequest(parameters, caller)
+      const events = await readEvents(caller.account.id, request)
+      return { body: [eventPageBody(request, events)], isFree: events.length === 0, lastObserved: null }
+    },
+  }
+}
+
 /** A requested page of events. `after`: null if the request does not say it. `wait`: seconds. */
 export type EventRequest = { after: number | null; limit: number; maxLimit: number; wait: number }
 
@@ -99,7 +113,7 @@ function rejectCount(field: string, wanted: string): never {
 }
 
 /** The body of a page. */
-export function eventPageBody({ after, limit, maxLimit }: EventRequest, events: readonly StoredEvent[]): string {
+function eventPageBody({ after, limit, maxLimit }: EventRequest, events: readonly StoredEvent[]): string {
   const next = events.at(-1)?.number ?? after ?? 0
   const meta = `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${next}`
   return `{"meta":{${meta}},"result":[${events.map(eventJson).join()}]}`
