@@ -29,6 +29,8 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   SearchResponse: ['/search'],
   DayNamesResponse: ['/registered'],
   LookalikesResponse: ['/lookalikes'],
+  WatchesResponse: ['/watches'],
+  EventsResponse: ['/events'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
 }

@@ -58,7 +58,7 @@ const LAYERS = [
   ['src/api/endpoints/'],
   ['src/api/context/'],
   ['src/api/queries/'],
-  ['src/api/files/', 'src/api/batch/', 'src/api/dnsdb/', 'src/api/mcp/', 'src/api/openapi/'],
+  ['src/api/files/', 'src/api/batch/', 'src/api/dnsdb/', 'src/api/mcp/', 'src/api/openapi/', 'src/api/watch/'],
   ['src/api/app/'],
   ['src/api/admin/'],
   ['src/api/'],

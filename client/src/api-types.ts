@@ -1091,6 +1091,56 @@ export type LookalikesResponse = {
   }[]
 }
 
+export type WatchesResponse = {
+  watches: {
+    id: number
+    /** What the changes have in common. */
+    kind: 'name' | 'suffix' | 'pattern' | 'address' | 'nameserver' | 'mailserver' | 'redirect' | 'certificate' | 'text'
+    /** In canonical form. */
+    value: string
+    /** Null for the other kinds. */
+    threshold: number | null
+    /** Null: all. */
+    types: ('new' | 'status' | 'records' | 'website' | 'redirect' | 'certificate' | 'text')[] | null
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    created: string
+    /** Since when it matches nothing; null: it matches. */
+    muted: string | null
+  }[]
+  /** The maximum number of watches of the plan. */
+  max: number
+}
+
+export type EventsResponse = {
+  meta: {
+    /** The limit that was applied. */
+    limit: number
+    /** The highest limit of the plan. */
+    max_limit: number
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+    /** The `after` of the next page. */
+    next: number
+  }
+  result: {
+    /** The number of the event. Later events have higher numbers. */
+    id: number
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    time: string
+    /** The watch; null: about the account. */
+    watch: number | null
+    /** The name that changed; null for a certificate that a log published. */
+    name: string | null
+    /** When the change was observed; null for a name that a list added. */
+    observed_at: string | null
+    differences: {
+      type: 'new' | 'status' | 'records' | 'website' | 'redirect' | 'certificate' | 'text' | 'limit'
+    }[]
+  }[]
+}
+
 export type FilesResponse = {
   files: {
     name: string

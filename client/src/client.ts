@@ -10,6 +10,7 @@ import type {
   DnshistoryResponse,
   DomainAsOfResponse,
   DomainResponse,
+  EventsResponse,
   FilesResponse,
   IpResponse,
   LookalikesResponse,
@@ -26,6 +27,7 @@ import type {
   SimilarParameters,
   SimilarResponse,
   SnapshotResponse,
+  WatchesResponse,
   WebhistoryResponse,
 } from './api-types.ts'
 import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
@@ -65,6 +67,17 @@ export type CertificateRow = CertificateResponse['result'][number]
 export type RedirecthistoryRow = RedirecthistoryResponse['result'][number]
 export type AddressTimesRow = AddressTimesResponse['result'][number]
 export type LookalikesRow = LookalikesResponse['result'][number]
+export type Watch = WatchesResponse['watches'][number]
+export type WatchEvent = EventsResponse['result'][number]
+/** A watch to create. `types`: the differences that match. `threshold`: in percent, only of the kind `text`. */
+export type NewWatch = Pick<Watch, 'kind' | 'value'> & {
+  types?: Watch['types'] | undefined
+  threshold?: number | null | undefined
+}
+/** `after`: the last `meta.next`. `wait`: seconds to wait for an event, 60 at most. */
+export type EventOptions = CallOptions & {
+  [Name in 'after' | 'limit' | 'wait']?: number | null | undefined
+}
 export type SearchRow = SearchResponse['result'][number]
 /** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
 export type SearchOptions = Options<SearchParameters, 'q'>
@@ -284,6 +297,31 @@ export class DomaindexClient {
   /** All names that were dropped on a day. `limit`: rows per page. */
   droppedRows(date: string, options: DayNamesOptions = {}): Rows<DayNamesRow> {
     return rowsOf((page) => this.dropped(date, page), options)
+  }
+
+  /** The watches of the account, and how many it may have. It costs nothing. */
+  watches({ signal }: CallOptions = {}): Promise<WatchesResponse> {
+    return this.#transport.get('watches', signal)
+  }
+
+  /** Creates a watch. It costs nothing. A call that fails is not repeated. */
+  async createWatch({ kind, value, types, threshold }: NewWatch, { signal }: CallOptions = {}): Promise<Watch> {
+    return (await this.#transport.change<Watch>('POST', 'watches', { kind, value, types, threshold }, signal))!
+  }
+
+  /** Mutes a watch, so that it matches nothing, or ends that. It costs nothing. */
+  async muteWatch(id: number, muted: boolean, { signal }: CallOptions = {}): Promise<Watch> {
+    return (await this.#transport.change<Watch>('PATCH', `watches/${id}`, { muted }, signal))!
+  }
+
+  /** Removes a watch. It costs nothing. */
+  async removeWatch(id: number, { signal }: CallOptions = {}): Promise<void> {
+    await this.#transport.change('DELETE', `watches/${id}`, null, signal)
+  }
+
+  /** A page of the events that the watches of the account matched, oldest first. An empty page costs nothing. */
+  events({ signal, ...options }: EventOptions = {}): Promise<EventsResponse> {
+    return this.#transport.get(`events${searchOf(options)}`, signal)
   }
 
   /** The calls of today: limit, used and remaining ones. It costs nothing. */

@@ -46,7 +46,7 @@ export type CallOptions = { signal?: AbortSignal | undefined }
 
 /** `body`: the parameters of an endpoint under `/v1.0/`, or a text. */
 type OutgoingRequest = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Without a leading slash. */
   path: string
   headers?: Record<string, string>
@@ -100,6 +100,26 @@ export class Transport {
   /** Gets JSON from a path outside `/v1.0/`. The token is sent in the header Authorization. */
   get<T>(path: string, signal: AbortSignal | undefined): Promise<T> {
     return this.#json({ method: 'GET', path, headers: { Accept: 'application/json', ...this.bearer() } }, signal)
+  }
+
+  /**
+   * Sends a change to a path outside `/v1.0/`, once: after a fault of the network, nobody knows whether it was made.
+   * Returns null if the response has no body.
+   */
+  async change<T>(
+    method: 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body: object | null,
+    signal: AbortSignal | undefined,
+  ): Promise<T | null> {
+    const headers = { 'Content-Type': 'application/json', Accept: 'application/json', ...this.bearer() }
+    const request: OutgoingRequest = { method, path, headers, ...(body !== null && { body: JSON.stringify(body) }) }
+    const send = async (): Promise<T | null> => {
+      const response = await this.send(request, signal)
+      const text = await readText(response, this.maxResponseBytes)
+      return text === '' ? null : (parseObject(text, response.status) as T)
+    }
+    return withRetries({ ...this.policy, retries: 0 }, send, signal)
   }
 
   /** The header with the token for the paths outside `/v1.0/`. */

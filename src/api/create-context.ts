@@ -33,7 +33,7 @@ import { QuotaLimiter } from './quota/quota-limiter.ts'
 import { openCursorKeyring } from './signing/keyring.ts'
 
 export type ApiOptions = {
-  store: Pick<Store, 'facts' | 'inverse' | 'ledger'>
+  store: Pick<Store, 'facts' | 'inverse' | 'events' | 'ledger'>
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   settings: {
@@ -80,7 +80,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     log,
     metrics,
   } = options
-  const { facts, inverse, ledger } = store
+  const { facts, inverse, events, ledger } = store
   const clients = new ClientLimits({ ...NO_CLIENT_LIMITS, ...settings }, monotonicMs, (reason) =>
     metrics.countRejection(reason),
   )
@@ -88,6 +88,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
   return {
     facts,
     inverse,
+    events,
     similarSearch,
     fileStore,
     fileList: cachedFileList(fileStore, monotonicMs),

@@ -12,6 +12,7 @@ import { decodeRecords } from '../values/records/stored-records.ts'
 import { isFurtherType } from '../values/state-type.ts'
 import { formatInstant, type Instant } from '../values/time.ts'
 import { finalHostOf, type WebVerdict } from '../values/web-verdict.ts'
+import { valuesWithout } from './subjects.ts'
 
 /** The part of a verdict that is no redirect to another domain. */
 type WebsiteVerdict = Omit<WebVerdict, 'redirects_to' | 'redirect_host'>
@@ -71,12 +72,11 @@ function statusDifference({ before, after }: { before: DnsStatus | null; after: 
 function recordDifference({ type, before = '[]', after }: SetChange): Difference[] {
   if (isFurtherType(type) || before === after) return []
   if (type === 'SOA' && before !== '[]' && differsInSerialOnly(before, after)) return []
-  const [former, present] = [before, after].map((text) => JSON.parse(text) as unknown[]) as [unknown[], unknown[]]
-  const texts = [former, present].map((values) => new Set(values.map((value) => JSON.stringify(value))))
-  const without = (values: readonly unknown[], others: ReadonlySet<string>): readonly AnyRecord[] =>
-    decodeRecords(type, JSON.stringify(values.filter((value) => !others.has(JSON.stringify(value)))))
-  const added = without(present, texts[0]!)
-  const removed = without(former, texts[1]!)
+  const [former, present] = [JSON.parse(before) as unknown[], JSON.parse(after) as unknown[]]
+  const without = (values: readonly unknown[], others: readonly unknown[]): readonly AnyRecord[] =>
+    decodeRecords(type, JSON.stringify(valuesWithout(values, others)))
+  const added = without(present, former)
+  const removed = without(former, present)
   return [{ type: 'records', record_type: type, added, removed }]
 }
 

@@ -9,29 +9,20 @@ import { type NamePattern, patternOfValue, type Watch } from './watch.ts'
 type IndexedPattern = { watch: Watch; pattern: NamePattern; key: string }
 
 const MAX_KEY_LENGTH = 8
-/** The first characters of a key, by which most places of a name are passed over. Shorter keys have a filter apart. */
-const FILTERED_CHARACTERS = 4
-const CHARACTER_BITS = 7
-const FILTERED_MASK = 2 ** (CHARACTER_BITS * FILTERED_CHARACTERS) - 1
-const SHORT_MASK = 2 ** (CHARACTER_BITS * MIN_FIXED_CHARACTERS) - 1
 const FILTER_BITS = 20
-/** Spreads characters over a filter: 2^32 divided by the golden ratio. */
+/** Spreads characters over the filter: 2^32 divided by the golden ratio. */
 const SPREAD = 0x9e3779b1
 
 export class PatternIndex {
   readonly #byKey = new Map<string, IndexedPattern[]>()
   readonly #byId = new Map<number, IndexedPattern>()
-  /** The lengths of keys that have ever been in use, without the shortest one. */
+  /** The lengths of the keys that have ever been in use. */
   readonly #lengths = new Set<number>()
-  /** Whether a key may begin with some characters. What is removed stays. */
+  /** Whether a key may begin with some characters, by their hash. What is removed stays. */
   #filter = new Uint8Array(0)
-  #shortFilter = new Uint8Array(0)
 
   add(watch: Watch): void {
-    if (this.#filter.length === 0) {
-      this.#filter = new Uint8Array(2 ** FILTER_BITS)
-      this.#shortFilter = new Uint8Array(2 ** FILTER_BITS)
-    }
+    if (this.#filter.length === 0) this.#filter = new Uint8Array(2 ** FILTER_BITS)
     const pattern = patternOfValue(watch.value)
     const key = this.#rarestKey(pattern.fixedText)
     const indexed = { watch, pattern, key }
@@ -39,10 +30,11 @@ export class PatternIndex {
     const others = this.#byKey.get(key)
     if (others === undefined) this.#byKey.set(key, [indexed])
     else others.push(indexed)
-    if (key.length === MIN_FIXED_CHARACTERS) this.#shortFilter[placeOf(packedStart(key, MIN_FIXED_CHARACTERS))] = 1
-    else {
-      this.#lengths.add(key.length)
-      this.#filter[placeOf(packedStart(key, FILTERED_CHARACTERS))] = 1
+    this.#lengths.add(key.length)
+    let hash = 0
+    for (let at = 0; at < key.length; at++) {
+      hash = nextHash(hash, key.charCodeAt(at))
+      this.#filter[placeOf(hash)] = 1
     }
   }
 
@@ -57,30 +49,31 @@ export class PatternIndex {
 
   /** The watches whose patterns match a name, each once. */
   find(name: string): Watch[] {
-    if (this.#byId.size === 0) return []
-    const found = new Set<Watch>()
-    let packed = 0
-    for (let end = 1; end <= name.length; end++) {
-      packed = ((packed << CHARACTER_BITS) | name.charCodeAt(end - 1)) & FILTERED_MASK
-      const start = end - FILTERED_CHARACTERS
-      if (start >= 0 && this.#filter[placeOf(packed)] === 1)
-        for (const length of this.#lengths) this.#compare(name, name.slice(start, start + length), found)
-      if (end >= MIN_FIXED_CHARACTERS && this.#shortFilter[placeOf(packed & SHORT_MASK)] === 1)
-        this.#compare(name, name.slice(end - MIN_FIXED_CHARACTERS, end), found)
+    const found: Watch[] = []
+    if (this.#byId.size === 0) return found
+    for (let start = 0; start + MIN_FIXED_CHARACTERS <= name.length; start++) {
+      const end = Math.min(name.length, start + MAX_KEY_LENGTH)
+      let hash = 0
+      for (let at = start; at < end; at++) {
+        hash = nextHash(hash, name.charCodeAt(at))
+        if (this.#filter[placeOf(hash)] === 0) break
+        if (this.#lengths.has(at + 1 - start)) this.#compare(name, name.slice(start, at + 1), found)
+      }
     }
-    return [...found]
+    return found
   }
 
-  #compare(name: string, key: string, found: Set<Watch>): void {
-    for (const { watch, pattern } of this.#byKey.get(key) ?? [])
-      if (!found.has(watch) && pattern.matches(name)) found.add(watch)
+  #compare(name: string, key: string, found: Watch[]): void {
+    const patterns = this.#byKey.get(key)
+    if (patterns === undefined) return
+    for (const { watch, pattern } of patterns) if (!found.includes(watch) && pattern.matches(name)) found.push(watch)
   }
 
   /** The part of a text by which the fewest other patterns are found. */
   #rarestKey(text: string): string {
     const length = Math.min(text.length, MAX_KEY_LENGTH)
     let [rarest, fewest] = ['', Number.POSITIVE_INFINITY]
-    for (let at = 0; at + length <= text.length; at++) {
+    for (let at = 0; at + length <= text.length && fewest > 0; at++) {
       const key = text.slice(at, at + length)
       const patterns = this.#byKey.get(key)?.length ?? 0
       if (patterns < fewest) [rarest, fewest] = [key, patterns]
@@ -89,14 +82,11 @@ export class PatternIndex {
   }
 }
 
-/** The first characters of a text as one number. */
-function packedStart(text: string, characters: number): number {
-  let packed = 0
-  for (let at = 0; at < characters; at++) packed = (packed << CHARACTER_BITS) | text.charCodeAt(at)
-  return packed
+function nextHash(hash: number, code: number): number {
+  return Math.imul(hash ^ code, SPREAD) ^ (hash >>> 15)
 }
 
-/** The place in a filter. */
-function placeOf(packed: number): number {
-  return Math.imul(packed, SPREAD) >>> (32 - FILTER_BITS)
+/** The place in the filter. */
+function placeOf(hash: number): number {
+  return hash >>> (32 - FILTER_BITS)
 }

@@ -1,13 +1,12 @@
 /** The events of the watches that a change matches. Pure. */
 
-import type { Change, Transition } from '../apply/change.ts'
+import type { Change, FactChanges, Transition } from '../apply/change.ts'
 import { type TermVector, termVectorOf } from '../similar/text/term-vector.ts'
 import type { Certificate } from '../values/certificate/certificate.ts'
-import { presentedFingerprint } from '../values/certificate/presented.ts'
 import type { DomainName } from '../values/domain-name.ts'
-import type { AAAARecord, AnyRecord, ARecord, MXRecord, NSRecord } from '../values/records/dns-record.ts'
 import type { Instant } from '../values/time.ts'
 import { type Difference, differencesOf, loggedDifference } from './difference.ts'
+import { watchesOfCertificate, watchesOfTransition } from './subjects.ts'
 import { percentOfDifferentWords } from './text-difference.ts'
 import type { DifferenceType, Watch } from './watch.ts'
 import type { WatchIndex } from './watch-index.ts'
@@ -39,12 +38,20 @@ export function watchEventsOf(
   formerText: TermVector | null,
 ): WatchEvent[] {
   if (facts === null && state.version > 0) return []
-  const matcher = new ChangeMatcher(index, state.name, facts?.certificates ?? [], formerText)
-  for (const transition of facts?.transitions ?? [NEW_NAME]) matcher.add(transition)
+  const { transitions, certificates } = facts ?? ONLY_NEW
+  const ofName = index.ofName(state.name)
+  const isWatched = (transition: Transition): boolean =>
+    transition.type === 'text'
+      ? index.ofText(state.name).length > 0
+      : watchesOfTransition(index, transition, certificates).length > 0
+  if (ofName.length === 0 && !transitions.some(isWatched)) return []
+  const matcher = new ChangeMatcher(index, state.name, ofName, certificates, formerText)
+  for (const transition of transitions) matcher.add(transition)
   return matcher.finish()
 }
 
-const NEW_NAME: Transition = { type: 'new', at: null }
+/** What a list changes that adds a name. */
+const ONLY_NEW = { transitions: [{ type: 'new', at: null }], certificates: [] } satisfies Partial<FactChanges>
 
 /** The events of a certificate that a log published. */
 export function watchEventsOfLogged(index: WatchIndex, certificate: Certificate, loggedAt: Instant): WatchEvent[] {
@@ -77,6 +84,7 @@ class ChangeMatcher {
   constructor(
     index: WatchIndex,
     name: DomainName,
+    ofName: readonly Watch[],
     certificates: readonly Certificate[],
     formerText: TermVector | null,
   ) {
@@ -84,20 +92,25 @@ class ChangeMatcher {
     this.#name = name
     this.#certificates = certificates
     this.#text = formerText
-    this.#ofName = index.ofName(name)
+    this.#ofName = ofName
   }
 
   /** Transitions of one observation follow each other. */
   add(transition: Transition): void {
     if (transition.at !== this.#at) this.#endObservation()
     this.#at = transition.at
-    if (transition.type === 'text') this.#addText(transition)
-    else if (this.#ofName.length > 0 || this.#hasSubjects(transition)) this.#addDifferences(transition)
+    if (transition.type === 'text') {
+      this.#addText(transition)
+      return
+    }
+    const ofSubjects = watchesOfTransition(this.#index, transition, this.#certificates)
+    if (this.#ofName.length > 0 || ofSubjects.length > 0) this.#addDifferences(transition, ofSubjects)
   }
 
-  #addDifferences(transition: Transition): void {
+  /** `ofSubjects`: the watches of what changed, of which those of a redirect do not match the rest of a verdict. */
+  #addDifferences(transition: Transition, ofSubjects: readonly Watch[]): void {
     for (const difference of differencesOf(transition, this.#certificates)) {
-      const watches = new Set([...this.#ofName, ...this.#ofSubjects(transition, difference)])
+      const watches = difference.type === 'website' ? this.#ofName : new Set([...this.#ofName, ...ofSubjects])
       for (const watch of watches) this.#match(watch, difference)
     }
   }
@@ -131,42 +144,4 @@ class ChangeMatcher {
     const percent = this.#text === null ? 100 : percentOfDifferentWords(former, this.#text)
     for (const watch of watches) if (percent >= watch.threshold!) this.#match(watch, { type: 'text', percent })
   }
-
-  /** Whether watches of other things than the name can match a transition. */
-  #hasSubjects({ type }: Transition): boolean {
-    const index = this.#index
-    if (type === 'A' || type === 'AAAA') return index.has('address')
-    if (type === 'NS') return index.has('nameserver')
-    if (type === 'MX') return index.has('mailserver')
-    if (type === 'verdict') return index.has('redirect')
-    return type === 'certificate' && index.has('certificate')
-  }
-
-  /** The watches of what appeared or disappeared by a difference. */
-  #ofSubjects(transition: Transition, difference: Difference): Watch[] {
-    const index = this.#index
-    if (difference.type === 'records') {
-      const changed = [...difference.added, ...difference.removed]
-      return changed.flatMap((record) => watchesOfRecord(index, difference.record_type, record))
-    }
-    if (difference.type === 'redirect')
-      return [difference.before, difference.after].flatMap((host) =>
-        host === null ? [] : index.ofHost('redirect', host),
-      )
-    if (transition.type !== 'certificate') return []
-    const sha256 = presentedFingerprint(transition.after)
-    const presented = this.#certificates.find((each) => each.sha256 === sha256)
-    return presented === undefined ? [] : watchesOfCertificate(index, presented)
-  }
-}
-
-function watchesOfRecord(index: WatchIndex, type: string, record: AnyRecord): Watch[] {
-  if (type === 'A') return index.ofAddress((record as ARecord).ipv4_address)
-  if (type === 'AAAA') return index.ofAddress((record as AAAARecord).ipv6_address)
-  if (type === 'NS') return index.ofHost('nameserver', (record as NSRecord).nameserver)
-  return type === 'MX' ? index.ofHost('mailserver', (record as MXRecord).mail_server) : []
-}
-
-function watchesOfCertificate(index: WatchIndex, { names }: Certificate): Watch[] {
-  return names.flatMap((name) => index.ofHost('certificate', name.startsWith('*.') ? name.slice(2) : name))
 }

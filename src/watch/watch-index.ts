@@ -9,7 +9,7 @@ import { prefixOfValue, type Watch, type WatchKind } from './watch.ts'
 
 /** The kinds whose values are hosts. A watch of a host also matches each host below it. */
 type HostKind = 'nameserver' | 'mailserver' | 'redirect' | 'certificate'
-type SubjectKind = Exclude<WatchKind, 'pattern' | 'address'>
+type SubjectKind = Exclude<WatchKind, 'pattern'>
 
 export class WatchIndex {
   readonly #watches = new Map<number, Watch>()
@@ -21,10 +21,13 @@ export class WatchIndex {
     redirect: new Map(),
     certificate: new Map(),
     text: new Map(),
+    address: new Map(),
   }
-  /** By prefix length, then by the first bits of the packed address. */
+  /** Networks by prefix length, then by the first bits of the packed address. */
   readonly #networks = new Map<number, Map<string, Watch[]>>()
   readonly #patterns = new PatternIndex()
+  /** The watches of the hosts in sets of records: most names share a set. */
+  readonly #ofSets = new Map<string, readonly Watch[]>()
 
   get size(): number {
     return this.#watches.size
@@ -33,6 +36,7 @@ export class WatchIndex {
   /** Adds a watch, or replaces the one with its number. */
   set(watch: Watch): void {
     this.remove(watch.id)
+    this.#ofSets.clear()
     this.#watches.set(watch.id, watch)
     if (watch.kind === 'pattern') this.#patterns.add(watch)
     else {
@@ -47,6 +51,7 @@ export class WatchIndex {
     const watch = this.#watches.get(id)
     if (watch === undefined) return
     this.#watches.delete(id)
+    this.#ofSets.clear()
     if (watch.kind === 'pattern') this.#patterns.remove(watch)
     else {
       const [map, subject] = this.#placeOf(watch, watch.kind)
@@ -59,17 +64,17 @@ export class WatchIndex {
 
   /** Whether any watch is of a kind, so that it is worth to read what a change is about. */
   has(kind: Exclude<WatchKind, 'pattern'>): boolean {
-    return kind === 'address' ? this.#networks.size > 0 : this.#bySubject[kind].size > 0
+    return this.#bySubject[kind].size > 0 || (kind === 'address' && this.#networks.size > 0)
   }
 
   /** The watches of a name, of all names below one of its parents, and of patterns that it matches. */
   ofName(name: string): Watch[] {
     const { name: names, suffix } = this.#bySubject
     const found = this.#patterns.find(name)
-    if (names.size > 0) found.push(...(names.get(name) ?? []))
+    if (names.size > 0) append(found, names.get(name))
     if (suffix.size > 0)
       for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
-        found.push(...(suffix.get(name.slice(dot + 1)) ?? []))
+        append(found, suffix.get(name.slice(dot + 1)))
     return found
   }
 
@@ -83,23 +88,35 @@ export class WatchIndex {
     const watches = this.#bySubject[kind]
     const found: Watch[] = []
     for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
-      found.push(...(watches.get(at === 0 ? host : host.slice(at + 1)) ?? []))
+      append(found, watches.get(at === 0 ? host : host.slice(at + 1)))
+    return found
+  }
+
+  /** The result of `find` for a set of records, which is kept until the watches change. `set`: its type and text. */
+  ofSet(set: string, find: () => readonly Watch[]): readonly Watch[] {
+    const known = this.#ofSets.get(set)
+    if (known !== undefined) return known
+    const found = find()
+    if (this.#ofSets.size === MAX_KEPT_SETS) this.#ofSets.clear()
+    this.#ofSets.set(set, found)
     return found
   }
 
   /** The watches of an address and of the networks that it belongs to. */
   ofAddress(address: IpAddress): Watch[] {
+    const found: Watch[] = []
+    append(found, this.#bySubject.address.get(address))
+    if (this.#networks.size === 0) return found
     const hex = packToHex(address)
     const bits = 4 * (hex.length - FAMILY_DIGITS)
-    const found: Watch[] = []
     for (const [length, network] of this.#networks)
-      if (length <= bits) found.push(...(network.get(firstBits(hex, length)) ?? []))
+      if (length <= bits) append(found, network.get(firstBits(hex, length)))
     return found
   }
 
   /** The map that has a watch, and under which subject. */
   #placeOf({ value }: Watch, kind: Exclude<WatchKind, 'pattern'>): [map: Map<string, Watch[]>, subject: string] {
-    if (kind !== 'address') return [this.#bySubject[kind], value]
+    if (kind !== 'address' || !value.includes('/')) return [this.#bySubject[kind], value]
     const { address, length } = prefixOfValue(value)
     const network = this.#networks.get(length) ?? new Map<string, Watch[]>()
     this.#networks.set(length, network)
@@ -107,6 +124,12 @@ export class WatchIndex {
   }
 }
 
+function append(found: Watch[], watches: readonly Watch[] | undefined): void {
+  if (watches !== undefined) for (const watch of watches) found.push(watch)
+}
+
+/** Sets of records whose watches are kept. */
+const MAX_KEPT_SETS = 8_192
 /** The digits of a packed address that say its family. */
 const FAMILY_DIGITS = 2
 

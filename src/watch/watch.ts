@@ -77,11 +77,10 @@ function parseWatchedAddress(text: string): ParsedValue {
     : { value: `${network.first}/${length}` }
 }
 
-/** The address and the prefix length of a canonical value; the length is that of a single address if it has none. */
+/** The first address and the prefix length of a network in canonical form. */
 export function prefixOfValue(value: string): { address: IpAddress; length: number } {
-  const [text = '', length] = value.split('/')
-  const address = text as IpAddress
-  return { address, length: length === undefined ? (addressFamily(address) === 4 ? 32 : 128) : Number(length) }
+  const [address, length] = value.split('/')
+  return { address: address as IpAddress, length: Number(length) }
 }
 
 function parsePattern(text: string): ParsedValue {

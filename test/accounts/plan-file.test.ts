@@ -7,11 +7,14 @@ import { readPlanFile } from '../../src/accounts/plan-file.ts'
 import { codes, readPage, tableOf } from '../docs/markdown.ts'
 
 test('the file changes what it names, and everything else stays as in the specification', () => {
-  const file = { free: { daily_calls: 1_000, history_states: 5 }, premium: { daily_calls: null, page_rows: 20_000 } }
+  const file = {
+    free: { daily_calls: 1_000, history_states: 5 },
+    premium: { daily_calls: null, page_rows: 20_000, watches: 500 },
+  }
   assert.deepEqual(readPlanFile(JSON.stringify(file)), {
     ...DEFAULT_PLAN_LIMITS,
-    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5 },
-    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100 },
+    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5, watches: 10 },
+    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100, watches: 500 },
   })
   assert.deepEqual(readPlanFile('{}'), DEFAULT_PLAN_LIMITS)
   const without = readPlanFile('{"basic": {"history_states": null}}')
@@ -24,7 +27,7 @@ for (const [text, fault] of [
   ['{"gold": {}}', /^plan "gold": it must be free, basic, premium$/],
   ['{"local": {"page_rows": 5}}', /^plan "local": it must be free, basic, premium$/],
   ['{"free": 5}', /^plan "free": its value must be an object of limits$/],
-  ['{"free": {"rows": 5}}', /^plan "free", key "rows": it must be daily_calls, page_rows, history_states$/],
+  ['{"free": {"rows": 5}}', /^plan "free", key "rows": it must be daily_calls, page_rows, history_states, watches$/],
   ['{"free": {"toString": 5}}', /^plan "free", key "toString"/],
   ['{"free": {"__proto__": {}}}', /^plan "free", key "__proto__"/],
   ['{"basic": {"page_rows": 0}}', /^plan "basic", key "page_rows": 0 must be a whole number from 1 to 50000$/],

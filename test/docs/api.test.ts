@@ -45,8 +45,8 @@ test('every path besides /v1.0/ has a row, and every row a path', async () => {
   for (const path of own) assert.ok(rows.includes(path), path)
   const headers = { Authorization: 'Bearer x' }
   for (const path of rows) {
-    const isPost = document.paths[path]?.post !== undefined
-    const { status } = await fetch(`${world.address}${path}`, { method: isPost ? 'POST' : 'GET', headers })
+    const [method = 'get'] = Object.keys(document.paths[path] ?? {})
+    const { status } = await fetch(`${world.address}${path}`, { method: method.toUpperCase(), headers })
     assert.notEqual(status, 404, path)
   }
 })
@@ -112,9 +112,14 @@ test('/dnshistory: the record types and the keys of their records', () => {
 
 test('what the plans allow', () => {
   const number = (cell: string) => (cell === '' || cell === 'no limit' ? null : Number(cell.replaceAll(',', '')))
-  const rows = tableOf(page, 'plan').map(([plan, queries, rows, states]): [string, PlanLimits] => [
+  const rows = tableOf(page, 'plan').map(([plan, queries, rows, states, watches]): [string, PlanLimits] => [
     plan!,
-    { dailyCalls: number(queries!), pageRows: number(rows!)!, historyStates: number(states!) },
+    {
+      dailyCalls: number(queries!),
+      pageRows: number(rows!)!,
+      historyStates: number(states!),
+      watches: number(watches!) ?? 0,
+    },
   ])
   assert.deepEqual(Object.fromEntries(rows), DEFAULT_PLAN_LIMITS)
 })

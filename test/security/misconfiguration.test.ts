@@ -77,9 +77,10 @@ test('a fault inside shows no stack, no statement and no path to the client', as
   const fail = async (): Promise<never> => {
     throw new Error('select secret from account: no such table in /data/domaindex.db')
   }
-  const broken = await pageServer(({ facts, inverse, ledger }) => ({
+  const broken = await pageServer(({ facts, inverse, events, ledger }) => ({
     facts,
     inverse,
+    events,
     ledger: { ...ledger, findSession: fail, countAttempt: fail, findToken: fail },
   }))
   const answers = [

@@ -18,7 +18,7 @@ export const BROWSER_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q
  * `get` sends a request as a browser does when its user opens an address. `change`: what the server has for a store.
  */
 export async function pageServer(
-  change: (store: Store) => Pick<Store, 'facts' | 'inverse' | 'ledger'> = (store) => store,
+  change: (store: Store) => Pick<Store, 'facts' | 'inverse' | 'events' | 'ledger'> = (store) => store,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'domaindex-page-'))
   after(() => rmSync(folder, { recursive: true }))

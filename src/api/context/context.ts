@@ -6,6 +6,7 @@ import type { SimilarityService } from '../../similar/query/similarity-service.t
 import type { InverseReader } from '../../store/port/inverse.ts'
 import type { Ledger } from '../../store/port/ledger.ts'
 import type { FactsReader } from '../../store/port/store.ts'
+import type { EventReader } from '../../store/port/watch/events.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { AttemptTurns } from '../auth/attempt-limits.ts'
@@ -23,6 +24,7 @@ import type { Mailer } from './mailer.ts'
 export type ApiContext = HttpContext & {
   facts: FactsReader
   inverse: InverseReader
+  events: EventReader
   similarSearch: SimilarityService
   fileStore: ReadableFileStore
   fileList: FileList
@@ -47,7 +49,7 @@ export type ApiContext = HttpContext & {
   wait: (milliseconds: number) => Promise<unknown>
   /** Limits lines of batches until a long answer is sent. */
   batchLimiter: AccountConcurrencyLimiter
-  /** Limits downloads until their last byte is sent. */
+  /** Limits downloads and streams of events until their last byte is sent. */
   downloadLimiter: AccountConcurrencyLimiter
   quotaLimiter: QuotaLimiter
   /** Lets all processes of this server settle their charged units. */

@@ -15,8 +15,8 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
  * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
- * `search`, `lookalikes`, the names of a day (`registered`, `dropped`), passive DNS (`pdns`), and `uses`, a call of the web
- * page.
+ * `search`, `lookalikes`, the names of a day (`registered`, `dropped`), `events`, passive DNS (`pdns`), and `uses`, a call
+ * of the web page.
  */
 export type EndpointName =
   | V1EndpointName
@@ -31,6 +31,7 @@ export type EndpointName =
   | 'registered'
   | 'dropped'
   | 'lookalikes'
+  | 'events'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'
@@ -49,13 +50,14 @@ export type EndpointCall = {
 
 /**
  * A response with status 200. `type`: the content type of a body that is not JSON. `headers`: further headers.
- * `lastObserved`: when the requested domain was last observed; null if there is none. `release` is called when the body
+ * `isFree`: it costs no unit. `lastObserved`: when the requested domain was last observed; null if there is none. `release` is called when the body
  * is sent.
  */
 export type EndpointResult = {
   body: ResponseBody
   type?: string
   headers?: Headers
+  isFree?: boolean
   lastObserved: LastObserved | null
   release?: (() => void) | undefined
 }

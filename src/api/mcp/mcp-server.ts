@@ -10,6 +10,7 @@ import { createGunzip } from 'node:zlib'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Type } from '../endpoints/schema.ts'
+import { eventsTool } from './events-tool.ts'
 import { lookalikesTool } from './lookalikes-tool.ts'
 import { queryTools } from './query-tools.ts'
 import { searchTool } from './search-tool.ts'
@@ -61,7 +62,7 @@ const registeredOn: Tool = {
   },
 }
 
-export const MCP_TOOLS: readonly Tool[] = [...queryTools, searchTool, lookalikesTool, registeredOn]
+export const MCP_TOOLS: readonly Tool[] = [...queryTools, searchTool, lookalikesTool, eventsTool, registeredOn]
 
 const INSTRUCTIONS =
   'domaindex knows what was observed about internet domains: DNS and its history, website, redirects, certificate, ' +

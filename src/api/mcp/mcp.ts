@@ -8,6 +8,7 @@ import type { ApiContext } from '../context/context.ts'
 import { daily } from '../endpoints/daily.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { ENDPOINTS, PROFILE_ROUTES } from '../endpoints/endpoints.ts'
+import { eventsEndpoint } from '../endpoints/watch/events.ts'
 import { ApiError } from '../http/errors.ts'
 import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
@@ -94,10 +95,12 @@ function toolSource(context: ApiContext, caller: Caller, { id, accessRecord }: A
     const error = toApiError(context, id, thrown)
     return { status: error.status, body: JSON.parse(error.body('top')) }
   }
+  const events = eventsEndpoint((account, { after, limit }) => context.events.events(account, after ?? 0, limit))
   return {
     async ask(name, parameters) {
       countCall(accessRecord, name)
-      const { status, body, release } = await answerQuery(context, QUERY_ENDPOINTS.get(name)!, caller, parameters, id)
+      const endpoint = QUERY_ENDPOINTS.get(name) ?? events
+      const { status, body, release } = await answerQuery(context, endpoint, caller, parameters, id)
       const text = textOfBody(body)
       release?.()
       return { status, body: JSON.parse(text) }

@@ -109,11 +109,15 @@ function messageOf(key: ErrorKey, tokenPlace: TokenPlace): string {
 
 function errorSchema(status: number, keys: readonly ErrorKey[]): JsonSchema {
   const usage = status === 429 ? { limit: Type.Integer(), used: Type.Integer() } : {}
+  const field = keys.includes('value_invalid')
+    ? { field: Type.Optional(Type.String({ description: 'The value that is wrong.' })) }
+    : {}
   return exactObject({
     rcode: Type.Literal(status),
     error: Type.String({ enum: [...keys] }),
     msg: Type.String(),
     ...usage,
+    ...field,
   })
 }
 
@@ -147,6 +151,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   registered: false,
   dropped: false,
   lookalikes: false,
+  events: false,
   pdns: false,
   uses: false,
 }

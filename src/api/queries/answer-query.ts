@@ -35,8 +35,10 @@ export async function answerQuery(
     const onUnknownName = (name: DomainName): void => requestCrawl(caller.account.id, name)
     const readers = { facts, inverse, similarSearch, fileStore }
     const call = { ...readers, parameters, caller, keys: cursorKeyring.keys, onUnknownName }
-    const { body, type, headers: ownHeaders = [], lastObserved, release } = await endpoint.handle!(call)
-    reservation.charge(endpoint.name)
+    const result = await endpoint.handle!(call)
+    const { body, type, headers: ownHeaders = [], isFree = false, lastObserved, release } = result
+    if (isFree) await releaseReservation(reservation)
+    else reservation.charge(endpoint.name)
     const headers = rateLimitHeaders(caller, reservation.remaining)
     if (lastObserved !== null) addObservedAt(headers, lastObserved)
     headers.push(...ownHeaders)

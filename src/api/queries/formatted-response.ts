@@ -13,6 +13,7 @@ import { NAMING_FIELDS } from '../endpoints/profiles/namedcertificates.ts'
 import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
 import { LOOKALIKE_FIELDS } from '../endpoints/search/lookalikes.ts'
 import { SEARCH_FIELDS } from '../endpoints/search/search.ts'
+import { EVENT_FIELDS } from '../endpoints/watch/events.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -127,6 +128,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   registered: { rows: arrayElements, columns: ['name'] },
   dropped: { rows: arrayElements, columns: ['name'] },
   lookalikes: { rows: arrayElements, columns: LOOKALIKE_FIELDS },
+  events: { rows: arrayElements, columns: EVENT_FIELDS },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

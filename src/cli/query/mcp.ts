@@ -52,6 +52,7 @@ const ASKS: Record<string, Ask> = {
   redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
   search: (client, _query, { q, ...options }) => client.search(String(q), options),
   lookalikes: (client, _query, { of, ...options }) => client.lookalikes(String(of), options),
+  events: (client, _query, { after, limit }) => client.events({ after: Number(after ?? 0), limit }),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0
       ? client.addressTimes(query, parameters)

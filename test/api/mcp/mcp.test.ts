@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { queryTools } from '../../../src/api/mcp/query-tools.ts'
 import { publish } from '../../spec/files/files.ts'
 import { hosted, look, ok, redirecting, site } from '../../spec/observations.ts'
-import { makeWorld } from '../../spec/world.ts'
+import { makeWorld, NOON } from '../../spec/world.ts'
 import { refusalOf, resultOf } from './tools.ts'
 
 const world = await makeWorld()
@@ -62,6 +62,7 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'who_was_on_address',
       'search_names',
       'find_lookalikes',
+      'watch_events',
       'registered_on',
     ],
   )
@@ -95,6 +96,28 @@ test('each tool answers with typed data', async () => {
   assert.equal(profile.profile.name, 'two.example')
   const address = await resultOf<{ profile: { count: number } }>(client, 'profile', { query: '192.0.2.1' })
   assert.equal(address.profile.count, 3)
+  await client.close()
+})
+
+test('the events of the watches of the account come in pages', async () => {
+  const rule = { kind: 'name' as const, value: 'watched.example', threshold: null, types: null }
+  await world.store.ledger.createWatch(1, premium.account.id, rule, NOON)
+  for (const minute of [1, 2])
+    await world.ingest({
+      domain: 'watched.example',
+      observed_at: `2026-11-20T11:0${minute}:00Z`,
+      dns: { status: 'ok', A: [`198.51.100.${minute}`] },
+    })
+  const client = await connected(premium.token)
+  type Events = { events: { name: string; differences: { type: string }[] }[]; next: string | null }
+  const first = await resultOf<Events>(client, 'watch_events', { limit: 1 })
+  assert.deepEqual(
+    first.events.map(({ differences }) => differences.map(({ type }) => type)),
+    [['new', 'records']],
+  )
+  const second = await resultOf<Events>(client, 'watch_events', { after: first.next })
+  assert.deepEqual([second.events.map(({ name }) => name), second.next], [['watched.example'], null])
+  assert.match(await refusalOf(client, 'watch_events', { after: 'x' }), /^400 value_invalid: /)
   await client.close()
 })
 

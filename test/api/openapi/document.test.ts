@@ -24,6 +24,9 @@ const STATUS = {
   certificate_format: 400,
   search_invalid: 400,
   brand_invalid: 400,
+  value_invalid: 400,
+  not_found: 404,
+  conflict: 409,
 }
 
 const REDOCLY = fileURLToPath(new URL('../../../node_modules/@redocly/cli/bin/cli.js', import.meta.url))

@@ -1,0 +1,85 @@
+/** Waits for new events: one look at the store for all requests of this process that wait. */
+
+import type { EventReader } from '../../store/port/watch/events.ts'
+import { overloadedError } from '../http/errors.ts'
+import { SYSTEM_TIMERS, type Timers } from '../http/timers.ts'
+
+/** Milliseconds between two looks at the number of the newest event, while a request waits. */
+const POLL_MS = 500
+/** The maximum number of requests of this process that wait. */
+const MAX_WAITING = 1_000
+
+/** `seen`: the number of the newest event that the request has seen. `until`: monotonic milliseconds. */
+type Waiting = { seen: number; until: number; resolve: () => void }
+
+export type EventFeedOptions = {
+  events: EventReader
+  monotonicMs: () => number
+  /** Whether the server ends: then nothing waits any longer. */
+  isEnding: () => boolean
+  onFault: (fault: unknown) => void
+  timers?: Pick<Timers, 'every'>
+}
+
+export class EventFeed {
+  readonly #options: Required<EventFeedOptions>
+  readonly #waiting = new Set<Waiting>()
+  #stopTimer: (() => void) | null = null
+  #isLooking = false
+
+  constructor(options: EventFeedOptions) {
+    this.#options = { timers: SYSTEM_TIMERS, ...options }
+  }
+
+  get isEnding(): boolean {
+    return this.#options.isEnding()
+  }
+
+  /** The number of the newest event of any account. To be read before the events, so that none is missed. */
+  last(): Promise<number> {
+    return this.#options.events.lastEvent()
+  }
+
+  /**
+   * Resolves when there is an event after `seen`, of any account, when the time is up, or when the server ends. Throws if
+   * too many requests wait.
+   */
+  wait(seen: number, milliseconds: number): Promise<void> {
+    if (this.#waiting.size >= MAX_WAITING) throw overloadedError('Too many requests wait for events.')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#waiting.add({ seen, until: this.#options.monotonicMs() + milliseconds, resolve })
+    this.#stopTimer ??= this.#options.timers.every(POLL_MS, () => void this.#look())
+    return promise
+  }
+
+  /** Ends all waiting. */
+  close(): void {
+    this.#resolve(() => true)
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      const last = await this.last()
+      const now = this.#options.monotonicMs()
+      this.#resolve(({ seen, until }) => seen < last || until <= now || this.isEnding)
+    } catch (fault) {
+      this.#options.onFault(fault)
+      this.close() // each request reads the store itself, and reports the fault
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  #resolve(isDone: (waiting: Waiting) => boolean): void {
+    for (const waiting of this.#waiting) {
+      if (!isDone(waiting)) continue
+      this.#waiting.delete(waiting)
+      waiting.resolve()
+    }
+    if (this.#waiting.size > 0) return
+    this.#stopTimer?.()
+    this.#stopTimer = null
+  }
+}

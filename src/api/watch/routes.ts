@@ -1,0 +1,126 @@
+/** The paths of watches and events. */
+
+import type { FastifyInstance } from 'fastify'
+import type { StoredEvent } from '../../store/port/watch/events.ts'
+import type { Caller } from '../auth/authenticator.ts'
+import { authenticateBearerOrSession } from '../auth/bearer.ts'
+import type { ApiContext } from '../context/context.ts'
+import { type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
+import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
+import { ApiError } from '../http/errors.ts'
+import type { ApiRequest } from '../http/exchange.ts'
+import { acquireSlot } from '../http/limits/overload.ts'
+import type { Parameters } from '../http/parameters.ts'
+import { readJsonObject } from '../http/request.ts'
+import { type ApiResponse, respond } from '../http/response.ts'
+import { addRoute } from '../http/routes.ts'
+import { handleQuery } from '../queries/query-handler.ts'
+import { EventFeed } from './event-feed.ts'
+import { isEventStream, sendEventStream } from './event-stream.ts'
+
+const READ_METHODS = ['GET', 'HEAD']
+/** The largest number of a watch that an engine stores. */
+const MAX_ID = 2 ** 31 - 1
+
+/** Handles a request about watches. It is free. */
+type WatchHandler = (context: ApiContext, caller: Caller, request: ApiRequest) => Promise<ApiResponse>
+
+export function addWatchRoutes(app: FastifyInstance, context: ApiContext): void {
+  addWatchRoute(app, context, '/watches', { GET: listWatches, HEAD: listWatches, POST: createWatch })
+  addWatchRoute(app, context, '/watches/:id', { PATCH: muteWatch, DELETE: removeWatch })
+  addEventRoute(app, context)
+}
+
+function addWatchRoute(
+  app: FastifyInstance,
+  context: ApiContext,
+  path: string,
+  handlers: Readonly<Record<string, WatchHandler>>,
+): void {
+  addRoute(app, context, path, Object.keys(handlers), (request, reply) =>
+    respond(context, request, reply, async () => {
+      const caller = await authenticateBearerOrSession(context, request)
+      await acquireSlot(context, caller, request)
+      return handlers[request.method]!(context, caller, request)
+    }),
+  )
+}
+
+const listWatches: WatchHandler = async ({ ledger }, { account, limits }) => {
+  const watches = await ledger.watches(account.id)
+  return jsonResponse(200, { watches: watches.map(watchBody), max: limits.watches })
+}
+
+const createWatch: WatchHandler = async ({ ledger }, { account, limits, now }, request) => {
+  const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(readBody(request)), now)
+  if (created === 'too_many_watches')
+    throw new ApiError('conflict', {
+      msg: `The plan allows ${limits.watches} watches: remove one, or ask the operator to change your plan.`,
+    })
+  if (created === 'known_watch')
+    throw new ApiError('conflict', { msg: 'The account has a watch of this kind and value already.' })
+  return jsonResponse(201, watchBody(created))
+}
+
+const muteWatch: WatchHandler = async ({ ledger }, { account, now }, request) => {
+  const muted = await ledger.muteWatch(account.id, idIn(request), readMuted(readBody(request)), now)
+  if (muted === null) throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
+  return jsonResponse(200, watchBody(muted))
+}
+
+const removeWatch: WatchHandler = async ({ ledger }, { account }, request) => {
+  if (!(await ledger.removeWatch(account.id, idIn(request))))
+    throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
+  return { status: 204, body: [], headers: [] }
+}
+
+function jsonResponse(status: number, body: object): ApiResponse {
+  return { status, body: [JSON.stringify(body)], headers: [] }
+}
+
+function readBody(request: ApiRequest): Parameters {
+  return readJsonObject(request) ?? rejectValue('body', 'The body must be a JSON object.')
+}
+
+function idIn(request: ApiRequest): number {
+  const { id = '' } = (request as ApiRequest & { params: { id?: string } }).params
+  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : 0
+  if (number < 1 || number > MAX_ID) throw new ApiError('not_found')
+  return number
+}
+
+function addEventRoute(app: FastifyInstance, context: ApiContext): void {
+  const { events, responses, monotonicMs, log } = context
+  const feed = new EventFeed({
+    events,
+    monotonicMs,
+    isEnding: () => responses.isDraining,
+    onFault: (err) => log.error({ err }, 'events cannot be read'),
+  })
+  const endpoint = eventsEndpoint((account, request) => waitForEvents(context, feed, account, request))
+  const authenticate = (request: ApiRequest) => authenticateBearerOrSession(context, request)
+  addRoute(app, context, '/events', READ_METHODS, (request, reply) => {
+    request.accessRecord.endpoint = endpoint.name
+    if (isEventStream(request)) return sendEventStream(context, feed, request, reply)
+    const read = ({ query }: ApiRequest): Parameters => query as Parameters
+    return handleQuery(context, endpoint, { read, authenticate }, request, reply)
+  })
+  app.addHook('onClose', async () => feed.close())
+}
+
+/** The events of a page: at once, or when there is one, or none when the time is up. */
+async function waitForEvents(
+  { events, monotonicMs }: Pick<ApiContext, 'events' | 'monotonicMs'>,
+  feed: EventFeed,
+  account: number,
+  { after, limit, wait }: EventRequest,
+): Promise<StoredEvent[]> {
+  const end = monotonicMs() + 1_000 * wait
+  for (;;) {
+    const seen = await feed.last()
+    const page = await events.events(account, after ?? 0, limit)
+    const rest = end - monotonicMs()
+    if (page.length > 0 || rest <= 0 || feed.isEnding) return page
+    await feed.wait(seen, rest)
+  }
+}

@@ -1,0 +1,111 @@
+/** `domaindex watch`: creates, lists, mutes and removes watches of an account on a server, and prints its events. */
+
+import { type Command, InvalidArgumentError } from 'commander'
+import type { DomaindexClient, NewWatch, WatchEvent } from '../../../client/src/client.ts'
+import { EVENT_FIELDS } from '../../api/endpoints/watch/events.ts'
+import { UsageFault } from '../../config/command-fault.ts'
+import { loadSettings } from '../../config/settings.ts'
+import { WATCH_KINDS } from '../../watch/watch.ts'
+import { EXIT_CODES_HELP } from '../program/client-fault.ts'
+import { addOutputOptions, addServerOptions, withAnswerSource } from './query-command.ts'
+import { type OutputOptions, openRowWriter, type Row, type RowShape, type RowWriter } from './row-writer.ts'
+import { requestedServer, type ServerOptions } from './source.ts'
+
+type WatchOptions = ServerOptions & OutputOptions
+type EventsOptions = WatchOptions & { after?: number; follow?: true }
+
+const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
+const WATCH_SHAPE: RowShape = { fields: WATCH_FIELDS, columns: WATCH_FIELDS }
+const EVENT_SHAPE: RowShape = { fields: EVENT_FIELDS, columns: EVENT_FIELDS, split: (row) => [withTypes(row)] }
+/** Events of a page, and seconds to wait for one while following. */
+const PAGE_EVENTS = 1_000
+const FOLLOW_SECONDS = 60
+
+/** An event with the types of its differences only, for tables and CSV. */
+function withTypes(row: Row): Row {
+  const differences = row.differences as WatchEvent['differences']
+  return { ...row, differences: differences.map(({ type }) => type).join(' ') }
+}
+
+export function defineWatch(command: Command): void {
+  watchCommand(command, 'add', 'watch a name, an address or something else')
+    .argument('<kind>', `one of ${WATCH_KINDS.join(', ')}`)
+    .argument('<value>', 'a name, an address, a network or a pattern, as the kind says')
+    .option('--types <types>', 'only differences of these types, separated by commas')
+    .option('--threshold <percent>', 'of a text: the words that must differ (default: 20)', parseCount)
+    .action(addWatch)
+  watchCommand(command, 'list', 'list the watches').action((options: WatchOptions) =>
+    withServer(options, WATCH_SHAPE, async (client, writer, signal) =>
+      writer.write((await client.watches({ signal })).watches),
+    ),
+  )
+  watchCommand(command, 'mute', 'mute a watch: it matches nothing until that is ended')
+    .argument('<id>', 'the ID of the watch', parseCount)
+    .option('--off', 'end it')
+    .action((id: number, options: WatchOptions & { off?: true }) =>
+      withServer(options, WATCH_SHAPE, async (client, writer, signal) =>
+        writer.write([await client.muteWatch(id, !options.off, { signal })]),
+      ),
+    )
+  watchCommand(command, 'remove', 'remove a watch')
+    .argument('<id>', 'the ID of the watch', parseCount)
+    .action((id: number, options: WatchOptions) =>
+      withServer(options, WATCH_SHAPE, (client, _writer, signal) => client.removeWatch(id, { signal })),
+    )
+  watchCommand(command, 'events', 'print what the watches matched, oldest first')
+    .option('--after <id>', 'only events after this one', parseCount)
+    .option('--follow', 'wait for further events, until you stop it')
+    .action((options: EventsOptions) =>
+      withServer(options, EVENT_SHAPE, (client, writer, signal) => printEvents(client, writer, options, signal)),
+    )
+}
+
+const watchCommand = (command: Command, name: string, description: string): Command =>
+  addServerOptions(addOutputOptions(command.command(name).description(description))).addHelpText(
+    'after',
+    `\n${EXIT_CODES_HELP}`,
+  )
+
+function parseCount(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
+}
+
+/** Throws UsageFault without a server: watches belong to an account. */
+async function withServer(
+  options: WatchOptions,
+  shape: RowShape,
+  work: (client: DomaindexClient, writer: RowWriter, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (requestedServer(options, loadSettings()) === null)
+    throw new UsageFault('watches belong to an account of a server: name it with --server or DOMAINDEX_SERVER')
+  const writer = openRowWriter(shape, options)
+  await withAnswerSource(options, writer, ({ client }, signal) => work(client, writer, signal))
+}
+
+function addWatch(
+  kind: string,
+  value: string,
+  options: WatchOptions & { types?: string; threshold?: number },
+): Promise<void> {
+  const { types, threshold } = options
+  const watch = { kind, value, threshold, types: types?.split(',').map((type) => type.trim()) } as NewWatch
+  return withServer(options, WATCH_SHAPE, async (client, writer, signal) =>
+    writer.write([await client.createWatch(watch, { signal })]),
+  )
+}
+
+async function printEvents(
+  client: DomaindexClient,
+  writer: RowWriter,
+  { after = 0, follow }: EventsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let next = after; ; ) {
+    const wait = follow ? FOLLOW_SECONDS : 0
+    const { meta, result } = await client.events({ after: next, limit: PAGE_EVENTS, wait, signal })
+    await writer.write(result)
+    next = meta.next
+    if (!follow && result.length < meta.limit) return
+  }
+}

@@ -1,0 +1,222 @@
+/** Watches and events over HTTP: who sees what, what it costs, and how events come as they happen. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEFAULT_PLAN_LIMITS } from '../../../src/accounts/plan.ts'
+import { type Known, makeWorld } from '../../spec/world.ts'
+import { until } from '../../until.ts'
+
+const world = await makeWorld()
+
+type Watch = { id: number; kind: string; value: string }
+type Event = { id: number; watch: number; name: string; differences: { type: string }[] }
+type Page = { meta: { next: number; limit: number }; result: Event[] }
+
+const headersOf = ({ token }: Known, more: Record<string, string> = {}) => ({
+  Authorization: `Bearer ${token}`,
+  'Content-Type': 'application/json',
+  ...more,
+})
+const send = (known: Known, method: string, path: string, body?: object) =>
+  world.send(path, { method, headers: headersOf(known), ...(body && { body: JSON.stringify(body) }) })
+
+async function watch(known: Known, body: object): Promise<Watch> {
+  const created = await send(known, 'POST', '/watches', body)
+  assert.equal(created.status, 201, created.text)
+  return created.body as Watch
+}
+
+async function eventsAfter(known: Known, after = 0, more = ''): Promise<Page> {
+  const page = await send(known, 'GET', `/events?after=${after}${more}`)
+  assert.equal(page.status, 200, page.text)
+  return page.body as Page
+}
+
+const observe = (domain: string, minute: number, address = `192.0.2.${minute}`) =>
+  world.ingest({
+    domain,
+    observed_at: `2026-11-20T10:${String(minute).padStart(2, '0')}:00Z`,
+    dns: { status: 'ok', A: [address] },
+  })
+
+const usedBy = async (known: Known): Promise<number> =>
+  ((await send(known, 'GET', '/account/quota')).body as { used: number }).used
+
+test('an account creates, lists, mutes and removes watches, and sees none of another', async () => {
+  const [known, other] = [await world.account({ plan: 'basic' }), await world.account()]
+  const first = await watch(known, { kind: 'address', value: '192.0.2.77/24', types: ['records', 'new'] })
+  assert.deepEqual(first, {
+    id: first.id,
+    kind: 'address',
+    value: '192.0.2.0/24',
+    threshold: null,
+    types: ['new', 'records'],
+    created: '2026-11-20T12:00:00Z',
+    muted: null,
+  })
+  const second = await watch(known, { kind: 'text', value: 'One.example.' })
+  assert.deepEqual((await send(known, 'GET', '/watches')).body, {
+    watches: [first, { ...second, threshold: 20 }],
+    max: DEFAULT_PLAN_LIMITS.basic.watches,
+  })
+  assert.deepEqual((await send(other, 'GET', '/watches')).body, { watches: [], max: DEFAULT_PLAN_LIMITS.free.watches })
+  for (const [method, body] of [['DELETE'], ['PATCH', { muted: true }]] as const)
+    assert.equal((await send(other, method, `/watches/${first.id}`, body)).status, 404)
+  const muted = await send(known, 'PATCH', `/watches/${first.id}`, { muted: true })
+  assert.deepEqual(muted.body, { ...first, muted: '2026-11-20T12:00:00Z' })
+  assert.deepEqual((await send(known, 'PATCH', `/watches/${first.id}`, { muted: false })).body, first)
+  assert.equal((await send(known, 'DELETE', `/watches/${first.id}`)).status, 204)
+  assert.equal((await send(known, 'DELETE', `/watches/${first.id}`)).status, 404)
+  assert.equal(await usedBy(known), 0)
+})
+
+test('the number of watches has the limit of the plan, and each is there once', async () => {
+  const known = await world.account()
+  for (let n = 0; n < DEFAULT_PLAN_LIMITS.free.watches; n++)
+    await watch(known, { kind: 'name', value: `n${n}.example` })
+  const { status, body } = await send(known, 'POST', '/watches', { kind: 'name', value: 'more.example' })
+  assert.deepEqual([status, (body as { error: string }).error], [409, 'conflict'])
+  const premium = await world.account({ plan: 'premium' })
+  await watch(premium, { kind: 'name', value: 'a.example' })
+  assert.equal((await send(premium, 'POST', '/watches', { kind: 'name', value: 'A.example' })).status, 409)
+})
+
+for (const [field, body] of [
+  ['kind', { kind: 'names', value: 'a.example' }],
+  ['value', { kind: 'name', value: 'https://a.example/' }],
+  ['value', { kind: 'name' }],
+  ['value', { kind: 'pattern', value: 'ab*' }],
+  ['types', { kind: 'name', value: 'a.example', types: ['old'] }],
+  ['types', { kind: 'name', value: 'a.example', types: [] }],
+  ['threshold', { kind: 'name', value: 'a.example', threshold: 5 }],
+  ['threshold', { kind: 'text', value: 'a.example', threshold: 0 }],
+] as const)
+  test(`${JSON.stringify(body)} is refused because of ${field}`, async () => {
+    const { status, body: error } = await send(await world.account(), 'POST', '/watches', body)
+    assert.equal(status, 400)
+    assert.deepEqual([(error as { error: string }).error, (error as { field: string }).field], ['value_invalid', field])
+  })
+
+test('a page of events costs one call, an empty one nothing, and the next page begins after it', async () => {
+  const [known, other] = [await world.account(), await world.account()]
+  const { id } = await watch(known, { kind: 'suffix', value: 'paged.example' })
+  await watch(other, { kind: 'name', value: 'other.example' })
+  for (const minute of [1, 2, 3]) await observe('a.paged.example', minute)
+  const first = await eventsAfter(known, 0, '&limit=2')
+  assert.deepEqual(
+    first.result.map((event) => [event.watch, event.name, event.differences.map(({ type }) => type)]),
+    [
+      [id, 'a.paged.example', ['new', 'records']],
+      [id, 'a.paged.example', ['records']],
+    ],
+  )
+  assert.deepEqual([first.meta.next, first.meta.limit], [first.result[1]!.id, 2])
+  const second = await eventsAfter(known, first.meta.next)
+  assert.equal(second.result.length, 1)
+  assert.equal(await usedBy(known), 2)
+  assert.deepEqual((await eventsAfter(known, second.meta.next)).result, [])
+  assert.deepEqual((await eventsAfter(other)).result, [])
+  assert.equal(await usedBy(known), 2)
+  assert.equal(await usedBy(other), 0)
+  const lines = await fetch(`${world.address}/events?limit=2`, {
+    headers: headersOf(known, { Accept: 'application/x-ndjson' }),
+  })
+  const texts = (await lines.text()).trim().split('\n')
+  assert.deepEqual(JSON.parse(texts[2]!), { end: true, rows: 2, next: first.meta.next })
+  assert.deepEqual(JSON.parse(texts[0]!), first.result[0])
+})
+
+test('a wrong number is refused, and so is a request without a token', async () => {
+  const known = await world.account()
+  for (const [query, field] of [
+    ['after=x', 'after'],
+    ['after=-1', 'after'],
+    ['wait=61', 'wait'],
+  ] as const) {
+    const { status, body } = await send(known, 'GET', `/events?${query}`)
+    assert.deepEqual([status, (body as { field: string }).field], [400, field])
+  }
+  for (const path of ['/events', '/watches']) assert.equal((await world.send(path, {})).status, 401)
+})
+
+test('a request that waits is answered with the first event, or empty after its time', async () => {
+  const known = await world.account()
+  await watch(known, { kind: 'name', value: 'waited.example' })
+  const waiting = eventsAfter(known, 0, '&wait=60')
+  await observe('unwatched.example', 1)
+  await observe('waited.example', 1)
+  const { result, meta } = await waiting
+  assert.deepEqual(
+    result.map(({ name }) => name),
+    ['waited.example'],
+  )
+  let isAnswered = false
+  const empty = eventsAfter(known, meta.next, '&wait=60').finally(() => {
+    isAnswered = true
+  })
+  await until(() => {
+    world.clock.ticks += 10_000
+    return isAnswered
+  })
+  assert.deepEqual((await empty).result, [])
+})
+
+/** Reads a stream until it has so many events, and closes it. */
+async function readStream(known: Known, count: number, headers: Record<string, string>, onOpen: () => Promise<void>) {
+  const { body, status } = await fetch(`${world.address}/events`, {
+    headers: headersOf(known, { Accept: 'text/event-stream', ...headers }),
+  })
+  assert.equal(status, 200)
+  let text = ''
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader()
+  let opening: Promise<void> | null = null
+  while ((text.match(/^data: /gm) ?? []).length < count) {
+    const { value, done } = await reader.read()
+    assert.equal(done, false)
+    text += value
+    opening ??= onOpen()
+  }
+  await opening
+  await reader.cancel()
+  return [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id, data]) => ({
+    id: Number(id),
+    event: JSON.parse(data!) as Event,
+  }))
+}
+
+test('a stream sends events as they come, and continues after the last one of an earlier stream', async () => {
+  const known = await world.account()
+  await watch(known, { kind: 'name', value: 'streamed.example' })
+  await observe('streamed.example', 1)
+  const live = await readStream(known, 1, {}, () => observe('streamed.example', 2))
+  const all = await eventsAfter(known)
+  assert.deepEqual(live, [{ id: all.result[1]!.id, event: all.result[1] }])
+  await observe('streamed.example', 3)
+  const later = await readStream(known, 1, { 'Last-Event-ID': String(live[0]!.id) }, async () => {})
+  assert.deepEqual(
+    later.map(({ event }) => event),
+    (await eventsAfter(known, live[0]!.id)).result,
+  )
+  assert.equal(await usedBy(known), 4)
+})
+
+test('a stream ends when its token is revoked', async () => {
+  const known = await world.account()
+  const { body } = await fetch(`${world.address}/events`, {
+    headers: headersOf(known, { Accept: 'text/event-stream' }),
+  })
+  const reader = body!.getReader()
+  await reader.read()
+  await world.revoke(known)
+  const ended = (async () => {
+    for (;;) if ((await reader.read()).done) return true
+  })()
+  let isEnded = false
+  void ended.then(() => {
+    isEnded = true
+  })
+  await until(() => {
+    world.clock.ticks += 10_000
+    return isEnded
+  })
+})
