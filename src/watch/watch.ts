@@ -2,7 +2,7 @@
 
 import { MIN_FIXED_CHARACTERS } from '../search/fixed-text.ts'
 import type { NameQuery } from '../search/name-query.ts'
-import { type NameSearch, parseSearch } from '../search/pattern.ts'
+import { matcherOf, type NameSearch, parseSearch } from '../search/pattern.ts'
 import { nameProblem, parseName } from '../values/domain-name.ts'
 import { addressFamily, type IpAddress, parseNetwork, parseQueryAddress } from '../values/ip-address.ts'
 
@@ -97,20 +97,10 @@ export type NamePattern = { fixedText: string; matches: (name: string) => boolea
 
 /** Reads the canonical value of a pattern. */
 export function patternOfValue(value: string): NamePattern {
-  const { query, filter } = parseSearch(value) as NameSearch
-  const isFound = finderOf(query)
-  return {
-    fixedText: fixedTextOf(query),
-    matches: filter === null ? isFound : (name) => isFound(name) && filter(name),
-  }
+  const search = parseSearch(value) as NameSearch
+  return { fixedText: fixedTextOf(search.query), matches: matcherOf(search) }
 }
 
 function fixedTextOf({ by, text }: NameQuery): string {
   return by === 'below' ? `.${text}` : text
-}
-
-function finderOf(query: NameQuery): (name: string) => boolean {
-  const text = fixedTextOf(query)
-  if (query.by === 'start') return (name) => name.startsWith(text)
-  return query.by === 'inside' ? (name) => name.includes(text) : (name) => name.endsWith(text)
 }
