@@ -74,7 +74,7 @@ export type NewWatch = Pick<Watch, 'kind' | 'value'> & {
   types?: Watch['types'] | undefined
   threshold?: number | null | undefined
 }
-/** `after`: the last `meta.next`. `wait`: seconds to wait for an event, 60 at most. */
+/** `after`: the last `meta.next`. `wait`: seconds to wait for an event, 30 at most. */
 export type EventOptions = CallOptions & {
   [Name in 'after' | 'limit' | 'wait']?: number | null | undefined
 }

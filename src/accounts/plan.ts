@@ -21,7 +21,7 @@ export const DEFAULT_PLAN_LIMITS: PlanLimitTable = {
   free: { dailyCalls: 100, pageRows: 1_000, historyStates: null, watches: 10 },
   basic: { dailyCalls: 25_000, pageRows: 10_000, historyStates: 10, watches: 1_000 },
   premium: { dailyCalls: 250_000, pageRows: 50_000, historyStates: 100, watches: 10_000 },
-  local: { dailyCalls: null, pageRows: 50_000, historyStates: 100, watches: 0 },
+  local: { dailyCalls: null, pageRows: 50_000, historyStates: 100, watches: 100_000 },
 }
 
 /** The higher of two plans: the base plan, and the plan of the period that includes the day. */

@@ -9,7 +9,7 @@ import { parseRegex, type Regex } from './regex.ts'
 export type NameSearch = { query: NameQuery; filter: NameFilter | null }
 
 const MAX_PATTERN_CHARACTERS = 300
-const UNSELECTIVE = `has no ${MIN_FIXED_CHARACTERS} fixed characters in a row`
+const UNSELECTIVE = `has no ${MIN_FIXED_CHARACTERS} fixed characters in a row before its last label`
 const NARROWER = 'Search for more characters, such as *bank*, bank* or *.bank.'
 
 /**

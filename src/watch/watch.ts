@@ -41,6 +41,9 @@ export const DEFAULT_TEXT_THRESHOLD = 20
 /** The shortest prefix of a watched network, by family. */
 const MIN_PREFIX_LENGTH = { 4: 8, 6: 16 } as const
 
+/** Addresses of IPv4 in those of IPv6 (RFC 4291, section 2.5.5.2): names have them as IPv4. */
+const IPV4_IN_IPV6 = /^::ffff:/
+
 type ParsedValue = { value: string } | { problem: string }
 
 const PARSERS: Record<WatchKind, (text: string) => ParsedValue> = {
@@ -70,6 +73,8 @@ function parseWatchedAddress(text: string): ParsedValue {
   if (address !== null) return { value: address }
   const network = parseNetwork(text)
   if (network === null) return { problem: 'send an address such as 192.0.2.1 or a network such as 192.0.2.0/24' }
+  if (network.first === network.last) return { value: network.first }
+  if (IPV4_IN_IPV6.test(network.first)) return { problem: 'send a network of IPv4 as such, for example 192.0.2.0/24' }
   const length = Number(text.slice(text.indexOf('/') + 1))
   const min = MIN_PREFIX_LENGTH[addressFamily(network.first)]
   return length < min

@@ -16,7 +16,7 @@ const TEST_TIMEOUT_MS = 300_000
 const FILE_LIMIT_MS = 900_000
 const LATE_CHECK_MS = 5_000
 /** A test often waits, for a process or a clock, so more groups than cores run at once. */
-const GROUPS_AT_ONCE = 8
+const GROUPS_AT_ONCE = 6
 
 const preloaded = ['memory-folder.ts', 'untracked-promises.ts'].map((name) => join(import.meta.dirname, name))
 const named = process.argv.slice(2)

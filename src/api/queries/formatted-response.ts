@@ -145,9 +145,15 @@ function rowCells(row: string, columns: readonly string[]): string[] {
   return columns.map((column) => {
     const value = members.get(column) ?? 'null'
     if (value === 'null') return ''
-    if (value.startsWith('[')) return (JSON.parse(value) as string[]).join(' ')
+    if (value.startsWith('[')) return listCell(value)
     return value.startsWith('"') ? (JSON.parse(value) as string) : value
   })
+}
+
+/** A list as a cell: texts with spaces between them, and objects as the JSON that they are. */
+function listCell(text: string): string {
+  const list = JSON.parse(text) as unknown[]
+  return list.some((each) => typeof each === 'object') ? text : list.join(' ')
 }
 
 /** The states of all types, each with its type as the first key. */

@@ -2,6 +2,7 @@
 
 import type { EventReader } from '../../store/port/watch/events.ts'
 import { overloadedError } from '../http/errors.ts'
+import { AccountConcurrencyLimiter, POLL_CONCURRENCY, STREAM_CONCURRENCY } from '../http/limits/concurrency-limiter.ts'
 import { SYSTEM_TIMERS, type Timers } from '../http/timers.ts'
 
 /** Milliseconds between two looks at the number of the newest event, while a request waits. */
@@ -23,6 +24,9 @@ export type EventFeedOptions = {
 
 export class EventFeed {
   readonly #options: Required<EventFeedOptions>
+  /** Streams, and requests that wait, by account. */
+  readonly streams = new AccountConcurrencyLimiter(STREAM_CONCURRENCY)
+  readonly polls = new AccountConcurrencyLimiter(POLL_CONCURRENCY)
   readonly #waiting = new Set<Waiting>()
   #stopTimer: (() => void) | null = null
   #isLooking = false
@@ -41,13 +45,15 @@ export class EventFeed {
   }
 
   /**
-   * Resolves when there is an event after `seen`, of any account, when the time is up, or when the server ends. Throws if
-   * too many requests wait.
+   * Resolves when there is an event after `seen`, of any account, when the time is up, when the server ends, or when
+   * `closed` aborts. Throws if too many requests wait.
    */
-  wait(seen: number, milliseconds: number): Promise<void> {
+  wait(seen: number, milliseconds: number, closed: AbortSignal): Promise<void> {
     if (this.#waiting.size >= MAX_WAITING) throw overloadedError('Too many requests wait for events.')
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#waiting.add({ seen, until: this.#options.monotonicMs() + milliseconds, resolve })
+    const waiting = { seen, until: this.#options.monotonicMs() + milliseconds, resolve }
+    this.#waiting.add(waiting)
+    closed.addEventListener('abort', () => this.#resolve((each) => each === waiting), { once: true })
     this.#stopTimer ??= this.#options.timers.every(POLL_MS, () => void this.#look())
     return promise
   }

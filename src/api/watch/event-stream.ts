@@ -36,21 +36,25 @@ export async function sendEventStream(
   request: ApiRequest,
   reply: ApiReply,
 ): Promise<void> {
-  const { responses, downloadLimiter, quotaLimiter } = context
+  const { responses, quotaLimiter } = context
   try {
     const caller = await authenticateBearerOrSession(context, request)
     request.accessRecord.account = caller.account.id
     rejectIfOverloaded(responses)
     const start = await startOf(context, request, caller)
     await quotaLimiter.checkOnly(caller)
-    void downloadLimiter.acquire(caller.account.id)
-    request.accessRecord.onClose.push(() => downloadLimiter.release(caller.account.id))
+    void feed.streams.acquire(caller.account.id)
+    const closed = new AbortController()
+    request.accessRecord.onClose.push(() => {
+      feed.streams.release(caller.account.id)
+      closed.abort()
+    })
     const head = ['Request-Id', request.id, ...COMMON_HEADERS, ...crossOriginHeaders(responses, request)]
     const { raw } = reply
     raw.shouldKeepAlive = false
     raw.writeHead(200, [...head, 'Content-Type', STREAM_TYPE])
     raw.write(COMMENT)
-    await sendEvents(context, feed, request, raw, start)
+    await sendEvents(context, feed, request, { raw, closed: closed.signal }, start)
   } catch (thrown) {
     const error = toApiError(context, request.id, thrown)
     if (reply.raw.headersSent) reply.raw.end()
@@ -70,7 +74,7 @@ async function sendEvents(
   context: ApiContext,
   feed: EventFeed,
   request: ApiRequest,
-  raw: ServerResponse,
+  { raw, closed }: { raw: ServerResponse; closed: AbortSignal },
   start: number,
 ): Promise<void> {
   const { events, quotaLimiter, monotonicMs } = context
@@ -82,7 +86,7 @@ async function sendEvents(
     const page = await events.events(caller.account.id, after, PAGE_EVENTS)
     const isSilent = monotonicMs() - sentAt >= COMMENT_MS
     if (page.length === 0 && !isSilent) {
-      await feed.wait(seen, COMMENT_MS)
+      await feed.wait(seen, COMMENT_MS, closed)
       continue
     }
     if (page.length > 0) (await quotaLimiter.reserve(caller)).charge(EVENTS.name)

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../store/port/watch/events.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
-import { type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
+import { EVENTS, type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
 import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
@@ -97,30 +97,41 @@ function addEventRoute(app: FastifyInstance, context: ApiContext): void {
     isEnding: () => responses.isDraining,
     onFault: (err) => log.error({ err }, 'events cannot be read'),
   })
-  const endpoint = eventsEndpoint((account, request) => waitForEvents(context, feed, account, request))
   const authenticate = (request: ApiRequest) => authenticateBearerOrSession(context, request)
   addRoute(app, context, '/events', READ_METHODS, (request, reply) => {
-    request.accessRecord.endpoint = endpoint.name
+    request.accessRecord.endpoint = EVENTS.name
     if (isEventStream(request)) return sendEventStream(context, feed, request, reply)
+    const closed = new AbortController()
+    request.accessRecord.onClose.push(() => closed.abort())
+    const endpoint = eventsEndpoint((account, wanted) => waitForEvents(context, feed, account, wanted, closed.signal))
     const read = ({ query }: ApiRequest): Parameters => query as Parameters
     return handleQuery(context, endpoint, { read, authenticate }, request, reply)
   })
   app.addHook('onClose', async () => feed.close())
 }
 
-/** The events of a page: at once, or when there is one, or none when the time is up. */
+/**
+ * The events of a page: at once, or when there is one, or none when the time is up or the client has gone. Throws if too
+ * many requests of the account wait: they hold its slots for calls.
+ */
 async function waitForEvents(
   { events, monotonicMs }: Pick<ApiContext, 'events' | 'monotonicMs'>,
   feed: EventFeed,
   account: number,
   { after, limit, wait }: EventRequest,
+  closed: AbortSignal,
 ): Promise<StoredEvent[]> {
   const end = monotonicMs() + 1_000 * wait
-  for (;;) {
-    const seen = await feed.last()
-    const page = await events.events(account, after ?? 0, limit)
-    const rest = end - monotonicMs()
-    if (page.length > 0 || rest <= 0 || feed.isEnding) return page
-    await feed.wait(seen, rest)
+  if (wait > 0) void feed.polls.acquire(account)
+  try {
+    for (;;) {
+      const seen = await feed.last()
+      const page = await events.events(account, after ?? 0, limit)
+      const rest = end - monotonicMs()
+      if (page.length > 0 || rest <= 0 || feed.isEnding || closed.aborted) return page
+      await feed.wait(seen, rest, closed)
+    }
+  } finally {
+    if (wait > 0) feed.polls.release(account)
   }
 }

@@ -1,7 +1,7 @@
 /** `domaindex watch`: creates, lists, mutes and removes watches of an account on a server, and prints its events. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DomaindexClient, NewWatch, WatchEvent } from '../../../client/src/client.ts'
+import type { DomaindexClient, NewWatch } from '../../../client/src/client.ts'
 import { EVENT_FIELDS } from '../../api/endpoints/watch/events.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
@@ -16,15 +16,18 @@ type EventsOptions = WatchOptions & { after?: number; follow?: true }
 
 const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
 const WATCH_SHAPE: RowShape = { fields: WATCH_FIELDS, columns: WATCH_FIELDS }
-const EVENT_SHAPE: RowShape = { fields: EVENT_FIELDS, columns: EVENT_FIELDS, split: (row) => [withTypes(row)] }
+const EVENT_SHAPE: RowShape = {
+  fields: EVENT_FIELDS,
+  columns: EVENT_FIELDS,
+  split: (row) => [withDifferencesText(row)],
+}
 /** Events of a page, and seconds to wait for one while following. */
 const PAGE_EVENTS = 1_000
-const FOLLOW_SECONDS = 60
+const FOLLOW_SECONDS = 30
 
-/** An event with the types of its differences only, for tables and CSV. */
-function withTypes(row: Row): Row {
-  const differences = row.differences as WatchEvent['differences']
-  return { ...row, differences: differences.map(({ type }) => type).join(' ') }
+/** An event with its differences as JSON, for tables and CSV. */
+function withDifferencesText(row: Row): Row {
+  return { ...row, differences: JSON.stringify(row.differences) }
 }
 
 export function defineWatch(command: Command): void {

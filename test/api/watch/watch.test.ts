@@ -131,7 +131,7 @@ test('a wrong number is refused, and so is a request without a token', async () 
   for (const [query, field] of [
     ['after=x', 'after'],
     ['after=-1', 'after'],
-    ['wait=61', 'wait'],
+    ['wait=31', 'wait'],
   ] as const) {
     const { status, body } = await send(known, 'GET', `/events?${query}`)
     assert.deepEqual([status, (body as { field: string }).field], [400, field])
@@ -142,7 +142,7 @@ test('a wrong number is refused, and so is a request without a token', async () 
 test('a request that waits is answered with the first event, or empty after its time', async () => {
   const known = await world.account()
   await watch(known, { kind: 'name', value: 'waited.example' })
-  const waiting = eventsAfter(known, 0, '&wait=60')
+  const waiting = eventsAfter(known, 0, '&wait=30')
   await observe('unwatched.example', 1)
   await observe('waited.example', 1)
   const { result, meta } = await waiting
@@ -151,7 +151,7 @@ test('a request that waits is answered with the first event, or empty after its 
     ['waited.example'],
   )
   let isAnswered = false
-  const empty = eventsAfter(known, meta.next, '&wait=60').finally(() => {
+  const empty = eventsAfter(known, meta.next, '&wait=30').finally(() => {
     isAnswered = true
   })
   await until(() => {
@@ -219,4 +219,37 @@ test('a stream ends when its token is revoked', async () => {
     world.clock.ticks += 10_000
     return isEnded
   })
+})
+
+test('an account has few requests that wait, and those whose clients have gone count no longer', async () => {
+  const known = await world.account()
+  const headers = { Authorization: `Bearer ${known.token}` }
+  const end = new AbortController()
+  const open = () => fetch(`${world.address}/events?wait=30`, { headers, signal: end.signal })
+  // four wait, and the fifth is refused: it is the only one that ends
+  const polls = Array.from({ length: 5 }, () => open().then(({ status }) => status))
+  assert.equal(await Promise.race(polls), 500)
+  assert.equal((await send(known, 'GET', '/watches')).status, 200)
+  end.abort()
+  await Promise.allSettled(polls)
+  await watch(known, { kind: 'name', value: 'back.example' })
+  await observe('back.example', 1)
+  await until(async () => (await send(known, 'GET', '/events?wait=30')).status === 200)
+})
+
+test('CSV has the differences as JSON', async () => {
+  const known = await world.account()
+  await watch(known, { kind: 'name', value: 'csv.example', types: ['new'] })
+  await observe('csv.example', 1)
+  const headers = { Authorization: `Bearer ${known.token}`, Accept: 'text/csv' }
+  const [head, row] = (await (await fetch(`${world.address}/events`, { headers })).text()).split('\n')
+  assert.equal(head, 'id,time,watch,name,observed_at,differences')
+  assert.match(row!, /,csv\.example,.*,"\[\{""type"":""new""\}\]"$/)
+})
+
+test('a network of one address is this address, and IPv4 is not written as IPv6', async () => {
+  const known = await world.account({ plan: 'basic' })
+  assert.equal((await watch(known, { kind: 'address', value: '192.0.2.1/32' })).value, '192.0.2.1')
+  const body = { kind: 'address', value: '::ffff:192.0.2.0/120' }
+  assert.equal((await send(known, 'POST', '/watches', body)).status, 400)
 })

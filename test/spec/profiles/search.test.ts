@@ -105,6 +105,19 @@ test('filters select by what is known of the names', async () => {
   assert.deepEqual(await namesOf({ q: 'newbank', registered_to: '2026-04-20' }), ['newbank.shop'])
 })
 
+test('a filter that few names pass gives full pages, and the next page begins after the last row', async () => {
+  const first = await pageOf({ q: 'bank', limit: '1', registered_from: '2026-04-20' })
+  assert.deepEqual(
+    first.result.map(({ name }) => name),
+    ['mybank.co.uk'],
+  )
+  const second = await pageOf({ q: 'bank', limit: '1', registered_from: '2026-04-20', next: first.meta.next! })
+  assert.deepEqual(
+    second.result.map(({ name }) => name),
+    ['newbank.shop'],
+  )
+})
+
 test('pages follow each other, and a cursor belongs to its search and its filters', async () => {
   const found: string[] = []
   let next = ''
@@ -140,6 +153,8 @@ test('what cannot be searched is refused with what to do, and costs nothing', as
   }
   assert.equal((await refusalOf({ q: 'bank', first_seen_from: '2026-13-01' }))[1], 'date_format')
   assert.equal((await refusalOf({ q: 'bank', registered_from: '01-04-2026' }))[1], 'date_format')
+  const wrong = { q: 'bank', registered_from: '2026-04-02', registered_to: '2026-04-01' }
+  assert.equal((await refusalOf(wrong))[1], 'date_format')
   assert.equal(await usedCalls(), used)
   assert.equal((await refusalOf({ q: 'nobody-has-this' }))[1], 'no_data')
   assert.equal(await usedCalls(), used + 1)

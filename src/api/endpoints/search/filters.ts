@@ -37,6 +37,8 @@ export const FILTERS = Object.keys(FilterParameterSchemas) as (keyof typeof Filt
 export type NameFilters = {
   asked: (string | null)[]
   suffix: string | null
+  /** Whether all summaries are accepted. */
+  areNone: boolean
   accepts: (summary: NameSummary) => boolean
 }
 
@@ -59,6 +61,7 @@ export function readFilters(parameters: Parameters, now: Instant): NameFilters {
   return {
     asked: texts,
     suffix: tld === null ? null : `.${tld}`,
+    areNone: active.length === 0,
     accepts: (summary) => active.every((test) => test(summary)),
   }
 }
@@ -76,6 +79,8 @@ function registeredTest(parameters: Parameters): Test {
   const from = readDay(parameters, 'registered_from')
   const to = readDay(parameters, 'registered_to')
   if (from === null && to === null) return null
+  if (from !== null && to !== null && from > to)
+    throw new ApiError('date_format', { msg: '"registered_from" is later than "registered_to".' })
   return ({ registered }) => registered !== null && registered >= (from ?? '') && (to === null || registered <= to)
 }
 

@@ -30,8 +30,8 @@ const DEFAULT_ROWS = 100
 const NAMES_PER_READ = 500
 /** Names whose facts one request reads, about 100 milliseconds: the filters may reject all of them. */
 const MAX_SUMMARIES = 5_000
-/** Reads of the index of one request. Each reads at most 20,000 names. */
-const MAX_INDEX_READS = 4
+/** Reads of the index of one request that find fewer names than wanted. Each reads at most 20,000 names. */
+const MAX_POOR_READS = 4
 
 const RowSchemas = {
   name: DomainSchema,
@@ -100,31 +100,56 @@ function withSuffix({ query, filter }: NameSearch, { suffix }: NameFilters): Nam
 
 /** Reads names until the page is full, or until the request has read as much as one may. */
 async function readRows(
-  { facts, inverse }: EndpointCall,
-  { query, filter }: NameSearch,
+  call: EndpointCall,
+  search: NameSearch,
   filters: NameFilters,
   start: Uint8Array | null,
   limit: number,
 ): Promise<{ rows: string[]; position: Uint8Array | null }> {
   const rows: string[] = []
   let position = start
-  let summaries = 0
-  for (let reads = 0; reads < MAX_INDEX_READS && rows.length < limit && summaries < MAX_SUMMARIES; reads++) {
-    // a page of names is used whole, because its position is after its last name
-    const wanted = Math.min(limit - rows.length, MAX_SUMMARIES - summaries)
-    const page = await inverse.names(query, filter, position, wanted)
-    position = page.position
-    summaries += page.names.length
-    for (let at = 0; at < page.names.length; at += NAMES_PER_READ) {
-      const names = page.names.slice(at, at + NAMES_PER_READ)
-      const known = await facts.summaries(names)
-      for (const [index, summary] of known.entries())
-        if (summary !== null && filters.accepts(summary)) rows.push(rowJson(names[index]!, summary))
-      await yieldToEventLoop()
-    }
+  let [summaries, poor] = [0, 0]
+  while (rows.length < limit && summaries < MAX_SUMMARIES && poor < MAX_POOR_READS) {
+    const missing = limit - rows.length
+    const names = filters.areNone ? missing : Math.max(missing, NAMES_PER_READ)
+    const wanted = Math.min(names, MAX_SUMMARIES - summaries)
+    const read = await readNames(call, search, filters, { position, wanted, missing })
+    rows.push(...read.rows)
+    position = read.position
     if (position === null) break
+    summaries += read.names
+    if (read.names < wanted && rows.length < limit) poor++
   }
   return { rows, position }
+}
+
+/**
+ * Reads at most `wanted` names, and ends after the row number `missing`. A page of the index is used whole, because its
+ * position is after its last name, so one with too many rows is read again up to the last of them.
+ */
+async function readNames(
+  { facts, inverse }: EndpointCall,
+  { query, filter }: NameSearch,
+  filters: NameFilters,
+  { position, wanted, missing }: { position: Uint8Array | null; wanted: number; missing: number },
+): Promise<{ rows: string[]; names: number; position: Uint8Array | null }> {
+  for (let count = wanted; ; ) {
+    const page = await inverse.names(query, filter, position, count)
+    const rows: string[] = []
+    let end = 0
+    while (end < page.names.length && rows.length < missing) {
+      const names = page.names.slice(end, end + NAMES_PER_READ)
+      const known = await facts.summaries(names)
+      for (const [index, summary] of known.entries()) {
+        end++
+        if (summary !== null && filters.accepts(summary)) rows.push(rowJson(names[index]!, summary))
+        if (rows.length === missing) break
+      }
+      await yieldToEventLoop()
+    }
+    if (end === page.names.length) return { rows, names: end, position: page.position }
+    count = end
+  }
 }
 
 function rowJson(name: DomainName, { first_seen, registered, dns, facts: { ip, web } }: NameSummary): string {

@@ -20,8 +20,8 @@ import {
 } from '../schema.ts'
 
 const DEFAULT_EVENTS = 100
-/** Maximum of seconds for which a response waits for an event. */
-const MAX_WAIT_SECONDS = 60
+/** Maximum of seconds for which a response waits for an event: half of what the server and clients wait for a response. */
+const MAX_WAIT_SECONDS = 30
 
 const Difference = Type.Object(
   { type: Type.String({ enum: [...DIFFERENCE_TYPES, 'limit'] }) },

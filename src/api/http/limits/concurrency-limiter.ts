@@ -13,6 +13,10 @@ export const BATCH_CONCURRENCY: ConcurrencyLimits = { ...CALL_CONCURRENCY }
 /** Downloads take long, so further ones are rejected instead of waiting. */
 export const DOWNLOAD_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 64, maxWaiting: 0, maxWaitMs: 0 }
 
+/** Requests that wait for events, and streams of events: few, because each is open for long. */
+export const POLL_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 4, maxWaiting: 0, maxWaitMs: 0 }
+export const STREAM_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 16, maxWaiting: 0, maxWaitMs: 0 }
+
 /** Milliseconds between two looks at the calls that wait, while there are any. */
 const CHECK_INTERVAL_MS = 250
 

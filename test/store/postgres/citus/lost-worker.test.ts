@@ -132,7 +132,7 @@ test('a transaction waits until the worker is back, and is written once', { skip
 function* manyRows(onMiddle: () => void): Generator<BulkRow> {
   for (let slot = 0; slot < 60_000; slot++) {
     if (slot === 30_000) onMiddle()
-    yield [slot, `n${slot}.example`, null, 1, 0, null, 0, 0, 0, 0]
+    yield [slot, `n${slot}.example`, null, 1, 0, null, 0, 0, 0, 0, null]
   }
 }
 
