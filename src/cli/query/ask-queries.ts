@@ -30,7 +30,12 @@ const MAX_QUERY_LENGTH = 2_048
 /** The characters of a text that messages show. */
 const MAX_SHOWN_LENGTH = 100
 
-const NO_QUERY_MESSAGE = 'no query: name domains or addresses, or pass a list with --file or on standard input'
+/** What to name if there is no query. */
+const WANTED: Readonly<Record<QueryKind, string>> = {
+  subject: 'domains or addresses',
+  network: 'addresses or networks',
+  text: 'texts or patterns',
+}
 
 /**
  * Rows, and the options that continue after them: one text for each list of rows that is not complete. `note`: what the
@@ -171,7 +176,8 @@ export async function readQueries(
   const isPiped = texts.length === 0 ? !process.stdin.isTTY : texts.length === 1 && texts[0] === '-'
   const path = file ?? (isPiped ? '-' : null)
   const queries = path === null ? texts.map(parse) : await readList(path, parse)
-  if (queries.length === 0) throw new UsageFault(NO_QUERY_MESSAGE)
+  if (queries.length === 0)
+    throw new UsageFault(`no query: name ${WANTED[kind]}, or pass a list with --file or on standard input`)
   return queries
 }
 
