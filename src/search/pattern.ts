@@ -24,7 +24,8 @@ export function parseSearch(given: string): NameSearch | string {
 }
 
 /** What the flexible search of DNSDB may be: a pattern for whole names, or an expression for a part of them. */
-export type FlexibleKind = 'glob' | 'regex'
+export const FLEXIBLE_KINDS = ['glob', 'regex'] as const
+export type FlexibleKind = (typeof FLEXIBLE_KINDS)[number]
 
 /**
  * Reads a search for names with a dot after their last label, as the flexible search of DNSDB writes them. A text of the

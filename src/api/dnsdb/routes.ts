@@ -1,7 +1,7 @@
 /** The paths of the DNSDB API, version 2, for clients such as dnsdbq. */
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { FlexibleKind } from '../../search/pattern.ts'
+import { FLEXIBLE_KINDS, type FlexibleKind } from '../../search/pattern.ts'
 import { authenticateApiKey } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { authorizeHistory } from '../endpoints/dnshistory.ts'
@@ -43,7 +43,6 @@ const PATHS: Readonly<Record<Kind, readonly string[]>> = {
 }
 const KINDS = ['rrset', 'rdata'] as const
 const VERBS = ['lookup', 'summarize'] as const
-const FLEXIBLE_KINDS: readonly FlexibleKind[] = ['glob', 'regex']
 const FLEXIBLE_PATHS = ['/rrnames/:value', '/rrnames/:value/:type']
 type Kind = (typeof KINDS)[number]
 type Verb = (typeof VERBS)[number]

@@ -1,5 +1,6 @@
 /** The paths of the DNSDB API in the OpenAPI document. */
 
+import { FLEXIBLE_KINDS, type FlexibleKind } from '../../search/pattern.ts'
 import { enumString, exactObject, type JsonSchema, Type } from '../endpoints/schema.ts'
 import { NDJSON_TYPE } from '../http/request.ts'
 import { headerRefs, queryParameter } from './responses.ts'
@@ -112,16 +113,16 @@ function lookupPathItem(verb: (typeof VERBS)[number], kind: keyof typeof KINDS, 
   return linesPathItem([verb, kind], summary, path, names, { ...OPTIONS, ...more })
 }
 
-const FLEXIBLE_VALUES = {
+const FLEXIBLE_VALUES: Readonly<Record<FlexibleKind, string>> = {
   glob: 'A pattern with `*`, `?` and `[a-z]` for whole names, which end in a dot: `*.example.com.`, `*bank*`.',
   regex: 'A regular expression of RE2 for a part of a name with its last dot: `bank[0-9]+\\.com\\.$`.',
-} as const
+}
 const FLEXIBLE_OPTIONS = {
   exclude: Type.String({ description: 'A pattern or an expression, as the value: names that match are left out.' }),
   verbose: enumString(['t', 'f'], 'Whether rows have `count`, `time_first` and `time_last`; `t` by default.'),
 }
 
-function flexiblePathItem(kind: keyof typeof FLEXIBLE_VALUES, names: readonly string[]): JsonObject {
+function flexiblePathItem(kind: FlexibleKind, names: readonly string[]): JsonObject {
   const { aggr: _, ...options } = OPTIONS
   const path = [pathParameter('value', Type.String({ description: FLEXIBLE_VALUES[kind] }))]
   const summary = 'The names that match, with each type of their records'
@@ -161,7 +162,7 @@ export const DNSDB_PATHS: JsonObject = {
     ),
   ),
   ...Object.fromEntries(
-    (['glob', 'regex'] as const).flatMap((kind) => [
+    FLEXIBLE_KINDS.flatMap((kind) => [
       [`/dnsdb/v2/${kind}/rrnames/{value}`, flexiblePathItem(kind, [])],
       [`/dnsdb/v2/${kind}/rrnames/{value}/{type}`, flexiblePathItem(kind, ['type'])],
     ]),

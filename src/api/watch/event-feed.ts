@@ -2,6 +2,7 @@
 
 import type { EventReader } from '../../store/port/watch/events.ts'
 import { overloadedError } from '../http/errors.ts'
+import type { ApiRequest } from '../http/exchange.ts'
 import { AccountConcurrencyLimiter, POLL_CONCURRENCY, STREAM_CONCURRENCY } from '../http/limits/concurrency-limiter.ts'
 import { SYSTEM_TIMERS, type Timers } from '../http/timers.ts'
 
@@ -12,6 +13,13 @@ const MAX_WAITING = 1_000
 
 /** `seen`: the number of the newest event that the request has seen. `until`: monotonic milliseconds. */
 type Waiting = { seen: number; until: number; resolve: () => void }
+
+/** Aborts when the response of a request is sent, or its client has gone. */
+export function closeSignal({ accessRecord }: Pick<ApiRequest, 'accessRecord'>): AbortSignal {
+  const closed = new AbortController()
+  accessRecord.onClose.push(() => closed.abort())
+  return closed.signal
+}
 
 export type EventFeedOptions = {
   events: EventReader

@@ -12,7 +12,7 @@ import { rejectIfOverloaded } from '../http/limits/overload.ts'
 import type { Parameters } from '../http/parameters.ts'
 import { bearerChallenge, crossOriginHeaders, errorResponse, sendResponse, toApiError } from '../http/response.ts'
 import { drained } from '../http/write-parts.ts'
-import type { EventFeed } from './event-feed.ts'
+import { closeSignal, type EventFeed } from './event-feed.ts'
 
 const STREAM_TYPE = 'text/event-stream'
 /** Events that are read at once. Each such page is charged as one call. */
@@ -44,17 +44,14 @@ export async function sendEventStream(
     const start = await startOf(context, request, caller)
     await quotaLimiter.checkOnly(caller)
     void feed.streams.acquire(caller.account.id)
-    const closed = new AbortController()
-    request.accessRecord.onClose.push(() => {
-      feed.streams.release(caller.account.id)
-      closed.abort()
-    })
+    request.accessRecord.onClose.push(() => feed.streams.release(caller.account.id))
+    const closed = closeSignal(request)
     const head = ['Request-Id', request.id, ...COMMON_HEADERS, ...crossOriginHeaders(responses, request)]
     const { raw } = reply
     raw.shouldKeepAlive = false
     raw.writeHead(200, [...head, 'Content-Type', STREAM_TYPE])
     raw.write(COMMENT)
-    await sendEvents(context, feed, request, { raw, closed: closed.signal }, start)
+    await sendEvents(context, feed, request, { raw, closed }, start)
   } catch (thrown) {
     const error = toApiError(context, request.id, thrown)
     if (reply.raw.headersSent) reply.raw.end()

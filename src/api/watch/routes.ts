@@ -15,7 +15,7 @@ import { readJsonObject } from '../http/request.ts'
 import { type ApiResponse, respond } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 import { handleQuery } from '../queries/query-handler.ts'
-import { EventFeed } from './event-feed.ts'
+import { closeSignal, EventFeed } from './event-feed.ts'
 import { isEventStream, sendEventStream } from './event-stream.ts'
 
 const READ_METHODS = ['GET', 'HEAD']
@@ -101,9 +101,8 @@ function addEventRoute(app: FastifyInstance, context: ApiContext): void {
   addRoute(app, context, '/events', READ_METHODS, (request, reply) => {
     request.accessRecord.endpoint = EVENTS.name
     if (isEventStream(request)) return sendEventStream(context, feed, request, reply)
-    const closed = new AbortController()
-    request.accessRecord.onClose.push(() => closed.abort())
-    const endpoint = eventsEndpoint((account, wanted) => waitForEvents(context, feed, account, wanted, closed.signal))
+    const closed = closeSignal(request)
+    const endpoint = eventsEndpoint((account, wanted) => waitForEvents(context, feed, account, wanted, closed))
     const read = ({ query }: ApiRequest): Parameters => query as Parameters
     return handleQuery(context, endpoint, { read, authenticate }, request, reply)
   })

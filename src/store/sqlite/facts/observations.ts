@@ -159,13 +159,14 @@ function loggedWriter(
   const add = certificateWriter(database)
   const beginRun = inverseWriter(database)
   return (logged) => {
-    const added = add(loggedCertificates(logged))
+    const certificates = loggedCertificates(logged)
+    const added = add(certificates)
     const run = beginRun()
     for (const each of added) run.addCertificate(each)
     run.finish()
     const unknown = new Set(added.map(({ sha256 }) => sha256))
     const events = beginEvents()
-    events.addLogged(loggedCertificates(logged).filter(({ certificate }) => unknown.has(certificate.sha256)))
+    events.addLogged(certificates.filter(({ certificate }) => unknown.has(certificate.sha256)))
     events.finish()
     return added.length
   }
