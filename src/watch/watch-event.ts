@@ -7,7 +7,6 @@ import type { DomainName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
 import { type Difference, differencesOf, loggedDifference } from './difference.ts'
 import { watchesOfCertificate, watchesOfTransition } from './subjects.ts'
-import { percentOfDifferentWords } from './text-difference.ts'
 import type { DifferenceType, Watch } from './watch.ts'
 import type { WatchIndex } from './watch-index.ts'
 
@@ -144,4 +143,19 @@ class ChangeMatcher {
     const percent = this.#text === null ? 100 : percentOfDifferentWords(former, this.#text)
     for (const watch of watches) if (percent >= watch.threshold!) this.#match(watch, { type: 'text', percent })
   }
+}
+
+/**
+ * Returns the percentage of words that only one of both texts has, of all words of both, rounded down: 0 for the same
+ * words in any order, 100 for texts without a common word. It is 100 minus the weighted Jaccard index.
+ */
+function percentOfDifferentWords(a: TermVector, b: TermVector): number {
+  let [common, all] = [0, 0]
+  for (let [i, j] = [0, 0]; i < a.size || j < b.size; ) {
+    const [termA, termB] = [i < a.size ? a.terms[i]! : Infinity, j < b.size ? b.terms[j]! : Infinity]
+    const [countA, countB] = [termA <= termB ? a.counts[i++]! : 0, termB <= termA ? b.counts[j++]! : 0]
+    common += Math.min(countA, countB)
+    all += Math.max(countA, countB)
+  }
+  return all === 0 ? 0 : Math.floor((100 * (all - common)) / all)
 }
