@@ -6,7 +6,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { WatchKind } from '../src/watch/watch.ts'
+import type { WatchKind } from '../src/values/watch-kind.ts'
 import { exitIfHelp, readTexts } from './measure/options.ts'
 import { makeTemporaryFolder, measureCommand } from './measure/process.ts'
 import { metric, metricWithMax, report } from './measure/report.ts'

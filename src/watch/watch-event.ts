@@ -5,9 +5,10 @@ import { type TermVector, termVectorOf } from '../similar/text/term-vector.ts'
 import type { Certificate } from '../values/certificate/certificate.ts'
 import type { DomainName } from '../values/domain-name.ts'
 import type { Instant } from '../values/time.ts'
+import type { DifferenceType } from '../values/watch-kind.ts'
 import { type Difference, differencesOf, loggedDifference } from './difference.ts'
 import { watchesOfCertificate, watchesOfTransition } from './subjects.ts'
-import type { DifferenceType, Watch } from './watch.ts'
+import type { Watch } from './watch.ts'
 import type { WatchIndex } from './watch-index.ts'
 
 /**

@@ -4,8 +4,9 @@
  */
 
 import { type IpAddress, packToHex } from '../values/ip-address.ts'
+import type { WatchKind } from '../values/watch-kind.ts'
 import { PatternIndex } from './pattern-index.ts'
-import { prefixOfValue, type Watch, type WatchKind } from './watch.ts'
+import { prefixOfValue, type Watch } from './watch.ts'
 
 /** The kinds whose values are hosts. A watch of a host also matches each host below it. */
 type HostKind = 'nameserver' | 'mailserver' | 'redirect' | 'certificate'

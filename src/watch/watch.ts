@@ -5,24 +5,7 @@ import type { NameQuery } from '../search/name-query.ts'
 import { matcherOf, type NameSearch, parseSearch } from '../search/pattern.ts'
 import { nameProblem, parseName } from '../values/domain-name.ts'
 import { addressFamily, type IpAddress, parseNetwork, parseQueryAddress } from '../values/ip-address.ts'
-
-/** What the changes of a watch have in common. Each kind reads its value in PARSERS. */
-export const WATCH_KINDS = [
-  'name',
-  'suffix',
-  'pattern',
-  'address',
-  'nameserver',
-  'mailserver',
-  'redirect',
-  'certificate',
-  'text',
-] as const
-export type WatchKind = (typeof WATCH_KINDS)[number]
-
-/** The types of a difference. A watch can be limited to some of them. */
-export const DIFFERENCE_TYPES = ['new', 'status', 'records', 'website', 'redirect', 'certificate', 'text'] as const
-export type DifferenceType = (typeof DIFFERENCE_TYPES)[number]
+import type { DifferenceType, WatchKind } from '../values/watch-kind.ts'
 
 /**
  * What a watch matches. `value`: in the canonical form of its kind. `threshold`: only for the kind text: the percentage
@@ -44,11 +27,14 @@ const MIN_PREFIX_LENGTH = { 4: 8, 6: 16 } as const
 /** Addresses of IPv4 in those of IPv6 (RFC 4291, section 2.5.5.2): names have them as IPv4. */
 const IPV4_IN_IPV6 = /^::ffff:/
 
+/** A label below a suffix, which makes a name of it. */
+const LABEL_BELOW = 'a.'
+
 type ParsedValue = { value: string } | { problem: string }
 
 const PARSERS: Record<WatchKind, (text: string) => ParsedValue> = {
   name: parseWatchedName,
-  suffix: (text) => parseWatchedName(text.trim().replace(/^\*?\./, '')),
+  suffix: parseSuffix,
   pattern: parsePattern,
   address: parseWatchedAddress,
   nameserver: parseWatchedName,
@@ -66,6 +52,13 @@ export function parseWatchValue(kind: WatchKind, text: string): ParsedValue {
 function parseWatchedName(text: string): ParsedValue {
   const name = parseName(text)
   return name === null ? { problem: nameProblem(text) } : { value: name }
+}
+
+/** A suffix may be a whole top-level domain: it matches as much as the pattern *.com does. */
+function parseSuffix(text: string): ParsedValue {
+  const below = `${LABEL_BELOW}${text.trim().replace(/^\*?\./, '')}`
+  const name = parseName(below)
+  return name === null ? { problem: nameProblem(below) } : { value: name.slice(LABEL_BELOW.length) }
 }
 
 function parseWatchedAddress(text: string): ParsedValue {

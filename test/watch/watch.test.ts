@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type IpAddress, networkAround, parseAddress } from '../../src/values/ip-address.ts'
+import type { WatchKind } from '../../src/values/watch-kind.ts'
 import { MAX_DAILY_EVENTS, withinDailyLimit } from '../../src/watch/daily-limit.ts'
-import { parseWatchValue, patternOfValue, type Watch, type WatchKind } from '../../src/watch/watch.ts'
+import { parseWatchValue, patternOfValue, type Watch } from '../../src/watch/watch.ts'
 import { WatchIndex } from '../../src/watch/watch-index.ts'
 
 const watch = (id: number, kind: WatchKind, value: string): Watch => ({
@@ -22,7 +23,10 @@ const VALUES: readonly [kind: WatchKind, text: string, value: string | RegExp][]
   ['name', 'https://example.com/', /a scheme does not belong to the name/],
   ['suffix', '*.example.com', 'example.com'],
   ['suffix', '.co.uk', 'co.uk'],
-  ['suffix', 'com', /the name has no dot/],
+  ['suffix', 'com', 'com'],
+  ['suffix', '*.Рф', 'xn--p1ai'],
+  ['suffix', '1', /./],
+  ['suffix', '', /./],
   ['address', '192.0.2.1', '192.0.2.1'],
   ['address', '::ffff:192.0.2.1', '192.0.2.1'],
   ['address', '2001:DB8::/32', '2001:db8::/32'],

@@ -27,7 +27,7 @@ export class CallError extends Error {
   }
 }
 
-type CallOptions = { method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH'; body?: object }
+type CallOptions = { method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH'; body?: object; signal?: AbortSignal }
 
 let csrfToken: string | null = null
 
@@ -37,11 +37,19 @@ export function setCsrfToken(token: string | null): void {
 }
 
 /** Calls a path of the server. Resolves to the parsed body; undefined if there is none. Throws CallError. */
-export async function callServer<Body>(path: string, { method = 'GET', body }: CallOptions = {}): Promise<Body> {
+export async function callServer<Body>(
+  path: string,
+  { method = 'GET', body, signal }: CallOptions = {},
+): Promise<Body> {
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (csrfToken !== null) headers['X-CSRF-Token'] = csrfToken
   if (body !== undefined) headers['Content-Type'] = 'application/json'
-  const init: RequestInit = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  const init: RequestInit = {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  }
   const response = await fetch(path, init).catch(() => {
     throw new CallError(
       0,

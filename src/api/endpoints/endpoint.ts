@@ -15,7 +15,7 @@ import type { JsonSchema, ObjectSchema } from './schema.ts'
 
 /**
  * The names of endpoints: the seven under `/v1.0/`, those of the profiles of a domain, an address and a certificate,
- * `search`, `lookalikes`, the names of a day (`registered`, `dropped`), `events`, passive DNS (`pdns`), and `uses`, a call
+ * `search`, `lookalikes`, the names of a day (`registered`, `dropped`), `events`, the `preview` of a watch, passive DNS (`pdns`), and `uses`, a call
  * of the web page.
  */
 export type EndpointName =
@@ -32,6 +32,7 @@ export type EndpointName =
   | 'dropped'
   | 'lookalikes'
   | 'events'
+  | 'preview'
   | 'pdns'
   | 'uses'
 export type V1EndpointName = 'lookup' | 'redirect' | 'reverseip' | 'dnshistory' | 'daily' | 'snapshot' | 'similar'

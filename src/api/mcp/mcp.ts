@@ -8,7 +8,7 @@ import type { ApiContext } from '../context/context.ts'
 import { daily } from '../endpoints/daily.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { ENDPOINTS, PROFILE_ROUTES } from '../endpoints/endpoints.ts'
-import { eventsEndpoint } from '../endpoints/watch/events.ts'
+import { eventsEndpoint, rejectUnknownNumber } from '../endpoints/watch/events.ts'
 import { ApiError } from '../http/errors.ts'
 import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
@@ -95,7 +95,11 @@ function toolSource(context: ApiContext, caller: Caller, { id, accessRecord }: A
     const error = toApiError(context, id, thrown)
     return { status: error.status, body: JSON.parse(error.body('top')) }
   }
-  const events = eventsEndpoint((account, { after, limit }) => context.events.events(account, after ?? 0, limit))
+  const events = eventsEndpoint(async (account, { after, limit }) => {
+    const page = await context.events.events(account, after ?? 0, limit)
+    if (page.length === 0) await rejectUnknownNumber(context.events, after, await context.events.lastEvent())
+    return page
+  })
   return {
     async ask(name, parameters) {
       countCall(accessRecord, name)

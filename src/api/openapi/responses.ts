@@ -152,6 +152,7 @@ const HAS_OBSERVED_AT: Record<EndpointName, boolean> = {
   dropped: false,
   lookalikes: false,
   events: false,
+  preview: false,
   pdns: false,
   uses: false,
 }

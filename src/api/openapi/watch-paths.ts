@@ -2,6 +2,7 @@
 
 import { type JsonSchema, Type } from '../endpoints/schema.ts'
 import { EVENTS } from '../endpoints/watch/events.ts'
+import { preview } from '../endpoints/watch/preview.ts'
 import { MutedSchema, NewWatchSchema, WatchListSchema, WatchSchema } from '../endpoints/watch/watches.ts'
 import type { ErrorKey } from '../http/errors.ts'
 import { errorResponseObject, queryParameter, responsesOf } from './responses.ts'
@@ -71,7 +72,25 @@ export const WATCH_PATHS = {
       errors: ['value_invalid', 'body_too_large', 'conflict'],
     }),
   },
+  '/watches/preview': {
+    post: {
+      operationId: 'previewWatch',
+      summary: preview.summary,
+      description: preview.description,
+      tags: ['watches'],
+      security: SECURITY,
+      requestBody: { required: true, content: { 'application/json': { schema: preview.parameters } } },
+      responses: responsesOf(preview),
+    },
+  },
   '/watches/{id}': {
+    get: watchOperation({
+      operationId: 'watch',
+      summary: 'One watch; free',
+      hasId: true,
+      success: [200, WatchSchema],
+      errors: ['not_found'],
+    }),
     patch: watchOperation({
       operationId: 'muteWatch',
       summary: 'Mute a watch, or end that; free',

@@ -114,6 +114,7 @@ const PAGE_ROUTES = [
   '/ip/:address',
   '/ip/:address/:length',
   '/search',
+  '/watches',
   '/sign-in',
   '/sign-up',
   '/setup',

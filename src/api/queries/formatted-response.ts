@@ -14,6 +14,7 @@ import { VERDICT_FIELDS } from '../endpoints/profiles/web-state.ts'
 import { LOOKALIKE_FIELDS } from '../endpoints/search/lookalikes.ts'
 import { SEARCH_FIELDS } from '../endpoints/search/search.ts'
 import { EVENT_FIELDS } from '../endpoints/watch/events.ts'
+import { PREVIEW_FIELDS } from '../endpoints/watch/preview.ts'
 import { NDJSON_TYPE, type RowFormat } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { textOfBody } from '../http/write-parts.ts'
@@ -129,6 +130,7 @@ const ROW_SOURCES: Record<EndpointName, RowSource | null> = {
   dropped: { rows: arrayElements, columns: ['name'] },
   lookalikes: { rows: arrayElements, columns: LOOKALIKE_FIELDS },
   events: { rows: arrayElements, columns: EVENT_FIELDS },
+  preview: { rows: arrayElements, columns: PREVIEW_FIELDS },
   pdns: null,
   uses: { rows: arrayElements, columns: ['target', 'type', 'priority', 'first_seen', 'last_seen'] },
   dnshistory: { rows: stateRows, columns: ['type', 'first_seen', 'record'], cells: recordCells },

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../store/port/watch/events.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
-import { EVENTS, eventJson, readEventRequest } from '../endpoints/watch/events.ts'
+import { EVENTS, eventJson, readEventRequest, rejectUnknownNumber } from '../endpoints/watch/events.ts'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { COMMON_HEADERS } from '../http/headers.ts'
 import { rejectIfOverloaded } from '../http/limits/overload.ts'
@@ -64,7 +64,9 @@ async function startOf({ events }: ApiContext, request: ApiRequest, caller: Call
   const parameters = request.query as Parameters
   const { 'last-event-id': known } = request.headers
   const { after } = readEventRequest(known === undefined ? parameters : { ...parameters, after: known }, caller)
-  return after ?? events.lastEvent()
+  const newest = await events.lastEvent()
+  await rejectUnknownNumber(events, after, newest)
+  return after ?? newest
 }
 
 async function sendEvents(

@@ -5,7 +5,8 @@ import type { StoredEvent } from '../../store/port/watch/events.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
-import { EVENTS, type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
+import { EVENTS, type EventRequest, eventsEndpoint, rejectUnknownNumber } from '../endpoints/watch/events.ts'
+import { preview } from '../endpoints/watch/preview.ts'
 import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
@@ -27,8 +28,22 @@ type WatchHandler = (context: ApiContext, caller: Caller, request: ApiRequest) =
 
 export function addWatchRoutes(app: FastifyInstance, context: ApiContext): void {
   addWatchRoute(app, context, '/watches', { GET: listWatches, HEAD: listWatches, POST: createWatch })
-  addWatchRoute(app, context, '/watches/:id', { PATCH: muteWatch, DELETE: removeWatch })
+  addWatchRoute(app, context, '/watches/:id', {
+    GET: showWatch,
+    HEAD: showWatch,
+    PATCH: muteWatch,
+    DELETE: removeWatch,
+  })
+  addPreviewRoute(app, context)
   addEventRoute(app, context)
+}
+
+function addPreviewRoute(app: FastifyInstance, context: ApiContext): void {
+  addRoute(app, context, '/watches/preview', ['POST'], (request, reply) => {
+    request.accessRecord.endpoint = preview.name
+    const authenticate = () => authenticateBearerOrSession(context, request)
+    return handleQuery(context, preview, { read: (each) => readJsonObject(each) ?? {}, authenticate }, request, reply)
+  })
 }
 
 function addWatchRoute(
@@ -62,15 +77,18 @@ const createWatch: WatchHandler = async ({ ledger }, { account, limits, now }, r
   return jsonResponse(201, watchBody(created))
 }
 
+const showWatch: WatchHandler = async ({ ledger }, { account }, request) => {
+  const watch = (await ledger.watch(account.id, idIn(request))) ?? rejectId()
+  return jsonResponse(200, watchBody(watch))
+}
+
 const muteWatch: WatchHandler = async ({ ledger }, { account, now }, request) => {
   const muted = await ledger.muteWatch(account.id, idIn(request), readMuted(readBody(request)), now)
-  if (muted === null) throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
-  return jsonResponse(200, watchBody(muted))
+  return jsonResponse(200, watchBody(muted ?? rejectId()))
 }
 
 const removeWatch: WatchHandler = async ({ ledger }, { account }, request) => {
-  if (!(await ledger.removeWatch(account.id, idIn(request))))
-    throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
+  if (!(await ledger.removeWatch(account.id, idIn(request)))) rejectId()
   return { status: 204, body: [], headers: [] }
 }
 
@@ -82,11 +100,14 @@ function readBody(request: ApiRequest): Parameters {
   return readJsonObject(request) ?? rejectValue('body', 'The body must be a JSON object.')
 }
 
+function rejectId(): never {
+  throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
+}
+
 function idIn(request: ApiRequest): number {
   const { id = '' } = (request as ApiRequest & { params: { id?: string } }).params
   const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : 0
-  if (number < 1 || number > MAX_ID) throw new ApiError('not_found')
-  return number
+  return number < 1 || number > MAX_ID ? rejectId() : number
 }
 
 function addEventRoute(app: FastifyInstance, context: ApiContext): void {
@@ -117,15 +138,17 @@ async function waitForEvents(
   { events, monotonicMs }: Pick<ApiContext, 'events' | 'monotonicMs'>,
   feed: EventFeed,
   account: number,
-  { after, limit, wait }: EventRequest,
+  { after, before, limit, wait }: EventRequest,
   closed: AbortSignal,
 ): Promise<StoredEvent[]> {
+  if (before !== null) return events.eventsBefore(account, before === 'now' ? null : before, limit)
   const end = monotonicMs() + 1_000 * wait
   if (wait > 0) void feed.polls.acquire(account)
   try {
     for (;;) {
       const seen = await feed.last()
       const page = await events.events(account, after ?? 0, limit)
+      if (page.length === 0) await rejectUnknownNumber(events, after, seen)
       const rest = end - monotonicMs()
       if (page.length > 0 || rest <= 0 || feed.isEnding || closed.aborted) return page
       await feed.wait(seen, rest, closed)

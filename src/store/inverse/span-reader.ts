@@ -190,7 +190,8 @@ function* readRanges(
 
 /** Whether the times of a span are inside a fence, as far as they are known without a clock. */
 function isWithin({ first, last }: OpenSpan, fence: TimeFence): boolean {
-  const { firstBefore, firstAfter, lastBefore, lastAfter } = fence
+  const { firstBefore, firstAfter, lastBefore, lastAfter, isEnded } = fence
+  if (isEnded && last === null) return false
   if (firstBefore !== undefined && first >= firstBefore) return false
   if (firstAfter !== undefined && first <= firstAfter) return false
   if (lastBefore !== undefined && (last ?? first) >= lastBefore) return false

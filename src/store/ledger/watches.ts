@@ -1,7 +1,8 @@
 /** The watches of accounts, and how writers of observations follow their changes. */
 
 import type { Instant } from '../../values/time.ts'
-import type { DifferenceType, Watch, WatchRule } from '../../watch/watch.ts'
+import type { DifferenceType } from '../../values/watch-kind.ts'
+import type { Watch, WatchRule } from '../../watch/watch.ts'
 import { WatchIndex } from '../../watch/watch-index.ts'
 import type { OwnWatch, WatchRejection } from '../port/watch/watches.ts'
 import { type LedgerRead, ledgerStatements, row, rows, run, type Transaction } from './session.ts'
@@ -12,6 +13,7 @@ const KEPT_CHANGES = 10_000
 
 export const WATCHES = ledgerStatements('watch', {
   all: `select ${COLUMNS} from watch where account = $1 order by id`,
+  one: `select ${COLUMNS} from watch where account = $1 and id = $2`,
   count: 'select count(*) as watches from watch where account = $1',
   lockAccount: 'select id from account where id = $1 for update',
   /** First in each change, so that changes become visible in the order of their numbers. */
@@ -51,6 +53,8 @@ export function watchReads(read: LedgerRead) {
   return {
     watches: async (account: number): Promise<OwnWatch[]> =>
       (await read<WatchRow>(WATCHES.all, [account])).map(ownWatch),
+    watch: async (account: number, watch: number): Promise<OwnWatch | null> =>
+      (await read<WatchRow>(WATCHES.one, [account, watch])).map(ownWatch)[0] ?? null,
   }
 }
 

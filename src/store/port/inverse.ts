@@ -51,8 +51,9 @@ export type CertificateSpan = { name: DomainName; first: Instant; last: Instant 
 /** A name in a certificate: a domain name, after `*.` for a wildcard. */
 export type NamedHost = { host: string; sha256: string }
 
-/** Bounds of the times of a span, all exclusive. */
+/** Bounds of the times of a span, all exclusive. `isEnded`: only spans of what is no longer there. */
 export type TimeFence = {
+  isEnded?: true
   firstBefore?: Instant
   firstAfter?: Instant
   lastBefore?: Instant

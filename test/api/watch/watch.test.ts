@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PLAN_LIMITS } from '../../../src/accounts/plan.ts'
+import type { DomainName } from '../../../src/values/domain-name.ts'
 import { type Known, makeWorld } from '../../spec/world.ts'
 import { until } from '../../until.ts'
 
@@ -60,7 +61,9 @@ test('an account creates, lists, mutes and removes watches, and sees none of ano
     max: DEFAULT_PLAN_LIMITS.basic.watches,
   })
   assert.deepEqual((await send(other, 'GET', '/watches')).body, { watches: [], max: DEFAULT_PLAN_LIMITS.free.watches })
-  for (const [method, body] of [['DELETE'], ['PATCH', { muted: true }]] as const)
+  assert.deepEqual((await send(known, 'GET', `/watches/${first.id}`)).body, first)
+  for (const id of ['0', 'x', '99999999999']) assert.equal((await send(known, 'GET', `/watches/${id}`)).status, 404)
+  for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', { muted: true }]] as const)
     assert.equal((await send(other, method, `/watches/${first.id}`, body)).status, 404)
   const muted = await send(known, 'PATCH', `/watches/${first.id}`, { muted: true })
   assert.deepEqual(muted.body, { ...first, muted: '2026-11-20T12:00:00Z' })
@@ -88,6 +91,9 @@ for (const [field, body] of [
   ['value', { kind: 'pattern', value: 'ab*' }],
   ['types', { kind: 'name', value: 'a.example', types: ['old'] }],
   ['types', { kind: 'name', value: 'a.example', types: [] }],
+  ['types', { kind: 'name', value: 'a.example', types: ['new', 'text'] }],
+  ['types', { kind: 'text', value: 'a.example', types: ['records'] }],
+  ['types', { kind: 'address', value: '192.0.2.1', types: ['new'] }],
   ['threshold', { kind: 'name', value: 'a.example', threshold: 5 }],
   ['threshold', { kind: 'text', value: 'a.example', threshold: 0 }],
 ] as const)
@@ -137,6 +143,21 @@ test('a wrong number is refused, and so is a request without a token', async () 
     assert.deepEqual([status, (body as { field: string }).field], [400, field])
   }
   for (const path of ['/events', '/watches']) assert.equal((await world.send(path, {})).status, 401)
+})
+
+test('a number that no event has had is refused, and that of a removed event is not', async () => {
+  const known = await world.account()
+  await watch(known, { kind: 'name', value: 'erased.example' })
+  await observe('erased.example', 1)
+  const { next } = (await eventsAfter(known)).meta
+  await world.store.observations.forget('erased.example' as DomainName)
+  assert.deepEqual((await eventsAfter(known, next)).result, [])
+  const refused = await send(known, 'GET', `/events?after=${next + 1}`)
+  const { error, field, msg } = refused.body as Record<string, string>
+  assert.deepEqual([refused.status, error, field], [400, 'value_invalid', 'after'])
+  assert.match(msg!, new RegExp(`"after": the newest one is ${await world.store.events.lastEvent()}\\.`))
+  const headers = headersOf(known, { Accept: 'text/event-stream', 'Last-Event-ID': String(next + 1) })
+  assert.equal((await fetch(`${world.address}/events`, { headers })).status, 400)
 })
 
 test('a request that waits is answered with the first event, or empty after its time', async () => {
@@ -252,4 +273,44 @@ test('a network of one address is this address, and IPv4 is not written as IPv6'
   assert.equal((await watch(known, { kind: 'address', value: '192.0.2.1/32' })).value, '192.0.2.1')
   const body = { kind: 'address', value: '::ffff:192.0.2.0/120' }
   assert.equal((await send(known, 'POST', '/watches', body)).status, 400)
+})
+
+test('a preview says what a watch would have matched, stores nothing, and costs one call', async () => {
+  const known = await world.account()
+  for (const minute of [1, 2]) await observe('a.preview.example', minute)
+  const preview = (body: object) => send(known, 'POST', '/watches/preview', body)
+  const { status, body } = await preview({ kind: 'suffix', value: '*.Preview.example' })
+  assert.equal(status, 200)
+  assert.deepEqual(body, {
+    meta: {
+      kind: 'suffix',
+      value: 'preview.example',
+      from: '2026-10-21T12:00:00Z',
+      types: ['new'],
+      complete: true,
+      rcode: 200,
+      msg: 'ok',
+    },
+    result: [{ name: 'a.preview.example', observed_at: '2026-11-20T10:01:00Z', type: 'new' }],
+  })
+  assert.equal(await usedBy(known), 1)
+  for (const wrong of [{ kind: 'text', value: 'a.example' }, { kind: 'pattern', value: 'ab*' }, {}])
+    assert.equal((await preview(wrong)).status, 400)
+  assert.equal((await world.send('/watches/preview', { method: 'POST' })).status, 401)
+  assert.equal(await usedBy(known), 1)
+  assert.deepEqual(((await send(known, 'GET', '/watches')).body as { watches: [] }).watches, [])
+})
+
+test('with "before", events come newest first', async () => {
+  const known = await world.account()
+  await watch(known, { kind: 'name', value: 'back.example' })
+  for (const minute of [1, 2, 3]) await observe('back.example', minute)
+  const all = (await eventsAfter(known)).result
+  const back = async (query: string) => (await send(known, 'GET', `/events?${query}`)).body as Page
+  const first = await back('before=now&limit=2')
+  assert.deepEqual([first.result, first.meta.next], [all.toReversed().slice(0, 2), all[1]!.id])
+  const second = await back(`before=${first.meta.next}&limit=2`)
+  assert.deepEqual([second.result, second.meta.next], [[all[0]], 0])
+  for (const query of ['before=x', 'before=now&after=0', 'before=now&wait=1'])
+    assert.equal((await send(known, 'GET', `/events?${query}`)).status, 400)
 })

@@ -10,6 +10,7 @@ import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { countOf, formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago, Day } from '../../parts/time.tsx'
+import { WatchLink } from '../watches/watch-link.tsx'
 import { DataTools } from './data/data-tools.tsx'
 import { LoadMore, PagedRows } from './data/paged-rows.tsx'
 import { useFurtherPages, usePages } from './data/pages.ts'
@@ -37,7 +38,10 @@ export function AddressPage({ address }: { address: string }) {
   return (
     <>
       <header class="subject">
-        <h1 class="subject-name">{address}</h1>
+        <div class="subject-line">
+          <h1 class="subject-name">{address}</h1>
+          <WatchLink kind="address" value={address} />
+        </div>
         <p class="hint">
           {address.includes(':') ? 'IPv6' : 'IPv4'} {isNetwork ? 'network' : 'address'}
         </p>

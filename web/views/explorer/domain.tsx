@@ -5,6 +5,7 @@ import { toUnicode } from 'punycode/punycode.es6.js'
 import { useIsLoaded } from '../../client/loaded.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
+import { WatchLink } from '../watches/watch-link.tsx'
 import { Neighbours, neighboursPath } from './address.tsx'
 import { certificatesPath, lookalikesPath, profilePath, usesPath, webHistoryPath } from './data/responses.ts'
 import { History } from './history/history.tsx'
@@ -45,7 +46,10 @@ export function DomainPage({ name, view }: { name: string; view: string }) {
   return (
     <>
       <header class="subject">
-        <h1 class="subject-name">{name}</h1>
+        <div class="subject-line">
+          <h1 class="subject-name">{name}</h1>
+          <WatchLink kind="name" value={name} />
+        </div>
         <UnicodeName name={name} />
         <nav class="tabs" aria-label={`Views of ${name}`}>
           {DOMAIN_VIEWS.map((tab) => (

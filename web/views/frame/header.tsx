@@ -15,6 +15,7 @@ type Scheme = 'light' | 'dark'
 const LINKS = [
   ['/', 'Explorer'],
   ['/search', 'Search'],
+  ['/watches', 'Watches'],
   ['/account/tokens', 'API access'],
   ['/account/files', 'Files'],
   ['/docs', 'Reference'],

@@ -17,6 +17,7 @@ import { Home } from '../explorer/search/home.tsx'
 import { SearchPage } from '../explorer/search/search-page.tsx'
 import { OperatorArea } from '../operator/area.tsx'
 import { Reference } from '../reference/reference.tsx'
+import { WatchesPage } from '../watches/watches-page.tsx'
 import { Header } from './header.tsx'
 
 /** `needsAccount`: the view is for people who are signed in. `query`: what the search box in the header shows. */
@@ -112,6 +113,7 @@ function routeOf(path: string): Route {
   if (area === 'ip' && subject !== '') return addressRoute(view === '' ? subject : `${subject}/${view}`)
   if (area === 'certificate' && subject !== '' && view === '') return certificateRoute(subject)
   if (path === '/search') return { title: 'Find names', view: <SearchPage />, needsAccount: true }
+  if (path === '/watches') return { title: 'Watches', view: <WatchesPage />, needsAccount: true }
   if (path in ACCOUNT_TITLES)
     return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
   if (area === 'operator') return { title: 'Operator', view: <OperatorArea path={path} />, needsAccount: true }

@@ -1,8 +1,8 @@
 /** GET /events: the changes that the watches of an account matched, in pages, as they come, or as a stream. */
 
-import type { StoredEvent } from '../../../store/port/watch/events.ts'
+import type { EventReader, StoredEvent } from '../../../store/port/watch/events.ts'
 import { formatInstant } from '../../../values/time.ts'
-import { DIFFERENCE_TYPES } from '../../../watch/watch.ts'
+import { DIFFERENCE_TYPES } from '../../../values/watch-kind.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
@@ -47,12 +47,18 @@ export const EVENTS: Endpoint = {
     '`after` of the next page, also after the last one: a client that continues with it misses no event. With `wait`, ' +
     'the response comes with the first event, or empty after that time. With the header `Accept: text/event-stream` ' +
     'it is a stream of events that does not end; it begins after the event in `Last-Event-ID` or `after`, otherwise ' +
-    'with the next event. A page with events is charged as one call, an empty one is free. A stream is charged as its ' +
-    'pages.',
+    'with the next event. With `before`, the events come newest first, and `meta.next` is the `before` of the next ' +
+    'page, 0 after the oldest event. A page with events is charged as one call, an empty one is free. A stream is charged as its pages.',
   envelope: 'top',
   parameters: Type.Object({
     after: Type.Optional(
       Type.Integer({ minimum: 0, default: 0, description: 'The `id` of the last known event.', examples: [1042] }),
+    ),
+    before: Type.Optional(
+      Type.String({
+        description: 'An `id`, or `now`: the events before it, newest first. Not with `after` or `wait`.',
+        examples: ['now', '1042'],
+      }),
     ),
     limit: Type.Optional(limitParameter(DEFAULT_EVENTS, `${planLimitsText('pageRows')}.`)),
     wait: Type.Optional(
@@ -67,7 +73,7 @@ export const EVENTS: Endpoint = {
   response: exactObject({
     meta: exactObject({
       ...PageMetaSchemas,
-      next: Type.Integer({ description: 'The `after` of the next page.' }),
+      next: Type.Integer({ description: 'The `after` or `before` of the next page; 0 after the oldest event.' }),
     }),
     result: Type.Array(exactObject(RowSchemas)),
   }),
@@ -90,15 +96,28 @@ export function eventsEndpoint(
   }
 }
 
-/** A requested page of events. `after`: null if the request does not say it. `wait`: seconds. */
-export type EventRequest = { after: number | null; limit: number; maxLimit: number; wait: number }
+/**
+ * A requested page of events. `after`: null if the request does not say it. `before`: null for a page of later events.
+ * `wait`: seconds.
+ */
+export type EventRequest = {
+  after: number | null
+  before: number | 'now' | null
+  limit: number
+  maxLimit: number
+  wait: number
+}
 
 /** Throws `value_invalid`. */
 export function readEventRequest(parameters: Parameters, { limits }: Pick<Caller, 'limits'>): EventRequest {
   const wait = readCount(parameters, 'wait') ?? 0
   if (wait > MAX_WAIT_SECONDS) rejectCount('wait', `a whole number from 0 to ${MAX_WAIT_SECONDS}`)
   const limit = readLimitParameter(parameters, DEFAULT_EVENTS, limits.pageRows)
-  return { after: readCount(parameters, 'after'), limit, maxLimit: limits.pageRows, wait }
+  const after = readCount(parameters, 'after')
+  const isNow = readTextParameter(parameters, 'before', 'value_invalid') === 'now'
+  const before = isNow ? 'now' : readCount(parameters, 'before')
+  if (before !== null && (after !== null || wait > 0)) rejectCount('before', 'sent without "after" and "wait"')
+  return { after, before, limit, maxLimit: limits.pageRows, wait }
 }
 
 function readCount(parameters: Parameters, name: string): number | null {
@@ -112,9 +131,24 @@ function rejectCount(field: string, wanted: string): never {
   throw new ApiError('value_invalid', { msg: `"${field}" must be ${wanted}.`, extra: { field } })
 }
 
-/** The body of a page. */
-function eventPageBody({ after, limit, maxLimit }: EventRequest, events: readonly StoredEvent[]): string {
-  const next = events.at(-1)?.number ?? after ?? 0
+/**
+ * Throws `value_invalid` if no event has ever had the number `after`: the store was restored from a backup, or is another
+ * one, and the next events would be passed over. `newest`: the number of the newest event.
+ */
+export async function rejectUnknownNumber(
+  events: Pick<EventReader, 'highestNumber'>,
+  after: number | null,
+  newest: number,
+): Promise<void> {
+  if (after === null || after <= newest || after <= (await events.highestNumber())) return
+  const msg = `No event has the number ${after} in "after": the newest one is ${newest}. If the store was restored from a backup, continue after that one.`
+  throw new ApiError('value_invalid', { msg, extra: { field: 'after' } })
+}
+
+/** The body of a page. Older events end, later ones do not. */
+function eventPageBody({ after, before, limit, maxLimit }: EventRequest, events: readonly StoredEvent[]): string {
+  const last = events.at(-1)?.number
+  const next = before === null ? (last ?? after ?? 0) : events.length < limit ? 0 : last
   const meta = `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${next}`
   return `{"meta":{${meta}},"result":[${events.map(eventJson).join()}]}`
 }

@@ -3,19 +3,18 @@
 import type { OwnWatch } from '../../../store/port/watch/watches.ts'
 import { formatInstant } from '../../../values/time.ts'
 import {
-  DEFAULT_TEXT_THRESHOLD,
   DIFFERENCE_TYPES,
   type DifferenceType,
-  parseWatchValue,
+  typesOfKind,
   WATCH_KINDS,
   type WatchKind,
-  type WatchRule,
-} from '../../../watch/watch.ts'
+} from '../../../values/watch-kind.ts'
+import { DEFAULT_TEXT_THRESHOLD, parseWatchValue, type WatchRule } from '../../../watch/watch.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 
-const KindSchema = Type.String({ enum: [...WATCH_KINDS], description: 'What the changes have in common.' })
+export const KindSchema = Type.String({ enum: [...WATCH_KINDS], description: 'What the changes have in common.' })
 const TypesSchema = Type.Array(Type.String({ enum: [...DIFFERENCE_TYPES] }), {
   description: 'The types of differences that match.',
 })
@@ -62,22 +61,25 @@ export function readNewWatch({ kind, value, types = null, threshold = null }: Pa
   if (typeof value !== 'string' || value.trim() === '') rejectValue('value', '"value" must be a text.')
   const parsed = parseWatchValue(kind as WatchKind, value as string)
   if ('problem' in parsed) rejectValue('value', `The value does not fit the kind ${kind}: ${parsed.problem}`)
-  return { kind: kind as WatchKind, value: parsed.value, ...readOptions(kind === 'text', types, threshold) }
+  const rule = { kind: kind as WatchKind, value: parsed.value }
+  return { ...rule, types: readTypes(rule.kind, types), threshold: readThreshold(rule.kind, threshold) }
 }
 
-function readOptions(isText: boolean, types: unknown, threshold: unknown): Pick<WatchRule, 'types' | 'threshold'> {
-  const isList = Array.isArray(types) && types.length > 0 && types.every((type) => DIFFERENCE_TYPES.includes(type))
-  if (types !== null && !isList)
-    rejectValue('types', `"types" must be a list of ${DIFFERENCE_TYPES.join(', ')}, without others.`)
-  if (
-    threshold !== null &&
-    !(isText && Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= 100)
-  )
+/** A type that the kind never matches is refused, so that nobody waits for its events. */
+function readTypes(kind: WatchKind, types: unknown): DifferenceType[] | null {
+  if (types === null) return null
+  const possible = typesOfKind(kind)
+  if (!Array.isArray(types) || types.length === 0 || !types.every((type) => possible.includes(type)))
+    rejectValue('types', `"types" must be a list, and a watch of the kind ${kind} has ${possible.join(', ')} only.`)
+  return DIFFERENCE_TYPES.filter((type) => types.includes(type))
+}
+
+function readThreshold(kind: WatchKind, threshold: unknown): number | null {
+  if (kind === 'text' && threshold === null) return DEFAULT_TEXT_THRESHOLD
+  const isPercent = Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= 100
+  if (threshold !== null && !(kind === 'text' && isPercent))
     rejectValue('threshold', '"threshold" must be a whole number from 1 to 100, and only a watch of a text has one.')
-  return {
-    types: isList ? (DIFFERENCE_TYPES.filter((type) => types.includes(type)) as DifferenceType[]) : null,
-    threshold: isText ? ((threshold as number | null) ?? DEFAULT_TEXT_THRESHOLD) : null,
-  }
+  return threshold as number | null
 }
 
 /** Whether a watch is to be muted. Throws `value_invalid`. */

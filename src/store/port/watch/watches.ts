@@ -12,6 +12,8 @@ export type WatchRejection = 'too_many_watches' | 'known_watch'
 export interface Watches {
   /** The watches of an account, oldest first. */
   watches(account: number): Promise<OwnWatch[]>
+  /** Null if the account has no such watch. */
+  watch(account: number, watch: number): Promise<OwnWatch | null>
   /** Creates a watch, if the account has fewer than `max`. It matches changes of transactions that begin afterwards. */
   createWatch(max: number, account: number, rule: WatchRule, now: Instant): Promise<OwnWatch | WatchRejection>
   /** Returns false if the account has no such watch. */

@@ -49,6 +49,16 @@ const READ = {
   text: `select number, watch, name, time, observed_at, differences from event
     where account = $1 and number > $2 and time > $3 order by number limit $4`,
 }
+const READ_BEFORE = {
+  name: 'event.read-before',
+  text: `select number, watch, name, time, observed_at, differences from event
+    where account = $1 and number < $2 and time > $3 order by number desc limit $4`,
+}
+/** The number that the sequence gave last; null before the first one. */
+const READ_HIGHEST = {
+  name: 'event.highest',
+  text: "select pg_sequence_last_value(pg_get_serial_sequence('event', 'number')::regclass) as number",
+}
 const READ_LAST = { name: 'event.last', text: 'select max(number) as number from event' }
 
 /** The events of changes that passed the version check. To be called before their facts are written. */
@@ -113,6 +123,14 @@ export function postgresEvents({ read }: Pick<Database, 'read'>, now: () => Prom
   return {
     events: async (account, after, limit) =>
       read<StoredEvent>(READ, [account, after, (await now()) - EVENT_SECONDS, limit]),
+    eventsBefore: async (account, before, limit) =>
+      read<StoredEvent>(READ_BEFORE, [
+        account,
+        before ?? Number.MAX_SAFE_INTEGER,
+        (await now()) - EVENT_SECONDS,
+        limit,
+      ]),
     lastEvent: async () => (await read<{ number: number | null }>(READ_LAST))[0]!.number ?? 0,
+    highestNumber: async () => (await read<{ number: number | null }>(READ_HIGHEST))[0]!.number ?? 0,
   }
 }

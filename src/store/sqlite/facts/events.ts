@@ -80,15 +80,29 @@ export function sqliteEvents(database: DatabaseSync, beginRead: () => void, now:
     `select number, watch, name, time, observed_at, differences from event
      where account = ? and number > ? and time > ? order by number limit ?`,
   )
+  const pageBefore = database.prepare(
+    `select number, watch, name, time, observed_at, differences from event
+     where account = ? and number < ? and time > ? order by number desc limit ?`,
+  )
   const last = database.prepare('select max(number) as number from event')
+  const highest = database.prepare("select seq as number from sqlite_sequence where name = 'event'")
   return {
     async events(account, after, limit) {
       beginRead()
       return page.all(account, after, now() - EVENT_SECONDS, limit).map((row) => ({ ...row }) as StoredEvent)
     },
+    async eventsBefore(account, before, limit) {
+      beginRead()
+      const start = before ?? Number.MAX_SAFE_INTEGER
+      return pageBefore.all(account, start, now() - EVENT_SECONDS, limit).map((row) => ({ ...row }) as StoredEvent)
+    },
     async lastEvent() {
       beginRead()
       return (last.get()?.number ?? 0) as number
+    },
+    async highestNumber() {
+      beginRead()
+      return (highest.get()?.number ?? 0) as number
     },
   }
 }

@@ -154,7 +154,8 @@ function matchesName({ kind, value }: WatchRule, name: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`).test(name)
 }
 
-function isAbout({ kind, value }: WatchRule, values: readonly string[]): boolean {
+/** Whether one of some hosts or addresses is what a watch is about. */
+export function isAbout({ kind, value }: WatchRule, values: readonly string[]): boolean {
   if (kind !== 'address') return values.some((each) => each === value || each.endsWith(`.${value}`))
   const [address = '', length] = value.split('/')
   const family = isIPv6(address) ? 'ipv6' : 'ipv4'

@@ -106,6 +106,15 @@ async function allEvents(store: Pick<Store, 'events'>, account: number, limit = 
   }
 }
 
+async function allEventsBackward(store: Pick<Store, 'events'>, account: number, limit: number): Promise<StoredEvent[]> {
+  const all: StoredEvent[] = []
+  for (;;) {
+    const page = await store.events.eventsBefore(account, all.at(-1)?.number ?? null, limit)
+    if (page.length === 0) return all
+    all.push(...page)
+  }
+}
+
 /** The differences of events one by one, as the model has them. */
 function rowsOf(events: readonly StoredEvent[]): ModelRow[] {
   return events.flatMap(({ watch, name, observed_at, differences }) =>
@@ -184,6 +193,8 @@ export function watching(engine: Engine): void {
         const accounts = await apply(stores, model, [...watched.slice(0, 12), ...given], sizes)
         const events = await Promise.all(accounts.map(({ id }) => allEvents(opened.store, id, limit)))
         assert.deepEqual(grouped(events.flatMap(rowsOf)), grouped(model.rows))
+        for (const [index, { id }] of accounts.entries())
+          assert.deepEqual(await allEventsBackward(opened.store, id, limit), events[index]!.toReversed())
         for (const ofAccount of events)
           assert.ok(ofAccount.every(({ number }, at) => at === 0 || number > ofAccount[at - 1]!.number))
       },
@@ -259,6 +270,8 @@ export function watching(engine: Engine): void {
       ],
     )
     assert.equal(await store.events.lastEvent(), events.at(-1)!.number)
+    assert.deepEqual(await store.ledger.watch(id, watch.id), watch)
+    assert.equal(await store.ledger.watch(id + 1, watch.id), null)
     assert.deepEqual(await store.events.events(id + 1, 0, 10), [])
   })
 
@@ -325,6 +338,17 @@ export function watching(engine: Engine): void {
     assert.equal(await ledger.removeWatch(id, first.id), true)
     assert.deepEqual(await ledger.watches(id), [second])
     assert.deepEqual(await ledger.watches(other.id), [])
+  })
+
+  testWithStore(engine, 'the highest number stays when the newest event is removed', async (store) => {
+    assert.equal(await store.events.highestNumber(), 0)
+    const { id } = await createAccount(store, 'a@example.com')
+    await createWatch(store, id, rule('suffix', 'example'))
+    for (const each of ['a.example', 'b.example']) await ingestAll(store, [seen(each, 1, dns({ A: ['192.0.2.1'] }))])
+    const [first, second] = await allEvents(store, id)
+    await store.observations.forget(name('b.example'))
+    assert.equal(await store.events.lastEvent(), first!.number)
+    assert.equal(await store.events.highestNumber(), second!.number)
   })
 
   testWithStore(

@@ -9,6 +9,7 @@ import { Field, Select } from '../../../parts/field.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
+import { WatchLink } from '../../watches/watch-link.tsx'
 import { PagedCard } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
 import { profilePath, type SearchRow, searchPath } from '../data/responses.ts'
@@ -92,6 +93,11 @@ function Found({ q, filters }: Search) {
   return (
     <PagedCard
       title={`Names for ${q}`}
+      about={
+        <p class="card-about">
+          <WatchLink kind="pattern" value={q} />
+        </p>
+      }
       pages={pages}
       what="names"
       empty={<EmptyState title="No known name matches" />}

@@ -1,0 +1,85 @@
+/** The kinds of watches, the one list of them: what each matches, and which differences its events can have. */
+
+/** The types of a difference. A watch can be limited to some of them. */
+export const DIFFERENCE_TYPES = ['new', 'status', 'records', 'website', 'redirect', 'certificate', 'text'] as const
+export type DifferenceType = (typeof DIFFERENCE_TYPES)[number]
+
+/**
+ * `subject`: what is watched, for a list of kinds. `examples`: values. `matches`: which changes. `types`: the differences
+ * that an event of the kind can have.
+ */
+type KindProperties = {
+  subject: string
+  examples: readonly string[]
+  matches: string
+  types: readonly DifferenceType[]
+}
+
+/** The differences of a name, but for the text of its start page, which only a watch of the kind text compares. */
+const OF_NAME: readonly DifferenceType[] = DIFFERENCE_TYPES.filter((type) => type !== 'text')
+
+export const KIND_PROPERTIES = {
+  name: {
+    subject: 'A name',
+    examples: ['example.com'],
+    matches: 'each change of this name',
+    types: OF_NAME,
+  },
+  suffix: {
+    subject: 'All names below a suffix',
+    examples: ['example.com', 'shop'],
+    matches: 'each change of the names below it, also new ones',
+    types: OF_NAME,
+  },
+  pattern: {
+    subject: 'Names that match a pattern',
+    examples: ['*paypal*', '/paypa[l1]/'],
+    matches: 'each change of names that match; three fixed characters in a row are needed',
+    types: OF_NAME,
+  },
+  address: {
+    subject: 'An address or a network',
+    examples: ['192.0.2.1', '192.0.2.0/24'],
+    matches: 'names whose addresses in it change: they come, leave, or move within a network',
+    types: ['records'],
+  },
+  nameserver: {
+    subject: 'A name server',
+    examples: ['example.com'],
+    matches: 'names whose NS records with this host, or one below it, change',
+    types: ['records'],
+  },
+  mailserver: {
+    subject: 'A mail host',
+    examples: ['example.com'],
+    matches: 'names whose MX records with this host, or one below it, change, also in their priority',
+    types: ['records'],
+  },
+  redirect: {
+    subject: 'A redirect target',
+    examples: ['example.com'],
+    matches: 'names that begin or stop redirecting to this host, or to one below it',
+    types: ['redirect'],
+  },
+  certificate: {
+    subject: 'The names in certificates',
+    examples: ['example.com'],
+    matches:
+      'certificates that name this host, its wildcard, or a host below it: presented by a name, or published by a log',
+    types: ['certificate'],
+  },
+  text: {
+    subject: 'The text of a start page',
+    examples: ['example.com'],
+    matches: 'the text of the start page of this name, if enough of its words changed',
+    types: ['text'],
+  },
+} as const satisfies Record<string, KindProperties>
+
+export type WatchKind = keyof typeof KIND_PROPERTIES
+export const WATCH_KINDS = Object.keys(KIND_PROPERTIES) as WatchKind[]
+
+/** The differences that events of a kind can have. */
+export function typesOfKind(kind: WatchKind): readonly DifferenceType[] {
+  return KIND_PROPERTIES[kind].types
+}
