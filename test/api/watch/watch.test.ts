@@ -45,13 +45,13 @@ const usedBy = async (known: Known): Promise<number> =>
 
 test('an account creates, lists, mutes and removes watches, and sees none of another', async () => {
   const [known, other] = [await world.account({ plan: 'basic' }), await world.account()]
-  const first = await watch(known, { kind: 'address', value: '192.0.2.77/24', types: ['records', 'new'] })
+  const first = await watch(known, { kind: 'address', value: '192.0.2.77/24', types: ['records'] })
   assert.deepEqual(first, {
     id: first.id,
     kind: 'address',
     value: '192.0.2.0/24',
     threshold: null,
-    types: ['new', 'records'],
+    types: ['records'],
     created: '2026-11-20T12:00:00Z',
     muted: null,
   })
@@ -303,8 +303,8 @@ test('a preview says what a watch would have matched, stores nothing, and costs 
 
 test('with "before", events come newest first', async () => {
   const known = await world.account()
-  await watch(known, { kind: 'name', value: 'back.example' })
-  for (const minute of [1, 2, 3]) await observe('back.example', minute)
+  await watch(known, { kind: 'name', value: 'backward.example' })
+  for (const minute of [1, 2, 3]) await observe('backward.example', minute)
   const all = (await eventsAfter(known)).result
   const back = async (query: string) => (await send(known, 'GET', `/events?${query}`)).body as Page
   const first = await back('before=now&limit=2')

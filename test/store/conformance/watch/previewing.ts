@@ -25,7 +25,7 @@ const RULES: readonly WatchRule[] = [
   rule('name', 'a.example'),
   rule('name', 'b.example', ['website', 'redirect']),
   rule('suffix', 'example'),
-  rule('pattern', 'c*.example'),
+  rule('pattern', 'c-d*'),
   rule('address', '192.0.2.10'),
   rule('address', '192.0.2.0/29'),
   rule('address', '2001:db8::/126'),
@@ -91,6 +91,7 @@ export function previewing(engine: Engine): void {
   testWithStore(engine, 'a preview begins at its moment, and has only the types of the watch', async (store) => {
     await ingestAll(store, [
       seen('a.example', 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true })),
+      seen('a.example', 4, dns({ A: ['192.0.2.1'] })),
       seen('a.example', 5, dns({ A: ['192.0.2.2'] })),
       seen('a.example', 6, NXDOMAIN),
       seen('b.example', 6, dns({ A: ['192.0.2.1'] })),
@@ -115,8 +116,8 @@ export function previewing(engine: Engine): void {
     assert.deepEqual(await found(rule('suffix', 'example'), 2), ['b.example 6 new'])
     assert.deepEqual(await found(rule('pattern', '*.example', ['records']), 1), [])
     const address = rule('address', '192.0.2.1')
-    assert.deepEqual(await found(address, 1), ['a.example 1 records', 'b.example 6 records'])
-    assert.deepEqual(await found(address, 2), ['b.example 6 records'])
+    assert.deepEqual(await found(address, 1), ['a.example 1 records', 'b.example 6 records', 'a.example 4 records'])
+    assert.deepEqual(await found(address, 2), ['b.example 6 records', 'a.example 4 records'])
   })
 
   testWithStore(engine, 'a preview has certificates of logs, and says that it is cut off', async (store) => {
