@@ -30,6 +30,7 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   DayNamesResponse: ['/registered'],
   LookalikesResponse: ['/lookalikes'],
   WatchesResponse: ['/watches'],
+  PreviewResponse: ['/watches/preview'],
   EventsResponse: ['/events'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
@@ -57,7 +58,7 @@ const NAMED = new Map<unknown, string>([
 
 /** The text of the module. */
 export function clientTypes(): string {
-  const { paths } = openApiDocument(ENDPOINTS, '') as { paths: Record<string, { get: Operation }> }
+  const { paths } = openApiDocument(ENDPOINTS, '') as { paths: Record<string, Methods> }
   const declarations = [
     `/** The values of \`error\`. */\nexport type ErrorKey = ${unionOf(Object.keys(ERRORS))}`,
     ...[...NAMED].map(([schema, name]) => `export type ${name} = ${typeOf(schema as Schema, true)}`),
@@ -68,7 +69,8 @@ export function clientTypes(): string {
     declaration('SearchParameters', search.parameters as Schema),
     declaration('DayNamesParameters', registered.parameters as Schema),
     ...Object.entries(OWN_RESPONSES).map(([name, [path, form]]) => {
-      const schema = responseSchema(paths[path]!.get)
+      const { get, post } = paths[path]!
+      const schema = responseSchema((get ?? post)!)
       return declaration(name, form === undefined ? schema : schema.anyOf![form]!)
     }),
   ]
@@ -76,6 +78,7 @@ export function clientTypes(): string {
   return formatted(`${head}\n\n${declarations.join('\n\n')}\n`)
 }
 
+type Methods = { get?: Operation; post?: Operation }
 type Operation = { responses: { 200: { content: Record<string, { schema: Schema }> } } }
 
 function responseSchema({ responses }: Operation): Schema {

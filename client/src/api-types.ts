@@ -1111,6 +1111,33 @@ export type WatchesResponse = {
   max: number
 }
 
+export type PreviewResponse = {
+  meta: {
+    /** What the changes have in common. */
+    kind: 'name' | 'suffix' | 'pattern' | 'address' | 'nameserver' | 'mailserver' | 'redirect' | 'certificate' | 'text'
+    /** In canonical form. */
+    value: string
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    from: string
+    /** The differences that were looked for. */
+    types: ('new' | 'status' | 'records' | 'website' | 'redirect' | 'certificate' | 'text')[]
+    /** Whether there are no further rows of these types. */
+    complete: boolean
+    /** The status code. */
+    rcode: 200
+    /** The message. */
+    msg: 'ok'
+  }
+  result: {
+    /** The name that changed; null for a certificate that a log published. */
+    name: string | null
+    /** When the change was observed; of what disappeared, its last observation; null for a name that a list added. */
+    observed_at: string | null
+    /** What changed. */
+    type: 'new' | 'status' | 'records' | 'website' | 'redirect' | 'certificate' | 'text'
+  }[]
+}
+
 export type EventsResponse = {
   meta: {
     /** The limit that was applied. */
@@ -1121,7 +1148,7 @@ export type EventsResponse = {
     rcode: 200
     /** The message. */
     msg: 'ok'
-    /** The `after` of the next page. */
+    /** The `after` or `before` of the next page; 0 after the oldest event. */
     next: number
   }
   result: {

@@ -16,6 +16,7 @@ import type {
   LookalikesResponse,
   LookupResponse,
   NamedcertificatesResponse,
+  PreviewResponse,
   QuotaResponse,
   RedirecthistoryResponse,
   RedirectParameters,
@@ -307,6 +308,11 @@ export class DomaindexClient {
   /** Creates a watch. It costs nothing. A call that fails is not repeated. */
   async createWatch({ kind, value, types, threshold }: NewWatch, { signal }: CallOptions = {}): Promise<Watch> {
     return (await this.#transport.change<Watch>('POST', 'watches', { kind, value, types, threshold }, signal))!
+  }
+
+  /** What a watch would have matched in the last 30 days. It creates nothing, and costs one call. */
+  async previewWatch({ kind, value, types }: NewWatch, { signal }: CallOptions = {}): Promise<PreviewResponse> {
+    return (await this.#transport.change<PreviewResponse>('POST', 'watches/preview', { kind, value, types }, signal))!
   }
 
   /** Mutes a watch, so that it matches nothing, or ends that. It costs nothing. */

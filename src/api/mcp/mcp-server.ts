@@ -15,6 +15,7 @@ import { lookalikesTool } from './lookalikes-tool.ts'
 import { queryTools } from './query-tools.ts'
 import { searchTool } from './search-tool.ts'
 import { resultSchema, type SourceResponse, type Tool, type ToolSource, wantedRows } from './tool.ts'
+import { watchTools } from './watch-tools.ts'
 
 const DEFAULT_NAMES = 100
 const MAX_NAMES = 500
@@ -62,7 +63,14 @@ const registeredOn: Tool = {
   },
 }
 
-export const MCP_TOOLS: readonly Tool[] = [...queryTools, searchTool, lookalikesTool, eventsTool, registeredOn]
+export const MCP_TOOLS: readonly Tool[] = [
+  ...queryTools,
+  searchTool,
+  lookalikesTool,
+  ...watchTools,
+  eventsTool,
+  registeredOn,
+]
 
 const INSTRUCTIONS =
   'domaindex knows what was observed about internet domains: DNS and its history, website, redirects, certificate, ' +
@@ -77,11 +85,15 @@ export function createMcpServer(source: ToolSource, version: string): Server {
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
   server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: MCP_TOOLS.map(({ name, title, description, input, output }) => ({
+    tools: MCP_TOOLS.map(({ name, title, description, input, output, changes }) => ({
       ...{ name, title, description },
       inputSchema: input as never,
       outputSchema: output as never,
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: {
+        readOnlyHint: changes === undefined,
+        destructiveHint: changes === 'removes',
+        openWorldHint: false,
+      },
     })),
   }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {

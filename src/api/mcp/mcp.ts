@@ -9,6 +9,8 @@ import { daily } from '../endpoints/daily.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { ENDPOINTS, PROFILE_ROUTES } from '../endpoints/endpoints.ts'
 import { eventsEndpoint, rejectUnknownNumber } from '../endpoints/watch/events.ts'
+import { WATCH_OPERATIONS, type WatchOperationName } from '../endpoints/watch/operations.ts'
+import { preview } from '../endpoints/watch/preview.ts'
 import { ApiError } from '../http/errors.ts'
 import { type ApiReply, type ApiRequest, countCall } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
@@ -19,7 +21,7 @@ import { answerQuery } from '../queries/answer-query.ts'
 import type { SourceResponse, ToolSource } from './tool.ts'
 
 const QUERY_ENDPOINTS = new Map<string, Endpoint>(
-  [...ENDPOINTS, ...PROFILE_ROUTES.map(({ endpoint }) => endpoint)].map((each) => [each.name, each]),
+  [...ENDPOINTS, ...PROFILE_ROUTES.map(({ endpoint }) => endpoint), preview].map((each) => [each.name, each]),
 )
 
 /**
@@ -102,6 +104,13 @@ function toolSource(context: ApiContext, caller: Caller, { id, accessRecord }: A
   })
   return {
     async ask(name, parameters) {
+      if (name in WATCH_OPERATIONS) {
+        const operation = WATCH_OPERATIONS[name as WatchOperationName]
+        return operation(context.ledger, caller, parameters).then(
+          (body) => ({ status: 200, body: { ...body } }),
+          asResponse,
+        )
+      }
       countCall(accessRecord, name)
       const endpoint = QUERY_ENDPOINTS.get(name) ?? events
       const { status, body, release } = await answerQuery(context, endpoint, caller, parameters, id)

@@ -7,6 +7,7 @@ export type SourceResponse = { status: number; body: Record<string, unknown> }
 
 /** What answers the tools: the endpoints of a server or of the local store, for one account. */
 export type ToolSource = {
+  /** Asks an endpoint, or runs an operation on watches, which have the status 200 too. */
   ask(endpoint: string, parameters: Record<string, unknown>): Promise<SourceResponse>
   /** The names registered on a day as gzip, or the response that refuses them. */
   openDaily(date: string): Promise<AsyncIterable<Uint8Array> | SourceResponse>
@@ -25,6 +26,8 @@ export type Tool = {
   description: string
   input: ObjectSchema
   output: ObjectSchema
+  /** What a call changes; missing: nothing. */
+  changes?: 'adds' | 'removes'
   call(source: ToolSource, values: ToolArguments): Promise<ToolOutcome>
 }
 

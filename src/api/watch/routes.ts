@@ -2,13 +2,12 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { StoredEvent } from '../../store/port/watch/events.ts'
-import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { EVENTS, type EventRequest, eventsEndpoint, rejectUnknownNumber } from '../endpoints/watch/events.ts'
+import { WATCH_OPERATIONS, type WatchOperationName } from '../endpoints/watch/operations.ts'
 import { preview } from '../endpoints/watch/preview.ts'
-import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
-import { ApiError } from '../http/errors.ts'
+import { rejectValue } from '../endpoints/watch/watches.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
 import type { Parameters } from '../http/parameters.ts'
@@ -20,22 +19,36 @@ import { closeSignal, EventFeed } from './event-feed.ts'
 import { isEventStream, sendEventStream } from './event-stream.ts'
 
 const READ_METHODS = ['GET', 'HEAD']
-/** The largest number of a watch that an engine stores. */
-const MAX_ID = 2 ** 31 - 1
-
-/** Handles a request about watches. It is free. */
-type WatchHandler = (context: ApiContext, caller: Caller, request: ApiRequest) => Promise<ApiResponse>
+const BODY_METHODS = ['POST', 'PATCH']
+/** The operation of each method of a path, and the status of its success. */
+type WatchMethods = Readonly<Record<string, readonly [operation: WatchOperationName, status: number]>>
 
 export function addWatchRoutes(app: FastifyInstance, context: ApiContext): void {
-  addWatchRoute(app, context, '/watches', { GET: listWatches, HEAD: listWatches, POST: createWatch })
+  const list = ['watches', 200] as const
+  const one = ['watch', 200] as const
+  addWatchRoute(app, context, '/watches', { GET: list, HEAD: list, POST: ['createWatch', 201] })
   addWatchRoute(app, context, '/watches/:id', {
-    GET: showWatch,
-    HEAD: showWatch,
-    PATCH: muteWatch,
-    DELETE: removeWatch,
+    GET: one,
+    HEAD: one,
+    PATCH: ['muteWatch', 200],
+    DELETE: ['removeWatch', 204],
   })
   addPreviewRoute(app, context)
   addEventRoute(app, context)
+}
+
+function addWatchRoute(app: FastifyInstance, context: ApiContext, path: string, methods: WatchMethods): void {
+  addRoute(app, context, path, Object.keys(methods), (request, reply) =>
+    respond(context, request, reply, async (): Promise<ApiResponse> => {
+      const caller = await authenticateBearerOrSession(context, request)
+      await acquireSlot(context, caller, request)
+      const [operation, status] = methods[request.method]!
+      const { id } = request.params as { id?: string }
+      const values = BODY_METHODS.includes(request.method) ? readBody(request) : {}
+      const body = await WATCH_OPERATIONS[operation](context.ledger, caller, { ...values, id })
+      return { status, body: body === null ? [] : [JSON.stringify(body)], headers: [] }
+    }),
+  )
 }
 
 function addPreviewRoute(app: FastifyInstance, context: ApiContext): void {
@@ -46,68 +59,8 @@ function addPreviewRoute(app: FastifyInstance, context: ApiContext): void {
   })
 }
 
-function addWatchRoute(
-  app: FastifyInstance,
-  context: ApiContext,
-  path: string,
-  handlers: Readonly<Record<string, WatchHandler>>,
-): void {
-  addRoute(app, context, path, Object.keys(handlers), (request, reply) =>
-    respond(context, request, reply, async () => {
-      const caller = await authenticateBearerOrSession(context, request)
-      await acquireSlot(context, caller, request)
-      return handlers[request.method]!(context, caller, request)
-    }),
-  )
-}
-
-const listWatches: WatchHandler = async ({ ledger }, { account, limits }) => {
-  const watches = await ledger.watches(account.id)
-  return jsonResponse(200, { watches: watches.map(watchBody), max: limits.watches })
-}
-
-const createWatch: WatchHandler = async ({ ledger }, { account, limits, now }, request) => {
-  const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(readBody(request)), now)
-  if (created === 'too_many_watches')
-    throw new ApiError('conflict', {
-      msg: `The plan allows ${limits.watches} watches: remove one, or ask the operator to change your plan.`,
-    })
-  if (created === 'known_watch')
-    throw new ApiError('conflict', { msg: 'The account has a watch of this kind and value already.' })
-  return jsonResponse(201, watchBody(created))
-}
-
-const showWatch: WatchHandler = async ({ ledger }, { account }, request) => {
-  const watch = (await ledger.watch(account.id, idIn(request))) ?? rejectId()
-  return jsonResponse(200, watchBody(watch))
-}
-
-const muteWatch: WatchHandler = async ({ ledger }, { account, now }, request) => {
-  const muted = await ledger.muteWatch(account.id, idIn(request), readMuted(readBody(request)), now)
-  return jsonResponse(200, watchBody(muted ?? rejectId()))
-}
-
-const removeWatch: WatchHandler = async ({ ledger }, { account }, request) => {
-  if (!(await ledger.removeWatch(account.id, idIn(request)))) rejectId()
-  return { status: 204, body: [], headers: [] }
-}
-
-function jsonResponse(status: number, body: object): ApiResponse {
-  return { status, body: [JSON.stringify(body)], headers: [] }
-}
-
 function readBody(request: ApiRequest): Parameters {
   return readJsonObject(request) ?? rejectValue('body', 'The body must be a JSON object.')
-}
-
-function rejectId(): never {
-  throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
-}
-
-function idIn(request: ApiRequest): number {
-  const { id = '' } = (request as ApiRequest & { params: { id?: string } }).params
-  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : 0
-  return number < 1 || number > MAX_ID ? rejectId() : number
 }
 
 function addEventRoute(app: FastifyInstance, context: ApiContext): void {

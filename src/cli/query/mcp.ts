@@ -2,7 +2,7 @@
 
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Command } from 'commander'
-import { type DomaindexClient, DomaindexError } from '../../../client/src/client.ts'
+import { type DomaindexClient, DomaindexError, type NewWatch } from '../../../client/src/client.ts'
 import { packageVersion } from '../../api/create-context.ts'
 import { ERRORS } from '../../api/http/errors.ts'
 import { createMcpServer } from '../../api/mcp/mcp-server.ts'
@@ -52,6 +52,11 @@ const ASKS: Record<string, Ask> = {
   redirecthistory: (client, query, parameters) => client.redirecthistory(query, parameters),
   search: (client, _query, { q, ...options }) => client.search(String(q), options),
   lookalikes: (client, _query, { of, ...options }) => client.lookalikes(String(of), options),
+  watches: (client) => client.watches(),
+  createWatch: (client, _query, parameters) => client.createWatch(parameters as unknown as NewWatch),
+  muteWatch: (client, _query, { id, muted }) => client.muteWatch(Number(id), Boolean(muted)),
+  removeWatch: (client, _query, { id }) => client.removeWatch(Number(id)).then(() => ({})),
+  preview: (client, _query, parameters) => client.previewWatch(parameters as unknown as NewWatch),
   events: (client, _query, { after, limit }) => client.events({ after: Number(after ?? 0), limit }),
   ip: (client, query, parameters) =>
     query.includes('/') || Object.keys(parameters).length > 0

@@ -11,6 +11,7 @@ import { listOf, publish } from '../../spec/files/files.ts'
 import { look, NXDOMAIN, ok, redirecting, site } from '../../spec/observations.ts'
 import { makeWorld, type World } from '../../spec/world.ts'
 import { TESTER } from '../../tester.ts'
+import { fillWatches } from './watched.ts'
 
 /** A record and a page text that would be markup if they were not escaped. */
 export const HOSTILE = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
@@ -136,6 +137,7 @@ export async function makeSite(): Promise<Site> {
   await publishFiles(world)
   const periods = ['basic:2026-01-10..2026-06-30', 'premium:2026-09-01..']
   const { account } = await world.account({ periods, addons: ['export', 'enriched'] })
+  await fillWatches(world, account, HUB_CERTIFICATE)
   return { world, hub: HUB, account, mailbox }
 }
 
@@ -182,6 +184,9 @@ export async function makeLongAccount({ world }: Site): Promise<Account> {
     await ledger.createToken(known.account.id, newTokenRecord(token, name, null), world.clock.now)
     if (index === 0) await world.ask('lookup', { token, query: HUB })
   }
+  const rule = { kind: 'suffix', value: LONG.slice(LONG.indexOf('.') + 1), threshold: null, types: null } as const
+  await world.store.ledger.createWatch(1, known.account.id, rule, world.clock.now)
+  await world.ingest(look(`${'w'.repeat(LONG.indexOf('.'))}.${rule.value}`, { dns: ok(LONG_RECORDS) }))
   return known.account
 }
 

@@ -31,6 +31,19 @@ const RowSchemas = {
 }
 export const PREVIEW_FIELDS = Object.keys(RowSchemas)
 
+export const PreviewSchema = exactObject({
+  meta: exactObject({
+    kind: KindSchema,
+    value: Type.String({ description: 'In canonical form.' }),
+    from: UtcInstantSchema,
+    types: Type.Array(TypeSchema, { description: 'The differences that were looked for.' }),
+    complete: Type.Boolean({ description: 'Whether there are no further rows of these types.' }),
+    rcode: RcodeSchema,
+    msg: OkMessageSchema,
+  }),
+  result: Type.Array(exactObject(RowSchemas), { maxItems: MAX_PREVIEW_ROWS }),
+})
+
 export const preview: Endpoint = {
   name: 'preview',
   summary: 'What a watch would have matched in the last 30 days',
@@ -42,18 +55,7 @@ export const preview: Endpoint = {
     'response is charged as one call.',
   envelope: 'top',
   parameters: NewWatchSchema,
-  response: exactObject({
-    meta: exactObject({
-      kind: KindSchema,
-      value: Type.String({ description: 'In canonical form.' }),
-      from: UtcInstantSchema,
-      types: Type.Array(TypeSchema, { description: 'The differences that were looked for.' }),
-      complete: Type.Boolean({ description: 'Whether there are no further rows of these types.' }),
-      rcode: RcodeSchema,
-      msg: OkMessageSchema,
-    }),
-    result: Type.Array(exactObject(RowSchemas), { maxItems: MAX_PREVIEW_ROWS }),
-  }),
+  response: PreviewSchema,
   file: null,
   errors: ['value_invalid', 'index_incomplete', ...SESSION_ERRORS],
   async handle(call) {

@@ -1,0 +1,47 @@
+/** What people do on the page of watches, in a browser. */
+
+import assert from 'node:assert/strict'
+import type { Browser } from 'playwright-core'
+import { look, ok } from '../../spec/observations.ts'
+import { openWindow, sessionOf, show } from './pages.ts'
+import type { Site } from './site.ts'
+
+/** Creates a watch from the page of a domain, sees its preview and its event, mutes it and removes it. */
+export async function watchNames(browser: Browser, site: Site): Promise<void> {
+  const { world, hub } = site
+  const { account } = await world.account({ plan: 'basic' })
+  const cookie = await sessionOf({ world, account })
+  const { page, context, complaints } = await openWindow(browser, site, { cookie })
+  await show(page, { path: `/domain/${hub}`, text: 'has a website' })
+  await page.getByRole('link', { name: `Watch ${hub}` }).click()
+  await page.getByText('You watch nothing yet').waitFor()
+  await page.getByText('No event in the last 30 days').waitFor()
+  assert.equal(await page.getByLabel('Value').inputValue(), hub)
+  await page.getByRole('button', { name: 'Preview the last 30 days (1 call)' }).click()
+  const preview = page.getByRole('region', { name: /it would have matched \d+ change/ })
+  await preview.getByRole('row', { name: new RegExp(`${hub} DNS records`) }).waitFor()
+  await page.getByLabel('Watch', { exact: true }).selectOption('suffix')
+  await preview.waitFor({ state: 'detached' })
+  await page.getByLabel('Value').fill('https://pier.example/')
+  await page.getByRole('button', { name: 'Create the watch' }).click()
+  await page.getByText('The value does not fit the kind suffix').waitFor()
+  await page.getByLabel('Value').fill('pier.example')
+  await page.getByLabel('certificate').uncheck()
+  await page.getByRole('button', { name: 'Create the watch' }).click()
+  await page.getByRole('row', { name: /pier\.example All names below a suffix.* website, redirect 2026/ }).waitFor()
+  await page.getByText('1 of 1,000').waitFor()
+  await world.ingest(look('new.pier.example', { dns: ok({ A: ['192.0.2.70'] }) }))
+  await page.getByRole('listitem').getByText('new name; A + 192.0.2.70').waitFor()
+  await page.getByRole('switch', { name: 'Mute the watch of pier.example' }).click()
+  await page.getByRole('switch', { name: 'Mute the watch of pier.example', checked: true }).waitFor()
+  await page.getByRole('button', { name: 'Remove the watch of pier.example' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove the watch' }).click()
+  await page.getByText('You watch nothing yet').waitFor()
+  await page.getByRole('link', { name: 'new.pier.example' }).click()
+  await page.getByRole('heading', { name: 'new.pier.example' }).waitFor()
+  assert.deepEqual(
+    complaints.filter((each) => !/400 .*\/watches/.test(each)),
+    [],
+  )
+  await context.close()
+}
