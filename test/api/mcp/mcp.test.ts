@@ -62,14 +62,20 @@ test('the tools say what they answer, what they cost, and what is untrusted', as
       'who_was_on_address',
       'search_names',
       'find_lookalikes',
+      'watch_list',
+      'watch_preview',
+      'watch_create',
+      'watch_mute',
+      'watch_remove',
       'watch_events',
       'registered_on',
     ],
   )
   for (const { name, description, outputSchema, annotations } of tools) {
-    assert.match(description ?? '', /Costs 1 call/, name)
+    assert.match(description ?? '', /Costs (1 call|nothing)/, name)
     assert.equal(outputSchema?.type, 'object')
-    assert.equal(annotations?.readOnlyHint, true)
+    assert.equal(annotations?.readOnlyHint, !/^watch_(create|mute|remove)$/.test(name), name)
+    assert.equal(annotations?.destructiveHint, name === 'watch_remove', name)
   }
   await client.close()
 })
@@ -97,6 +103,27 @@ test('each tool answers with typed data', async () => {
   const address = await resultOf<{ profile: { count: number } }>(client, 'profile', { query: '192.0.2.1' })
   assert.equal(address.profile.count, 3)
   await client.close()
+})
+
+test('watches are previewed, created, listed, muted and removed', async () => {
+  const known = await world.account()
+  const client = await connected(known.token)
+  type Watch = { id: number; kind: string; value: string; types: string[] | null; muted: string | null }
+  const rule = { kind: 'nameserver', value: 'ns.tools.example', types: ['records'] }
+  const preview = await resultOf<{ meta: { complete: boolean }; result: [] }>(client, 'watch_preview', rule)
+  assert.deepEqual([preview.meta.complete, preview.result], [true, []])
+  const created = await resultOf<Watch>(client, 'watch_create', rule)
+  assert.deepEqual([created.kind, created.value, created.types], ['nameserver', 'ns.tools.example', ['records']])
+  assert.match(await refusalOf(client, 'watch_create', rule), /^409 conflict: The account has a watch of this kind/)
+  assert.match(await refusalOf(client, 'watch_create', { kind: 'name' }), /^400 value_invalid: "value"/)
+  assert.notEqual((await resultOf<Watch>(client, 'watch_mute', { id: created.id })).muted, null)
+  assert.equal((await resultOf<Watch>(client, 'watch_mute', { id: created.id, muted: false })).muted, null)
+  assert.deepEqual(await resultOf(client, 'watch_list', {}), { watches: [created], max: 10 })
+  assert.deepEqual(await resultOf(client, 'watch_remove', { id: created.id }), {})
+  assert.match(await refusalOf(client, 'watch_remove', { id: created.id }), /^404 not_found: The account has no watch/)
+  const other = await connected(premium.token)
+  assert.match(await refusalOf(other, 'watch_mute', { id: created.id }), /^404 not_found/)
+  for (const each of [client, other]) await each.close()
 })
 
 test('the events of the watches of the account come in pages', async () => {

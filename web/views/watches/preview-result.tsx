@@ -24,7 +24,7 @@ export function PreviewResult({ watch, preview: { meta, result } }: { watch: New
       {!meta.complete && <p class="hint">A preview reads a bounded part of the index, so there may be more.</p>}
       {unseen.length > 0 && (
         <p class="hint">
-          A preview cannot say it for: {unseen.map((type) => TYPE_TEXTS[type]).join(', ')}. The watch matches them.
+          Not looked for: {unseen.map((type) => TYPE_TEXTS[type]).join(', ')}. The watch matches them too.
         </p>
       )}
     </section>
