@@ -2,56 +2,33 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { StoredEvent } from '../../store/port/watch/events.ts'
-import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { EVENTS, type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
-import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
+import { readMuted, readNewWatch, watchBody } from '../endpoints/watch/watches.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
-import { acquireSlot } from '../http/limits/overload.ts'
 import type { Parameters } from '../http/parameters.ts'
-import { readJsonObject } from '../http/request.ts'
-import { type ApiResponse, respond } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 import { handleQuery } from '../queries/query-handler.ts'
+import { type AccountHandler, addAccountRoute, idIn, jsonResponse, NO_CONTENT, readBody } from './account-routes.ts'
 import { closeSignal, EventFeed } from './event-feed.ts'
 import { isEventStream, sendEventStream } from './event-stream.ts'
 
 const READ_METHODS = ['GET', 'HEAD']
-/** The largest number of a watch that an engine stores. */
-const MAX_ID = 2 ** 31 - 1
-
-/** Handles a request about watches. It is free. */
-type WatchHandler = (context: ApiContext, caller: Caller, request: ApiRequest) => Promise<ApiResponse>
 
 export function addWatchRoutes(app: FastifyInstance, context: ApiContext): void {
-  addWatchRoute(app, context, '/watches', { GET: listWatches, HEAD: listWatches, POST: createWatch })
-  addWatchRoute(app, context, '/watches/:id', { PATCH: muteWatch, DELETE: removeWatch })
+  addAccountRoute(app, context, '/watches', { GET: listWatches, HEAD: listWatches, POST: createWatch })
+  addAccountRoute(app, context, '/watches/:id', { PATCH: muteWatch, DELETE: removeWatch })
   addEventRoute(app, context)
 }
 
-function addWatchRoute(
-  app: FastifyInstance,
-  context: ApiContext,
-  path: string,
-  handlers: Readonly<Record<string, WatchHandler>>,
-): void {
-  addRoute(app, context, path, Object.keys(handlers), (request, reply) =>
-    respond(context, request, reply, async () => {
-      const caller = await authenticateBearerOrSession(context, request)
-      await acquireSlot(context, caller, request)
-      return handlers[request.method]!(context, caller, request)
-    }),
-  )
-}
-
-const listWatches: WatchHandler = async ({ ledger }, { account, limits }) => {
+const listWatches: AccountHandler = async ({ ledger }, { account, limits }) => {
   const watches = await ledger.watches(account.id)
   return jsonResponse(200, { watches: watches.map(watchBody), max: limits.watches })
 }
 
-const createWatch: WatchHandler = async ({ ledger }, { account, limits, now }, request) => {
+const createWatch: AccountHandler = async ({ ledger }, { account, limits, now }, request) => {
   const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(readBody(request)), now)
   if (created === 'too_many_watches')
     throw new ApiError('conflict', {
@@ -62,31 +39,16 @@ const createWatch: WatchHandler = async ({ ledger }, { account, limits, now }, r
   return jsonResponse(201, watchBody(created))
 }
 
-const muteWatch: WatchHandler = async ({ ledger }, { account, now }, request) => {
+const muteWatch: AccountHandler = async ({ ledger }, { account, now }, request) => {
   const muted = await ledger.muteWatch(account.id, idIn(request), readMuted(readBody(request)), now)
   if (muted === null) throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
   return jsonResponse(200, watchBody(muted))
 }
 
-const removeWatch: WatchHandler = async ({ ledger }, { account }, request) => {
+const removeWatch: AccountHandler = async ({ ledger }, { account }, request) => {
   if (!(await ledger.removeWatch(account.id, idIn(request))))
     throw new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
-  return { status: 204, body: [], headers: [] }
-}
-
-function jsonResponse(status: number, body: object): ApiResponse {
-  return { status, body: [JSON.stringify(body)], headers: [] }
-}
-
-function readBody(request: ApiRequest): Parameters {
-  return readJsonObject(request) ?? rejectValue('body', 'The body must be a JSON object.')
-}
-
-function idIn(request: ApiRequest): number {
-  const { id = '' } = (request as ApiRequest & { params: { id?: string } }).params
-  const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : 0
-  if (number < 1 || number > MAX_ID) throw new ApiError('not_found')
-  return number
+  return NO_CONTENT
 }
 
 function addEventRoute(app: FastifyInstance, context: ApiContext): void {

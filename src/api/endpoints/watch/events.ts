@@ -1,13 +1,12 @@
 /** GET /events: the changes that the watches of an account matched, in pages, as they come, or as a stream. */
 
+import { eventJson } from '../../../delivery/webhook-message.ts'
 import type { StoredEvent } from '../../../store/port/watch/events.ts'
-import { formatInstant } from '../../../values/time.ts'
 import { DIFFERENCE_TYPES } from '../../../watch/watch.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { instantJson } from '../profiles/moment.ts'
 import {
   DomainSchema,
   exactObject,
@@ -117,11 +116,4 @@ function eventPageBody({ after, limit, maxLimit }: EventRequest, events: readonl
   const next = events.at(-1)?.number ?? after ?? 0
   const meta = `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${next}`
   return `{"meta":{${meta}},"result":[${events.map(eventJson).join()}]}`
-}
-
-/** An event as JSON. */
-export function eventJson({ number, time, watch, name, observed_at, differences }: StoredEvent): string {
-  const times = `"time":"${formatInstant(time)}Z"`
-  const about = `"watch":${watch},"name":${JSON.stringify(name)},"observed_at":${instantJson(observed_at)}`
-  return `{"id":${number},${times},${about},"differences":${differences}}`
 }
