@@ -25,6 +25,7 @@ import { dropping } from './similar/dropping.ts'
 import { filings } from './similar/filings.ts'
 import { segments } from './similar/segments.ts'
 import { similar } from './similar/similar.ts'
+import { delivering } from './watch/delivering.ts'
 import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
@@ -62,6 +63,7 @@ export function conformance(engine: Engine): void {
       upkeep,
       wholeStores,
       watching,
+      delivering,
       histories,
       asOf,
       merging,
