@@ -15,8 +15,8 @@ import { openApiDocument } from '../src/api/openapi/document.ts'
 
 export const CLIENT_TYPES = new URL('../client/src/api-types.ts', import.meta.url)
 
-/** The responses of paths outside `/v1.0/`, by the name of their type: the path, and which of its forms. */
-const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
+/** The responses of paths outside `/v1.0/`, by the name of their type: the path, which of its forms, and the method. */
+const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number | null, method?: 'post']>> = {
   DomainResponse: ['/domain/{name}', 0],
   DomainAsOfResponse: ['/domain/{name}', 1],
   WebhistoryResponse: ['/domain/{name}/web'],
@@ -30,8 +30,11 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number]>> = {
   DayNamesResponse: ['/registered'],
   LookalikesResponse: ['/lookalikes'],
   WatchesResponse: ['/watches'],
-  PreviewResponse: ['/watches/preview'],
+  PreviewResponse: ['/watches/preview', null, 'post'],
   EventsResponse: ['/events'],
+  WebhooksResponse: ['/webhooks'],
+  DeliveriesResponse: ['/webhooks/{id}/deliveries'],
+  WebhookTestResponse: ['/webhooks/{id}/test', null, 'post'],
   FilesResponse: ['/files'],
   QuotaResponse: ['/account/quota'],
 }
@@ -58,7 +61,9 @@ const NAMED = new Map<unknown, string>([
 
 /** The text of the module. */
 export function clientTypes(): string {
-  const { paths } = openApiDocument(ENDPOINTS, '') as { paths: Record<string, Methods> }
+  const { paths } = openApiDocument(ENDPOINTS, '') as {
+    paths: Record<string, { get: Operation; post: Operation }>
+  }
   const declarations = [
     `/** The values of \`error\`. */\nexport type ErrorKey = ${unionOf(Object.keys(ERRORS))}`,
     ...[...NAMED].map(([schema, name]) => `export type ${name} = ${typeOf(schema as Schema, true)}`),
@@ -68,17 +73,15 @@ export function clientTypes(): string {
     ]),
     declaration('SearchParameters', search.parameters as Schema),
     declaration('DayNamesParameters', registered.parameters as Schema),
-    ...Object.entries(OWN_RESPONSES).map(([name, [path, form]]) => {
-      const { get, post } = paths[path]!
-      const schema = responseSchema((get ?? post)!)
-      return declaration(name, form === undefined ? schema : schema.anyOf![form]!)
+    ...Object.entries(OWN_RESPONSES).map(([name, [path, form = null, method = 'get' as const]]) => {
+      const schema = responseSchema(paths[path]![method])
+      return declaration(name, form === null ? schema : schema.anyOf![form]!)
     }),
   ]
   const head = '/** The types of parameters, responses and errors. scripts/client-types.ts generates them. */'
   return formatted(`${head}\n\n${declarations.join('\n\n')}\n`)
 }
 
-type Methods = { get?: Operation; post?: Operation }
 type Operation = { responses: { 200: { content: Record<string, { schema: Schema }> } } }
 
 function responseSchema({ responses }: Operation): Schema {

@@ -51,7 +51,8 @@ const LAYERS = [
     'src/crawler/',
   ],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
-  ['src/jobs/'],
+  ['src/jobs/', 'src/delivery/'],
+  ['src/delivery/sending/'],
   ['src/api/http/'],
   ['src/api/auth/', 'src/api/signing/', 'src/api/page/'],
   ['src/api/quota/'],
@@ -107,7 +108,12 @@ const RESTRICTED: { folders: string[]; importers: string[]; why: string }[] = [
     ],
     why: 'no response waits for the internet',
   },
-  { folders: ['src/fetch/'], importers: ['src/server/', 'src/cli/'], why: 'no response waits for a download' },
+  {
+    folders: ['src/fetch/'],
+    importers: ['src/delivery/', 'src/server/', 'src/cli/'],
+    why: 'no response waits for a download',
+  },
+  { folders: ['src/delivery/sending/'], importers: ['src/server/'], why: 'no response waits for a receiver' },
   {
     folders: ['src/crawler/'],
     importers: ['src/config/', 'src/server/', 'src/cli/'],
@@ -123,9 +129,11 @@ const MODULE_OWNERS: { modules: string[]; folders: string[]; why: string; except
   {
     modules: ['net', 'tls', 'dgram', 'dns', 'dns/promises', 'http', 'https', 'http2', 'undici', 'dns-packet'],
     folders: ['src/probe/', 'client/', 'lab/'],
-    why: 'in src/, only probe and fetch connect to the internet',
+    why: 'in src/, only probe, fetch and delivery connect to the internet',
     except: [
       { folder: 'src/fetch/', module: 'undici', names: ['Agent', 'request'] },
+      { folder: 'src/delivery/sending/', module: 'undici', names: ['Agent', 'request'] },
+      { folder: 'src/delivery/', module: 'net', names: ['isIP'] },
       { folder: 'src/fetch/', module: 'net', names: ['connect', 'isIP'] },
       { folder: 'src/fetch/', module: 'tls', names: ['connect'] },
       { folder: 'src/fetch/', module: 'dns', names: ['lookup'] },

@@ -1168,6 +1168,89 @@ export type EventsResponse = {
   }[]
 }
 
+export type WebhooksResponse = {
+  webhooks: {
+    id: number
+    /** Where messages are sent. Public, with https:// and without a port, unless the operator allows others. */
+    url: string
+    /** The IDs of the watches whose events are sent; null: all. */
+    watches: number[] | null
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    created: string
+    /** `failing`: the last attempt failed. `disabled`: nothing is sent, until a test succeeds. */
+    state: 'active' | 'failing' | 'disabled'
+    /** The first failed attempt since the last success. */
+    failing_since: string | null
+    /** Until when nothing is sent, because the receiver is down; null: no pause. */
+    next_attempt: string | null
+    /** The last attempt that succeeded. */
+    last_success: string | null
+    /** Why the last failed attempt failed. */
+    last_error: string | null
+    /** Since when nothing is sent. */
+    disabled: string | null
+    /** Events that failed and are tried again. */
+    waiting: number
+    /** Events that failed and are not tried again. */
+    dead: number
+  }[]
+  /** The maximum number of webhooks of the plan. */
+  max: number
+}
+
+export type DeliveriesResponse = {
+  webhook: {
+    id: number
+    /** Where messages are sent. Public, with https:// and without a port, unless the operator allows others. */
+    url: string
+    /** The IDs of the watches whose events are sent; null: all. */
+    watches: number[] | null
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    created: string
+    /** `failing`: the last attempt failed. `disabled`: nothing is sent, until a test succeeds. */
+    state: 'active' | 'failing' | 'disabled'
+    /** The first failed attempt since the last success. */
+    failing_since: string | null
+    /** Until when nothing is sent, because the receiver is down; null: no pause. */
+    next_attempt: string | null
+    /** The last attempt that succeeded. */
+    last_success: string | null
+    /** Why the last failed attempt failed. */
+    last_error: string | null
+    /** Since when nothing is sent. */
+    disabled: string | null
+    /** Events that failed and are tried again. */
+    waiting: number
+    /** Events that failed and are not tried again. */
+    dead: number
+  }
+  /** Events whose first attempt failed, the newest first, until they are delivered. */
+  deliveries: {
+    /** The `id` of an event. */
+    event: number
+    /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */
+    time: string
+    /** `dead`: it is not tried again. */
+    state: 'waiting' | 'dead'
+    attempts: number
+    /** Null: it was too old to be tried. */
+    last_attempt: string | null
+    /** Null: there is none. */
+    next_attempt: string | null
+    /** Why the last attempt failed. */
+    error: string
+  }[]
+}
+
+export type WebhookTestResponse = {
+  delivered: boolean
+  /** Null: no response came. */
+  status: number | null
+  /** Null if it was delivered. */
+  error: string | null
+  milliseconds: number
+}
+
 export type FilesResponse = {
   files: {
     name: string

@@ -36,6 +36,7 @@ import { type Download, type DownloadOptions, openDownload } from './download.ts
 import { Rows } from './rows.ts'
 import { Sha256, type Sha256Hasher } from './sha256.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
+import { Webhooks } from './webhooks.ts'
 
 export type * from './api-types.ts'
 export type { BatchAnswer, BatchRequest } from './batch.ts'
@@ -44,6 +45,7 @@ export { DomaindexError, DownloadError, InvalidResponseError, NetworkError } fro
 export type { Rows } from './rows.ts'
 export { Sha256, type Sha256Hasher } from './sha256.ts'
 export type { CallOptions, ClientOptions, Fetch } from './transport.ts'
+export type { CreatedWebhook, Delivery, NewWebhook, Webhook, Webhooks } from './webhooks.ts'
 
 /** The types of DNS records that the service knows. */
 export const RECORD_TYPES = ['A', 'AAAA', 'MX', 'TXT', 'NS', 'SOA', 'CNAME'] as const
@@ -94,11 +96,14 @@ export type TimeOptions = PageOptions & {
 type PageOptions = Options<RedirectParameters, 'query'>
 
 export class DomaindexClient {
+  /** Where the events of the account are sent. */
+  readonly webhooks: Webhooks
   readonly #transport: Transport
   readonly #newHash: () => Sha256Hasher
 
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options)
+    this.webhooks = new Webhooks(this.#transport)
     this.#newHash = options.sha256 ?? (() => new Sha256())
   }
 

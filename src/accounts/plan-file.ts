@@ -14,6 +14,7 @@ const PLAN_FILE_KEYS: Readonly<Record<string, PlanFileKey>> = {
   page_rows: { limit: 'pageRows', min: 1, max: 50_000, nullMeaning: null },
   history_states: { limit: 'historyStates', min: 1, max: 1_000, nullMeaning: 'no /dnshistory' },
   watches: { limit: 'watches', min: 0, max: 1_000_000, nullMeaning: null },
+  webhooks: { limit: 'webhooks', min: 0, max: 1_000, nullMeaning: null },
 }
 
 /** Returns the default limits with the changes of the file, or one phrase for each fault of the file. */

@@ -21,6 +21,7 @@ import { type CrawlerPageSettings, crawlerPage } from './page/crawler-page.ts'
 import { addQueryRoutes, directRoutes } from './query-routes.ts'
 import { quotaStatus, rateLimitHeaders } from './quota/rate-limit.ts'
 import { addWatchRoutes } from './watch/routes.ts'
+import { addWebhookRoutes } from './watch/webhook-routes.ts'
 
 /** Returns the response of a page. */
 type PageHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
@@ -60,6 +61,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   addQueryRoutes(app, context)
   addDnsdbRoutes(app, context)
   addWatchRoutes(app, context)
+  addWebhookRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => respond(context, request, reply, () => page(request))
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })

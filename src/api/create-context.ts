@@ -42,6 +42,7 @@ export type ApiOptions = {
     directPath?: boolean
     /** The address that users see; null or missing: the host that they request. */
     publicUrl?: string | null
+    webhookPrivate?: boolean
   } & Partial<CrawlerPageSettings & ClientLimitSettings>
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
@@ -103,6 +104,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
     requestCrawl: crawlRequester(options),
     readiness,
+    allowsPrivateWebhooks: settings.webhookPrivate ?? false,
     clientLimits: clients,
     monotonicMs,
     metrics,

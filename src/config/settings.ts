@@ -7,6 +7,7 @@ import { type FileStoreSettings, isFileLocation } from '../jobs/file-store/locat
 import { maskedText } from '../store/port/url.ts'
 import { CLIENT_SETTINGS, type ClientSettings } from './client.ts'
 import { CRAWL_SETTINGS, type CrawlSettings } from './crawl.ts'
+import { DELIVERY_SETTINGS, type DeliverySettings } from './delivery.ts'
 import { JOB_SETTINGS, type JobSettings } from './jobs.ts'
 import { LIMIT_SETTINGS, type LimitSettings } from './limits.ts'
 import {
@@ -89,6 +90,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 type GroupedSettings = ClientSettings &
   CrawlSettings &
+  DeliverySettings &
   FileSettings &
   LimitSettings &
   NamesSettings &
@@ -126,7 +128,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     defaultText: '8',
     meaning:
       'The maximum number of PostgreSQL connections of a process. ' +
-      'A server has a primary, its workers, and one process each for scheduled jobs, the index and the crawler.',
+      'A server has a primary, its workers, and one process each for scheduled jobs, the index, deliveries and the crawler.',
     allowed: 'a whole number from 2 to 1000',
     parse: (text) => parseWholeNumber(text, 2, 1_000),
   },
@@ -208,6 +210,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
     parse: parseSwitch,
   },
   ...WEB_SETTINGS,
+  ...DELIVERY_SETTINGS,
   ...LIMIT_SETTINGS,
   ...NAMES_SETTINGS,
   ...JOB_SETTINGS,

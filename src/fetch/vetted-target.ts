@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { makeGuard } from '../probe/guard.ts'
+import { makeGuard, parseAddressRange } from '../probe/guard.ts'
 import { type IpAddress, parseAddress } from '../values/ip-address.ts'
 
 /** Whether an address and a port may be connected to. */
@@ -20,6 +20,12 @@ export class RefusedAddress extends Error {
 export function publicOnly(): MayConnect {
   const guard = makeGuard()
   return (address, port) => guard.vet(address, port) !== null
+}
+
+/** Also private addresses, and any port, but none of what no setting of the guard allows, such as metadata services. */
+export function alsoPrivate(): MayConnect {
+  const guard = makeGuard({ allowed: ['0.0.0.0/0', '::/0'].map((text) => parseAddressRange(text)!) })
+  return (address) => guard.vet(address, 443) !== null
 }
 
 /** Resolves a host to the addresses that may be connected to; the port is checked before. Fails with RefusedAddress. */

@@ -50,6 +50,7 @@ async function serve(
     DOMAINDEX_WORKERS: '2',
     DOMAINDEX_JOB_TIMES: 'off',
     DOMAINDEX_INDEX: 'off',
+    DOMAINDEX_DELIVERIES: 'off',
     ...settings,
   }
   const child = folder.start(['serve', ...options], env, how)

@@ -7,6 +7,7 @@ import { DNSDB_PATHS } from './dnsdb-paths.ts'
 import { OWN_PATHS } from './own-paths.ts'
 import { HEADERS, headerRefs, partialFileResponses, queryParameter, responsesOf } from './responses.ts'
 import { WATCH_PATHS } from './watch-paths.ts'
+import { WEBHOOK_PATHS } from './webhook-paths.ts'
 
 const TOKEN_SCHEMA = Type.String({ description: 'The API token.' })
 
@@ -29,13 +30,13 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
       { name: 'queries', description: 'Data about domains.' },
       { name: 'passive DNS', description: 'The paths of the DNSDB API, version 2.' },
       { name: 'profiles', description: 'Everything current about a domain or an address in one call.' },
-      { name: 'watches', description: 'What an account watches, and what changed.' },
+      { name: 'watches', description: 'What an account watches, what changed, and where that is sent.' },
       { name: 'files', description: 'Finished files by name.' },
       { name: 'account', description: 'The account of a token.' },
       { name: 'crawler', description: 'The crawler that visits domains.' },
       { name: 'health', description: 'The state of the server.' },
     ],
-    paths: { ...Object.fromEntries(paths), ...OWN_PATHS, ...WATCH_PATHS, ...DNSDB_PATHS },
+    paths: { ...Object.fromEntries(paths), ...OWN_PATHS, ...WATCH_PATHS, ...WEBHOOK_PATHS, ...DNSDB_PATHS },
     components: {
       securitySchemes: {
         query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET, the token is part of the URL.' },

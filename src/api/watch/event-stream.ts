@@ -1,11 +1,12 @@
 /** A stream of events (server-sent events of the HTML standard), as they come. */
 
 import type { ServerResponse } from 'node:http'
+import { eventJson } from '../../delivery/webhook-message.ts'
 import type { StoredEvent } from '../../store/port/watch/events.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
-import { EVENTS, eventJson, readEventRequest, rejectUnknownNumber } from '../endpoints/watch/events.ts'
+import { EVENTS, readEventRequest, rejectUnknownNumber } from '../endpoints/watch/events.ts'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { COMMON_HEADERS } from '../http/headers.ts'
 import { rejectIfOverloaded } from '../http/limits/overload.ts'

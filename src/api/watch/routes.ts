@@ -7,48 +7,40 @@ import type { ApiContext } from '../context/context.ts'
 import { EVENTS, type EventRequest, eventsEndpoint, rejectUnknownNumber } from '../endpoints/watch/events.ts'
 import { WATCH_OPERATIONS, type WatchOperationName } from '../endpoints/watch/operations.ts'
 import { preview } from '../endpoints/watch/preview.ts'
-import { rejectValue } from '../endpoints/watch/watches.ts'
 import type { ApiRequest } from '../http/exchange.ts'
-import { acquireSlot } from '../http/limits/overload.ts'
 import type { Parameters } from '../http/parameters.ts'
 import { readJsonObject } from '../http/request.ts'
-import { type ApiResponse, respond } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 import { handleQuery } from '../queries/query-handler.ts'
+import { type AccountHandler, addAccountRoute, jsonResponse, NO_CONTENT, readBody } from './account-routes.ts'
 import { closeSignal, EventFeed } from './event-feed.ts'
 import { isEventStream, sendEventStream } from './event-stream.ts'
 
 const READ_METHODS = ['GET', 'HEAD']
 const BODY_METHODS = ['POST', 'PATCH']
-/** The operation of each method of a path, and the status of its success. */
-type WatchMethods = Readonly<Record<string, readonly [operation: WatchOperationName, status: number]>>
 
 export function addWatchRoutes(app: FastifyInstance, context: ApiContext): void {
-  const list = ['watches', 200] as const
-  const one = ['watch', 200] as const
-  addWatchRoute(app, context, '/watches', { GET: list, HEAD: list, POST: ['createWatch', 201] })
-  addWatchRoute(app, context, '/watches/:id', {
+  const list = watchHandler('watches')
+  addAccountRoute(app, context, '/watches', { GET: list, HEAD: list, POST: watchHandler('createWatch', 201) })
+  const one = watchHandler('watch')
+  addAccountRoute(app, context, '/watches/:id', {
     GET: one,
     HEAD: one,
-    PATCH: ['muteWatch', 200],
-    DELETE: ['removeWatch', 204],
+    PATCH: watchHandler('muteWatch'),
+    DELETE: watchHandler('removeWatch'),
   })
   addPreviewRoute(app, context)
   addEventRoute(app, context)
 }
 
-function addWatchRoute(app: FastifyInstance, context: ApiContext, path: string, methods: WatchMethods): void {
-  addRoute(app, context, path, Object.keys(methods), (request, reply) =>
-    respond(context, request, reply, async (): Promise<ApiResponse> => {
-      const caller = await authenticateBearerOrSession(context, request)
-      await acquireSlot(context, caller, request)
-      const [operation, status] = methods[request.method]!
-      const { id } = request.params as { id?: string }
-      const values = BODY_METHODS.includes(request.method) ? readBody(request) : {}
-      const body = await WATCH_OPERATIONS[operation](context.ledger, caller, { ...values, id })
-      return { status, body: body === null ? [] : [JSON.stringify(body)], headers: [] }
-    }),
-  )
+/** `status`: that of a success with a body. */
+function watchHandler(operation: WatchOperationName, status = 200): AccountHandler {
+  return async ({ ledger }, caller, request) => {
+    const values = BODY_METHODS.includes(request.method) ? readBody(request) : {}
+    const { id } = (request as ApiRequest & { params: { id?: string } }).params
+    const body = await WATCH_OPERATIONS[operation](ledger, caller, { ...values, id })
+    return body === null ? NO_CONTENT : jsonResponse(status, body)
+  }
 }
 
 function addPreviewRoute(app: FastifyInstance, context: ApiContext): void {
@@ -57,10 +49,6 @@ function addPreviewRoute(app: FastifyInstance, context: ApiContext): void {
     const authenticate = () => authenticateBearerOrSession(context, request)
     return handleQuery(context, preview, { read: (each) => readJsonObject(each) ?? {}, authenticate }, request, reply)
   })
-}
-
-function readBody(request: ApiRequest): Parameters {
-  return readJsonObject(request) ?? rejectValue('body', 'The body must be a JSON object.')
 }
 
 function addEventRoute(app: FastifyInstance, context: ApiContext): void {

@@ -18,6 +18,7 @@ const query = {
   downloads: () => import('../query/downloads.ts'),
   mcp: () => import('../query/mcp.ts'),
   watch: () => import('../query/watch.ts'),
+  webhook: () => import('../query/webhook.ts'),
 }
 const store = {
   content: () => import('../store/content.ts'),
@@ -77,6 +78,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['dropped', 'find names that were dropped on a day', queried('dropped')],
   ['lookalikes', 'find names that imitate a brand', queried('lookalikes')],
   ['watch', 'watch names and addresses, and print what changed', async () => (await query.watch()).defineWatch],
+  ['webhook', 'have events sent to URLs', async () => (await query.webhook()).defineWebhook],
   ['daily', 'download the domains that were registered on a day', async () => (await query.downloads()).defineDaily],
   ['snapshot', 'download the list of all known domains', async () => (await query.downloads()).defineSnapshot],
   ['quota', 'print the calls that are left today', async () => (await query.commands()).defineQuota],

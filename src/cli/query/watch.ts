@@ -11,7 +11,7 @@ import { addOutputOptions, addServerOptions, withAnswerSource } from './query-co
 import { type OutputOptions, openRowWriter, type Row, type RowShape, type RowWriter } from './row-writer.ts'
 import { requestedServer, type ServerOptions } from './source.ts'
 
-type WatchOptions = ServerOptions & OutputOptions
+export type WatchOptions = ServerOptions & OutputOptions
 type EventsOptions = WatchOptions & { after?: number; follow?: true }
 
 const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
@@ -31,18 +31,18 @@ function withDifferencesText(row: Row): Row {
 }
 
 export function defineWatch(command: Command): void {
-  watchCommand(command, 'add', 'watch a name, an address or something else')
+  accountCommand(command, 'add', 'watch a name, an address or something else')
     .argument('<kind>', `one of ${WATCH_KINDS.join(', ')}`)
     .argument('<value>', 'a name, an address, a network or a pattern, as the kind says')
     .option('--types <types>', 'only differences of these types, separated by commas')
     .option('--threshold <percent>', 'of a text: the words that must differ (default: 20)', parseCount)
     .action(addWatch)
-  watchCommand(command, 'list', 'list the watches').action((options: WatchOptions) =>
+  accountCommand(command, 'list', 'list the watches').action((options: WatchOptions) =>
     withServer(options, WATCH_SHAPE, async (client, writer, signal) =>
       writer.write((await client.watches({ signal })).watches),
     ),
   )
-  watchCommand(command, 'mute', 'mute a watch: it matches nothing until that is ended')
+  accountCommand(command, 'mute', 'mute a watch: it matches nothing until that is ended')
     .argument('<id>', 'the ID of the watch', parseCount)
     .option('--off', 'end it')
     .action((id: number, options: WatchOptions & { off?: true }) =>
@@ -50,12 +50,12 @@ export function defineWatch(command: Command): void {
         writer.write([await client.muteWatch(id, !options.off, { signal })]),
       ),
     )
-  watchCommand(command, 'remove', 'remove a watch')
+  accountCommand(command, 'remove', 'remove a watch')
     .argument('<id>', 'the ID of the watch', parseCount)
     .action((id: number, options: WatchOptions) =>
       withServer(options, WATCH_SHAPE, (client, _writer, signal) => client.removeWatch(id, { signal })),
     )
-  watchCommand(command, 'events', 'print what the watches matched, oldest first')
+  accountCommand(command, 'events', 'print what the watches matched, oldest first')
     .option('--after <id>', 'only events after this one', parseCount)
     .option('--follow', 'wait for further events, until you stop it')
     .action((options: EventsOptions) =>
@@ -63,25 +63,28 @@ export function defineWatch(command: Command): void {
     )
 }
 
-const watchCommand = (command: Command, name: string, description: string): Command =>
+/** A command about what belongs to an account of a server. */
+export const accountCommand = (command: Command, name: string, description: string): Command =>
   addServerOptions(addOutputOptions(command.command(name).description(description))).addHelpText(
     'after',
     `\n${EXIT_CODES_HELP}`,
   )
 
-function parseCount(text: string): number {
+export function parseCount(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
-/** Throws UsageFault without a server: watches belong to an account. */
-async function withServer(
+/** Throws UsageFault without a server: watches and webhooks belong to an account. */
+export async function withServer(
   options: WatchOptions,
   shape: RowShape,
   work: (client: DomaindexClient, writer: RowWriter, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   if (requestedServer(options, loadSettings()) === null)
-    throw new UsageFault('watches belong to an account of a server: name it with --server or DOMAINDEX_SERVER')
+    throw new UsageFault(
+      'watches and webhooks belong to an account of a server: name it with --server or DOMAINDEX_SERVER',
+    )
   const writer = openRowWriter(shape, options)
   await withAnswerSource(options, writer, ({ client }, signal) => work(client, writer, signal))
 }

@@ -15,6 +15,8 @@ import { type LogStatus, readLogStatus } from '../certificate-logs/status.ts'
 import type { Acceptor } from '../connections/acceptor.ts'
 import type { WorkerMetricsJson } from '../processes/messages.ts'
 import type { WorkerMetrics, WorkerPool } from '../processes/worker-pool.ts'
+import { cachedRead } from './cached-read.ts'
+import { addDeliveryMetrics } from './delivery-metrics.ts'
 
 /** Milliseconds for which the figures are cached, so that all metrics of one request are of the same moment. */
 const SIMILAR_METRICS_CACHE_MS = 500
@@ -118,6 +120,7 @@ export function serverMetrics(
   addJobMetrics(registry, store, fileStore)
   addSimilarMetrics(registry, store)
   addCertificateLogMetrics(registry, store)
+  addDeliveryMetrics(registry, store)
   new Gauge({
     name: 'domaindex_workers',
     help: 'Processes that answer requests.',
@@ -314,22 +317,5 @@ async function readSimilarMetrics({ similar, now }: Pick<Store, 'similar' | 'now
     lag: indexedUntil === null ? null : Math.max(0, (await now()) - indexedUntil),
     documents: segments.reduce((sum, { documents }) => sum + documents, 0),
     segments: segments.length,
-  }
-}
-
-/** Returns a function that reads at most once per `milliseconds`. If the read fails, it returns `fallback`. */
-function cachedRead<Figures>(
-  read: () => Promise<Figures>,
-  milliseconds: number,
-  fallback: Figures,
-): () => Promise<Figures> {
-  let readAt = Number.NEGATIVE_INFINITY
-  let last: Promise<Figures> | null = null
-  return () => {
-    if (last === null || performance.now() - readAt > milliseconds) {
-      readAt = performance.now()
-      last = read().catch(() => fallback)
-    }
-    return last
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Supervises the processes of `serve` that answer no requests: the crawler, the follower of certificate logs, the job
- * scheduler and the indexer.
+ * scheduler, the indexer and the deliverer.
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -42,6 +42,11 @@ const CHILD_PROGRAMS: readonly ChildProgram[] = [
     name: 'indexer',
     file: new URL('./indexer-process.ts', import.meta.url),
     order: (settings) => (settings.index ? { settings } : null),
+  },
+  {
+    name: 'deliveries',
+    file: new URL('./deliveries-process.ts', import.meta.url),
+    order: (settings) => (settings.deliveries ? { settings } : null),
   },
 ]
 

@@ -10,6 +10,7 @@ import { auditAccount, auditInstallation } from './audit.ts'
 import { type LedgerRead, ledgerStatements, row, run, type Transaction } from './session.ts'
 import { insertToken, TOKEN_COLUMNS } from './tokens.ts'
 import { WATCH_REMOVALS } from './watches.ts'
+import { WEBHOOK_REMOVALS } from './webhooks.ts'
 
 /** A row with an account as JSON text. */
 export type AccountRow = { account: string }
@@ -175,6 +176,7 @@ function deletionSteps(erase: boolean) {
     ...[budget, token_lease, expired_lease, paid_file, ACCOUNTS.lock],
     ...(erase ? [] : [ACCOUNTS.keepUsage]),
     ...Object.values(WATCH_REMOVALS),
+    ...Object.values(WEBHOOK_REMOVALS),
     ...[...Object.values(owned), ACCOUNTS.remove, lookup_request_count],
   ]
 }

@@ -32,6 +32,7 @@ import {
 import { SIGN_IN, signInReads, signInTransactions } from './sign-in.ts'
 import { isActiveSql, TOKEN_COLUMNS, TOKENS, tokenReads, tokenTransactions } from './tokens.ts'
 import { WATCH_REMOVALS, WATCHES, watchReads, watchTransactions } from './watches.ts'
+import { WEBHOOK_REMOVALS, WEBHOOKS, webhookReads, webhookTransactions } from './webhooks.ts'
 
 const usageOf = (table: string): string =>
   `select day, endpoint, token, calls from ${table}
@@ -162,7 +163,7 @@ const installationTransactions = {
 /** Every statement of the ledger that the engines share. */
 export const LEDGER_STATEMENTS: readonly LedgerStatement[] = [
   ...[ACCOUNTS, ACCOUNT_REMOVALS, AUDIT, TOKENS, SIGN_IN, OPERATORS, INSTALLATION, USAGE, CRAWL_REQUESTS],
-  ...[WATCHES, WATCH_REMOVALS],
+  ...[WATCHES, WATCH_REMOVALS, WEBHOOKS, WEBHOOK_REMOVALS],
 ].flatMap((statements) => Object.values(statements))
 
 export const ledgerTransactions = {
@@ -172,6 +173,7 @@ export const ledgerTransactions = {
   ...operatorTransactions,
   ...installationTransactions,
   ...watchTransactions,
+  ...webhookTransactions,
 }
 
 export type LedgerMethods = WriteMethods<typeof ledgerTransactions>
@@ -194,6 +196,8 @@ export function sharedLedger(
     ...usageReads(read),
     ...auditReads(read),
     ...watchReads(read),
+    ...webhookReads(read),
+    ...webhookWrites(write),
     ...installation,
     as: (actor) => changesBy(actor, write, configured !== null),
     createSession: (session, now) => write('createSession', [session], now),
@@ -221,6 +225,21 @@ export function sharedLedger(
       return generatedSecrets(now)
     },
   }
+}
+
+function webhookWrites(write: LedgerWrite<LedgerMethods>) {
+  return {
+    createWebhook: (max, account, webhook, now) => write('createWebhook', [max, account, webhook], now),
+    removeWebhook: (account, webhook) => write('removeWebhook', [account, webhook]),
+    requestTest: (account, webhook, now) => write('requestTest', [account, webhook], now),
+    redeliver: (account, webhook, event, now) => write('redeliver', [account, webhook, event], now),
+    wakeWebhooks: (accounts, now) => write('wakeWebhooks', [accounts], now),
+    wakeAllWebhooks: (last, now) => write('wakeAllWebhooks', [last], now),
+    claimWebhooks: (holder, until, limit, now) => write('claimWebhooks', [holder, until, limit], now),
+    recordDeliveries: (claim, outcome, now) => write('recordDeliveries', [claim, outcome], now),
+    removeOldDeliveries: (before) => write('removeOldDeliveries', [before]),
+    replaceKey: (webhook, former, key) => write('replaceKey', [webhook, former, key]),
+  } satisfies Partial<Ledger>
 }
 
 function changesBy(actor: Actor, write: LedgerWrite<LedgerMethods>, isConfigured: boolean): LedgerChanges {

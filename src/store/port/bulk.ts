@@ -84,6 +84,20 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
     columns: ['id', 'account', 'kind', 'value', 'threshold', 'types', 'created', 'muted', 'version'],
     key: 1,
   },
+  {
+    name: 'webhook',
+    columns: [
+      ...['id', 'account', 'url', 'watches', 'secret_number', 'sealed', 'created', 'seen', 'failures', 'failing_since'],
+      ...['last_success', 'last_error', 'paused_until', 'disabled', 'tests', 'tested', 'test_result', 'due'],
+    ],
+    key: 1,
+  },
+  {
+    name: 'delivery',
+    columns: ['webhook', 'event', 'event_time', 'since', 'attempts', 'tried', 'due', 'error'],
+    key: 2,
+  },
+  { name: 'delivery_count', columns: ['outcome', 'count'], key: 1 },
   { name: 'release_request', columns: ['day', 'requested'], key: 1 },
   {
     name: 'audit',
@@ -135,7 +149,7 @@ export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
 
 /** The highest number ever assigned in each numbered table. Numbers are never reused. */
 export type LastNumbers = Record<
-  'account' | 'token' | 'session' | 'operator_token' | 'audit' | 'watch' | 'document' | 'event',
+  'account' | 'token' | 'session' | 'operator_token' | 'audit' | 'watch' | 'webhook' | 'document' | 'event',
   number
 >
 

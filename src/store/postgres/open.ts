@@ -42,7 +42,7 @@ const DISTRIBUTED_TABLES = [
 ]
 const LOCAL_TABLES = [
   ...['page_document', 'document', 'segment', 'posting', 'document_frequency', 'inverse_run', 'inverse_block'],
-  ...['account', 'period', 'addon', 'token', 'secret', 'watch', 'event'],
+  ...['account', 'period', 'addon', 'token', 'secret', 'watch', 'webhook', 'event'],
 ]
 
 /** The writes of commit markers, which Citus may manage. */

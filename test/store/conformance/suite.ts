@@ -25,6 +25,7 @@ import { dropping } from './similar/dropping.ts'
 import { filings } from './similar/filings.ts'
 import { segments } from './similar/segments.ts'
 import { similar } from './similar/similar.ts'
+import { delivering } from './watch/delivering.ts'
 import { previewing } from './watch/previewing.ts'
 import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
@@ -64,6 +65,7 @@ export function conformance(engine: Engine): void {
       wholeStores,
       watching,
       previewing,
+      delivering,
       histories,
       asOf,
       merging,

@@ -1,13 +1,12 @@
 /** GET /events: the changes that the watches of an account matched, in pages, as they come, or as a stream. */
 
+import { eventJson } from '../../../delivery/webhook-message.ts'
 import type { EventReader, StoredEvent } from '../../../store/port/watch/events.ts'
-import { formatInstant } from '../../../values/time.ts'
 import { DIFFERENCE_TYPES } from '../../../values/watch-kind.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
 import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { instantJson } from '../profiles/moment.ts'
 import {
   DomainSchema,
   exactObject,
@@ -151,11 +150,4 @@ function eventPageBody({ after, before, limit, maxLimit }: EventRequest, events:
   const next = before === null ? (last ?? after ?? 0) : events.length < limit ? 0 : last
   const meta = `"limit":${limit},"max_limit":${maxLimit},"rcode":200,"msg":"ok","next":${next}`
   return `{"meta":{${meta}},"result":[${events.map(eventJson).join()}]}`
-}
-
-/** An event as JSON. */
-export function eventJson({ number, time, watch, name, observed_at, differences }: StoredEvent): string {
-  const times = `"time":"${formatInstant(time)}Z"`
-  const about = `"watch":${watch},"name":${JSON.stringify(name)},"observed_at":${instantJson(observed_at)}`
-  return `{"id":${number},${times},${about},"differences":${differences}}`
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../../http/errors.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { readMuted, readNewWatch, watchBody } from './watches.ts'
 
-/** The largest ID of a watch that an engine stores. */
+/** The largest number of a row that an engine stores. */
 const MAX_ID = 2 ** 31 - 1
 
 /** Returns what is sent; null for nothing. Throws `value_invalid`, `not_found` and `conflict`. */
@@ -55,8 +55,9 @@ function unknownId(): ApiError {
   return new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
 }
 
-function readId(id: unknown): number {
+/** The number of a row, as text or number. Throws `not_found` for what is no such number. */
+export function readId(id: unknown): number {
   const number = /^[1-9]\d{0,9}$/.test(String(id)) ? Number(id) : 0
-  if (number < 1 || number > MAX_ID) throw unknownId()
+  if (number < 1 || number > MAX_ID) throw new ApiError('not_found')
   return number
 }

@@ -30,6 +30,8 @@ export interface EventReader {
   events(account: number, after: number, limit: number): Promise<StoredEvent[]>
   /** The events of an account with lower numbers than `before` (null: the newest), newest first, at most `limit`. */
   eventsBefore(account: number, before: number | null, limit: number): Promise<StoredEvent[]>
+  /** The accounts that have events with numbers above `after`, up to `last`. */
+  accountsWithEvents(after: number, last: number): Promise<number[]>
   /** The number of the newest event of any account; 0 if there is none. */
   lastEvent(): Promise<number>
   /** The highest number that an event may ever have got: at least that of the newest one, also if it was removed. */

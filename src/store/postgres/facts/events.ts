@@ -59,6 +59,10 @@ const READ_HIGHEST = {
   name: 'event.highest',
   text: "select pg_sequence_last_value(pg_get_serial_sequence('event', 'number')::regclass) as number",
 }
+const READ_ACCOUNTS = {
+  name: 'event.accounts',
+  text: 'select distinct account from event where number > $1 and number <= $2',
+}
 const READ_LAST = { name: 'event.last', text: 'select max(number) as number from event' }
 
 /** The events of changes that passed the version check. To be called before their facts are written. */
@@ -130,6 +134,8 @@ export function postgresEvents({ read }: Pick<Database, 'read'>, now: () => Prom
         (await now()) - EVENT_SECONDS,
         limit,
       ]),
+    accountsWithEvents: async (after, last) =>
+      (await read<{ account: number }>(READ_ACCOUNTS, [after, last])).map(({ account }) => account),
     lastEvent: async () => (await read<{ number: number | null }>(READ_LAST))[0]!.number ?? 0,
     highestNumber: async () => (await read<{ number: number | null }>(READ_HIGHEST))[0]!.number ?? 0,
   }

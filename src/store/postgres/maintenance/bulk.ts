@@ -45,6 +45,7 @@ const NUMBER_SEQUENCES: Record<keyof LastNumbers, string> = {
   operator_token: 'operator_token_id_seq',
   audit: 'audit_id_seq',
   watch: 'watch_id_seq',
+  webhook: 'webhook_id_seq',
   document: 'document_number',
   event: 'event_number_seq',
 }
@@ -100,6 +101,7 @@ function bulkStoreOf(client: pg.Client, shards: Shards): BulkStore {
       operator_token: Number(await readValue(lastNumberSql('operator_token'))),
       audit: Number(await readValue(lastNumberSql('audit'))),
       watch: Number(await readValue(lastNumberSql('watch'))),
+      webhook: Number(await readValue(lastNumberSql('webhook'))),
       document: Number(await readValue(lastNumberSql('document'))),
       event: Number(await readValue(lastNumberSql('event'))),
     }),

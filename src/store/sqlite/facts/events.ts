@@ -84,6 +84,7 @@ export function sqliteEvents(database: DatabaseSync, beginRead: () => void, now:
     `select number, watch, name, time, observed_at, differences from event
      where account = ? and number < ? and time > ? order by number desc limit ?`,
   )
+  const accounts = database.prepare('select distinct account from event where number > ? and number <= ?')
   const last = database.prepare('select max(number) as number from event')
   const highest = database.prepare("select seq as number from sqlite_sequence where name = 'event'")
   return {
@@ -95,6 +96,10 @@ export function sqliteEvents(database: DatabaseSync, beginRead: () => void, now:
       beginRead()
       const start = before ?? Number.MAX_SAFE_INTEGER
       return pageBefore.all(account, start, now() - EVENT_SECONDS, limit).map((row) => ({ ...row }) as StoredEvent)
+    },
+    async accountsWithEvents(after, until) {
+      beginRead()
+      return accounts.all(after, until).map(({ account }) => account as number)
     },
     async lastEvent() {
       beginRead()

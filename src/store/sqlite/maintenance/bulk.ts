@@ -81,6 +81,7 @@ function ledgerNumbers(ledger: DatabaseSync): Omit<LastNumbers, 'document' | 'ev
     operator_token: lastNumberOf(ledger, 'operator_token'),
     audit: lastNumberOf(ledger, 'audit'),
     watch: lastNumberOf(ledger, 'watch'),
+    webhook: lastNumberOf(ledger, 'webhook'),
   }
 }
 

@@ -219,7 +219,17 @@ async function fill({ url }: Opened, count: number): Promise<void> {
     names.map((each) => [slotOf(each), each, null, 1, 0, null, 0, 0, 0, 0, null]),
     'whole',
   )
-  await bulk.finish({ account: 0, audit: 0, token: 0, session: 0, operator_token: 0, watch: 0, document: 0, event: 0 })
+  await bulk.finish({
+    account: 0,
+    audit: 0,
+    token: 0,
+    session: 0,
+    operator_token: 0,
+    watch: 0,
+    webhook: 0,
+    document: 0,
+    event: 0,
+  })
   await bulk.close()
 }
 

@@ -1,0 +1,50 @@
+/** The deliveries process of `serve`: sends events to webhooks. */
+
+import { setPriority } from 'node:os'
+import type { Logger } from 'pino'
+import type { Settings } from '../../config/settings.ts'
+import { runDeliverer } from '../../delivery/sending/deliverer.ts'
+import { openWebhookSender } from '../../delivery/sending/webhook-sender.ts'
+import { webhookTargets } from '../../delivery/webhook-url.ts'
+import { processHolderName } from '../../store/named-lock.ts'
+import { openStore } from '../../store/open.ts'
+import { userAgentOf } from '../crawl/crawl-access.ts'
+import { SYSTEM_CLOCK } from '../system-clock.ts'
+import { plainMessageOf, runChildProcess } from './child-process.ts'
+
+/** Lower priority than the workers, because a message may come a second later. */
+const DELIVERIES_NICENESS = 5
+/** PostgreSQL connections: this process reads and writes little at once. */
+const DELIVERIES_POOL_SIZE = 4
+
+runChildProcess({
+  name: 'deliveries',
+  run({ settings }, log, signal) {
+    setPriority(DELIVERIES_NICENESS)
+    return deliver(settings, log, signal)
+  },
+})
+
+async function deliver(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+  const { secret, webhookPrivate, crawlContact } = settings
+  const pool = Math.min(settings.pool, DELIVERIES_POOL_SIZE)
+  const store = await openStore(settings.store, { access: 'read', ledger: 'own', secret, pool })
+  const sender = openWebhookSender(webhookTargets(webhookPrivate), userAgentOf(crawlContact))
+  const holder = processHolderName()
+  log.info({ holder }, 'deliveries started')
+  try {
+    const onFault = (error: unknown): void => logDeliveryFault(log, error)
+    const options = { store, holder, send: sender.send, monotonicMs: () => performance.now(), random: Math.random }
+    await runDeliverer({ ...options, onFault }, SYSTEM_CLOCK, signal)
+  } finally {
+    await sender.close()
+    await store.close()
+  }
+  log.info('deliveries stopped')
+}
+
+function logDeliveryFault(log: Logger, error: unknown): void {
+  const message = plainMessageOf(error)
+  if (message === null) log.error({ err: error }, 'delivery error')
+  else log.error(`deliveries paused: ${message}`)
+}
