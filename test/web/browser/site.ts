@@ -136,9 +136,9 @@ export async function makeSite(): Promise<Site> {
   await fillStore(world)
   await publishFiles(world)
   const periods = ['basic:2026-01-10..2026-06-30', 'premium:2026-09-01..']
-  const { account } = await world.account({ periods, addons: ['export', 'enriched'] })
-  await fillWatches(world, account, HUB_CERTIFICATE)
-  return { world, hub: HUB, account, mailbox }
+  const known = await world.account({ periods, addons: ['export', 'enriched'] })
+  await fillWatches(world, known, HUB_CERTIFICATE)
+  return { world, hub: HUB, account: known.account, mailbox }
 }
 
 async function fillStore(world: World): Promise<void> {

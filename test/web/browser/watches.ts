@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core'
 import { look, ok } from '../../spec/observations.ts'
 import { openWindow, sessionOf, show } from './pages.ts'
 import type { Site } from './site.ts'
+import { deliver } from './watched.ts'
 
 /** Creates a watch from the page of a domain, sees its preview and its event, mutes it and removes it. */
 export async function watchNames(browser: Browser, site: Site): Promise<void> {
@@ -43,5 +44,45 @@ export async function watchNames(browser: Browser, site: Site): Promise<void> {
     complaints.filter((each) => !/400 .*\/watches/.test(each)),
     [],
   )
+  await context.close()
+}
+
+/** Adds a webhook, sees its secret once, tests it, sends an event again that was refused for days, and removes it. */
+export async function useWebhook(browser: Browser, site: Site): Promise<void> {
+  const { world } = site
+  const { account } = await world.account({ plan: 'basic' })
+  const { page, context } = await openWindow(browser, site, { cookie: await sessionOf({ world, account }) })
+  const rule = { kind: 'name', value: 'sent.example', threshold: null, types: null } as const
+  await world.store.ledger.createWatch(1, account.id, rule, world.clock.now)
+  await show(page, { path: '/watches', text: 'The server can send each event' })
+  await page.getByRole('button', { name: 'Add a webhook' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('URL').fill('https://10.0.0.1/hook')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.getByText('The URL cannot be used').waitFor()
+  await dialog.getByLabel('URL').fill('https://receiver.example/hook')
+  await dialog.getByLabel('Events of').selectOption('sent.example')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  assert.match(await dialog.locator('.secret code').innerText(), /^whsec_/)
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('row', { name: 'https://receiver.example/hook sent.example never 0' }).waitFor()
+  assert.equal(await page.getByText('whsec_').count(), 0)
+  await world.ingest(look('sent.example', { dns: ok({ A: ['192.0.2.71'] }) }))
+  const { now } = world.clock
+  for (const days of [0, 4]) {
+    world.clock.now = now + days * 86_400
+    await deliver(world, false)
+  }
+  await page.reload()
+  await page.getByRole('button', { name: 'Show 1 not delivered to https://receiver.example/hook' }).click()
+  await dialog.getByRole('row', { name: /HTTP status 500.*ended/ }).waitFor()
+  await dialog.getByRole('button', { name: /^Send again the event/ }).click()
+  await dialog.getByRole('button', { name: /^Send again the event/ }).waitFor({ state: 'detached' })
+  await deliver(world, true)
+  world.clock.now = now
+  await page.reload()
+  await page.getByRole('button', { name: 'Remove https://receiver.example/hook' }).click()
+  await dialog.getByRole('button', { name: 'Remove the webhook' }).click()
+  await page.getByText('The server can send each event').waitFor()
   await context.close()
 }

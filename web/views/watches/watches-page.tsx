@@ -9,6 +9,7 @@ import { EventList } from './event-list.tsx'
 import { WatchForm } from './watch-form.tsx'
 import { WatchList } from './watch-list.tsx'
 import type { WatchList as WatchListBody } from './watches.ts'
+import { Webhooks } from './webhooks.tsx'
 
 export function WatchesPage() {
   const { query } = useSignal(pageAddress)
@@ -23,6 +24,7 @@ export function WatchesPage() {
         {(body) => <WatchList body={body} reload={reload} />}
       </LoadedView>
       <EventList watches={loaded.body?.watches ?? null} />
+      <Webhooks watches={loaded.body?.watches ?? null} />
     </div>
   )
 }

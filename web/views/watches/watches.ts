@@ -56,3 +56,30 @@ export const TYPE_TEXTS: Readonly<Record<DifferenceType, string>> = {
 export function watchAddress(kind: WatchKind, value: string): string {
   return `/watches?${new URLSearchParams({ kind, value })}`
 }
+
+/** `watches`: the IDs of those whose events it gets; null: all. `waiting`, `dead`: events that are not delivered. */
+export type Webhook = {
+  id: number
+  url: string
+  watches: number[] | null
+  state: 'active' | 'failing' | 'disabled'
+  next_attempt: string | null
+  last_success: string | null
+  last_error: string | null
+  waiting: number
+  dead: number
+}
+export type WebhookList = { webhooks: Webhook[]; max: number }
+export type CreatedWebhook = Webhook & { secret: string }
+export type WebhookTest = { delivered: boolean; status: number | null; error: string | null; milliseconds: number }
+
+/** An event that is not delivered. `dead`: it is not tried again. */
+export type Delivery = {
+  event: number
+  time: string
+  state: 'waiting' | 'dead'
+  attempts: number
+  last_attempt: string | null
+  next_attempt: string | null
+  error: string
+}

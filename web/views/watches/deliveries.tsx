@@ -1,0 +1,88 @@
+/** The events that a webhook did not accept, and the buttons that send them again. */
+
+import { callServer } from '../../client/http.ts'
+import { useFresh } from '../../client/loaded.ts'
+import { Button, RowAction } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { announce } from '../../parts/live-region.tsx'
+import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { countOf } from '../../parts/numbers.ts'
+import { Table } from '../../parts/table.tsx'
+import { Ago, AgoOrNever } from '../../parts/time.tsx'
+import { useForm } from '../account/form.tsx'
+import type { Delivery, Webhook } from './watches.ts'
+
+type DeliveriesProps = { webhook: Webhook; onChanged: () => void; onClose: () => void }
+
+export function Deliveries({ webhook: { id, url }, onChanged, onClose }: DeliveriesProps) {
+  const { loaded, reload } = useFresh<{ deliveries: Delivery[] }>(`/webhooks/${id}/deliveries`)
+  const { error, isBusy, run } = useForm()
+  /** `event` null: all that are not tried again. */
+  const send = (event: number | null): void =>
+    void run(async () => {
+      const body = event === null ? {} : { event }
+      const path = `/webhooks/${id}/redeliver`
+      const { redelivered } = await callServer<{ redelivered: number }>(path, { method: 'POST', body })
+      announce(`${countOf(redelivered, 'event')} will be sent again.`)
+      await reload()
+      onChanged()
+    })
+  return (
+    <Dialog title="Not delivered" onClose={onClose}>
+      <div class="form">
+        <p class="mono wrap">{url}</p>
+        {error !== null && <ErrorBox error={error} />}
+        <LoadedView loaded={loaded} what="deliveries" onRetry={() => void reload()}>
+          {({ deliveries }) => (
+            <>
+              <DeliveryRows deliveries={deliveries} isBusy={isBusy} onSend={send} />
+              <div class="form-row">
+                {deliveries.some(({ state }) => state === 'dead') && (
+                  <Button isBusy={isBusy} onClick={() => send(null)}>
+                    Send all ended ones again
+                  </Button>
+                )}
+                <Button kind="primary" onClick={onClose}>
+                  Close
+                </Button>
+              </div>
+            </>
+          )}
+        </LoadedView>
+      </div>
+    </Dialog>
+  )
+}
+
+type DeliveryRowsProps = { deliveries: readonly Delivery[]; isBusy: boolean; onSend: (event: number) => void }
+
+function DeliveryRows({ deliveries, isBusy, onSend }: DeliveryRowsProps) {
+  if (deliveries.length === 0) return <EmptyState title="All events are delivered" />
+  return (
+    <Table
+      caption="Events that are not delivered"
+      stacks
+      isDense
+      keyOf={({ event }) => event}
+      rows={deliveries}
+      columns={[
+        { name: 'Event', cell: ({ time }) => <Ago at={time} /> },
+        { name: 'Error', cell: ({ error }) => <span class="wrap">{error}</span> },
+        { name: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+        { name: 'Next attempt', cell: NextAttempt },
+        {
+          name: 'Action',
+          isHidden: true,
+          cell: ({ event, state }) =>
+            state === 'dead' && (
+              <RowAction text="Send again" what={`the event ${event}`} isBusy={isBusy} onAct={() => onSend(event)} />
+            ),
+        },
+      ]}
+    />
+  )
+}
+
+function NextAttempt({ state, next_attempt: at }: Delivery) {
+  return state === 'dead' ? <span class="hint">ended</span> : <AgoOrNever at={at} />
+}

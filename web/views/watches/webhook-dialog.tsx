@@ -1,0 +1,58 @@
+/** The dialog that adds a webhook, and shows its secret once. */
+
+import { useState } from 'preact/hooks'
+import { callServer } from '../../client/http.ts'
+import { Button, CopyButton } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Field, Select } from '../../parts/field.tsx'
+import { CreationDialog, fieldError, useForm } from '../account/form.tsx'
+import type { CreatedWebhook, Watch } from './watches.ts'
+
+type WebhookDialogProps = { watches: readonly Watch[]; onCreated: () => void; onClose: () => void }
+
+export function WebhookDialog({ watches, onCreated, onClose }: WebhookDialogProps) {
+  const [url, setUrl] = useState('')
+  const [watch, setWatch] = useState('')
+  const [created, setCreated] = useState<CreatedWebhook | null>(null)
+  const { error, isBusy, onSubmit } = useForm()
+  const submit = onSubmit(async () => {
+    const body = { url, watches: watch === '' ? null : [Number(watch)] }
+    setCreated(await callServer('/webhooks', { method: 'POST', body }))
+    onCreated()
+  })
+  if (created !== null) return <SecretDialog created={created} onClose={onClose} />
+  const options = watches.map(({ id, value }) => [String(id), value] as const)
+  return (
+    <CreationDialog title="Add a webhook" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
+      <Field
+        label="URL"
+        name="url"
+        value={url}
+        onValue={setUrl}
+        hint="It gets each event by POST, signed by the rules of Standard Webhooks."
+        error={fieldError(error, 'url')}
+        input={{ type: 'url', required: true, autoComplete: 'off', placeholder: 'https://' }}
+      />
+      <Select label="Events of" value={watch} onValue={setWatch} options={[['', 'All watches'], ...options]} />
+    </CreationDialog>
+  )
+}
+
+function SecretDialog({ created: { url, secret }, onClose }: { created: CreatedWebhook; onClose: () => void }) {
+  return (
+    <Dialog title="The secret of the webhook" onClose={onClose}>
+      <div class="form">
+        <p class="wrap">The receiver at {url} verifies signatures with it. Copy it now: it is shown only this once.</p>
+        <div class="secret">
+          <code class="wrap">{secret}</code>
+          <CopyButton text={secret} what="the secret" />
+        </div>
+        <div class="form-row">
+          <Button kind="primary" onClick={onClose}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
