@@ -6,7 +6,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { EVENTS, type EventRequest, eventsEndpoint } from '../endpoints/watch/events.ts'
-import { readMuted, readNewWatch, rejectValue, watchBody } from '../endpoints/watch/watches.ts'
+import { readMuted, readNewWatch, rejectValue, watchBody, watchListBody } from '../endpoints/watch/watches.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
@@ -47,15 +47,14 @@ function addWatchRoute(
 }
 
 const listWatches: WatchHandler = async ({ ledger }, { account, limits }) => {
-  const watches = await ledger.watches(account.id)
-  return jsonResponse(200, { watches: watches.map(watchBody), max: limits.watches })
+  return jsonResponse(200, watchListBody(await ledger.watches(account.id), limits.watches))
 }
 
 const createWatch: WatchHandler = async ({ ledger }, { account, limits, now }, request) => {
   const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(readBody(request)), now)
   if (created === 'too_many_watches')
     throw new ApiError('conflict', {
-      msg: `The plan allows ${limits.watches} watches: remove one, or ask the operator to change your plan.`,
+      msg: `The plan allows ${limits.watches} watches, of which one of lookalikes counts as ten: remove one, or ask the operator to change your plan.`,
     })
   if (created === 'known_watch')
     throw new ApiError('conflict', { msg: 'The account has a watch of this kind and value already.' })

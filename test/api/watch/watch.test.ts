@@ -57,9 +57,14 @@ test('an account creates, lists, mutes and removes watches, and sees none of ano
   const second = await watch(known, { kind: 'text', value: 'One.example.' })
   assert.deepEqual((await send(known, 'GET', '/watches')).body, {
     watches: [first, { ...second, threshold: 20 }],
+    used: 2,
     max: DEFAULT_PLAN_LIMITS.basic.watches,
   })
-  assert.deepEqual((await send(other, 'GET', '/watches')).body, { watches: [], max: DEFAULT_PLAN_LIMITS.free.watches })
+  assert.deepEqual((await send(other, 'GET', '/watches')).body, {
+    watches: [],
+    used: 0,
+    max: DEFAULT_PLAN_LIMITS.free.watches,
+  })
   for (const [method, body] of [['DELETE'], ['PATCH', { muted: true }]] as const)
     assert.equal((await send(other, method, `/watches/${first.id}`, body)).status, 404)
   const muted = await send(known, 'PATCH', `/watches/${first.id}`, { muted: true })
@@ -90,6 +95,8 @@ for (const [field, body] of [
   ['types', { kind: 'name', value: 'a.example', types: [] }],
   ['threshold', { kind: 'name', value: 'a.example', threshold: 5 }],
   ['threshold', { kind: 'text', value: 'a.example', threshold: 0 }],
+  ['threshold', { kind: 'lookalikes', value: 'google.com', threshold: 39 }],
+  ['value', { kind: 'lookalikes', value: 'co.uk' }],
 ] as const)
   test(`${JSON.stringify(body)} is refused because of ${field}`, async () => {
     const { status, body: error } = await send(await world.account(), 'POST', '/watches', body)

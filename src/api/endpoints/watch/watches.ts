@@ -3,13 +3,14 @@
 import type { OwnWatch } from '../../../store/port/watch/watches.ts'
 import { formatInstant } from '../../../values/time.ts'
 import {
-  DEFAULT_TEXT_THRESHOLD,
   DIFFERENCE_TYPES,
   type DifferenceType,
   parseWatchValue,
+  THRESHOLDS,
   WATCH_KINDS,
   type WatchKind,
   type WatchRule,
+  watchWeight,
 } from '../../../watch/watch.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Parameters } from '../../http/parameters.ts'
@@ -22,7 +23,9 @@ const TypesSchema = Type.Array(Type.String({ enum: [...DIFFERENCE_TYPES] }), {
 const ThresholdSchema = Type.Integer({
   minimum: 1,
   maximum: 100,
-  description: 'Only for the kind `text`: the percentage of words that differ from which on a change matches.',
+  description:
+    'For the kind `text` the percentage of words that differ from which on a change matches, 20 by default; for ' +
+    '`lookalikes` the least score, from 40, 60 by default. Other kinds have none.',
 })
 
 export const WatchSchema = exactObject({
@@ -36,6 +39,7 @@ export const WatchSchema = exactObject({
 })
 export const WatchListSchema = exactObject({
   watches: Type.Array(WatchSchema),
+  used: Type.Integer({ description: 'The number of watches. One of lookalikes counts as ten.' }),
   max: Type.Integer({ description: 'The maximum number of watches of the plan.' }),
 })
 export const NewWatchSchema = Type.Object({
@@ -55,6 +59,12 @@ export function watchBody({ id, kind, value, threshold, types, created, muted }:
   return { id, kind, value, threshold, types, created: text(created), muted: text(muted) }
 }
 
+/** The watches of an account as they are sent. `max`: of its plan. */
+export function watchListBody(watches: readonly OwnWatch[], max: number): object {
+  const used = watches.reduce((sum, { kind }) => sum + watchWeight(kind), 0)
+  return { watches: watches.map(watchBody), used, max }
+}
+
 /** Throws `value_invalid`. */
 export function readNewWatch({ kind, value, types = null, threshold = null }: Parameters): WatchRule {
   if (!(WATCH_KINDS as readonly unknown[]).includes(kind))
@@ -62,22 +72,31 @@ export function readNewWatch({ kind, value, types = null, threshold = null }: Pa
   if (typeof value !== 'string' || value.trim() === '') rejectValue('value', '"value" must be a text.')
   const parsed = parseWatchValue(kind as WatchKind, value as string)
   if ('problem' in parsed) rejectValue('value', `The value does not fit the kind ${kind}: ${parsed.problem}`)
-  return { kind: kind as WatchKind, value: parsed.value, ...readOptions(kind === 'text', types, threshold) }
+  return {
+    kind: kind as WatchKind,
+    value: parsed.value,
+    types: readTypes(types),
+    threshold: readThreshold(kind as WatchKind, threshold),
+  }
 }
 
-function readOptions(isText: boolean, types: unknown, threshold: unknown): Pick<WatchRule, 'types' | 'threshold'> {
+function readTypes(types: unknown): DifferenceType[] | null {
+  if (types === null) return null
   const isList = Array.isArray(types) && types.length > 0 && types.every((type) => DIFFERENCE_TYPES.includes(type))
-  if (types !== null && !isList)
-    rejectValue('types', `"types" must be a list of ${DIFFERENCE_TYPES.join(', ')}, without others.`)
-  if (
-    threshold !== null &&
-    !(isText && Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= 100)
-  )
-    rejectValue('threshold', '"threshold" must be a whole number from 1 to 100, and only a watch of a text has one.')
-  return {
-    types: isList ? (DIFFERENCE_TYPES.filter((type) => types.includes(type)) as DifferenceType[]) : null,
-    threshold: isText ? ((threshold as number | null) ?? DEFAULT_TEXT_THRESHOLD) : null,
-  }
+  return isList
+    ? (DIFFERENCE_TYPES.filter((type) => types.includes(type)) as DifferenceType[])
+    : rejectValue('types', `"types" must be a list of ${DIFFERENCE_TYPES.join(', ')}, without others.`)
+}
+
+function readThreshold(kind: WatchKind, threshold: unknown): number | null {
+  const bounds = THRESHOLDS[kind]
+  if (threshold === null) return bounds?.fallback ?? null
+  if (bounds === undefined)
+    rejectValue('threshold', `Only a watch of ${Object.keys(THRESHOLDS).join(' or ')} has a "threshold".`)
+  const { min, max } = bounds!
+  return Number.isInteger(threshold) && Number(threshold) >= min && Number(threshold) <= max
+    ? Number(threshold)
+    : rejectValue('threshold', `"threshold" of a watch of ${kind} must be a whole number from ${min} to ${max}.`)
 }
 
 /** Whether a watch is to be muted. Throws `value_invalid`. */
