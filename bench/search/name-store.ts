@@ -1,7 +1,9 @@
 /** The names of a store for the benches of searches: made up, or drawn from the sequences of characters in a list. */
 
 import { readFileSync } from 'node:fs'
+import { withInverseMaintenance } from '../../src/inverse/maintainer.ts'
 import { addNames } from '../../src/registrations/add-names.ts'
+import { SYSTEM_CLOCK } from '../../src/server/system-clock.ts'
 import type { Store } from '../../src/store/port/store.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
 import { type RandomSource, randomInt, seededRandom } from '../world/random.ts'
@@ -27,10 +29,13 @@ export function nameSource(options: Record<keyof typeof NAME_OPTIONS, string>): 
   return { count, seed, nameAt }
 }
 
-/** Adds the names to a store, as a list does. */
+/** Adds the names to a store, as an import of a list does, which merges runs if they are many. */
 export async function addNamesUpTo(store: Store, source: NameSource): Promise<void> {
-  const context = { store, signal: new AbortController().signal, onAdded: () => {} }
-  await addNames(batches(source), { insertsUnknown: true, makesDue: false }, context)
+  const { signal } = new AbortController()
+  const indexing = { store, holder: 'bench', clock: SYSTEM_CLOCK, reporter: { progress() {} } }
+  await withInverseMaintenance(indexing, signal, (keepUp) =>
+    addNames(batches(source), { insertsUnknown: true, makesDue: false }, { store, signal, onAdded() {}, keepUp }),
+  )
 }
 
 async function* batches({ count, nameAt }: NameSource): AsyncGenerator<DomainName[]> {

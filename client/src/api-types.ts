@@ -1095,7 +1095,17 @@ export type WatchesResponse = {
   watches: {
     id: number
     /** What the changes have in common. */
-    kind: 'name' | 'suffix' | 'pattern' | 'address' | 'nameserver' | 'mailserver' | 'redirect' | 'certificate' | 'text'
+    kind:
+      | 'name'
+      | 'suffix'
+      | 'pattern'
+      | 'address'
+      | 'nameserver'
+      | 'mailserver'
+      | 'redirect'
+      | 'certificate'
+      | 'text'
+      | 'lookalikes'
     /** In canonical form. */
     value: string
     /** Null for the other kinds. */
@@ -1107,6 +1117,8 @@ export type WatchesResponse = {
     /** Since when it matches nothing; null: it matches. */
     muted: string | null
   }[]
+  /** The number of watches. One of lookalikes counts as ten. */
+  used: number
   /** The maximum number of watches of the plan. */
   max: number
 }
@@ -1114,7 +1126,17 @@ export type WatchesResponse = {
 export type PreviewResponse = {
   meta: {
     /** What the changes have in common. */
-    kind: 'name' | 'suffix' | 'pattern' | 'address' | 'nameserver' | 'mailserver' | 'redirect' | 'certificate' | 'text'
+    kind:
+      | 'name'
+      | 'suffix'
+      | 'pattern'
+      | 'address'
+      | 'nameserver'
+      | 'mailserver'
+      | 'redirect'
+      | 'certificate'
+      | 'text'
+      | 'lookalikes'
     /** In canonical form. */
     value: string
     /** An instant, UTC: `YYYY-MM-DDThh:mm:ssZ`. */

@@ -72,7 +72,7 @@ export type AddressTimesRow = AddressTimesResponse['result'][number]
 export type LookalikesRow = LookalikesResponse['result'][number]
 export type Watch = WatchesResponse['watches'][number]
 export type WatchEvent = EventsResponse['result'][number]
-/** A watch to create. `types`: the differences that match. `threshold`: in percent, only of the kind `text`. */
+/** A watch to create. `types`: the differences that match. `threshold`: of the kind `text` in percent, of `lookalikes` the least score. */
 export type NewWatch = Pick<Watch, 'kind' | 'value'> & {
   types?: Watch['types'] | undefined
   threshold?: number | null | undefined
@@ -316,8 +316,8 @@ export class DomaindexClient {
   }
 
   /** What a watch would have matched in the last 30 days. It creates nothing, and costs one call. */
-  async previewWatch({ kind, value, types }: NewWatch, { signal }: CallOptions = {}): Promise<PreviewResponse> {
-    return (await this.#transport.change<PreviewResponse>('POST', 'watches/preview', { kind, value, types }, signal))!
+  async previewWatch(watch: NewWatch, { signal }: CallOptions = {}): Promise<PreviewResponse> {
+    return (await this.#transport.change<PreviewResponse>('POST', 'watches/preview', watch, signal))!
   }
 
   /** Mutes a watch, so that it matches nothing, or ends that. It costs nothing. */

@@ -3,6 +3,7 @@
  * of which a bounded number is read.
  */
 
+import { BrandLookalikes } from '../lookalikes/lookalikes.ts'
 import { type NameSearch, parseSearch } from '../search/pattern.ts'
 import type { InverseQuery, InverseReader, TimeFence } from '../store/port/inverse.ts'
 import type { FactsReader, NameSummary } from '../store/port/store.ts'
@@ -11,7 +12,7 @@ import type { DomainName } from '../values/domain-name.ts'
 import { parseNetwork } from '../values/ip-address.ts'
 import { dayOf, type Instant } from '../values/time.ts'
 import { type DifferenceType, typesOfKind, type WatchKind } from '../values/watch-kind.ts'
-import type { WatchRule } from '../watch/watch.ts'
+import { brandOfValue, type WatchRule } from '../watch/watch.ts'
 import { readNameChanges } from './name-changes.ts'
 
 /**
@@ -29,7 +30,7 @@ type Position = Uint8Array | null
  * the page are missing.
  */
 type Part = (position: Position) => Promise<{ rows: PreviewRow[]; position: Position; isCut?: boolean }>
-type Question = Readers & { value: string; since: Instant }
+type Question = Readers & Pick<WatchRule, 'value' | 'threshold'> & { since: Instant }
 /** `types`: the differences of the kind that the store can say something about. */
 type KindPreview = { types: readonly DifferenceType[]; parts: (question: Question) => Part[] }
 
@@ -58,6 +59,7 @@ const KIND_PREVIEWS: Record<WatchKind, KindPreview | null> = {
   redirect: { types: ['redirect'], parts: redirectParts },
   certificate: { types: ['certificate'], parts: (question) => [partOfCertificates(question)] },
   text: null,
+  lookalikes: { types: ['new'], parts: (question) => [newLookalikes(question)] },
 }
 
 /**
@@ -66,7 +68,7 @@ const KIND_PREVIEWS: Record<WatchKind, KindPreview | null> = {
  */
 export async function readWatchPreview(
   { facts, inverse }: Readers,
-  { kind, value, types }: Pick<WatchRule, 'kind' | 'value' | 'types'>,
+  { kind, value, types, threshold }: WatchRule,
   since: Instant,
 ): Promise<WatchPreview | null> {
   const preview = KIND_PREVIEWS[kind]
@@ -74,7 +76,7 @@ export async function readWatchPreview(
   const asked = preview.types.filter((type) => types === null || types.includes(type))
   const rows = new Map<string, PreviewRow>()
   let isComplete = true
-  for (const part of asked.length === 0 ? [] : preview.parts({ facts, inverse, value, since })) {
+  for (const part of asked.length === 0 ? [] : preview.parts({ facts, inverse, value, threshold, since })) {
     let position: Position = null
     for (let pages = 0; pages < MAX_PAGES && rows.size <= MAX_PREVIEW_ROWS; pages++) {
       const page = await part(position)
@@ -112,18 +114,32 @@ function isNewSince({ first_seen, registered }: NameSummary, since: Instant): bo
   return first_seen !== null && first_seen >= since
 }
 
-function newNames({ facts, inverse, since }: Question, { query, filter }: NameSearch): Part {
+function newNames(question: Question, { query, filter }: NameSearch): Part {
   return async (after) => {
-    const { names, position } = await inverse.names(query, filter, after, PAGE_SIZE)
-    const summaries = await facts.summaries(names)
-    const rows = names.flatMap((name, index): PreviewRow[] => {
-      const summary = summaries[index]
-      return summary != null && isNewSince(summary, since)
-        ? [{ name, observed_at: summary.first_seen, type: 'new' }]
-        : []
-    })
-    return { rows, position }
+    const { names, position } = await question.inverse.names(query, filter, after, PAGE_SIZE)
+    return { rows: await newAmong(question, names), position }
   }
+}
+
+/** The candidates of a brand are found at once, as `/lookalikes` finds them, without those below every threshold. */
+function newLookalikes(question: Question): Part {
+  return async () => {
+    const brand = new BrandLookalikes(brandOfValue(question.value))
+    await yieldToEventLoop()
+    const { names, isComplete } = await question.inverse.namesOfParts(brand.parts)
+    const alike = names.filter((name) => (brand.judge(name)?.score ?? 0) >= question.threshold!).sort()
+    const rows = await newAmong(question, alike.slice(0, PAGE_SIZE))
+    return { rows, position: null, isCut: !isComplete || alike.length > PAGE_SIZE }
+  }
+}
+
+/** The names that are new among some, at most 1,000. */
+async function newAmong({ facts, since }: Question, names: readonly DomainName[]): Promise<PreviewRow[]> {
+  const summaries = await facts.summaries(names)
+  return names.flatMap((name, index): PreviewRow[] => {
+    const summary = summaries[index]
+    return summary != null && isNewSince(summary, since) ? [{ name, observed_at: summary.first_seen, type: 'new' }] : []
+  })
 }
 
 function addressQuery(value: string): InverseQuery {

@@ -12,7 +12,7 @@ const MAX_PLACES = 4
 /** Characters of labels in which two texts are replaced: longer ones would have many thousand candidates. */
 const MAX_REPLACED_TWICE = 16
 
-/** All labels at the distance 1, and what else is generated from the characters of a label. */
+/** All labels at the edit distance 1, a transposition included. */
 export function* editsOf(label: string): Generator<LabelCandidate, void> {
   const characters = [...label]
   const joined = (from: number, to: number, text: string): string =>
@@ -30,6 +30,10 @@ export function* editsOf(label: string): Generator<LabelCandidate, void> {
   for (let at = 1; at < characters.length; at++)
     if (characters[at] !== '-' && characters[at - 1] !== '-') yield [joined(at, at, '.'), 'dot']
   if (label.endsWith('s')) yield [label.slice(0, -1), 'plural']
+}
+
+/** The labels with an ending of the plural, and with letters that sound alike. */
+export function* furtherEditsOf(label: string): Generator<LabelCandidate, void> {
   for (const plural of ['s', 'es']) yield [label + plural, 'plural']
   for (const [one, other] of PHONETIC_PAIRS)
     for (const [from, to] of [

@@ -1,10 +1,18 @@
 /** The lookalikes of a brand: where the index is asked for them, and what makes a name one. */
 
-import type { NameParts } from '../store/port/inverse.ts'
+import type { NameParts } from '../search/name-query.ts'
 import { type DomainName, registrableDomainOrNull } from '../values/domain-name.ts'
 import type { Brand } from './brand.ts'
 import { editDistance } from './distance.ts'
-import { ANY, combinedWith, editsOf, type LabelCandidate, lookalikeTextsOf, mergedWith } from './edits.ts'
+import {
+  ANY,
+  combinedWith,
+  editsOf,
+  furtherEditsOf,
+  type LabelCandidate,
+  lookalikeTextsOf,
+  mergedWith,
+} from './edits.ts'
 import { appearancesOf, asciiOf, beginningOfLabelsLike, isAscii, labelsOfOneScript, shapeOf, unicodeOf } from './idn.ts'
 import {
   CONTAINS,
@@ -24,20 +32,19 @@ const MAX_LABEL_LENGTH = 63
 
 export class BrandLookalikes {
   readonly brand: Brand
-  /** The parts of names that are candidates. */
-  readonly parts: NameParts
   /** The parts of names that keep one half of the label; null for a short one. */
   readonly halves: NameParts | null
   /** The reasons of each candidate, by what it looks like. One with a dot has two labels. */
   readonly #reasons = new Map<string, LabelReason[]>()
-  /** The A-labels outside ASCII that are asked for, and the beginnings of others. */
-  readonly #labels = new Set<string>()
+  /** The candidates in which characters outside ASCII stand for others. */
+  readonly #withAny = new Set<string>()
   readonly #shape: string
   readonly #half: { first: string; last: string } | null
+  #found: { starts: Set<string>; labels: Set<string> } | null = null
 
   constructor(brand: Brand) {
     this.brand = brand
-    const { characters, text } = brand
+    const { text } = brand
     this.#shape = shapeOf(text)
     const { length } = [...text]
     const middle = Math.ceil(length / 2)
@@ -46,16 +53,15 @@ export class BrandLookalikes {
         ? null
         : { first: [...text].slice(0, middle).join(''), last: [...text].slice(-middle).join('') }
     this.halves = this.#half && { starts: [this.#half.first], insides: [`${this.#half.last}.`] }
-    const labels = new Set<string>([text, characters, ...labelsOfOneScript(text)])
     for (const [label, reason] of candidatesOf(brand)) {
-      if (label.includes(ANY)) labels.add(label)
+      if (label.includes(ANY)) this.#withAny.add(label)
       else if (label !== text && label !== '') this.#add(label, reason)
     }
-    if (characters !== text) for (const [label] of candidatesOf({ ...brand, text: characters })) labels.add(label)
-    const starts = new Set<string>()
-    for (const label of this.#reasons.keys()) this.#addStart(label, starts)
-    for (const label of labels) this.#addStart(label, starts)
-    this.parts = { starts: [...starts], insides: [] }
+  }
+
+  /** The parts of names that are candidates. */
+  get parts(): NameParts {
+    return { starts: [...this.#wanted.starts], insides: [] }
   }
 
   /** The text of names that only contain the label. */
@@ -73,13 +79,20 @@ export class BrandLookalikes {
     return name.includes(this.contained) ? { name, reasons: ['contains'], score: CONTAINS.weight } : null
   }
 
-  /** Adds what the names begin with whose first labels look like a candidate. */
-  #addStart(label: string, starts: Set<string>): void {
-    const isBeginning = label.includes(ANY)
-    const start = isBeginning ? beginningOfLabelsLike(label) : asciiOf(label)
-    if (start === null || isTooLong(start)) return
-    if (start.startsWith('xn--')) this.#labels.add(start)
-    starts.add(isBeginning ? start : `${start}.`)
+  /**
+   * What the names begin with whose first labels look like a candidate, and the A-labels among them, of which some are
+   * beginnings.
+   */
+  get #wanted(): { starts: Set<string>; labels: Set<string> } {
+    if (this.#found !== null) return this.#found
+    const { characters, text } = this.brand
+    const others = characters === text ? [] : candidatesOf({ ...this.brand, text: characters })
+    const found = { starts: new Set<string>(), labels: new Set<string>() }
+    for (const label of this.#reasons.keys()) addStart(label, found)
+    for (const label of [text, characters, ...labelsOfOneScript(text), ...this.#withAny]) addStart(label, found)
+    for (const [label] of others) addStart(label, found)
+    this.#found = found
+    return found
   }
 
   #add(label: string, reason: LabelReason): void {
@@ -116,7 +129,8 @@ export class BrandLookalikes {
   }
 
   #isAskedFor(label: string): boolean {
-    return this.#labels.has(label) || this.#labels.has(label.slice(0, label.lastIndexOf('-') + 1))
+    const { labels } = this.#wanted
+    return labels.has(label) || labels.has(label.slice(0, label.lastIndexOf('-') + 1))
   }
 
   #reasonsOfHalf(text: string): LabelReason[] | null {
@@ -145,15 +159,28 @@ export class BrandLookalikes {
   }
 }
 
-function* candidatesOf({
-  text,
-  suffix,
-  subdomain,
-}: Pick<Brand, 'text' | 'suffix' | 'subdomain'>): Generator<LabelCandidate> {
-  yield* editsOf(text)
+/** What candidates are made from. */
+type BrandTexts = Pick<Brand, 'text' | 'suffix' | 'subdomain'>
+
+function* candidatesOf(brand: BrandTexts): Generator<LabelCandidate> {
+  yield* editsOf(brand.text)
+  yield* furtherCandidatesOf(brand)
+}
+
+/** The candidates that are not all at the edit distance 1 from the label. */
+export function* furtherCandidatesOf({ text, suffix, subdomain }: BrandTexts): Generator<LabelCandidate> {
+  yield* furtherEditsOf(text)
   yield* lookalikeTextsOf(text)
   yield* combinedWith(text)
   yield* mergedWith(text, suffix, subdomain)
+}
+
+function addStart(label: string, { starts, labels }: { starts: Set<string>; labels: Set<string> }): void {
+  const isBeginning = label.includes(ANY)
+  const start = isBeginning ? beginningOfLabelsLike(label) : asciiOf(label)
+  if (start === null || isTooLong(start)) return
+  if (start.startsWith('xn--')) labels.add(start)
+  starts.add(isBeginning ? start : `${start}.`)
 }
 
 /** Whether a label is longer than one may be. */

@@ -12,6 +12,8 @@ export type AddNamesContext = {
   signal: AbortSignal
   /** Called after each batch with its number of names and how many of them were new. */
   onAdded(names: number, newNames: number): void
+  /** Called after each batch to keep the number of runs of the inverse index within bounds. Without it, they grow. */
+  keepUp?(): Promise<void>
 }
 
 /**
@@ -50,6 +52,7 @@ export async function addNames(
       for (let at = 0; at < names.length; at += ADD_NAMES_BATCH)
         await makeDue(context, names.slice(at, at + ADD_NAMES_BATCH), registered)
     context.onAdded(names.length, newNames)
+    await context.keepUp?.()
   }
 }
 

@@ -25,7 +25,7 @@ export type InboxReport = { file: string } & (
 type SeenFile = Pick<Stats, 'size' | 'mtimeMs'> & { seenAt: number }
 
 /** `onReport` is called for each file. */
-export type Inbox = Pick<RegistrationImportOptions, 'root' | 'store' | 'signal'> & {
+export type Inbox = Pick<RegistrationImportOptions, 'root' | 'store' | 'signal' | 'keepUp'> & {
   folder: string
   /** The time of the file system's clock in milliseconds, which also dates the files. */
   now: () => Promise<number>

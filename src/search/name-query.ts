@@ -10,5 +10,11 @@
  */
 export type NameQuery = { by: 'below' | 'start' | 'end' | 'inside'; text: string }
 
+/**
+ * Parts of names, all text in lower case: names that begin with one of `starts`, or that contain one of `insides` after
+ * their first character and before their last dot.
+ */
+export type NameParts = { starts: readonly string[]; insides: readonly string[] }
+
 /** Rejects names of a query. It must be pure and fast. */
 export type NameFilter = (name: string) => boolean

@@ -4,11 +4,15 @@
 export const DIFFERENCE_TYPES = ['new', 'status', 'records', 'website', 'redirect', 'certificate', 'text'] as const
 export type DifferenceType = (typeof DIFFERENCE_TYPES)[number]
 
+/** A number of a watch from which on a change matches. `meaning`: what it counts. */
+type Threshold = { meaning: string; fallback: number; min: number; max: number }
+
 /**
  * `subject`: what is watched, for a list of kinds. `examples`: values. `matches`: which changes. `types`: the differences
- * that an event of the kind can have.
+ * that an event of the kind can have. `threshold`: missing if the kind has none.
  */
 type KindProperties = {
+  threshold?: Threshold
   subject: string
   examples: readonly string[]
   matches: string
@@ -73,11 +77,28 @@ export const KIND_PROPERTIES = {
     examples: ['example.com'],
     matches: 'the text of the start page of this name, if enough of its words changed',
     types: ['text'],
+    threshold: { meaning: 'Words that differ, in percent', fallback: 20, min: 1, max: 100 },
+  },
+  lookalikes: {
+    subject: 'Names that imitate a domain',
+    examples: ['example.com'],
+    matches: 'each change of names that look like this domain, also new ones',
+    types: OF_NAME,
+    // names at the edit distance 2 have lower scores, and the index of watches does not find them
+    threshold: { meaning: 'Least score', fallback: 60, min: 40, max: 100 },
   },
 } as const satisfies Record<string, KindProperties>
 
 export type WatchKind = keyof typeof KIND_PROPERTIES
 export const WATCH_KINDS = Object.keys(KIND_PROPERTIES) as WatchKind[]
+
+/** The threshold of a kind; null if it has none. */
+export function thresholdOfKind(kind: WatchKind): Threshold | null {
+  const properties: KindProperties = KIND_PROPERTIES[kind]
+  return properties.threshold ?? null
+}
+
+export const THRESHOLD_KINDS = WATCH_KINDS.filter((kind) => thresholdOfKind(kind) !== null)
 
 /** The differences that events of a kind can have. */
 export function typesOfKind(kind: WatchKind): readonly DifferenceType[] {

@@ -5,12 +5,14 @@
 
 import { type IpAddress, packToHex } from '../values/ip-address.ts'
 import type { WatchKind } from '../values/watch-kind.ts'
+import { LookalikeIndex } from './lookalike-index.ts'
 import { PatternIndex } from './pattern-index.ts'
 import { prefixOfValue, type Watch } from './watch.ts'
 
 /** The kinds whose values are hosts. A watch of a host also matches each host below it. */
 type HostKind = 'nameserver' | 'mailserver' | 'redirect' | 'certificate'
-type SubjectKind = Exclude<WatchKind, 'pattern'>
+/** The kinds that a map finds by their value. */
+type SubjectKind = Exclude<WatchKind, 'pattern' | 'lookalikes'>
 
 export class WatchIndex {
   readonly #watches = new Map<number, Watch>()
@@ -27,6 +29,7 @@ export class WatchIndex {
   /** Networks by prefix length, then by the first bits of the packed address. */
   readonly #networks = new Map<number, Map<string, Watch[]>>()
   readonly #patterns = new PatternIndex()
+  readonly #lookalikes = new LookalikeIndex()
   /** The watches of the hosts in sets of records: most names share a set. */
   readonly #ofSets = new Map<string, readonly Watch[]>()
 
@@ -40,6 +43,7 @@ export class WatchIndex {
     this.#ofSets.clear()
     this.#watches.set(watch.id, watch)
     if (watch.kind === 'pattern') this.#patterns.add(watch)
+    else if (watch.kind === 'lookalikes') this.#lookalikes.add(watch)
     else {
       const [map, subject] = this.#placeOf(watch, watch.kind)
       const others = map.get(subject)
@@ -54,6 +58,7 @@ export class WatchIndex {
     this.#watches.delete(id)
     this.#ofSets.clear()
     if (watch.kind === 'pattern') this.#patterns.remove(watch)
+    else if (watch.kind === 'lookalikes') this.#lookalikes.remove(watch)
     else {
       const [map, subject] = this.#placeOf(watch, watch.kind)
       const others = map.get(subject)!.filter((each) => each !== watch)
@@ -64,14 +69,15 @@ export class WatchIndex {
   }
 
   /** Whether any watch is of a kind, so that it is worth to read what a change is about. */
-  has(kind: Exclude<WatchKind, 'pattern'>): boolean {
+  has(kind: SubjectKind): boolean {
     return this.#bySubject[kind].size > 0 || (kind === 'address' && this.#networks.size > 0)
   }
 
-  /** The watches of a name, of all names below one of its parents, and of patterns that it matches. */
+  /** The watches of a name, of names below one of its parents, of patterns that it matches, and of brands it looks like. */
   ofName(name: string): Watch[] {
     const { name: names, suffix } = this.#bySubject
     const found = this.#patterns.find(name)
+    append(found, this.#lookalikes.find(name))
     if (names.size > 0) append(found, names.get(name))
     if (suffix.size > 0)
       for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
@@ -116,7 +122,7 @@ export class WatchIndex {
   }
 
   /** The map that has a watch, and under which subject. */
-  #placeOf({ value }: Watch, kind: Exclude<WatchKind, 'pattern'>): [map: Map<string, Watch[]>, subject: string] {
+  #placeOf({ value }: Watch, kind: SubjectKind): [map: Map<string, Watch[]>, subject: string] {
     if (kind !== 'address' || !value.includes('/')) return [this.#bySubject[kind], value]
     const { address, length } = prefixOfValue(value)
     const network = this.#networks.get(length) ?? new Map<string, Watch[]>()

@@ -1,15 +1,17 @@
 /** A watch: of which changes an account wants to hear, parsed once from what the account sends. Pure. */
 
+import { type Brand, parseBrand } from '../lookalikes/brand.ts'
 import { MIN_FIXED_CHARACTERS } from '../search/fixed-text.ts'
 import type { NameQuery } from '../search/name-query.ts'
 import { matcherOf, type NameSearch, parseSearch } from '../search/pattern.ts'
-import { nameProblem, parseName } from '../values/domain-name.ts'
+import { type DomainName, nameProblem, parseName } from '../values/domain-name.ts'
 import { addressFamily, type IpAddress, parseNetwork, parseQueryAddress } from '../values/ip-address.ts'
 import type { DifferenceType, WatchKind } from '../values/watch-kind.ts'
 
 /**
- * What a watch matches. `value`: in the canonical form of its kind. `threshold`: only for the kind text: the percentage
- * of words that differ from which on a change matches. `types`: the differences that match; null for all.
+ * What a watch matches. `value`: in the canonical form of its kind. `threshold`: only for some kinds: for text the
+ * percentage of words that differ from which on a change matches, for lookalikes the least score. `types`: the
+ * differences that match; null for all.
  */
 export type WatchRule = {
   kind: WatchKind
@@ -20,7 +22,14 @@ export type WatchRule = {
 /** A stored watch. */
 export type Watch = WatchRule & { id: number; account: number }
 
-export const DEFAULT_TEXT_THRESHOLD = 20
+/** As how many watches a plan counts one of lookalikes, because a writer keeps some hundred keys of it in memory. */
+const LOOKALIKES_WEIGHT = 10
+
+/** As how many watches a plan counts one of a kind. */
+export function watchWeight(kind: WatchKind): number {
+  return kind === 'lookalikes' ? LOOKALIKES_WEIGHT : 1
+}
+
 /** The shortest prefix of a watched network, by family. */
 const MIN_PREFIX_LENGTH = { 4: 8, 6: 16 } as const
 
@@ -42,6 +51,7 @@ const PARSERS: Record<WatchKind, (text: string) => ParsedValue> = {
   redirect: parseWatchedName,
   certificate: parseWatchedName,
   text: parseWatchedName,
+  lookalikes: parseWatchedBrand,
 }
 
 /** Returns the canonical form of the value of a watch, or what is wrong with it, as a phrase. */
@@ -73,6 +83,18 @@ function parseWatchedAddress(text: string): ParsedValue {
   return length < min
     ? { problem: `a network has a prefix of at least ${min} bits` }
     : { value: `${network.first}/${length}` }
+}
+
+function parseWatchedBrand(text: string): ParsedValue {
+  const parsed = parseWatchedName(text)
+  if ('problem' in parsed) return parsed
+  const brand = parseBrand(parsed.value as DomainName)
+  return typeof brand === 'string' ? { problem: brand } : parsed
+}
+
+/** Reads the canonical value of lookalikes. */
+export function brandOfValue(value: string): Brand {
+  return parseBrand(value as DomainName) as Brand
 }
 
 /** The first address and the prefix length of a network in canonical form. */

@@ -7,6 +7,7 @@ import { loadSettings, type Settings } from '../../config/settings.ts'
 import { type ImportSource, openImportSource } from '../../import/import-source.ts'
 import { openRejectsFile } from '../../import/rejects.ts'
 import { InputError, StorageError } from '../../import/stream/input-error.ts'
+import { withInverseMaintenance } from '../../inverse/maintainer.ts'
 import {
   type RegistrationImportOptions,
   type RegistrationImportResult,
@@ -22,6 +23,8 @@ import { parseZoneName } from '../../registrations/zone/parse-zone.ts'
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
 import { requireOwnPlaces } from '../../server/places/check.ts'
 import { inboxPlace, type Place, zonesPlace } from '../../server/places/place.ts'
+import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
+import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import type { Day } from '../../values/time.ts'
 import { listenForStop, printResult, startProgress } from '../program/output.ts'
@@ -45,7 +48,7 @@ type ImportListeners = Pick<RegistrationImportOptions, 'onReject' | 'onLines' | 
 }
 /** The result of a list imported without registrations. */
 type LearnedNames = Pick<RegistrationImportResult, 'names' | 'unusable' | 'newNames'>
-type RegistrationWork = { store: Store; settings: Settings; signal: AbortSignal }
+type RegistrationWork = { store: Store; settings: Settings; signal: AbortSignal; keepUp: () => Promise<void> }
 
 const READ_CHUNK_BYTES = 262_144
 
@@ -90,6 +93,7 @@ async function importRegistrationFile(
     store,
     settings,
     signal,
+    keepUp,
     options,
     listeners,
   }: RegistrationWork & { options: RegistrationOptions; listeners: ImportListeners },
@@ -98,7 +102,14 @@ async function importRegistrationFile(
   if (list !== undefined && !LIST_NAME_PATTERN.test(list))
     throw new UsageFault('--list allows at most 64 characters: the letters a to z, digits, ".", "-" and "_"')
   const flags = { isStrict: strict ?? false, acceptsLoss: acceptLoss ?? false }
-  const importOptions: RegistrationImportOptions = { root: settings.zones, store, signal, ...flags, ...listeners }
+  const importOptions: RegistrationImportOptions = {
+    root: settings.zones,
+    store,
+    signal,
+    keepUp,
+    ...flags,
+    ...listeners,
+  }
   const stream = fd === 0 ? process.stdin : createReadStream('', { fd, highWaterMark: READ_CHUNK_BYTES })
   const input: RegistrationInput = {
     path,
@@ -117,11 +128,11 @@ const UNLABELLED_MESSAGE =
 /** Imports all files in the inbox. Ends with code 3 if a file stays there. */
 export async function importInbox(json: boolean | undefined): Promise<void> {
   const placesOf = (settings: Settings) => [inboxPlace(settings), zonesPlace(settings)]
-  await withRegistrationStore(placesOf, async ({ store, settings, signal }) => {
+  await withRegistrationStore(placesOf, async ({ store, settings, signal, keepUp }) => {
     const { inbox, zones } = settings
     const onReport = (report: InboxReport): void => reportInboxFile(report, inbox, json)
     try {
-      const reports = await processInbox({ ...openInbox(inbox), root: zones, store, signal, onReport })
+      const reports = await processInbox({ ...openInbox(inbox), root: zones, store, signal, keepUp, onReport })
       const unlabelled = await unlabelledFiles(inbox)
       const isEmpty = reports.length + unlabelled.length === 0
       printResult(json, { files: reports }, isEmpty ? ['the inbox is empty'] : [])
@@ -144,7 +155,10 @@ async function withRegistrationStore<Result>(
   const store = await openStoreWaitingForSpace(settings, [settings.zones], stop.signal)
   try {
     await requireOwnPlaces(placesOf(settings), store)
-    return await work({ store, settings, signal: stop.signal })
+    const indexing = { store, holder: processHolderName(), clock: SYSTEM_CLOCK, reporter: { progress() {} } }
+    return await withInverseMaintenance(indexing, stop.signal, (keepUp) =>
+      work({ store, settings, signal: stop.signal, keepUp }),
+    )
   } finally {
     await store.close().finally(stop.end)
   }

@@ -35,7 +35,11 @@ export function defineWatch(command: Command): void {
     .argument('<kind>', `one of ${WATCH_KINDS.join(', ')}`)
     .argument('<value>', 'a name, an address, a network or a pattern, as the kind says')
     .option('--types <types>', 'only differences of these types, separated by commas')
-    .option('--threshold <percent>', 'of a text: the words that must differ (default: 20)', parseCount)
+    .option(
+      '--threshold <number>',
+      'of a text: the words that must differ (default: 20); of lookalikes: the least score (default: 60)',
+      parseCount,
+    )
     .action(addWatch)
   accountCommand(command, 'list', 'list the watches').action((options: WatchOptions) =>
     withServer(options, WATCH_SHAPE, async (client, writer, signal) =>

@@ -4,8 +4,9 @@ import { EntryCursor } from '../../inverse/entries/block.ts'
 import { compareKeys } from '../../inverse/entries/merge.ts'
 import { rotationRange } from '../../inverse/entries/rotation.ts'
 import { forwardNamePrefix, KEY_KIND, knownNameOfKey, latin1Bytes } from '../../inverse/entries/value-key.ts'
+import type { NameParts } from '../../search/name-query.ts'
 import type { DomainName } from '../../values/domain-name.ts'
-import type { NameParts, NamesOfParts } from '../port/inverse.ts'
+import type { NamesOfParts } from '../port/inverse.ts'
 import { type ByteRange, type InverseRead, type KeyRange, prefixRange, type RangeBlocks } from './scan.ts'
 
 /** Blocks of one run for one part at most: some thousand names. */

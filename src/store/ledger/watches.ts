@@ -1,8 +1,8 @@
 /** The watches of accounts, and how writers of observations follow their changes. */
 
 import type { Instant } from '../../values/time.ts'
-import type { DifferenceType } from '../../values/watch-kind.ts'
-import type { Watch, WatchRule } from '../../watch/watch.ts'
+import { type DifferenceType, WATCH_KINDS, type WatchKind } from '../../values/watch-kind.ts'
+import { type Watch, type WatchRule, watchWeight } from '../../watch/watch.ts'
 import { WatchIndex } from '../../watch/watch-index.ts'
 import type { OwnWatch, WatchRejection } from '../port/watch/watches.ts'
 import { type LedgerRead, ledgerStatements, row, rows, run, type Transaction } from './session.ts'
@@ -14,7 +14,7 @@ const KEPT_CHANGES = 10_000
 export const WATCHES = ledgerStatements('watch', {
   all: `select ${COLUMNS} from watch where account = $1 order by id`,
   one: `select ${COLUMNS} from watch where account = $1 and id = $2`,
-  count: 'select count(*) as watches from watch where account = $1',
+  counts: 'select kind, count(*) as watches from watch where account = $1 group by kind',
   lockAccount: 'select id from account where id = $1 for update',
   /** First in each change, so that changes become visible in the order of their numbers. */
   raiseVersion: 'update watch_version set version = version + 1 returning version',
@@ -70,7 +70,9 @@ export const watchTransactions = {
     { kind, value, threshold, types }: WatchRule,
   ): Transaction<OwnWatch | WatchRejection> {
     yield* run(WATCHES.lockAccount, [account])
-    if ((yield* row<{ watches: number }>(WATCHES.count, [account]))!.watches >= max) return 'too_many_watches'
+    const counts = yield* rows<{ kind: WatchKind; watches: number }>(WATCHES.counts, [account])
+    const used = counts.reduce((sum, each) => sum + watchWeight(each.kind) * each.watches, 0)
+    if (used + watchWeight(kind) > max) return 'too_many_watches'
     const values = [account, kind, value, threshold, types?.join(',') ?? null, now, yield* raisedVersion()]
     const created = yield* row<WatchRow>(WATCHES.insert, values)
     return created === undefined ? 'known_watch' : ownWatch(created)
@@ -110,7 +112,8 @@ export function* refreshWatches(known: KnownWatches): Transaction<WatchIndex> {
   if (version <= known.version) return known.index // another transaction has read more meanwhile
   if (isAll) known.index = new WatchIndex()
   for (const { muted, ...watch } of changed) {
-    if (muted === null) known.index.set({ ...watch, types: ruleTypes(watch) })
+    const isMatched = muted === null && WATCH_KINDS.includes(watch.kind) // a later release may have further kinds
+    if (isMatched) known.index.set({ ...watch, types: ruleTypes(watch) })
     else known.index.remove(watch.id)
   }
   for (const { watch } of removed) known.index.remove(watch)

@@ -4,7 +4,7 @@
  */
 
 import type { Block } from '../../inverse/entries/block.ts'
-import type { NameFilter, NameQuery } from '../../search/name-query.ts'
+import type { NameFilter, NameParts, NameQuery } from '../../search/name-query.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { IpAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
@@ -72,12 +72,6 @@ export type RedirectSpanPage = { spans: RedirectSpan[]; position: Uint8Array | n
 
 /** One page of names, each once. `position` as in SpanPage. */
 export type NamePage = { names: DomainName[]; position: Uint8Array | null }
-
-/**
- * Parts of names, all text in lower case: names that begin with one of `starts`, or that contain one of `insides` after
- * their first character and before their last dot.
- */
-export type NameParts = { starts: readonly string[]; insides: readonly string[] }
 
 /** `isComplete`: false if a part has more names than one call reads, or if all together have. */
 export type NamesOfParts = { names: DomainName[]; isComplete: boolean }

@@ -58,9 +58,14 @@ test('an account creates, lists, mutes and removes watches, and sees none of ano
   const second = await watch(known, { kind: 'text', value: 'One.example.' })
   assert.deepEqual((await send(known, 'GET', '/watches')).body, {
     watches: [first, { ...second, threshold: 20 }],
+    used: 2,
     max: DEFAULT_PLAN_LIMITS.basic.watches,
   })
-  assert.deepEqual((await send(other, 'GET', '/watches')).body, { watches: [], max: DEFAULT_PLAN_LIMITS.free.watches })
+  assert.deepEqual((await send(other, 'GET', '/watches')).body, {
+    watches: [],
+    used: 0,
+    max: DEFAULT_PLAN_LIMITS.free.watches,
+  })
   assert.deepEqual((await send(known, 'GET', `/watches/${first.id}`)).body, first)
   for (const id of ['0', 'x', '99999999999']) assert.equal((await send(known, 'GET', `/watches/${id}`)).status, 404)
   for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', { muted: true }]] as const)
@@ -96,6 +101,8 @@ for (const [field, body] of [
   ['types', { kind: 'address', value: '192.0.2.1', types: ['new'] }],
   ['threshold', { kind: 'name', value: 'a.example', threshold: 5 }],
   ['threshold', { kind: 'text', value: 'a.example', threshold: 0 }],
+  ['threshold', { kind: 'lookalikes', value: 'google.com', threshold: 39 }],
+  ['value', { kind: 'lookalikes', value: 'co.uk' }],
 ] as const)
   test(`${JSON.stringify(body)} is refused because of ${field}`, async () => {
     const { status, body: error } = await send(await world.account(), 'POST', '/watches', body)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { suite, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { addNames } from '../../../src/registrations/add-names.ts'
 import { parseName } from '../../../src/values/domain-name.ts'
 import { filesOf, zoneOf } from '../../registrations/world.ts'
 import { until } from '../../until.ts'
@@ -15,6 +16,9 @@ const NAMES = 8_000
 const MAX_WRITTEN = 1_100_000
 const names = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, number) => `name-${(number + from) * 7919}`)
+/** Runs above which an import merges, and a number of runs above it. */
+const MAX_RUNS = 256
+const MANY_RUNS = 300
 const FIRST = gzipSync(zoneOf(names(0, NAMES)))
 const SECOND = gzipSync(zoneOf(names(500, NAMES)))
 const counts = (stdout: string): string => stdout.replace(/ \(.*?\)/, '')
@@ -48,6 +52,21 @@ suite('domaindex import of registrations', { concurrency: 2 }, () => {
       assert.notEqual(await store.facts.lookup(parseName(`${names(500, NAMES).at(-1)}.test`)!), null)
       assert.deepEqual(await faultsOf(store), [])
     })
+  })
+
+  test('an import of a zone merges runs of the index if there are many', async (t) => {
+    const { take, withStore } = zonesIn(t)
+    const runs = () => withStore(async (store) => (await store.inverseIndex.runs()).length)
+    await withStore(async (store) => {
+      const context = { store, signal: new AbortController().signal, onAdded() {} }
+      const batches = async function* () {
+        for (const each of names(NAMES, MANY_RUNS)) yield [parseName(`${each}.test`)!]
+      }
+      await addNames(batches(), { insertsUnknown: true, makesDue: false }, context)
+    })
+    assert.ok((await runs()) > MAX_RUNS)
+    assert.equal((await take('18')).code, 0)
+    assert.ok((await runs()) <= MAX_RUNS)
   })
 
   test('if an import is killed at random moments and then run again, the days and names are the same', async (t) => {

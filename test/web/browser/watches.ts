@@ -30,7 +30,7 @@ export async function watchNames(browser: Browser, site: Site): Promise<void> {
   await page.getByLabel('certificate').uncheck()
   await page.getByRole('button', { name: 'Create the watch' }).click()
   await page.getByRole('row', { name: /pier\.example All names below a suffix.* website, redirect 2026/ }).waitFor()
-  await page.getByText('1 of 1,000').waitFor()
+  await page.getByText('1 of 1,000 used').waitFor()
   await world.ingest(look('new.pier.example', { dns: ok({ A: ['192.0.2.70'] }) }))
   await page.getByRole('listitem').getByText('new name; A + 192.0.2.70').waitFor()
   await page.getByRole('switch', { name: 'Mute the watch of pier.example' }).click()

@@ -3,6 +3,7 @@
 import { EmptyState } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
+import { WatchLink } from '../watches/watch-link.tsx'
 import { PagedCard } from './data/paged-rows.tsx'
 import { usePages } from './data/pages.ts'
 import { type LookalikeRow, lookalikesPath, profilePath } from './data/responses.ts'
@@ -12,7 +13,12 @@ export function Lookalikes({ name }: { name: string }) {
   return (
     <PagedCard
       title={`Names that imitate ${name}`}
-      about={<p class="hint">By their spelling. The score, up to 100, says how easily a name is taken for this one.</p>}
+      about={
+        <div class="subject-line card-about">
+          <p class="hint">By their spelling. The score, up to 100, says how easily a name is taken for this one.</p>
+          <WatchLink kind="lookalikes" value={name} />
+        </div>
+      }
       pages={pages}
       what="lookalikes"
       empty={<EmptyState title="No known name looks like it" />}

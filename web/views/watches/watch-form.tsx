@@ -1,7 +1,13 @@
 /** The form that creates a watch, with a preview of what it would have matched. */
 
 import { useState } from 'preact/hooks'
-import { type DifferenceType, KIND_PROPERTIES, WATCH_KINDS, type WatchKind } from '../../../src/values/watch-kind.ts'
+import {
+  type DifferenceType,
+  KIND_PROPERTIES,
+  thresholdOfKind,
+  WATCH_KINDS,
+  type WatchKind,
+} from '../../../src/values/watch-kind.ts'
 import { callServer } from '../../client/http.ts'
 import { navigate } from '../../client/router.ts'
 import { Button } from '../../parts/button.tsx'
@@ -20,12 +26,13 @@ type WatchFormProps = { kind: WatchKind; value: string; onCreated: () => void }
 export function WatchForm({ onCreated, ...first }: WatchFormProps) {
   const [kind, setKind] = useState(first.kind)
   const [value, setValue] = useState(first.value)
-  const [threshold, setThreshold] = useState('20')
+  const [threshold, setThreshold] = useState<string | null>(null)
   const [excluded, setExcluded] = useState<readonly DifferenceType[]>([])
   const [preview, setPreview] = useState<Preview | null>(null)
   const looking = useForm()
   const creating = useForm()
   const { matches, examples, types } = KIND_PROPERTIES[kind]
+  const bounds = thresholdOfKind(kind)
   const error = creating.error ?? looking.error
   const watch = newWatch(kind, value, threshold, excluded)
   /** Another watch needs another preview. */
@@ -34,6 +41,10 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
       set(given)
       setPreview(null)
     }
+  }
+  const chooseKind = (chosen: string): void => {
+    setKind(chosen as WatchKind)
+    setThreshold(null)
   }
   const look = (): void =>
     void looking.run(async () => {
@@ -54,12 +65,7 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
       <form class="form" onSubmit={create}>
         <FormError error={error} />
         <div class="watch-fields">
-          <Select
-            label="Watch"
-            value={kind}
-            onValue={change(setKind as (text: string) => void)}
-            options={KIND_OPTIONS}
-          />
+          <Select label="Watch" value={kind} onValue={change(chooseKind)} options={KIND_OPTIONS} />
           <Field
             label="Value"
             name="value"
@@ -70,14 +76,14 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
             input={{ required: true, autoComplete: 'off', autoCapitalize: 'none', spellcheck: false }}
           />
         </div>
-        {kind === 'text' && (
+        {bounds !== null && (
           <Field
-            label="Words that differ, in percent"
+            label={bounds.meaning}
             name="threshold"
-            value={threshold}
-            onValue={setThreshold}
+            value={threshold ?? String(bounds.fallback)}
+            onValue={change(setThreshold)}
             error={fieldError(error, 'threshold')}
-            input={{ type: 'number', min: 1, max: 100, required: true }}
+            input={{ type: 'number', min: bounds.min, max: bounds.max, required: true }}
           />
         )}
         {types.length > 1 && <TypeBoxes types={types} excluded={excluded} onChange={change(setExcluded)} />}
@@ -99,11 +105,16 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
   )
 }
 
-/** All types are none in the request, so that the watch gets types of later releases too. */
-function newWatch(kind: WatchKind, value: string, threshold: string, excluded: readonly DifferenceType[]): NewWatch {
+/** All types are none in the request, so that the watch gets types of later releases too. `threshold` null: the default. */
+function newWatch(
+  kind: WatchKind,
+  value: string,
+  threshold: string | null,
+  excluded: readonly DifferenceType[],
+): NewWatch {
   const types = KIND_PROPERTIES[kind].types.filter((type) => !excluded.includes(type))
   const isLimited = types.length < KIND_PROPERTIES[kind].types.length
-  return { kind, value, ...(isLimited && { types }), ...(kind === 'text' && { threshold: Number(threshold) }) }
+  return { kind, value, ...(isLimited && { types }), ...(threshold !== null && { threshold: Number(threshold) }) }
 }
 
 type TypeBoxesProps = {

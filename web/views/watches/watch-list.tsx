@@ -1,7 +1,7 @@
 /** The watches of the account: each can be muted and removed. */
 
 import { useState } from 'preact/hooks'
-import { KIND_PROPERTIES } from '../../../src/values/watch-kind.ts'
+import { KIND_PROPERTIES, thresholdOfKind } from '../../../src/values/watch-kind.ts'
 import { callServer } from '../../client/http.ts'
 import { Button, RowAction } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -16,7 +16,7 @@ import { TYPE_TEXTS, type Watch, type WatchList as WatchListBody } from './watch
 
 type WatchListProps = { body: WatchListBody; reload: () => Promise<void> }
 
-export function WatchList({ body: { watches, max }, reload }: WatchListProps) {
+export function WatchList({ body: { watches, used, max }, reload }: WatchListProps) {
   const [removed, setRemoved] = useState<Watch | null>(null)
   const { error, isBusy, run } = useForm()
   const mute = ({ id, value, muted }: Watch): void =>
@@ -26,7 +26,7 @@ export function WatchList({ body: { watches, max }, reload }: WatchListProps) {
       await reload()
     })
   return (
-    <Card title="Your watches" aside={`${formatCount(watches.length)} of ${formatCount(max)}`}>
+    <Card title="Your watches" aside={`${formatCount(used)} of ${formatCount(max)} used`}>
       {error !== null && <ErrorBox error={error} />}
       {watches.length === 0 ? (
         <EmptyState title="You watch nothing yet">Create a watch, and its events appear below.</EmptyState>
@@ -83,9 +83,17 @@ function WatchName({ kind, value }: Watch) {
   )
 }
 
-function TypesCell({ types, threshold }: Watch) {
-  if (threshold !== null) return <>from {threshold} % of the words on</>
-  return <>{types === null ? 'all' : types.map((type) => TYPE_TEXTS[type]).join(', ')}</>
+function TypesCell({ kind, types, threshold }: Watch) {
+  return (
+    <span class="watch-name">
+      <span>{types === null ? 'all' : types.map((type) => TYPE_TEXTS[type]).join(', ')}</span>
+      {threshold !== null && (
+        <span class="hint">
+          {thresholdOfKind(kind)?.meaning}: {threshold}
+        </span>
+      )}
+    </span>
+  )
 }
 
 function MuteSwitch({ watch, isBusy, onMute }: { watch: Watch; isBusy: boolean; onMute: () => void }) {

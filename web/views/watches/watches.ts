@@ -12,7 +12,8 @@ export type Watch = {
   created: string
   muted: string | null
 }
-export type WatchList = { watches: Watch[]; max: number }
+/** `used`: as how many watches the plan counts them. */
+export type WatchList = { watches: Watch[]; used: number; max: number }
 /** A watch to create. */
 export type NewWatch = { kind: WatchKind; value: string; types?: DifferenceType[]; threshold?: number }
 

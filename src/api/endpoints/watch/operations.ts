@@ -4,7 +4,7 @@ import type { OwnWatch, Watches } from '../../../store/port/watch/watches.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Parameters } from '../../http/parameters.ts'
-import { readMuted, readNewWatch, watchBody } from './watches.ts'
+import { readMuted, readNewWatch, watchBody, watchListBody } from './watches.ts'
 
 /** The largest number of a row that an engine stores. */
 const MAX_ID = 2 ** 31 - 1
@@ -19,8 +19,7 @@ type WatchOperation = (
 /** The operations by the names that they have in the OpenAPI document. `values`: of the body, and the `id` of a watch. */
 export const WATCH_OPERATIONS = {
   async watches(ledger, { account, limits }) {
-    const watches = await ledger.watches(account.id)
-    return { watches: watches.map(watchBody), max: limits.watches }
+    return watchListBody(await ledger.watches(account.id), limits.watches)
   },
   async watch(ledger, { account }, { id }) {
     return foundBody(await ledger.watch(account.id, readId(id)))
@@ -29,7 +28,7 @@ export const WATCH_OPERATIONS = {
     const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(values), now)
     if (created === 'too_many_watches')
       throw new ApiError('conflict', {
-        msg: `The plan allows ${limits.watches} watches: remove one, or ask the operator to change your plan.`,
+        msg: `The plan allows ${limits.watches} watches, of which one of lookalikes counts as ten: remove one, or ask the operator to change your plan.`,
       })
     if (created === 'known_watch')
       throw new ApiError('conflict', { msg: 'The account has a watch of this kind and value already.' })

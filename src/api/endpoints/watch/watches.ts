@@ -5,11 +5,13 @@ import { formatInstant } from '../../../values/time.ts'
 import {
   DIFFERENCE_TYPES,
   type DifferenceType,
+  THRESHOLD_KINDS,
+  thresholdOfKind,
   typesOfKind,
   WATCH_KINDS,
   type WatchKind,
 } from '../../../values/watch-kind.ts'
-import { DEFAULT_TEXT_THRESHOLD, parseWatchValue, type WatchRule } from '../../../watch/watch.ts'
+import { parseWatchValue, type WatchRule, watchWeight } from '../../../watch/watch.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
@@ -21,7 +23,9 @@ const TypesSchema = Type.Array(Type.String({ enum: [...DIFFERENCE_TYPES] }), {
 const ThresholdSchema = Type.Integer({
   minimum: 1,
   maximum: 100,
-  description: 'Only for the kind `text`: the percentage of words that differ from which on a change matches.',
+  description:
+    'For the kind `text` the percentage of words that differ from which on a change matches, 20 by default; for ' +
+    '`lookalikes` the least score, from 40, 60 by default. Other kinds have none.',
 })
 
 export const WatchSchema = exactObject({
@@ -35,6 +39,7 @@ export const WatchSchema = exactObject({
 })
 export const WatchListSchema = exactObject({
   watches: Type.Array(WatchSchema),
+  used: Type.Integer({ description: 'The number of watches. One of lookalikes counts as ten.' }),
   max: Type.Integer({ description: 'The maximum number of watches of the plan.' }),
 })
 export const NewWatchSchema = Type.Object({
@@ -52,6 +57,12 @@ export const MutedSchema = Type.Object({ muted: Type.Boolean() })
 export function watchBody({ id, kind, value, threshold, types, created, muted }: OwnWatch): object {
   const text = (instant: number | null): string | null => (instant === null ? null : `${formatInstant(instant)}Z`)
   return { id, kind, value, threshold, types, created: text(created), muted: text(muted) }
+}
+
+/** The watches of an account as they are sent. `max`: of its plan. */
+export function watchListBody(watches: readonly OwnWatch[], max: number): object {
+  const used = watches.reduce((sum, { kind }) => sum + watchWeight(kind), 0)
+  return { watches: watches.map(watchBody), used, max }
 }
 
 /** Throws `value_invalid`. */
@@ -75,11 +86,13 @@ function readTypes(kind: WatchKind, types: unknown): DifferenceType[] | null {
 }
 
 function readThreshold(kind: WatchKind, threshold: unknown): number | null {
-  if (kind === 'text' && threshold === null) return DEFAULT_TEXT_THRESHOLD
-  const isPercent = Number.isInteger(threshold) && Number(threshold) >= 1 && Number(threshold) <= 100
-  if (threshold !== null && !(kind === 'text' && isPercent))
-    rejectValue('threshold', '"threshold" must be a whole number from 1 to 100, and only a watch of a text has one.')
-  return threshold as number | null
+  const bounds = thresholdOfKind(kind)
+  if (threshold === null) return bounds?.fallback ?? null
+  if (bounds === null) rejectValue('threshold', `Only a watch of ${THRESHOLD_KINDS.join(' or ')} has a "threshold".`)
+  const { min, max } = bounds!
+  return Number.isInteger(threshold) && Number(threshold) >= min && Number(threshold) <= max
+    ? Number(threshold)
+    : rejectValue('threshold', `"threshold" of a watch of ${kind} must be a whole number from ${min} to ${max}.`)
 }
 
 /** Whether a watch is to be muted. Throws `value_invalid`. */

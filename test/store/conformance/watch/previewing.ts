@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { MAX_PREVIEW_ROWS, type PreviewRow, readWatchPreview } from '../../../../src/export/watch-preview.ts'
 import type { Observation } from '../../../../src/observe/observation.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
-import type { WatchKind } from '../../../../src/values/watch-kind.ts'
+import { thresholdOfKind, type WatchKind } from '../../../../src/values/watch-kind.ts'
 import type { WatchRule } from '../../../../src/watch/watch.ts'
 import { inForm } from '../../../long.ts'
 import { CERTIFICATES, history, NAMES } from '../arbitraries.ts'
@@ -17,7 +17,7 @@ import { isAbout, WatchModel } from './watch-model.ts'
 const rule = (kind: WatchKind, value: string, types: WatchRule['types'] = null): WatchRule => ({
   kind,
   value,
-  threshold: kind === 'text' ? 20 : null,
+  threshold: thresholdOfKind(kind)?.fallback ?? null,
   types,
 })
 
@@ -120,22 +120,33 @@ export function previewing(engine: Engine): void {
     assert.deepEqual(await found(address, 2), ['b.example 6 records', 'a.example 4 records'])
   })
 
-  testWithStore(engine, 'a preview has certificates of logs, and says that it is cut off', async (store) => {
-    const logged = CERTIFICATES.map((certificate, n) => ({ certificate, logged_at: minute(n) }))
-    await store.observations.addLogged(logged)
-    const { rows, isComplete } = await preview(store, rule('certificate', 'b.example'), minute(2))
-    assert.deepEqual([rows, isComplete], [[{ name: null, observed_at: minute(2), type: 'certificate' }], true])
-    const names = Array.from({ length: MAX_PREVIEW_ROWS + 1 }, (_, n) => `n${n}.cut.example`)
-    await ingestAll(
-      store,
-      names.map((each) => seen(each, 1, dns({ A: ['192.0.2.1'] }))),
-    )
-    for (const asked of [rule('suffix', 'cut.example'), rule('address', '192.0.2.0/24')]) {
-      const cut = await preview(store, asked, minute(0))
-      assert.deepEqual([cut.rows.length, cut.isComplete], [MAX_PREVIEW_ROWS, false])
-    }
-    assert.equal(await readWatchPreview(store, rule('text', 'a.example'), minute(0)), null)
-  })
+  testWithStore(
+    engine,
+    'a preview has certificates of logs and lookalikes, and says that it is cut off',
+    async (store) => {
+      const logged = CERTIFICATES.map((certificate, n) => ({ certificate, logged_at: minute(n) }))
+      await store.observations.addLogged(logged)
+      const { rows, isComplete } = await preview(store, rule('certificate', 'b.example'), minute(2))
+      assert.deepEqual([rows, isComplete], [[{ name: null, observed_at: minute(2), type: 'certificate' }], true])
+      const names = Array.from({ length: MAX_PREVIEW_ROWS + 1 }, (_, n) => `n${n}.cut.example`)
+      await ingestAll(
+        store,
+        names.map((each) => seen(each, 1, dns({ A: ['192.0.2.1'] }))),
+      )
+      for (const each of ['paypa1.example', 'paypal-x.example', 'paypal.example'])
+        await ingestAll(store, [seen(each, 1, dns({ A: ['192.0.2.1'] }))])
+      const alike = await preview(store, rule('lookalikes', 'paypal.example'), minute(0))
+      assert.deepEqual(
+        [alike.rows, alike.isComplete],
+        [[{ name: 'paypa1.example', observed_at: minute(1), type: 'new' }], true],
+      )
+      for (const asked of [rule('suffix', 'cut.example'), rule('address', '192.0.2.0/24')]) {
+        const cut = await preview(store, asked, minute(0))
+        assert.deepEqual([cut.rows.length, cut.isComplete], [MAX_PREVIEW_ROWS, false])
+      }
+      assert.equal(await readWatchPreview(store, rule('text', 'a.example'), minute(0)), null)
+    },
+  )
 }
 
 /** Whether the time of a difference is kept: that of something that appeared is. A first observation may show nothing. */

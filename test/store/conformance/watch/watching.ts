@@ -25,7 +25,7 @@ import { type ModelRow, WatchModel } from './watch-model.ts'
 const rule = (kind: WatchRule['kind'], value: string, types: WatchRule['types'] = null): WatchRule => ({
   kind,
   value,
-  threshold: kind === 'text' ? 50 : null,
+  threshold: kind === 'text' ? 50 : kind === 'lookalikes' ? 60 : null,
   types,
 })
 
@@ -275,6 +275,24 @@ export function watching(engine: Engine): void {
     assert.deepEqual(await store.events.events(id + 1, 0, 10), [])
   })
 
+  testWithStore(engine, 'each change of a name that looks like a brand is an event', async (store) => {
+    const { id } = await createAccount(store, 'a@example.com')
+    const { id: watch } = await createWatch(store, id, rule('lookalikes', 'google.com'))
+    const others = ['google.com', 'mail.google.com', 'googol-map.com', 'coogle.com']
+    for (const each of ['gooogle.com', 'xn--ggle-55da.com', ...others]) await addAll(store, [name(each)])
+    const resolved = dns({ A: ['192.0.2.1'] })
+    await ingestAll(store, [seen('gooogle.com', 1, resolved), seen('coogle.com', 1, resolved)])
+    const events = (await allEvents(store, id)).map((event) => [event.watch, event.name, differencesOf(event)[0].type])
+    assert.deepEqual(events, [
+      [watch, 'gooogle.com', 'new'],
+      [watch, 'xn--ggle-55da.com', 'new'],
+      [watch, 'gooogle.com', 'records'],
+    ])
+    await store.ledger.removeWatch(id, watch)
+    await addAll(store, [name('googlle.com')])
+    assert.equal((await allEvents(store, id)).length, 3)
+  })
+
   testWithStore(engine, 'a certificate of a log is an event once, for the names in it', async (store) => {
     const { id } = await createAccount(store, 'a@example.com')
     await createWatch(store, id, rule('certificate', 'b.example'))
@@ -332,6 +350,9 @@ export function watching(engine: Engine): void {
     const second = await createWatch(store, id, rule('suffix', 'a.example', ['new', 'records']))
     assert.deepEqual(second.types, ['new', 'records'])
     assert.equal(await ledger.createWatch(2, id, rule('name', 'b.example'), NOW), 'too_many_watches')
+    const lookalikes = rule('lookalikes', 'google.com')
+    assert.equal(await ledger.createWatch(11, id, lookalikes, NOW), 'too_many_watches')
+    assert.ok(await ledger.removeWatch(id, (await createWatch(store, id, lookalikes)).id))
     assert.deepEqual(await ledger.watches(id), [first, second])
     assert.equal(await ledger.removeWatch(other.id, first.id), false)
     assert.equal(await ledger.muteWatch(other.id, first.id, true, NOW), null)
