@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { DEFAULT_PLAN_LIMITS, type PlanLimits } from '../../src/accounts/plan.ts'
+import { typesOfKind, WATCH_KINDS } from '../../src/values/watch-kind.ts'
 import { fetchFile, post, publish } from '../spec/files/files.ts'
 import { makeWorld } from '../spec/world.ts'
 import { codes, type Example, examples, readPage, sections, tableOf } from './markdown.ts'
@@ -38,6 +39,18 @@ test('every endpoint has a section and a row, and nothing else has', () => {
   assert.deepEqual([...endpoints.keys()].toSorted(), expected.toSorted())
   const rows = tableOf(page, 'endpoint').map(([cell]) => codes(cell!)[0])
   assert.deepEqual(rows.toSorted(), expected.toSorted())
+})
+
+test('every kind of watch has a row, and its types are those that it can match', () => {
+  const kinds = tableOf(page, '`kind`').flatMap(([cell]) => codes(cell!))
+  assert.deepEqual(kinds.toSorted(), WATCH_KINDS.toSorted())
+  const types = tableOf(page, 'kinds').flatMap(([cell, list]) =>
+    codes(cell!).map((kind) => [kind, codes(list!).toSorted()]),
+  )
+  assert.deepEqual(
+    Object.fromEntries(types),
+    Object.fromEntries(WATCH_KINDS.map((kind) => [kind, typesOfKind(kind).toSorted()])),
+  )
 })
 
 test('every path besides /v1.0/ has a row, and every row a path', async () => {

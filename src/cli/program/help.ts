@@ -181,6 +181,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     dropped: ["dropped 'bank*' --date 2026-11-19"],
     lookalikes: ['lookalikes example.com', 'lookalikes login.example.com --all --json'],
     'watch add': ['watch add suffix example.com', "watch add pattern '*paypal*' --types new"],
+    'watch preview': ['watch preview lookalikes example.com'],
     'watch list': ['watch list'],
     'watch mute': ['watch mute 3', 'watch mute 3 --off'],
     'watch remove': ['watch remove 3'],

@@ -3,10 +3,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { DomaindexClient, NewWatch } from '../../../client/src/client.ts'
 import { EVENT_FIELDS } from '../../api/endpoints/watch/events.ts'
+import { PREVIEW_FIELDS } from '../../api/endpoints/watch/preview.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
 import { WATCH_KINDS } from '../../values/watch-kind.ts'
 import { EXIT_CODES_HELP } from '../program/client-fault.ts'
+import { reportLine } from '../program/output.ts'
 import { addOutputOptions, addServerOptions, withAnswerSource } from './query-command.ts'
 import { type OutputOptions, openRowWriter, type Row, type RowShape, type RowWriter } from './row-writer.ts'
 import { requestedServer, type ServerOptions } from './source.ts'
@@ -16,6 +18,7 @@ type EventsOptions = WatchOptions & { after?: number; follow?: true }
 
 const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
 const WATCH_SHAPE: RowShape = { fields: WATCH_FIELDS, columns: WATCH_FIELDS }
+const PREVIEW_SHAPE: RowShape = { fields: PREVIEW_FIELDS, columns: PREVIEW_FIELDS }
 const EVENT_SHAPE: RowShape = {
   fields: EVENT_FIELDS,
   columns: EVENT_FIELDS,
@@ -31,16 +34,10 @@ function withDifferencesText(row: Row): Row {
 }
 
 export function defineWatch(command: Command): void {
-  accountCommand(command, 'add', 'watch a name, an address or something else')
-    .argument('<kind>', `one of ${WATCH_KINDS.join(', ')}`)
-    .argument('<value>', 'a name, an address, a network or a pattern, as the kind says')
-    .option('--types <types>', 'only differences of these types, separated by commas')
-    .option(
-      '--threshold <number>',
-      'of a text: the words that must differ (default: 20); of lookalikes: the least score (default: 60)',
-      parseCount,
-    )
-    .action(addWatch)
+  ruleCommand(command, 'add', 'watch a name, an address or something else').action(addWatch)
+  ruleCommand(command, 'preview', 'print what a watch would have matched in the last 30 days (1 call)').action(
+    previewWatch,
+  )
   accountCommand(command, 'list', 'list the watches').action((options: WatchOptions) =>
     withServer(options, WATCH_SHAPE, async (client, writer, signal) =>
       writer.write((await client.watches({ signal })).watches),
@@ -93,16 +90,36 @@ export async function withServer(
   await withAnswerSource(options, writer, ({ client }, signal) => work(client, writer, signal))
 }
 
-function addWatch(
-  kind: string,
-  value: string,
-  options: WatchOptions & { types?: string; threshold?: number },
-): Promise<void> {
-  const { types, threshold } = options
-  const watch = { kind, value, threshold, types: types?.split(',').map((type) => type.trim()) } as NewWatch
+type RuleOptions = WatchOptions & { types?: string; threshold?: number }
+
+/** A command with what a watch asks for. */
+const ruleCommand = (command: Command, name: string, description: string): Command =>
+  accountCommand(command, name, description)
+    .argument('<kind>', `one of ${WATCH_KINDS.join(', ')}`)
+    .argument('<value>', 'a name, an address, a network or a pattern, as the kind says')
+    .option('--types <types>', 'only differences of these types, separated by commas')
+    .option(
+      '--threshold <number>',
+      'of a text: the words that must differ (default: 20); of lookalikes: the least score (default: 60)',
+      parseCount,
+    )
+
+function ruleOf(kind: string, value: string, { types, threshold }: RuleOptions): NewWatch {
+  return { kind, value, threshold, types: types?.split(',').map((type) => type.trim()) } as NewWatch
+}
+
+function addWatch(kind: string, value: string, options: RuleOptions): Promise<void> {
   return withServer(options, WATCH_SHAPE, async (client, writer, signal) =>
-    writer.write([await client.createWatch(watch, { signal })]),
+    writer.write([await client.createWatch(ruleOf(kind, value, options), { signal })]),
   )
+}
+
+function previewWatch(kind: string, value: string, options: RuleOptions): Promise<void> {
+  return withServer(options, PREVIEW_SHAPE, async (client, writer, signal) => {
+    const { meta, result } = await client.previewWatch(ruleOf(kind, value, options), { signal })
+    await writer.write(result)
+    if (!meta.complete) reportLine('There may be more: a preview has a limit.')
+  })
 }
 
 async function printEvents(

@@ -49,6 +49,8 @@ test('watches are created, listed, muted and removed, and their events are print
   assert.match(row!, /^a\.example,"\[\{""type"":""new""\},\{""type"":""records"",""record_type"":""A"",/)
   assert.notEqual((await watch('mute', String(added!.id)))[0]!.muted, null)
   assert.equal((await watch('mute', String(added!.id), '--off'))[0]!.muted, null)
+  const preview = await watch('preview', 'name', 'a.example', '--types', 'new')
+  assert.deepEqual(preview, [{ name: 'a.example', observed_at: '2026-11-20T10:01:00Z', type: 'new' }])
   assert.deepEqual(await watch('remove', String(added!.id)), [])
   assert.deepEqual(await watch('list'), [])
 })
