@@ -12,7 +12,7 @@ import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
-import { TYPE_TEXTS, type Watch, type WatchList as WatchListBody } from './watches.ts'
+import { TYPE_TEXTS, type Watch, type WatchListBody } from './watches.ts'
 
 type WatchListProps = { body: WatchListBody; reload: () => Promise<void> }
 

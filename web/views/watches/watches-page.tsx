@@ -8,7 +8,7 @@ import { LoadedView } from '../../parts/notice.tsx'
 import { EventList } from './event-list.tsx'
 import { WatchForm } from './watch-form.tsx'
 import { WatchList } from './watch-list.tsx'
-import type { WatchList as WatchListBody } from './watches.ts'
+import type { WatchListBody } from './watches.ts'
 import { Webhooks } from './webhooks.tsx'
 
 export function WatchesPage() {
