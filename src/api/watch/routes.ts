@@ -9,9 +9,11 @@ import { readMuted, readNewWatch, watchBody } from '../endpoints/watch/watches.t
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import type { Parameters } from '../http/parameters.ts'
+import { readBody } from '../http/request.ts'
+import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 import { handleQuery } from '../queries/query-handler.ts'
-import { type AccountHandler, addAccountRoute, idIn, jsonResponse, NO_CONTENT, readBody } from './account-routes.ts'
+import { type AccountHandler, addAccountRoute, idIn } from './account-routes.ts'
 import { closeSignal, EventFeed } from './event-feed.ts'
 import { isEventStream, sendEventStream } from './event-stream.ts'
 
