@@ -13,8 +13,8 @@ test('the file changes what it names, and everything else stays as in the specif
   }
   assert.deepEqual(readPlanFile(JSON.stringify(file)), {
     ...DEFAULT_PLAN_LIMITS,
-    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5, watches: 10 },
-    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100, watches: 500 },
+    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5, watches: 10, webhooks: 1 },
+    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100, watches: 500, webhooks: 100 },
   })
   assert.deepEqual(readPlanFile('{}'), DEFAULT_PLAN_LIMITS)
   const without = readPlanFile('{"basic": {"history_states": null}}')
@@ -27,7 +27,10 @@ for (const [text, fault] of [
   ['{"gold": {}}', /^plan "gold": it must be free, basic, premium$/],
   ['{"local": {"page_rows": 5}}', /^plan "local": it must be free, basic, premium$/],
   ['{"free": 5}', /^plan "free": its value must be an object of limits$/],
-  ['{"free": {"rows": 5}}', /^plan "free", key "rows": it must be daily_calls, page_rows, history_states, watches$/],
+  [
+    '{"free": {"rows": 5}}',
+    /^plan "free", key "rows": it must be daily_calls, page_rows, history_states, watches, webhooks$/,
+  ],
   ['{"free": {"toString": 5}}', /^plan "free", key "toString"/],
   ['{"free": {"__proto__": {}}}', /^plan "free", key "__proto__"/],
   ['{"basic": {"page_rows": 0}}', /^plan "basic", key "page_rows": 0 must be a whole number from 1 to 50000$/],

@@ -41,6 +41,8 @@ test('without an environment every setting has its default', () => {
     index: true,
     directPath: true,
     web: true,
+    deliveries: true,
+    webhookPrivate: false,
     connections: 10_000,
     clientConnections: 1_000,
     clientRequests: 2_000,

@@ -3,11 +3,10 @@
 import { type NewAccount, parseEmail } from '../../accounts/account.ts'
 import { formatPeriod, periodsOverlap } from '../../accounts/period.ts'
 import { parseDay } from '../../values/time.ts'
-import { jsonResponse, NO_CONTENT } from '../app/app-handler.ts'
 import { readId, valueError } from '../app/request-values.ts'
 import { createTokenOf, listedTokens, tokenBody } from '../app/tokens.ts'
 import { ApiError } from '../http/errors.ts'
-import { errorResponse } from '../http/response.ts'
+import { errorResponse, jsonResponse, NO_CONTENT } from '../http/response.ts'
 import type { OperatorCall, OperatorResponse } from './route.ts'
 import { accountBody, readAccount, readAddon, readCount, readPeriod, readPlan, readRole } from './values.ts'
 

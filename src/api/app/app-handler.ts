@@ -39,9 +39,3 @@ export function openRoute(
       return handler(context, request)
     })
 }
-
-export function jsonResponse(status: number, body: object): ApiResponse {
-  return { status, body: [JSON.stringify(body)], headers: [] }
-}
-
-export const NO_CONTENT: ApiResponse = { status: 204, body: [], headers: [] }

@@ -3,9 +3,7 @@
 import { parseEmail } from '../../accounts/account.ts'
 import { type Day, formatInstant, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'
-import type { ApiRequest } from '../http/exchange.ts'
 import type { Parameters } from '../http/parameters.ts'
-import { readJsonObject } from '../http/request.ts'
 
 /** The largest ID that an engine stores. */
 const MAX_ID = 2 ** 31 - 1
@@ -13,13 +11,6 @@ const MAX_ID = 2 ** 31 - 1
 /** The error of a value. `field`: its name. */
 export function valueError(field: string, msg: string): ApiError {
   return new ApiError('value_invalid', { msg, extra: { field } })
-}
-
-/** The body of a request. Throws `value_invalid` if it is not a JSON object. */
-export function readBody(request: ApiRequest): Parameters {
-  const body = readJsonObject(request)
-  if (body === null) throw valueError('body', 'The body must be a JSON object.')
-  return body
 }
 
 /** An ID in a path. Throws `not_found` for a text that cannot be one. */

@@ -26,13 +26,14 @@ import { endpointOfFile, findFile } from '../files/file-routes.ts'
 import { ApiError } from '../http/errors.ts'
 import { type FileDownload, fileEtag } from '../http/files/file-response.ts'
 import type { Parameters } from '../http/parameters.ts'
-import { readJsonObject, readParameters } from '../http/request.ts'
+import { readBody, readJsonObject, readParameters } from '../http/request.ts'
+import { jsonResponse } from '../http/response.ts'
 import { addPageRoute, type RouteHandler } from '../http/routes.ts'
 import { handleFile } from '../queries/file-handler.ts'
 import { handleQuery, type QuerySource } from '../queries/query-handler.ts'
 import { signLink, verifyLink } from '../signing/download-links.ts'
-import { type AppHandler, appRoute, jsonResponse, type OpenHandler, openRoute } from './app-handler.ts'
-import { readBody, readEmail, readText, utcText, valueError } from './request-values.ts'
+import { type AppHandler, appRoute, type OpenHandler, openRoute } from './app-handler.ts'
+import { readEmail, readText, utcText, valueError } from './request-values.ts'
 import {
   changePassword,
   endOtherSessions,

@@ -14,9 +14,10 @@ import type { ApiContext } from '../context/context.ts'
 import type { Mailer, Message } from '../context/mailer.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
+import { readBody } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import type { OpenHandler } from './app-handler.ts'
-import { readBody, readEmail, readText, valueError } from './request-values.ts'
+import { readEmail, readText, valueError } from './request-values.ts'
 import { startSession } from './sessions.ts'
 
 /** Seconds for which the links are valid. */

@@ -11,8 +11,9 @@ import type { V1EndpointName } from '../endpoints/endpoint.ts'
 import { authorizeSnapshot } from '../endpoints/snapshot.ts'
 import { isAuthorized } from '../files/file-list.ts'
 import type { Parameters } from '../http/parameters.ts'
+import { jsonResponse } from '../http/response.ts'
 import { quotaStatus } from '../quota/rate-limit.ts'
-import { type AppHandler, jsonResponse } from './app-handler.ts'
+import type { AppHandler } from './app-handler.ts'
 import { readDay, utcText, valueError } from './request-values.ts'
 
 /** Whose usage is read. */

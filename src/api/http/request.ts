@@ -62,6 +62,14 @@ export function readJsonObject({ body }: Pick<ApiRequest, 'body'>): Parameters |
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as Parameters) : null
 }
 
+/** The body of a request. Throws `body_too_large`, and `value_invalid` if it is not a JSON object. */
+export function readBody(request: Pick<ApiRequest, 'body'>): Parameters {
+  const body = readJsonObject(request)
+  if (body === null)
+    throw new ApiError('value_invalid', { msg: 'The body must be a JSON object.', extra: { field: 'body' } })
+  return body
+}
+
 function parseJson(text = ''): unknown {
   try {
     return JSON.parse(text)

@@ -40,6 +40,12 @@ export type ApiResponse = {
   release?: (() => void) | undefined
 }
 
+export function jsonResponse(status: number, body: object): ApiResponse {
+  return { status, body: [JSON.stringify(body)], headers: [] }
+}
+
+export const NO_CONTENT: ApiResponse = { status: 204, body: [], headers: [] }
+
 /** The state that all responses of a process share. */
 export type ResponseContext = {
   readonly cors: Cors

@@ -9,10 +9,11 @@ import { WATCH_OPERATIONS, type WatchOperationName } from '../endpoints/watch/op
 import { preview } from '../endpoints/watch/preview.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import type { Parameters } from '../http/parameters.ts'
-import { readJsonObject } from '../http/request.ts'
+import { readBody, readJsonObject } from '../http/request.ts'
+import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 import { handleQuery } from '../queries/query-handler.ts'
-import { type AccountHandler, addAccountRoute, jsonResponse, NO_CONTENT, readBody } from './account-routes.ts'
+import { type AccountHandler, addAccountRoute } from './account-routes.ts'
 import { closeSignal, EventFeed } from './event-feed.ts'
 import { isEventStream, sendEventStream } from './event-stream.ts'
 

@@ -5,8 +5,9 @@ import { makeWebhookKey, sealWebhookKey, webhookSecretText } from '../../deliver
 import type { ApiContext } from '../context/context.ts'
 import { deliveryBody, readNewWebhook, readRedelivered, webhookBody } from '../endpoints/watch/webhooks.ts'
 import { ApiError, overloadedError } from '../http/errors.ts'
-import { readJsonObject } from '../http/request.ts'
-import { type AccountHandler, addAccountRoute, idIn, jsonResponse, NO_CONTENT, readBody } from './account-routes.ts'
+import { readBody, readJsonObject } from '../http/request.ts'
+import { jsonResponse, NO_CONTENT } from '../http/response.ts'
+import { type AccountHandler, addAccountRoute, idIn } from './account-routes.ts'
 
 /** Milliseconds for which a request waits for the result of a test, and between two looks for it. */
 const TEST_TIMEOUT_MS = 20_000

@@ -22,7 +22,7 @@ export const WATCH_OPERATIONS = {
     return watchListBody(await ledger.watches(account.id), limits.watches)
   },
   async watch(ledger, { account }, { id }) {
-    return foundBody(await ledger.watch(account.id, readId(id)))
+    return foundBody(await ledger.watch(account.id, readRowId(id)))
   },
   async createWatch(ledger, { account, limits, now }, values) {
     const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(values), now)
@@ -35,10 +35,10 @@ export const WATCH_OPERATIONS = {
     return watchBody(created)
   },
   async muteWatch(ledger, { account, now }, values) {
-    return foundBody(await ledger.muteWatch(account.id, readId(values.id), readMuted(values), now))
+    return foundBody(await ledger.muteWatch(account.id, readRowId(values.id), readMuted(values), now))
   },
   async removeWatch(ledger, { account }, { id }) {
-    if (!(await ledger.removeWatch(account.id, readId(id)))) throw unknownId()
+    if (!(await ledger.removeWatch(account.id, readRowId(id)))) throw unknownId()
     return null
   },
 } as const satisfies Record<string, WatchOperation>
@@ -55,7 +55,7 @@ function unknownId(): ApiError {
 }
 
 /** The number of a row, as text or number. Throws `not_found` for what is no such number. */
-export function readId(id: unknown): number {
+export function readRowId(id: unknown): number {
   const number = /^[1-9]\d{0,9}$/.test(String(id)) ? Number(id) : 0
   if (number < 1 || number > MAX_ID) throw new ApiError('not_found')
   return number
