@@ -5,19 +5,9 @@ import { type Day, formatInstant, type Instant, parseDay, parseInstant, startOfD
 import { ApiError } from '../http/errors.ts'
 import type { Parameters } from '../http/parameters.ts'
 
-/** The largest ID that an engine stores. */
-const MAX_ID = 2 ** 31 - 1
-
 /** The error of a value. `field`: its name. */
 export function valueError(field: string, msg: string): ApiError {
   return new ApiError('value_invalid', { msg, extra: { field } })
-}
-
-/** An ID in a path. Throws `not_found` for a text that cannot be one. */
-export function readId(text: string): number {
-  const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0
-  if (id < 1 || id > MAX_ID) throw new ApiError('not_found')
-  return id
 }
 
 /** A day of the query string; null if it is absent. */

@@ -7,6 +7,16 @@ import { ApiError, type ErrorKey } from './errors.ts'
 /** The parameters as sent. Unknown ones are ignored. */
 export type Parameters = Readonly<Record<string, unknown>>
 
+/** The largest ID that an engine stores. */
+const MAX_ID = 2 ** 31 - 1
+
+/** An ID in a path, or a number. Throws `not_found` for what cannot be one. */
+export function readId(value: unknown): number {
+  const id = /^[1-9]\d{0,9}$/.test(String(value)) ? Number(value) : 0
+  if (id < 1 || id > MAX_ID) throw new ApiError('not_found')
+  return id
+}
+
 /**
  * The text of a parameter without surrounding white space. A number is read as its digits. Returns null if the
  * parameter is missing, null or "". Throws `errorKey` for an array, an object or a boolean.

@@ -3,11 +3,8 @@
 import type { OwnWatch, Watches } from '../../../store/port/watch/watches.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { ApiError } from '../../http/errors.ts'
-import type { Parameters } from '../../http/parameters.ts'
+import { type Parameters, readId } from '../../http/parameters.ts'
 import { readMuted, readNewWatch, watchBody, watchListBody } from './watches.ts'
-
-/** The largest number of a row that an engine stores. */
-const MAX_ID = 2 ** 31 - 1
 
 /** Returns what is sent; null for nothing. Throws `value_invalid`, `not_found` and `conflict`. */
 type WatchOperation = (
@@ -22,7 +19,7 @@ export const WATCH_OPERATIONS = {
     return watchListBody(await ledger.watches(account.id), limits.watches)
   },
   async watch(ledger, { account }, { id }) {
-    return foundBody(await ledger.watch(account.id, readRowId(id)))
+    return foundBody(await ledger.watch(account.id, readId(id)))
   },
   async createWatch(ledger, { account, limits, now }, values) {
     const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(values), now)
@@ -35,10 +32,10 @@ export const WATCH_OPERATIONS = {
     return watchBody(created)
   },
   async muteWatch(ledger, { account, now }, values) {
-    return foundBody(await ledger.muteWatch(account.id, readRowId(values.id), readMuted(values), now))
+    return foundBody(await ledger.muteWatch(account.id, readId(values.id), readMuted(values), now))
   },
   async removeWatch(ledger, { account }, { id }) {
-    if (!(await ledger.removeWatch(account.id, readRowId(id)))) throw unknownId()
+    if (!(await ledger.removeWatch(account.id, readId(id)))) throw unknownId()
     return null
   },
 } as const satisfies Record<string, WatchOperation>
@@ -52,11 +49,4 @@ function foundBody(watch: OwnWatch | null): object {
 
 function unknownId(): ApiError {
   return new ApiError('not_found', { msg: 'The account has no watch with this ID.' })
-}
-
-/** The number of a row, as text or number. Throws `not_found` for what is no such number. */
-export function readRowId(id: unknown): number {
-  const number = /^[1-9]\d{0,9}$/.test(String(id)) ? Number(id) : 0
-  if (number < 1 || number > MAX_ID) throw new ApiError('not_found')
-  return number
 }
