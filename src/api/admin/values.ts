@@ -4,8 +4,9 @@ import { type Account, ADDONS, type Addon, PLANS, type Plan, ROLES, type Role } 
 import { type Period, parsePeriod } from '../../accounts/period.ts'
 import { planInForce } from '../../accounts/plan.ts'
 import type { Day } from '../../values/time.ts'
-import { readId, utcText, valueError } from '../app/request-values.ts'
+import { utcText, valueError } from '../app/request-values.ts'
 import { ApiError } from '../http/errors.ts'
+import { readId } from '../http/parameters.ts'
 import type { OperatorCall } from './route.ts'
 
 /** The account of the path. Throws `not_found`. */

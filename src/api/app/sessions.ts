@@ -12,11 +12,12 @@ import { newSecret } from '../auth/sign-in-link.ts'
 import type { ApiContext } from '../context/context.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'
+import { readId } from '../http/parameters.ts'
 import { readBody } from '../http/request.ts'
 import type { ApiResponse } from '../http/response.ts'
 import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import type { AppHandler } from './app-handler.ts'
-import { readId, readText, utcText, valueError } from './request-values.ts'
+import { readText, utcText, valueError } from './request-values.ts'
 
 /** A browser sends the cookie only to this host, by TLS or on its own machine, and not with requests of other sites. */
 const COOKIE_ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax'

@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
-import { readRowId } from '../endpoints/watch/operations.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import { acquireSlot } from '../http/limits/overload.ts'
+import { readId } from '../http/parameters.ts'
 import { type ApiResponse, respond } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 
@@ -30,5 +30,5 @@ export function addAccountRoute(
 
 /** The ID in the path. Throws `not_found`. */
 export function idIn(request: ApiRequest): number {
-  return readRowId((request as ApiRequest & { params: { id?: string } }).params.id)
+  return readId((request as ApiRequest & { params: { id?: string } }).params.id)
 }

@@ -118,7 +118,7 @@ test('watches are previewed, created, listed, muted and removed', async () => {
   assert.match(await refusalOf(client, 'watch_create', { kind: 'name' }), /^400 value_invalid: "value"/)
   assert.notEqual((await resultOf<Watch>(client, 'watch_mute', { id: created.id })).muted, null)
   assert.equal((await resultOf<Watch>(client, 'watch_mute', { id: created.id, muted: false })).muted, null)
-  assert.deepEqual(await resultOf(client, 'watch_list', {}), { watches: [created], max: 10 })
+  assert.deepEqual(await resultOf(client, 'watch_list', {}), { watches: [created], used: 1, max: 10 })
   assert.deepEqual(await resultOf(client, 'watch_remove', { id: created.id }), {})
   assert.match(await refusalOf(client, 'watch_remove', { id: created.id }), /^404 not_found: The account has no watch/)
   const other = await connected(premium.token)
