@@ -31,6 +31,7 @@ import type {
   WebhistoryResponse,
 } from './api-types.ts'
 import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
+import { Digest } from './digest.ts'
 import { type Download, type DownloadOptions, openDownload } from './download.ts'
 import { Rows } from './rows.ts'
 import { Sha256, type Sha256Hasher } from './sha256.ts'
@@ -39,6 +40,7 @@ import { Webhooks } from './webhooks.ts'
 
 export type * from './api-types.ts'
 export type { BatchAnswer, BatchRequest } from './batch.ts'
+export type { Digest } from './digest.ts'
 export type { Download, DownloadOptions, Resume } from './download.ts'
 export { DomaindexError, DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
 export type { Rows } from './rows.ts'
@@ -97,12 +99,14 @@ type PageOptions = Options<RedirectParameters, 'query'>
 export class DomaindexClient {
   /** Where the events of the account are sent. */
   readonly webhooks: Webhooks
+  readonly digest: Digest
   readonly #transport: Transport
   readonly #newHash: () => Sha256Hasher
 
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options)
     this.webhooks = new Webhooks(this.#transport)
+    this.digest = new Digest(this.#transport)
     this.#newHash = options.sha256 ?? (() => new Sha256())
   }
 

@@ -44,7 +44,7 @@ export type ApiContext = HttpContext & {
   /** Null: the installation sends no mail. */
   mailer: Mailer | null
   /** Starts work for which no response waits. */
-  background: (work: () => Promise<void>) => void
+  background: (work: () => Promise<unknown>) => void
   /** Whole Unix seconds. */
   now: () => Instant
   /** Waits for milliseconds. */

@@ -3,6 +3,7 @@
 import { SESSION_COOKIE } from '../auth/session-authenticator.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { Type } from '../endpoints/schema.ts'
+import { DIGEST_PATHS } from './digest-paths.ts'
 import { DNSDB_PATHS } from './dnsdb-paths.ts'
 import { OWN_PATHS } from './own-paths.ts'
 import { HEADERS, headerRefs, partialFileResponses, queryParameter, responsesOf } from './responses.ts'
@@ -36,7 +37,14 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
       { name: 'crawler', description: 'The crawler that visits domains.' },
       { name: 'health', description: 'The state of the server.' },
     ],
-    paths: { ...Object.fromEntries(paths), ...OWN_PATHS, ...WATCH_PATHS, ...WEBHOOK_PATHS, ...DNSDB_PATHS },
+    paths: {
+      ...Object.fromEntries(paths),
+      ...OWN_PATHS,
+      ...WATCH_PATHS,
+      ...WEBHOOK_PATHS,
+      ...DIGEST_PATHS,
+      ...DNSDB_PATHS,
+    },
     components: {
       securitySchemes: {
         query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET, the token is part of the URL.' },

@@ -1,7 +1,8 @@
 /** `domaindex watch`: creates, lists, mutes and removes watches of an account on a server, and prints its events. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DomaindexClient, NewWatch } from '../../../client/src/client.ts'
+import type { DigestResponse, DomaindexClient, NewWatch } from '../../../client/src/client.ts'
+import { DIGEST_FIELDS } from '../../api/endpoints/watch/digest.ts'
 import { EVENT_FIELDS } from '../../api/endpoints/watch/events.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
@@ -16,6 +17,7 @@ type EventsOptions = WatchOptions & { after?: number; follow?: true }
 
 const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
 const WATCH_SHAPE: RowShape = { fields: WATCH_FIELDS, columns: WATCH_FIELDS }
+const DIGEST_SHAPE: RowShape = { fields: DIGEST_FIELDS, columns: DIGEST_FIELDS }
 const EVENT_SHAPE: RowShape = {
   fields: EVENT_FIELDS,
   columns: EVENT_FIELDS,
@@ -61,6 +63,20 @@ export function defineWatch(command: Command): void {
     .action((options: EventsOptions) =>
       withServer(options, EVENT_SHAPE, (client, writer, signal) => printEvents(client, writer, options, signal)),
     )
+  accountCommand(command, 'digest', 'have the events sent by mail')
+    .argument('[period]', 'off, hourly or daily; without it, the one in force is printed')
+    .action(setDigest)
+}
+
+/** Without a period, prints the one in force. */
+async function setDigest(period: string | undefined, options: WatchOptions): Promise<void> {
+  await withServer(options, DIGEST_SHAPE, async ({ digest }, writer, signal) =>
+    writer.write([
+      period === undefined
+        ? await digest.get({ signal })
+        : await digest.set(period as DigestResponse['period'], { signal }),
+    ]),
+  )
 }
 
 /** A command about what belongs to an account of a server. */

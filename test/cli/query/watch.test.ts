@@ -51,6 +51,12 @@ test('watches are created, listed, muted and removed, and their events are print
   assert.match(row!, /^a\.example,"\[\{""type"":""new""\},\{""type"":""records"",""record_type"":""A"",/)
   assert.notEqual((await watch('mute', String(added!.id)))[0]!.muted, null)
   assert.equal((await watch('mute', String(added!.id), '--off'))[0]!.muted, null)
+  const off = { period: 'off', next: null, last: null }
+  for (const args of [['digest'], ['digest', 'off']])
+    assert.deepEqual(
+      (await watch(...args)).map(({ email: _email, ...rest }) => rest),
+      [off],
+    )
   assert.deepEqual(await watch('remove', String(added!.id)), [])
   assert.deepEqual(await watch('list'), [])
 })

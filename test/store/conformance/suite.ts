@@ -26,6 +26,7 @@ import { filings } from './similar/filings.ts'
 import { segments } from './similar/segments.ts'
 import { similar } from './similar/similar.ts'
 import { delivering } from './watch/delivering.ts'
+import { digests } from './watch/digests.ts'
 import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
@@ -64,6 +65,7 @@ export function conformance(engine: Engine): void {
       wholeStores,
       watching,
       delivering,
+      digests,
       histories,
       asOf,
       merging,
