@@ -31,6 +31,7 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number | null
   LookalikesResponse: ['/lookalikes'],
   WatchesResponse: ['/watches'],
   EventsResponse: ['/events'],
+  FeedResponse: ['/feed'],
   DigestResponse: ['/digest'],
   WebhooksResponse: ['/webhooks'],
   DeliveriesResponse: ['/webhooks/{id}/deliveries'],

@@ -1141,6 +1141,11 @@ export type EventsResponse = {
   }[]
 }
 
+export type FeedResponse = {
+  /** When the link was created; null: there is none. */
+  created: string | null
+}
+
 export type DigestResponse = {
   /** How often mail comes, if there are events. */
   period: 'off' | 'hourly' | 'daily'

@@ -33,6 +33,7 @@ import type {
 import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
 import { Digest } from './digest.ts'
 import { type Download, type DownloadOptions, openDownload } from './download.ts'
+import { Feed } from './feed.ts'
 import { Rows } from './rows.ts'
 import { Sha256, type Sha256Hasher } from './sha256.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
@@ -43,6 +44,7 @@ export type { BatchAnswer, BatchRequest } from './batch.ts'
 export type { Digest } from './digest.ts'
 export type { Download, DownloadOptions, Resume } from './download.ts'
 export { DomaindexError, DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
+export type { Feed } from './feed.ts'
 export type { Rows } from './rows.ts'
 export { Sha256, type Sha256Hasher } from './sha256.ts'
 export type { CallOptions, ClientOptions, Fetch } from './transport.ts'
@@ -100,6 +102,7 @@ export class DomaindexClient {
   /** Where the events of the account are sent. */
   readonly webhooks: Webhooks
   readonly digest: Digest
+  readonly feed: Feed
   readonly #transport: Transport
   readonly #newHash: () => Sha256Hasher
 
@@ -107,6 +110,7 @@ export class DomaindexClient {
     this.#transport = new Transport(options)
     this.webhooks = new Webhooks(this.#transport)
     this.digest = new Digest(this.#transport)
+    this.feed = new Feed(this.#transport)
     this.#newHash = options.sha256 ?? (() => new Sha256())
   }
 

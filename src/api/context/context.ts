@@ -39,6 +39,8 @@ export type ApiContext = HttpContext & {
   installation: { version: string; signUp: boolean; examples: readonly string[] }
   /** The state of the crawl and the jobs for operators; null: this server does not read it. */
   operation: (() => Promise<object>) | null
+  /** The address that users see; null if it is not set. */
+  publicUrl: string | null
   /** Whether webhooks may have private addresses, http:// and any port. */
   allowsPrivateWebhooks: boolean
   /** Null: the installation sends no mail. */

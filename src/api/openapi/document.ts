@@ -5,6 +5,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts'
 import { Type } from '../endpoints/schema.ts'
 import { DIGEST_PATHS } from './digest-paths.ts'
 import { DNSDB_PATHS } from './dnsdb-paths.ts'
+import { FEED_PATHS } from './feed-paths.ts'
 import { OWN_PATHS } from './own-paths.ts'
 import { HEADERS, headerRefs, partialFileResponses, queryParameter, responsesOf } from './responses.ts'
 import { WATCH_PATHS } from './watch-paths.ts'
@@ -43,6 +44,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
       ...WATCH_PATHS,
       ...WEBHOOK_PATHS,
       ...DIGEST_PATHS,
+      ...FEED_PATHS,
       ...DNSDB_PATHS,
     },
     components: {

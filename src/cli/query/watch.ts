@@ -18,6 +18,8 @@ type EventsOptions = WatchOptions & { after?: number; follow?: true }
 const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
 const WATCH_SHAPE: RowShape = { fields: WATCH_FIELDS, columns: WATCH_FIELDS }
 const DIGEST_SHAPE: RowShape = { fields: DIGEST_FIELDS, columns: DIGEST_FIELDS }
+const FEED_FIELDS = ['url', 'created']
+const FEED_SHAPE: RowShape = { fields: FEED_FIELDS, columns: FEED_FIELDS }
 const EVENT_SHAPE: RowShape = {
   fields: EVENT_FIELDS,
   columns: EVENT_FIELDS,
@@ -66,6 +68,23 @@ export function defineWatch(command: Command): void {
   accountCommand(command, 'digest', 'have the events sent by mail')
     .argument('[period]', 'off, hourly or daily; without it, the one in force is printed')
     .action(setDigest)
+  accountCommand(
+    command,
+    'feed',
+    'print a new link to an Atom feed of the events; an earlier one is not valid any more',
+  )
+    .option('--revoke', 'end the link')
+    .action(changeFeed)
+}
+
+/** Creates the link of a feed and prints it, or ends the one that there is. */
+async function changeFeed(options: WatchOptions & { revoke?: true }): Promise<void> {
+  await withServer(options, FEED_SHAPE, async ({ feed }, writer, signal) => {
+    if (options.revoke) return feed.remove({ signal })
+    const server = requestedServer(options, loadSettings())!.replace(/\/+$/, '')
+    const { path, created } = await feed.create({ signal })
+    await writer.write([{ url: `${server}${path}`, created }])
+  })
 }
 
 /** Without a period, prints the one in force. */

@@ -64,6 +64,7 @@ export const ACCOUNT_REMOVALS = ledgerStatements('account.remove', {
   token: 'delete from token where account = $1',
   account_password: 'delete from account_password where account = $1',
   digest: 'delete from digest where account = $1',
+  feed: 'delete from feed where account = $1',
   session: 'delete from session where account = $1',
   one_time_link: 'delete from one_time_link where account = $1',
   lookup_request_count: 'delete from lookup_request_count where account = $1',

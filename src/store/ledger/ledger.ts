@@ -20,6 +20,7 @@ import { ACCOUNT_REMOVALS, ACCOUNTS, accountReads, accountTransactions } from '.
 import { AUDIT, auditInstallation, auditReads } from './audit.ts'
 import { CRAWL_REQUESTS } from './crawl-requests.ts'
 import { DIGESTS, digestReads, digestTransactions } from './digests.ts'
+import { FEEDS, feedReads, feedTransactions } from './feeds.ts'
 import {
   type LedgerRead,
   type LedgerStatement,
@@ -164,7 +165,7 @@ const installationTransactions = {
 /** Every statement of the ledger that the engines share. */
 export const LEDGER_STATEMENTS: readonly LedgerStatement[] = [
   ...[ACCOUNTS, ACCOUNT_REMOVALS, AUDIT, TOKENS, SIGN_IN, OPERATORS, INSTALLATION, USAGE, CRAWL_REQUESTS],
-  ...[WATCHES, WATCH_REMOVALS, WEBHOOKS, WEBHOOK_REMOVALS, DIGESTS],
+  ...[WATCHES, WATCH_REMOVALS, WEBHOOKS, WEBHOOK_REMOVALS, DIGESTS, FEEDS],
 ].flatMap((statements) => Object.values(statements))
 
 export const ledgerTransactions = {
@@ -176,6 +177,7 @@ export const ledgerTransactions = {
   ...watchTransactions,
   ...webhookTransactions,
   ...digestTransactions,
+  ...feedTransactions,
 }
 
 export type LedgerMethods = WriteMethods<typeof ledgerTransactions>
@@ -201,6 +203,7 @@ export function sharedLedger(
     ...webhookReads(read),
     ...webhookWrites(write),
     ...digestReads(read),
+    ...feedReads(read),
     ...digestWrites(write),
     ...installation,
     as: (actor) => changesBy(actor, write, configured !== null),
@@ -219,6 +222,8 @@ export function sharedLedger(
     createWatch: (max, account, rule, now) => write('createWatch', [max, account, rule], now),
     removeWatch: (account, watch) => write('removeWatch', [account, watch]),
     muteWatch: (account, watch, isMuted, now) => write('muteWatch', [account, watch, isMuted], now),
+    replaceFeed: (account, hash, now) => write('replaceFeed', [account, hash], now),
+    removeFeed: (account) => write('removeFeed', [account]),
     completeRelease: (day) => write('completeRelease', [day]),
     claimPlace: (place, mark, former) => write('claimPlace', [place, mark, former]),
     async secrets(now) {

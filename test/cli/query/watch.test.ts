@@ -51,6 +51,11 @@ test('watches are created, listed, muted and removed, and their events are print
   assert.match(row!, /^a\.example,"\[\{""type"":""new""\},\{""type"":""records"",""record_type"":""A"",/)
   assert.notEqual((await watch('mute', String(added!.id)))[0]!.muted, null)
   assert.equal((await watch('mute', String(added!.id), '--off'))[0]!.muted, null)
+  const [feed] = await watch('feed')
+  assert.match(String(feed!.url), new RegExp(`^${world.address}/events\\.atom\\?key=[\\w-]{43}$`))
+  assert.equal((await fetch(String(feed!.url))).status, 200)
+  assert.deepEqual(await watch('feed', '--revoke'), [])
+  assert.equal((await fetch(String(feed!.url))).status, 401)
   const off = { period: 'off', next: null, last: null }
   for (const args of [['digest'], ['digest', 'off']])
     assert.deepEqual(

@@ -28,6 +28,8 @@ export interface EventReader {
    * order of their numbers, so a reader that continues after the last one that it read misses none.
    */
   events(account: number, after: number, limit: number): Promise<StoredEvent[]>
+  /** The newest events of an account, the newest first. */
+  newestEvents(account: number, limit: number): Promise<StoredEvent[]>
   /** The accounts that have events with numbers above `after`, up to `last`. */
   accountsWithEvents(after: number, last: number): Promise<number[]>
   /** The number of the newest event of any account; 0 if there is none. */

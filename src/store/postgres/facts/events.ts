@@ -49,6 +49,11 @@ const READ = {
   text: `select number, watch, name, time, observed_at, differences from event
     where account = $1 and number > $2 and time > $3 order by number limit $4`,
 }
+const READ_NEWEST = {
+  name: 'event.newest',
+  text: `select number, watch, name, time, observed_at, differences from event
+    where account = $1 and time > $2 order by number desc limit $3`,
+}
 const READ_ACCOUNTS = {
   name: 'event.accounts',
   text: 'select distinct account from event where number > $1 and number <= $2',
@@ -117,6 +122,8 @@ export function postgresEvents({ read }: Pick<Database, 'read'>, now: () => Prom
   return {
     events: async (account, after, limit) =>
       read<StoredEvent>(READ, [account, after, (await now()) - EVENT_SECONDS, limit]),
+    newestEvents: async (account, limit) =>
+      read<StoredEvent>(READ_NEWEST, [account, (await now()) - EVENT_SECONDS, limit]),
     accountsWithEvents: async (after, last) =>
       (await read<{ account: number }>(READ_ACCOUNTS, [after, last])).map(({ account }) => account),
     lastEvent: async () => (await read<{ number: number | null }>(READ_LAST))[0]!.number ?? 0,

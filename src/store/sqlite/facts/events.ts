@@ -80,12 +80,20 @@ export function sqliteEvents(database: DatabaseSync, beginRead: () => void, now:
     `select number, watch, name, time, observed_at, differences from event
      where account = ? and number > ? and time > ? order by number limit ?`,
   )
+  const newest = database.prepare(
+    `select number, watch, name, time, observed_at, differences from event
+     where account = ? and time > ? order by number desc limit ?`,
+  )
   const accounts = database.prepare('select distinct account from event where number > ? and number <= ?')
   const last = database.prepare('select max(number) as number from event')
   return {
     async events(account, after, limit) {
       beginRead()
       return page.all(account, after, now() - EVENT_SECONDS, limit).map((row) => ({ ...row }) as StoredEvent)
+    },
+    async newestEvents(account, limit) {
+      beginRead()
+      return newest.all(account, now() - EVENT_SECONDS, limit).map((row) => ({ ...row }) as StoredEvent)
     },
     async accountsWithEvents(after, until) {
       beginRead()
