@@ -32,6 +32,8 @@ const OWN_RESPONSES: Readonly<Record<string, [path: string, form?: number | null
   WatchesResponse: ['/watches'],
   PreviewResponse: ['/watches/preview', null, 'post'],
   EventsResponse: ['/events'],
+  FeedResponse: ['/feed'],
+  DigestResponse: ['/digest'],
   WebhooksResponse: ['/webhooks'],
   DeliveriesResponse: ['/webhooks/{id}/deliveries'],
   WebhookTestResponse: ['/webhooks/{id}/test', null, 'post'],

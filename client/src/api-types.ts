@@ -1190,6 +1190,22 @@ export type EventsResponse = {
   }[]
 }
 
+export type FeedResponse = {
+  /** When the link was created; null: there is none. */
+  created: string | null
+}
+
+export type DigestResponse = {
+  /** How often mail comes, if there are events. */
+  period: 'off' | 'hourly' | 'daily'
+  /** Where the mail goes: the address of the account. */
+  email: string
+  /** When the next mail is written, if there are events; null: never. */
+  next: string | null
+  /** When the last mail was sent; null: there was none. */
+  last: string | null
+}
+
 export type WebhooksResponse = {
   webhooks: {
     id: number

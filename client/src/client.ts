@@ -32,7 +32,9 @@ import type {
   WebhistoryResponse,
 } from './api-types.ts'
 import { type BatchAnswer, type BatchRequest, batchAnswers } from './batch.ts'
+import { Digest } from './digest.ts'
 import { type Download, type DownloadOptions, openDownload } from './download.ts'
+import { Feed } from './feed.ts'
 import { Rows } from './rows.ts'
 import { Sha256, type Sha256Hasher } from './sha256.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
@@ -40,8 +42,10 @@ import { Webhooks } from './webhooks.ts'
 
 export type * from './api-types.ts'
 export type { BatchAnswer, BatchRequest } from './batch.ts'
+export type { Digest } from './digest.ts'
 export type { Download, DownloadOptions, Resume } from './download.ts'
 export { DomaindexError, DownloadError, InvalidResponseError, NetworkError } from './errors.ts'
+export type { Feed } from './feed.ts'
 export type { Rows } from './rows.ts'
 export { Sha256, type Sha256Hasher } from './sha256.ts'
 export type { CallOptions, ClientOptions, Fetch } from './transport.ts'
@@ -98,12 +102,16 @@ type PageOptions = Options<RedirectParameters, 'query'>
 export class DomaindexClient {
   /** Where the events of the account are sent. */
   readonly webhooks: Webhooks
+  readonly digest: Digest
+  readonly feed: Feed
   readonly #transport: Transport
   readonly #newHash: () => Sha256Hasher
 
   constructor(options: ClientOptions) {
     this.#transport = new Transport(options)
     this.webhooks = new Webhooks(this.#transport)
+    this.digest = new Digest(this.#transport)
+    this.feed = new Feed(this.#transport)
     this.#newHash = options.sha256 ?? (() => new Sha256())
   }
 

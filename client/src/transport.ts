@@ -46,7 +46,7 @@ export type CallOptions = { signal?: AbortSignal | undefined }
 
 /** `body`: the parameters of an endpoint under `/v1.0/`, or a text. */
 type OutgoingRequest = {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Without a leading slash. */
   path: string
   headers?: Record<string, string>
@@ -107,7 +107,7 @@ export class Transport {
    * Returns null if the response has no body.
    */
   async change<T>(
-    method: 'POST' | 'PATCH' | 'DELETE',
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: object | null,
     signal: AbortSignal | undefined,

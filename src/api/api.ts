@@ -20,6 +20,8 @@ import { openApiDocument } from './openapi/document.ts'
 import { type CrawlerPageSettings, crawlerPage } from './page/crawler-page.ts'
 import { addQueryRoutes, directRoutes } from './query-routes.ts'
 import { quotaStatus, rateLimitHeaders } from './quota/rate-limit.ts'
+import { addDigestRoutes } from './watch/digest-routes.ts'
+import { addFeedRoutes } from './watch/feed-routes.ts'
 import { addWatchRoutes } from './watch/routes.ts'
 import { addWebhookRoutes } from './watch/webhook-routes.ts'
 
@@ -62,6 +64,8 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   addDnsdbRoutes(app, context)
   addWatchRoutes(app, context)
   addWebhookRoutes(app, context)
+  addDigestRoutes(app, context)
+  addFeedRoutes(app, context)
   for (const [path, page] of Object.entries(pages)) {
     const handler: RouteHandler = (request, reply) => respond(context, request, reply, () => page(request))
     addRoute(app, context, path, PAGE_METHODS, handler, { isHealth: HEALTH_PATHS.includes(path) })

@@ -104,6 +104,7 @@ export async function createApiContext(options: ApiOptions): Promise<ApiContext>
     responses: { cors: settings.cors, unsentBytes: 0, isDraining: false },
     requestCrawl: crawlRequester(options),
     readiness,
+    publicUrl: settings.publicUrl ?? null,
     allowsPrivateWebhooks: settings.webhookPrivate ?? false,
     clientLimits: clients,
     monotonicMs,

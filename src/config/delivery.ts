@@ -14,7 +14,7 @@ export const DELIVERY_SETTINGS: { readonly [Key in keyof DeliverySettings]: Sett
     name: 'DOMAINDEX_DELIVERIES',
     defaultText: 'on',
     meaning:
-      'Whether `serve` sends events to webhooks, in a child process. ' +
+      'Whether `serve` sends events to webhooks and by mail, in a child process. ' +
       'If several servers share a store, they share the work.',
     allowed: 'on or off',
     parse: parseSwitch,

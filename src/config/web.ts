@@ -35,7 +35,7 @@ export const WEB_SETTINGS: { readonly [Key in keyof WebSettings]: Setting<WebSet
     name: 'DOMAINDEX_SMTP',
     defaultText: '',
     meaning:
-      'The SMTP server for mail, with its user and password. With it, people can sign up and set a new password ' +
+      'The SMTP server for mail, with its user and password. With it, people can sign up, set a new password and get events ' +
       'by mail. It needs `DOMAINDEX_PUBLIC_URL` and `DOMAINDEX_MAIL_FROM`.',
     allowed: 'a URL such as smtps://user:password@mail.example.com, or smtp://127.0.0.1:25',
     isSecret: true,

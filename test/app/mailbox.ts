@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
-export type Mail = { to: string[]; subject: string; text: string }
+export type Mail = { to: string[]; subject: string; text: string; head: string }
 
 export async function openMailbox() {
   const received: Mail[] = []
@@ -42,7 +42,7 @@ export async function openMailbox() {
   }
 }
 
-/** The header Subject and the body of a message in plain text. Its lines may be folded (RFC 2045, quoted-printable). */
+/** The headers, the header Subject and the body of a message in plain text. Its lines may be folded (RFC 2045, quoted-printable). */
 function parse(raw: string, to: string[]): Mail {
   const [head = '', ...rest] = raw.split('\r\n\r\n')
   const body = rest.join('\r\n\r\n').replaceAll('\r\n', '\n')
@@ -51,5 +51,5 @@ function parse(raw: string, to: string[]): Mail {
     ? body.replaceAll('=\n', '').replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
     : body
   const subject = /^Subject: (.*(?:\r\n\s.*)*)/m.exec(head)?.[1]?.replaceAll(/\r\n\s/g, ' ') ?? ''
-  return { to, subject, text }
+  return { to, subject, text, head }
 }

@@ -27,7 +27,7 @@ import {
   VARIANTS,
 } from './browser/pages.ts'
 import { HOSTILE, makeLongAccount, makeSite, type Site } from './browser/site.ts'
-import { useWebhook, watchNames } from './browser/watches.ts'
+import { setMailAndFeed, useWebhook, watchNames } from './browser/watches.ts'
 
 const SCREENSHOTS = join(import.meta.dirname, '../../test-output/screenshots')
 /** The width of the document and that of the window. */
@@ -55,6 +55,7 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
     await t.test('find names by a part of them', () => findNames(browser, site))
     await t.test('watch names from a preview to an event', () => watchNames(browser, site))
     await t.test('send events to a webhook', () => useWebhook(browser, site))
+    await t.test('set the mail and the feed of events', () => setMailAndFeed(browser, site))
     await t.test('spend all calls of the day', () => spendCalls(browser, site))
     await t.test('every page of operators', () => checkOperatorPages(browser, site, checkPage))
     await t.test('operate an account', () => operateAccount(browser, site))

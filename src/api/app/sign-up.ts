@@ -108,7 +108,7 @@ function requireMailer({ mailer }: ApiContext): Mailer {
 }
 
 /** Does what depends on the address after the answer. */
-function inBackground({ log, background }: ApiContext, maySend: boolean, work: () => Promise<void>): void {
+function inBackground({ log, background }: ApiContext, maySend: boolean, work: () => Promise<unknown>): void {
   if (!maySend) return
   background(() => work().catch((err: unknown) => log.error({ err }, 'ledger failed')))
 }

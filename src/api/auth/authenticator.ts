@@ -1,5 +1,6 @@
 /** The authenticator: resolves a token to an account, with a cache of half a second. */
 
+import { createHash } from 'node:crypto'
 import type { Account } from '../../accounts/account.ts'
 import { DEFAULT_PLAN_LIMITS, type PlanLimits, type PlanLimitTable, planInForce } from '../../accounts/plan.ts'
 import { hashToken, isActive, parseToken } from '../../accounts/token.ts'
@@ -19,7 +20,7 @@ export type Caller = {
 }
 
 type AuthenticatorOptions = {
-  ledger: Pick<Ledger, 'findToken'>
+  ledger: Pick<Ledger, 'findToken' | 'findFeed'>
   /** The limits of the plans; by default those of the specification. */
   limits?: PlanLimitTable | undefined
   clients: Pick<ClientLimits, 'checkFailures'>
@@ -33,6 +34,11 @@ const CACHE_MS = 500
 /** The maximum number of cached tokens. The oldest is removed first. */
 const MAX_CACHED_TOKENS = 10_000
 
+/** What the usage has in place of a token: that of the web page. */
+const NO_TOKEN = 0
+
+const NO_FEED_KEY_MESSAGE = 'There is no key: create a link with POST /feed.'
+const UNKNOWN_FEED_MESSAGE = 'The link is not valid any more: create another one with POST /feed.'
 const SUSPENDED_MESSAGE = 'The account of this token is suspended: ask the operator of this service.'
 
 type CachedToken = { standing: TokenStanding; expiresAt: number }
@@ -62,11 +68,21 @@ export class Authenticator {
     return this.#findToken(text).then((standing) => this.#callerFrom(standing))
   }
 
+  /** The caller of the key of a feed. Throws `token_missing` and `token_invalid`. Its calls have no token. */
+  async authenticateFeed(key: string | null, address: string): Promise<Caller> {
+    this.#options.clients.checkFailures(address)
+    if (key === null) throw new ApiError('token_missing', { msg: NO_FEED_KEY_MESSAGE })
+    const account = await this.#options.ledger.findFeed(hashFeedKey(key))
+    if (account === null) throw new ApiError('token_invalid', { msg: UNKNOWN_FEED_MESSAGE })
+    if (account.suspended !== null) throw new ApiError('token_invalid', { msg: SUSPENDED_MESSAGE })
+    return createCaller(account, NO_TOKEN, this.#options.limits ?? DEFAULT_PLAN_LIMITS, this.#options.now())
+  }
+
   #callerFrom(standing: TokenStanding | null): Caller {
     const now = this.#options.now()
     if (standing === null || !isActive(standing.token, now)) throw new ApiError('token_invalid')
     if (standing.account.suspended !== null) throw new ApiError('token_invalid', { msg: SUSPENDED_MESSAGE })
-    return createCaller(standing, this.#options.limits ?? DEFAULT_PLAN_LIMITS, now)
+    return createCaller(standing.account, standing.token.id, this.#options.limits ?? DEFAULT_PLAN_LIMITS, now)
   }
 
   /** Loads a token from the ledger. Concurrent requests share one query. */
@@ -90,7 +106,12 @@ export class Authenticator {
   }
 }
 
-function createCaller({ account, token }: TokenStanding, plans: PlanLimitTable, now: Instant): Caller {
+/** The SHA-256 of the key of a feed, by which it is found. */
+export function hashFeedKey(key: string): Uint8Array {
+  return createHash('sha256').update(key).digest()
+}
+
+function createCaller(account: Account, token: number, plans: PlanLimitTable, now: Instant): Caller {
   const today = dayOf(now)
-  return { account, token: token.id, limits: plans[planInForce(account, today)], now, today }
+  return { account, token, limits: plans[planInForce(account, today)], now, today }
 }

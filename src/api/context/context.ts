@@ -39,12 +39,14 @@ export type ApiContext = HttpContext & {
   installation: { version: string; signUp: boolean; examples: readonly string[] }
   /** The state of the crawl and the jobs for operators; null: this server does not read it. */
   operation: (() => Promise<object>) | null
+  /** The address that users see; null if it is not set. */
+  publicUrl: string | null
   /** Whether webhooks may have private addresses, http:// and any port. */
   allowsPrivateWebhooks: boolean
   /** Null: the installation sends no mail. */
   mailer: Mailer | null
   /** Starts work for which no response waits. */
-  background: (work: () => Promise<void>) => void
+  background: (work: () => Promise<unknown>) => void
   /** Whole Unix seconds. */
   now: () => Instant
   /** Waits for milliseconds. */

@@ -6,8 +6,8 @@ import type { Logger } from 'pino'
 /** `smtp`: the URL of the server. `from`: the sender. `publicUrl`: the address of the web page, for links. */
 export type MailSettings = { smtp: string; from: string; publicUrl: string }
 
-/** A message in plain text. */
-export type Message = { to: string; subject: string; text: string }
+/** A message in plain text. `headers`: further ones. */
+export type Message = { to: string; subject: string; text: string; headers?: Record<string, string> }
 
 /** Milliseconds for a connection, for its greeting, and without an answer. */
 const TIMEOUT_MS = 10_000
@@ -37,15 +37,20 @@ export class Mailer {
     })
   }
 
-  /** Resolves when the server has accepted the message, or it was dropped or has failed. Never rejects. */
-  async send(message: Message): Promise<void> {
-    if (this.#waiting >= MAX_WAITING) return this.#log.error('mail dropped: too many messages wait for the SMTP server')
+  /** Resolves to whether the server has accepted the message; if not, it was dropped or has failed. Never rejects. */
+  async send(message: Message): Promise<boolean> {
+    if (this.#waiting >= MAX_WAITING) {
+      this.#log.error('mail dropped: too many messages wait for the SMTP server')
+      return false
+    }
     this.#waiting++
     try {
       await this.#transport.sendMail({ ...message, from: this.#from })
+      return true
     } catch (error) {
       const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string }
       this.#log.error({ code, responseCode, command }, 'mail failed') // the whole error has the address
+      return false
     } finally {
       this.#waiting--
     }

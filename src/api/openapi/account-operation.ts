@@ -35,6 +35,7 @@ export function accountOperation(operation: AccountOperation): JsonObject {
     500,
     ...(body === undefined ? [] : [400, 413]),
     ...(errors.includes('conflict') ? [409] : []),
+    ...(errors.includes('mail_unavailable') ? [503] : []),
   ]
   if (errors.includes('not_found')) statuses.push(404)
   const failures = statuses.map((each) => [each, errorResponseObject(each, all, false)])

@@ -3,7 +3,9 @@
 import { SESSION_COOKIE } from '../auth/session-authenticator.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { Type } from '../endpoints/schema.ts'
+import { DIGEST_PATHS } from './digest-paths.ts'
 import { DNSDB_PATHS } from './dnsdb-paths.ts'
+import { FEED_PATHS } from './feed-paths.ts'
 import { OWN_PATHS } from './own-paths.ts'
 import { HEADERS, headerRefs, partialFileResponses, queryParameter, responsesOf } from './responses.ts'
 import { WATCH_PATHS } from './watch-paths.ts'
@@ -36,7 +38,15 @@ export function openApiDocument(endpoints: readonly Endpoint[], version: string)
       { name: 'crawler', description: 'The crawler that visits domains.' },
       { name: 'health', description: 'The state of the server.' },
     ],
-    paths: { ...Object.fromEntries(paths), ...OWN_PATHS, ...WATCH_PATHS, ...WEBHOOK_PATHS, ...DNSDB_PATHS },
+    paths: {
+      ...Object.fromEntries(paths),
+      ...OWN_PATHS,
+      ...WATCH_PATHS,
+      ...WEBHOOK_PATHS,
+      ...DIGEST_PATHS,
+      ...FEED_PATHS,
+      ...DNSDB_PATHS,
+    },
     components: {
       securitySchemes: {
         query: { type: 'apiKey', in: 'query', name: 'token', description: 'On GET, the token is part of the URL.' },

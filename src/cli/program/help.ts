@@ -186,6 +186,8 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     'watch mute': ['watch mute 3', 'watch mute 3 --off'],
     'watch remove': ['watch remove 3'],
     'watch events': ['watch events --after 1042', 'watch events --follow'],
+    'watch digest': ['watch digest daily', 'watch digest'],
+    'watch feed': ['watch feed', 'watch feed --revoke'],
     'webhook add': ['webhook add https://example.com/domaindex --watches 1,3'],
     'webhook list': ['webhook list'],
     'webhook remove': ['webhook remove 1'],

@@ -1,7 +1,8 @@
 /** `domaindex watch`: creates, lists, mutes and removes watches of an account on a server, and prints its events. */
 
 import { type Command, InvalidArgumentError } from 'commander'
-import type { DomaindexClient, NewWatch } from '../../../client/src/client.ts'
+import type { DigestResponse, DomaindexClient, NewWatch } from '../../../client/src/client.ts'
+import { DIGEST_FIELDS } from '../../api/endpoints/watch/digest.ts'
 import { EVENT_FIELDS } from '../../api/endpoints/watch/events.ts'
 import { PREVIEW_FIELDS } from '../../api/endpoints/watch/preview.ts'
 import { UsageFault } from '../../config/command-fault.ts'
@@ -19,6 +20,9 @@ type EventsOptions = WatchOptions & { after?: number; follow?: true }
 const WATCH_FIELDS = ['id', 'kind', 'value', 'threshold', 'types', 'created', 'muted']
 const WATCH_SHAPE: RowShape = { fields: WATCH_FIELDS, columns: WATCH_FIELDS }
 const PREVIEW_SHAPE: RowShape = { fields: PREVIEW_FIELDS, columns: PREVIEW_FIELDS }
+const DIGEST_SHAPE: RowShape = { fields: DIGEST_FIELDS, columns: DIGEST_FIELDS }
+const FEED_FIELDS = ['url', 'created']
+const FEED_SHAPE: RowShape = { fields: FEED_FIELDS, columns: FEED_FIELDS }
 const EVENT_SHAPE: RowShape = {
   fields: EVENT_FIELDS,
   columns: EVENT_FIELDS,
@@ -62,6 +66,37 @@ export function defineWatch(command: Command): void {
     .action((options: EventsOptions) =>
       withServer(options, EVENT_SHAPE, (client, writer, signal) => printEvents(client, writer, options, signal)),
     )
+  accountCommand(command, 'digest', 'have the events sent by mail')
+    .argument('[period]', 'off, hourly or daily; without it, the one in force is printed')
+    .action(setDigest)
+  accountCommand(
+    command,
+    'feed',
+    'print a new link to an Atom feed of the events; an earlier one is not valid any more',
+  )
+    .option('--revoke', 'end the link')
+    .action(changeFeed)
+}
+
+/** Creates the link of a feed and prints it, or ends the one that there is. */
+async function changeFeed(options: WatchOptions & { revoke?: true }): Promise<void> {
+  await withServer(options, FEED_SHAPE, async ({ feed }, writer, signal) => {
+    if (options.revoke) return feed.remove({ signal })
+    const server = requestedServer(options, loadSettings())!.replace(/\/+$/, '')
+    const { path, created } = await feed.create({ signal })
+    await writer.write([{ url: `${server}${path}`, created }])
+  })
+}
+
+/** Without a period, prints the one in force. */
+async function setDigest(period: string | undefined, options: WatchOptions): Promise<void> {
+  await withServer(options, DIGEST_SHAPE, async ({ digest }, writer, signal) =>
+    writer.write([
+      period === undefined
+        ? await digest.get({ signal })
+        : await digest.set(period as DigestResponse['period'], { signal }),
+    ]),
+  )
 }
 
 /** A command about what belongs to an account of a server. */

@@ -1,9 +1,11 @@
-/** The deliveries process of `serve`: sends events to webhooks. */
+/** The deliveries process of `serve`: sends events to webhooks, and digests by mail. */
 
 import { setPriority } from 'node:os'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
+import { mailSettings } from '../../config/web.ts'
 import { runDeliverer } from '../../delivery/sending/deliverer.ts'
+import { type DigesterOptions, runDigester } from '../../delivery/sending/digester.ts'
 import { openWebhookSender } from '../../delivery/sending/webhook-sender.ts'
 import { webhookTargets } from '../../delivery/webhook-url.ts'
 import { processHolderName } from '../../store/named-lock.ts'
@@ -33,14 +35,30 @@ async function deliver(settings: Settings, log: Logger, signal: AbortSignal): Pr
   const holder = processHolderName()
   log.info({ holder }, 'deliveries started')
   try {
-    const onFault = (error: unknown): void => logDeliveryFault(log, error)
-    const options = { store, holder, send: sender.send, monotonicMs: () => performance.now(), random: Math.random }
-    await runDeliverer({ ...options, onFault }, SYSTEM_CLOCK, signal)
+    const shared = { store, holder, onFault: (error: unknown) => logDeliveryFault(log, error) }
+    const options = { ...shared, send: sender.send, monotonicMs: () => performance.now(), random: Math.random }
+    await Promise.all([runDeliverer(options, SYSTEM_CLOCK, signal), writeDigests(settings, shared, log, signal)])
   } finally {
     await sender.close()
     await store.close()
   }
   log.info('deliveries stopped')
+}
+
+/** Writes digests if the installation sends mail. */
+async function writeDigests(
+  settings: Settings,
+  shared: Pick<DigesterOptions, 'store' | 'holder' | 'onFault'>,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const mail = mailSettings(settings)
+  if (mail === null) return
+  const { Mailer } = await import('../../api/context/mailer.ts')
+  const mailer = new Mailer(mail, log)
+  const send: DigesterOptions['send'] = (message) => mailer.send(message)
+  await runDigester({ ...shared, send, publicUrl: mail.publicUrl }, SYSTEM_CLOCK, signal)
+  mailer.close()
 }
 
 function logDeliveryFault(log: Logger, error: unknown): void {

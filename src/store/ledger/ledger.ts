@@ -19,6 +19,8 @@ import {
 import { ACCOUNT_REMOVALS, ACCOUNTS, accountReads, accountTransactions } from './accounts.ts'
 import { AUDIT, auditInstallation, auditReads } from './audit.ts'
 import { CRAWL_REQUESTS } from './crawl-requests.ts'
+import { DIGESTS, digestReads, digestTransactions } from './digests.ts'
+import { FEEDS, feedReads, feedTransactions } from './feeds.ts'
 import {
   type LedgerRead,
   type LedgerStatement,
@@ -163,7 +165,7 @@ const installationTransactions = {
 /** Every statement of the ledger that the engines share. */
 export const LEDGER_STATEMENTS: readonly LedgerStatement[] = [
   ...[ACCOUNTS, ACCOUNT_REMOVALS, AUDIT, TOKENS, SIGN_IN, OPERATORS, INSTALLATION, USAGE, CRAWL_REQUESTS],
-  ...[WATCHES, WATCH_REMOVALS, WEBHOOKS, WEBHOOK_REMOVALS],
+  ...[WATCHES, WATCH_REMOVALS, WEBHOOKS, WEBHOOK_REMOVALS, DIGESTS, FEEDS],
 ].flatMap((statements) => Object.values(statements))
 
 export const ledgerTransactions = {
@@ -174,6 +176,8 @@ export const ledgerTransactions = {
   ...installationTransactions,
   ...watchTransactions,
   ...webhookTransactions,
+  ...digestTransactions,
+  ...feedTransactions,
 }
 
 export type LedgerMethods = WriteMethods<typeof ledgerTransactions>
@@ -198,6 +202,9 @@ export function sharedLedger(
     ...watchReads(read),
     ...webhookReads(read),
     ...webhookWrites(write),
+    ...digestReads(read),
+    ...feedReads(read),
+    ...digestWrites(write),
     ...installation,
     as: (actor) => changesBy(actor, write, configured !== null),
     createSession: (session, now) => write('createSession', [session], now),
@@ -215,6 +222,8 @@ export function sharedLedger(
     createWatch: (max, account, rule, now) => write('createWatch', [max, account, rule], now),
     removeWatch: (account, watch) => write('removeWatch', [account, watch]),
     muteWatch: (account, watch, isMuted, now) => write('muteWatch', [account, watch, isMuted], now),
+    replaceFeed: (account, hash, now) => write('replaceFeed', [account, hash], now),
+    removeFeed: (account) => write('removeFeed', [account]),
     completeRelease: (day) => write('completeRelease', [day]),
     claimPlace: (place, mark, former) => write('claimPlace', [place, mark, former]),
     async secrets(now) {
@@ -225,6 +234,16 @@ export function sharedLedger(
       return generatedSecrets(now)
     },
   }
+}
+
+function digestWrites(write: LedgerWrite<LedgerMethods>) {
+  return {
+    setDigest: (account, digest) => write('setDigest', [account, digest]),
+    endDigest: (account) => write('endDigest', [account]),
+    endDigestByKey: (key) => write('endDigestByKey', [key]),
+    claimDigests: (holder, until, limit, now) => write('claimDigests', [holder, until, limit], now),
+    recordDigest: (claim, outcome) => write('recordDigest', [claim, outcome]),
+  } satisfies Partial<Ledger>
 }
 
 function webhookWrites(write: LedgerWrite<LedgerMethods>) {

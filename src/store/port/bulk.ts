@@ -97,6 +97,8 @@ export const LEDGER_TABLES: readonly BulkTable[] = [
     columns: ['webhook', 'event', 'event_time', 'since', 'attempts', 'tried', 'due', 'error'],
     key: 2,
   },
+  { name: 'digest', columns: ['account', 'period', 'key', 'seen', 'due', 'failures', 'sent'], key: 1 },
+  { name: 'feed', columns: ['account', 'hash', 'created'], key: 1 },
   { name: 'delivery_count', columns: ['outcome', 'count'], key: 1 },
   { name: 'release_request', columns: ['day', 'requested'], key: 1 },
   {

@@ -8,6 +8,8 @@ import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../ac
 import type { Day, Instant } from '../../values/time.ts'
 import type { OperatorLedger, OperatorTokenChanges, ReleaseChanges } from './operator.ts'
 import type { SignIns } from './sign-in.ts'
+import type { DigestQueue, Digests } from './watch/digests.ts'
+import type { Feeds } from './watch/feeds.ts'
 import type { Watches } from './watch/watches.ts'
 import type { WebhookQueue, Webhooks } from './watch/webhooks.ts'
 
@@ -97,7 +99,7 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
 }
 
 /** For processes that authenticate callers. Durable: acknowledged writes survive a loss of power. */
-export interface Ledger extends SignIns, OperatorLedger, Watches, Webhooks, WebhookQueue {
+export interface Ledger extends SignIns, OperatorLedger, Watches, Webhooks, WebhookQueue, Digests, DigestQueue, Feeds {
   /** The changes that the actor may make. */
   as(actor: Actor): LedgerChanges
   /** At most `limit` entries of the audit log, oldest first, after the entry `after` (exclusive). */

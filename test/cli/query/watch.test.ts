@@ -51,6 +51,17 @@ test('watches are created, listed, muted and removed, and their events are print
   assert.equal((await watch('mute', String(added!.id), '--off'))[0]!.muted, null)
   const preview = await watch('preview', 'name', 'a.example', '--types', 'new')
   assert.deepEqual(preview, [{ name: 'a.example', observed_at: '2026-11-20T10:01:00Z', type: 'new' }])
+  const [feed] = await watch('feed')
+  assert.match(String(feed!.url), new RegExp(`^${world.address}/events\\.atom\\?key=[\\w-]{43}$`))
+  assert.equal((await fetch(String(feed!.url))).status, 200)
+  assert.deepEqual(await watch('feed', '--revoke'), [])
+  assert.equal((await fetch(String(feed!.url))).status, 401)
+  const off = { period: 'off', next: null, last: null }
+  for (const args of [['digest'], ['digest', 'off']])
+    assert.deepEqual(
+      (await watch(...args)).map(({ email: _email, ...rest }) => rest),
+      [off],
+    )
   assert.deepEqual(await watch('remove', String(added!.id)), [])
   assert.deepEqual(await watch('list'), [])
 })

@@ -26,6 +26,7 @@ import { filings } from './similar/filings.ts'
 import { segments } from './similar/segments.ts'
 import { similar } from './similar/similar.ts'
 import { delivering } from './watch/delivering.ts'
+import { digests } from './watch/digests.ts'
 import { previewing } from './watch/previewing.ts'
 import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
@@ -66,6 +67,7 @@ export function conformance(engine: Engine): void {
       watching,
       previewing,
       delivering,
+      digests,
       histories,
       asOf,
       merging,

@@ -86,3 +86,24 @@ export async function useWebhook(browser: Browser, site: Site): Promise<void> {
   await page.getByText('The server can send each event').waitFor()
   await context.close()
 }
+
+/** Gets the events by mail each hour, and creates and removes the link to a feed, which shows them. */
+export async function setMailAndFeed(browser: Browser, site: Site): Promise<void> {
+  const { world } = site
+  const { account } = await world.account({ plan: 'basic' })
+  const { page, context } = await openWindow(browser, site, { cookie: await sessionOf({ world, account }) })
+  await show(page, { path: '/watches', text: 'for a feed reader' })
+  await page.getByLabel('Send a mail').selectOption('hourly')
+  await page.getByText(`To ${account.email}, the next one in`).waitFor()
+  await page.getByRole('button', { name: 'Create a link' }).click()
+  const dialog = page.getByRole('dialog')
+  const link = await dialog.locator('.secret code').innerText()
+  assert.equal((await fetch(link)).headers.get('content-type')?.split(';')[0], 'application/atom+xml')
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await page.reload()
+  assert.equal(await page.getByLabel('Send a mail').inputValue(), 'hourly')
+  await page.getByRole('button', { name: 'Remove the link' }).click()
+  await page.getByRole('button', { name: 'Create a link' }).waitFor()
+  assert.equal((await fetch(link)).status, 401)
+  await context.close()
+}

@@ -29,7 +29,13 @@ export function Digest() {
   )
 }
 
-function DigestForm({ setting: { period, email, next, last }, reload }: { setting: DigestSetting; reload: () => Promise<void> }) {
+function DigestForm({
+  setting: { period, email, next, last },
+  reload,
+}: {
+  setting: DigestSetting
+  reload: () => Promise<void>
+}) {
   const { error, run } = useForm()
   const change = (chosen: string): void =>
     void run(async () => {

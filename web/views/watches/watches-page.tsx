@@ -5,7 +5,9 @@ import { useFresh } from '../../client/loaded.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { LoadedView } from '../../parts/notice.tsx'
+import { Digest } from './digest.tsx'
 import { EventList } from './event-list.tsx'
+import { Feed } from './feed.tsx'
 import { WatchForm } from './watch-form.tsx'
 import { WatchList } from './watch-list.tsx'
 import type { WatchListBody } from './watches.ts'
@@ -25,6 +27,10 @@ export function WatchesPage() {
       </LoadedView>
       <EventList watches={loaded.body?.watches ?? null} />
       <Webhooks watches={loaded.body?.watches ?? null} />
+      <div class="overview even">
+        <Digest />
+        <Feed />
+      </div>
     </div>
   )
 }

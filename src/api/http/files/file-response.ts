@@ -156,7 +156,7 @@ function ifRangeMatches(condition: string | string[] | undefined, { etag, modifi
 }
 
 /** Whether a list of entity tags contains this tag, or is `*`. */
-function listHasTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+export function listHasTag(header: string, etag: string, comparison: 'strong' | 'weak'): boolean {
   if (header.trim() === '*') return true
   const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? []
   return tags.some((tag) => (comparison === 'weak' ? tag.replace(/^W\//, '') : tag) === etag)

@@ -1,0 +1,33 @@
+/** The paths of digests of the OpenAPI document. */
+
+import { Type } from '../endpoints/schema.ts'
+import { DigestSchema, NewDigestSchema } from '../endpoints/watch/digest.ts'
+import { accountOperation } from './account-operation.ts'
+
+const tag = 'watches'
+const HTML = { 'text/html': { schema: Type.String() } }
+const KEY = { name: 'key', in: 'query', required: true, description: 'From the link of a mail.', schema: Type.String() }
+
+function unsubscribeOperation(operationId: string, summary: string): object {
+  const responses = { 200: { description: 'An HTML page.', content: HTML } }
+  return { operationId, summary, tags: [tag], security: [], parameters: [KEY], responses }
+}
+
+export const DIGEST_PATHS = {
+  '/digest': {
+    get: accountOperation({
+      ...{ operationId: 'digest', tag, summary: 'How often you get mail with your events; free' },
+      success: [200, DigestSchema],
+    }),
+    put: accountOperation({
+      ...{ operationId: 'setDigest', tag, summary: 'Change how often you get mail with your events; free' },
+      body: NewDigestSchema,
+      success: [200, DigestSchema],
+      errors: ['value_invalid', 'body_too_large', 'mail_unavailable'],
+    }),
+  },
+  '/digest/unsubscribe': {
+    get: unsubscribeOperation('unsubscribePage', 'A page with a button that stops the mail'),
+    post: unsubscribeOperation('unsubscribe', 'Stop the mail with the link of one (RFC 8058)'),
+  },
+}

@@ -1,0 +1,75 @@
+/** When digests are written, and how they describe each kind of difference. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { nextDigest, retryDigest } from '../../src/delivery/digest-schedule.ts'
+import { digestSubject, digestText, summaryOf } from '../../src/delivery/digest-text.ts'
+import { parseInstant } from '../../src/values/time.ts'
+import { DIFFERENCE_TYPES } from '../../src/values/watch-kind.ts'
+
+const at = (text: string) => parseInstant(`2026-11-20T${text}Z`)!
+const DAY = 86_400
+
+test('hourly mail is written at the full hour, daily mail at 06:00 UTC, and a refused one is tried again ever later', () => {
+  assert.equal(nextDigest('hourly', at('11:59:59')), at('12:00:00'))
+  assert.equal(nextDigest('hourly', at('12:00:00')), at('13:00:00'))
+  assert.equal(nextDigest('daily', at('05:59:59')), at('06:00:00'))
+  assert.equal(nextDigest('daily', at('06:00:00')), at('06:00:00') + DAY)
+  assert.equal(nextDigest('daily', at('23:00:00')), at('06:00:00') + DAY)
+  assert.deepEqual(
+    [1, 2, 3, 99].map((failures) => retryDigest(failures, 0)),
+    [300, 600, 1_200, 21_600],
+  )
+})
+
+const certificate = {
+  sha256: 'ab',
+  issuer: 'CA',
+  not_before: '',
+  not_after: '',
+  names: ['a.example', 'b.example'],
+  name_count: 9,
+}
+const SUMMARIES: [object, string][] = [
+  [{ type: 'new' }, 'new name'],
+  [{ type: 'status', before: 'ok', after: 'nxdomain' }, 'the name no longer exists'],
+  [{ type: 'status', before: null, after: 'ok' }, 'the name exists'],
+  [{ type: 'records', record_type: 'MX', added: [1, 2], removed: [3] }, 'MX: 2 added, 1 removed'],
+  [{ type: 'website', before: null, after: { has_website: true, ssl: 'cert' } }, 'website: has_website yes, ssl cert'],
+  [{ type: 'redirect', before: null, after: 'b.example' }, 'redirects to b.example'],
+  [{ type: 'redirect', before: 'b.example', after: null }, 'no redirect'],
+  [{ type: 'certificate', before: null, after: certificate }, 'certificate for a.example, b.example and others'],
+  [
+    { type: 'certificate', logged_at: '', after: { ...certificate, name_count: 2 } },
+    'certificate in a log for a.example, b.example',
+  ],
+  [{ type: 'certificate', before: 'ab', after: null }, 'no certificate'],
+  [{ type: 'text', percent: 45 }, '45 % of the words of the start page changed'],
+  [{ type: 'limit', events: 100 }, 'more than 100 events today: further ones are left out'],
+]
+
+test('each type of difference is described', () => {
+  for (const [difference, summary] of SUMMARIES) assert.equal(summaryOf(JSON.stringify([difference])), summary)
+  const described = new Set(SUMMARIES.map(([difference]) => (difference as { type: string }).type))
+  for (const type of DIFFERENCE_TYPES) assert.ok(described.has(type), type)
+})
+
+test('events without a watch or a name have a heading and a line too, and a count that is not complete says so', () => {
+  const event = {
+    number: 1,
+    watch: null,
+    name: null,
+    time: at('12:00:00'),
+    observed_at: null,
+    differences: '[{"type":"new"}]',
+  }
+  const page = 'https://domains.test'
+  const all = { events: [event], hasMore: false }
+  assert.equal(
+    digestText(all, [], page),
+    'Your account\n  2026-11-20 12:00:00 UTC new name\n\nAll events: https://domains.test/watches\n',
+  )
+  const many = { events: Array.from({ length: 5_000 }, () => event), hasMore: true }
+  assert.match(digestText(many, [], page), /\nand more than 4900 more: /)
+  assert.equal(digestSubject(many, page), 'More than 5000 changes of what you watch at domains.test')
+})
