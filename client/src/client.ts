@@ -81,10 +81,13 @@ export type NewWatch = Pick<Watch, 'kind' | 'value'> & {
   types?: Watch['types'] | undefined
   threshold?: number | null | undefined
 }
-/** `after`: the last `meta.next`. `wait`: seconds to wait for an event, 30 at most. */
+/**
+ * `after`: the last `meta.next`. `wait`: seconds to wait for an event, 30 at most. `before`: only earlier events, newest
+ * first; not with the others.
+ */
 export type EventOptions = CallOptions & {
   [Name in 'after' | 'limit' | 'wait']?: number | null | undefined
-}
+} & { before?: number | 'now' | null | undefined }
 export type SearchRow = SearchResponse['result'][number]
 /** The filters of a search, with the names of the API. Times are days (`YYYY-MM-DD`), or dates and times. */
 export type SearchOptions = Options<SearchParameters, 'q'>
@@ -338,7 +341,7 @@ export class DomaindexClient {
     await this.#transport.change('DELETE', `watches/${id}`, null, signal)
   }
 
-  /** A page of the events that the watches of the account matched, oldest first. An empty page costs nothing. */
+  /** A page of the events that the watches of the account matched, oldest first unless `before` is there. An empty page costs nothing. */
   events({ signal, ...options }: EventOptions = {}): Promise<EventsResponse> {
     return this.#transport.get(`events${searchOf(options)}`, signal)
   }

@@ -13,6 +13,20 @@ export async function watchNames(browser: Browser, site: Site): Promise<void> {
   const { account } = await world.account({ plan: 'basic' })
   const cookie = await sessionOf({ world, account })
   const { page, context, complaints } = await openWindow(browser, site, { cookie })
+  for (const [path, text, kind, value] of [
+    [`/domain/${hub}/lookalikes`, 'harbour-book.example', 'lookalikes', hub],
+    ['/ip/192.0.2.0/24', 'dropped.example', 'address', '192.0.2.0/24'],
+    ['/search?q=harbour', hub, 'pattern', 'harbour'],
+  ] as const) {
+    await show(page, { path, text })
+    await page
+      .getByRole('link', { name: `Watch ${value}` })
+      .last()
+      .click()
+    await page.getByText('You watch nothing yet').waitFor()
+    const fields = [page.getByLabel('Watch', { exact: true }), page.getByLabel('Value')]
+    assert.deepEqual(await Promise.all(fields.map((field) => field.inputValue())), [kind, value])
+  }
   await show(page, { path: `/domain/${hub}`, text: 'has a website' })
   await page.getByRole('link', { name: `Watch ${hub}` }).click()
   await page.getByText('You watch nothing yet').waitFor()
@@ -33,6 +47,7 @@ export async function watchNames(browser: Browser, site: Site): Promise<void> {
   await page.getByText('1 of 1,000 used').waitFor()
   await world.ingest(look('new.pier.example', { dns: ok({ A: ['192.0.2.70'] }) }))
   await page.getByRole('listitem').getByText('new name; A + 192.0.2.70').waitFor()
+  await page.getByRole('switch', { name: 'Live' }).click()
   await page.getByRole('switch', { name: 'Mute the watch of pier.example' }).click()
   await page.getByRole('switch', { name: 'Mute the watch of pier.example', checked: true }).waitFor()
   await page.getByRole('button', { name: 'Remove the watch of pier.example' }).click()

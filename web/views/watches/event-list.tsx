@@ -7,6 +7,7 @@ import { Card } from '../../parts/card.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, Loading } from '../../parts/notice.tsx'
 import { countOf } from '../../parts/numbers.ts'
+import { Switch } from '../../parts/switch.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { profilePath } from '../explorer/data/responses.ts'
 import { differenceText } from './difference-text.ts'
@@ -15,6 +16,8 @@ import type { EventPage, Watch, WatchEvent } from './watches.ts'
 const PAGE_EVENTS = 50
 /** Seconds for which a request waits for an event. */
 const WAIT_SECONDS = 30
+/** Milliseconds from new events to the next request, so that a burst of them is one call. */
+const PAUSE_MS = 5_000
 
 type Events = {
   /** Newest first; null until they are loaded. */
@@ -26,8 +29,14 @@ type Events = {
   more: () => void
 }
 
-/** Loads the newest events, then waits for further ones until the component is removed or a call fails. */
-function useEvents(): Events {
+/** Resolves when the page is in front: events that nobody sees cost no calls. */
+async function untilVisible(): Promise<void> {
+  while (document.hidden)
+    await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
+}
+
+/** Loads the newest events. If `isLive`, waits for further ones until the component is removed or a call fails. */
+function useEvents(isLive: boolean): Events {
   const [events, setEvents] = useState<readonly WatchEvent[] | null>(null)
   const [next, setNext] = useState(0)
   const [error, setError] = useState<CallError | null>(null)
@@ -39,6 +48,15 @@ function useEvents(): Events {
     setEvents((known) => [...(known ?? []), ...result])
     setNext(meta.next)
   }
+  const loadLater = async (signal: AbortSignal): Promise<void> => {
+    const path = `/events?after=${newest.current}&limit=${PAGE_EVENTS}&wait=${WAIT_SECONDS}`
+    const { meta, result } = await callServer<EventPage>(path, { signal })
+    if (result.length === 0) return
+    newest.current = meta.next
+    setEvents((known) => [...result.toReversed(), ...(known ?? [])])
+    announce(countOf(result.length, 'new event'))
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
   const report = (thrown: unknown): void => {
     if (!(thrown instanceof CallError)) throw thrown
     setError(thrown)
@@ -47,18 +65,14 @@ function useEvents(): Events {
     const leaving = new AbortController()
     const follow = async (): Promise<void> => {
       if (events === null) await load('now')
-      while (!leaving.signal.aborted) {
-        const path = `/events?after=${newest.current}&limit=${PAGE_EVENTS}&wait=${WAIT_SECONDS}`
-        const { meta, result } = await callServer<EventPage>(path, { signal: leaving.signal })
-        if (result.length === 0) continue
-        newest.current = meta.next
-        setEvents((known) => [...result.toReversed(), ...(known ?? [])])
-        announce(countOf(result.length, 'new event'))
+      while (isLive && !leaving.signal.aborted) {
+        await untilVisible()
+        await loadLater(leaving.signal)
       }
     }
     follow().catch((thrown) => leaving.signal.aborted || report(thrown))
     return () => leaving.abort()
-  }, [attempt])
+  }, [attempt, isLive])
   const more = (): void => {
     setError(null)
     if (error === null) load(next).catch(report)
@@ -69,9 +83,18 @@ function useEvents(): Events {
 
 /** `watches`: null until they are loaded. */
 export function EventList({ watches }: { watches: readonly Watch[] | null }) {
-  const { events, hasOlder, error, more } = useEvents()
+  const [isLive, setIsLive] = useState(true)
+  const { events, hasOlder, error, more } = useEvents(isLive)
   return (
-    <Card title="Events" aside="A page with events costs 1 call">
+    <Card
+      title="Events"
+      aside={
+        <>
+          <span>A page with events costs 1 call</span>
+          <Switch label="Live" isOn={isLive} onToggle={() => setIsLive(!isLive)} />
+        </>
+      }
+    >
       {events === null && error === null && <Loading what="your events" />}
       {events?.length === 0 && (
         <EmptyState title="No event in the last 30 days">They appear here as soon as a change is observed.</EmptyState>

@@ -9,6 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
+import { Switch } from '../../parts/switch.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
@@ -56,7 +57,18 @@ function WatchTable({ watches, isBusy, onMute, onRemove }: WatchTableProps) {
         { name: 'Watch', cell: WatchName },
         { name: 'Changes', cell: TypesCell },
         { name: 'Created', cell: ({ created }) => <Day at={created} /> },
-        { name: 'Muted', cell: (watch) => <MuteSwitch watch={watch} isBusy={isBusy} onMute={() => onMute(watch)} /> },
+        {
+          name: 'Muted',
+          cell: (watch) => (
+            <Switch
+              label={`Mute the watch of ${watch.value}`}
+              isLabelHidden
+              isOn={watch.muted !== null}
+              disabled={isBusy}
+              onToggle={() => onMute(watch)}
+            />
+          ),
+        },
         {
           name: 'Action',
           isHidden: true,
@@ -93,21 +105,6 @@ function TypesCell({ kind, types, threshold }: Watch) {
         </span>
       )}
     </span>
-  )
-}
-
-function MuteSwitch({ watch, isBusy, onMute }: { watch: Watch; isBusy: boolean; onMute: () => void }) {
-  return (
-    <input
-      class="switch"
-      type="checkbox"
-      role="switch"
-      aria-label={`Mute the watch of ${watch.value}`}
-      aria-checked={watch.muted !== null}
-      checked={watch.muted !== null}
-      disabled={isBusy}
-      onChange={onMute}
-    />
   )
 }
 
