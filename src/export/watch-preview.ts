@@ -37,8 +37,8 @@ type KindPreview = { types: readonly DifferenceType[]; parts: (question: Questio
 /** Maximum of rows of a preview. */
 export const MAX_PREVIEW_ROWS = 100
 /** Pages of one part that are read at most, and names or spans of a page. */
-const MAX_PAGES = 8
-const PAGE_SIZE = 500
+const MAX_PAGES = 4
+const PAGE_SIZE = 1_000
 /** Certificates of which a page reads who presented them. */
 const CERTIFICATES_PER_PAGE = 50
 
