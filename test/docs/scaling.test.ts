@@ -19,18 +19,8 @@ const GROWING: string[] = [...GROWING_TABLES.workers, ...GROWING_TABLES.coordina
 const SMALL = [
   'inverse_run',
   'dns_interruption',
-  ...[
-    'watch',
-    'watch_removal',
-    'watch_version',
-    'webhook',
-    'delivery',
-    'delivery_count',
-    'digest',
-    'feed',
-    'event',
-    'event_count',
-  ],
+  ...['watch', 'watch_removal', 'watch_version', 'event', 'event_count'],
+  ...['webhook', 'delivery', 'delivery_count', 'digest', 'feed'],
   ...['metadata', 'commit_marker', 'slot_lease', 'crawler', 'probe_outcome', 'named_lock', 'job_run', 'anchor'],
   ...['segment', 'orphan_document', 'document_tombstone', 'secret', 'audit', 'lookup_request_count', 'crawl_request'],
   ...[

@@ -40,6 +40,7 @@ test('no endpoint, path or field makes the server connect to an address that it 
     for (const path of [`/domain/${encodeURIComponent(target)}`, `/ip/${encodeURIComponent(target)}`])
       await get(path, { ...headers, Accept: 'application/json' })
     await post('/app/tokens', { name: target }, headers)
+    await post('/webhooks', { url: target }, headers)
     await post('/app/sign-up', { email: `a@${target}` })
     await post('/app/sign-up', { email: `a@[127.0.0.1:${port}]` })
     await get('/', { Referer: target, 'X-Forwarded-Host': target, 'X-Forwarded-For': target })

@@ -28,11 +28,12 @@ const LOOK_MS = 10_000
 const PAGE_EVENTS = 1_000
 const MAX_PAGES = 5
 
-/** Writes the digests that are due. */
-export async function sendDueDigests({ store, holder, send, publicUrl, onFault }: DigesterOptions): Promise<void> {
+/** Writes some of the digests that are due. Returns whether there may be more. */
+export async function sendDueDigests({ store, holder, send, publicUrl, onFault }: DigesterOptions): Promise<boolean> {
   const now = await store.now()
-  for (const claim of await store.ledger.claimDigests(holder, now + CLAIM_SECONDS, MAX_CLAIMS, now))
-    await sendDigest(claim, { store, send, publicUrl }).catch(onFault)
+  const claims = await store.ledger.claimDigests(holder, now + CLAIM_SECONDS, MAX_CLAIMS, now)
+  for (const claim of claims) await sendDigest(claim, { store, send, publicUrl }).catch(onFault)
+  return claims.length === MAX_CLAIMS
 }
 
 async function sendDigest(
@@ -89,7 +90,7 @@ function unsubscribeHeaders(publicUrl: string, key: Uint8Array): Record<string, 
 /** Writes due digests until the signal aborts. */
 export async function runDigester(options: DigesterOptions, clock: LockClock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await sendDueDigests(options).catch(options.onFault)
-    await clock.wait(LOOK_MS, signal)
+    const hasMore = await sendDueDigests(options).catch(options.onFault)
+    if (hasMore !== true) await clock.wait(LOOK_MS, signal)
   }
 }

@@ -20,7 +20,7 @@ export type RunDependencies = {
 }
 
 /** Events that a run reads at once, and sends at most. What is left follows in the next run. */
-const PAGE_EVENTS = 50
+const PAGE_EVENTS = 500
 /** Milliseconds after which a run begins no further attempt, so that it ends long before its claim does. */
 const RUN_MS = 10_000
 /** Pages of events that a run reads at most while it gives up old ones, and their length. */

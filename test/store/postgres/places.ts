@@ -25,7 +25,7 @@ const SIMILAR = [
 const TABLES = [
   ...FACT_TABLES,
   ...['crawler', 'probe_outcome', 'job_run', 'certificate_log', 'crawl_request', 'lookup_request_count', 'account'],
-  ...['watch', 'watch_removal', 'webhook', 'delivery', 'delivery_count', 'digest', 'feed', 'event', 'event_count'],
+  ...['watch', 'watch_removal', 'event', 'event_count', 'webhook', 'delivery', 'delivery_count', 'digest', 'feed'],
   ...SIMILAR,
 ]
 const LEASES = `update slot_lease

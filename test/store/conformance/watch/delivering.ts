@@ -457,6 +457,7 @@ export function delivering(engine: Engine): void {
     const now = await dueNow(store, world.account)
     const [claim] = await store.ledger.claimWebhooks('a', now + CLAIM_SECONDS, 9, now)
     await dueNow(store, world.account)
+    assert.deepEqual(await store.ledger.claimWebhooks('b', now + CLAIM_SECONDS, 9, now), [])
     const { failures, failing_since, last_success, last_error, paused_until, disabled, seen } = claim!
     await store.ledger.recordDeliveries(
       claim!,
