@@ -191,6 +191,14 @@ export function keysOfName(name: string): string[] {
   return keys
 }
 
+/** Whether a key is one of `keysOfName`. */
+export function isKeyOfName(name: string, key: string): boolean {
+  if (key[0] !== KEY_KIND.rotatedName)
+    return key === nameSetKey('reversedName', name) || key === nameSetKey('forwardName', name)
+  const { at } = unpackRotation(key.slice(1))
+  return at > 0 && at < name.lastIndexOf('.') && key === rotationKey(KEY_KIND.rotatedName, name, at)
+}
+
 /** The keys of the last label of a known name with its dot, rotated at each place. */
 export function keysOfLastLabel(name: string): string[] {
   const label = name.slice(name.lastIndexOf('.'))

@@ -57,9 +57,11 @@ export function* findEntries(keys: readonly string[]): InverseCheck<Map<string, 
   const found = new Map<string, Set<number>>()
   const wanted = keys.map(latin1Bytes)
   const isWanted = new Set(keys)
+  const read = new Set<string>()
   let positions = wanted
   while (positions.length > 0) {
-    const blocks = (yield { needs: 'blocks', positions }) as FoundBlock[]
+    const answer = (yield { needs: 'blocks', positions }) as FoundBlock[]
+    const blocks = answer.filter((block) => read.size < read.add(`${block.run} ${latin1(block.last)}`).size)
     blocks.sort((a, b) => a.run - b.run || Buffer.compare(a.last, b.last))
     const next = new Set<string>()
     let at = 0

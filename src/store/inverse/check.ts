@@ -6,6 +6,7 @@ import { EntryCursor, positionOf } from '../../inverse/entries/block.ts'
 import { valueKeysOfSet } from '../../inverse/entries/record-events.ts'
 import {
   hostOfValueKey,
+  isKeyOfName,
   KEY_KIND,
   keysOfLastLabel,
   keysOfName,
@@ -39,7 +40,7 @@ const RUN_STATES = ['building', 'published', 'replaced']
 /** Rows of `CHECK_SLICE_ROWS` that take as long as one block with the owners of its entries. */
 const ROWS_PER_BLOCK = 40
 /** Blocks that a slice of names reads at most, except for a few names. */
-const MAX_READ_BLOCKS = 700
+const MAX_READ_BLOCKS = 7_000
 const MIN_NAMES = 32
 /** About. */
 const ENTRIES_PER_NAME = 12
@@ -204,7 +205,7 @@ function* checkKnown(entries: readonly OwnedEntry[], faults: CheckFault[]): Inve
   const known = new Set(rows.map(({ name }) => name))
   for (const entry of entries) {
     if (!known.has(entry.name)) reportEntry(faults, entry, 'which is not known')
-    else if (!keysOfName(entry.name).includes(entry.key)) reportEntry(faults, entry, 'which does not have this key')
+    else if (!isKeyOfName(entry.name, entry.key)) reportEntry(faults, entry, 'which does not have this key')
   }
 }
 
