@@ -9,7 +9,9 @@ import { type NamePattern, patternOfValue, type Watch } from './watch.ts'
 type IndexedPattern = { watch: Watch; pattern: NamePattern; key: string }
 
 const MAX_KEY_LENGTH = 8
+/** The filter has 2^20 bits: 128 KiB, which stay in the cache of a core. */
 const FILTER_BITS = 20
+const BITS_PER_WORD = 32
 /** Spreads characters over the filter: 2^32 divided by the golden ratio. */
 const SPREAD = 0x9e3779b1
 
@@ -19,10 +21,10 @@ export class PatternIndex {
   /** The lengths of the keys that have ever been in use. */
   readonly #lengths = new Set<number>()
   /** Whether a key may begin with some characters, by their hash. What is removed stays. */
-  #filter = new Uint8Array(0)
+  #filter = new Uint32Array(0)
 
   add(watch: Watch): void {
-    if (this.#filter.length === 0) this.#filter = new Uint8Array(2 ** FILTER_BITS)
+    if (this.#filter.length === 0) this.#filter = new Uint32Array(2 ** FILTER_BITS / BITS_PER_WORD)
     const pattern = patternOfValue(watch.value)
     const key = this.#rarestKey(pattern.fixedText)
     const indexed = { watch, pattern, key }
@@ -34,7 +36,8 @@ export class PatternIndex {
     let hash = 0
     for (let at = 0; at < key.length; at++) {
       hash = nextHash(hash, key.charCodeAt(at))
-      this.#filter[placeOf(hash)] = 1
+      const place = placeOf(hash)
+      this.#filter[place >>> 5]! |= 1 << (place & 31)
     }
   }
 
@@ -56,7 +59,8 @@ export class PatternIndex {
       let hash = 0
       for (let at = start; at < end; at++) {
         hash = nextHash(hash, name.charCodeAt(at))
-        if (this.#filter[placeOf(hash)] === 0) break
+        const place = placeOf(hash)
+        if (((this.#filter[place >>> 5]! >>> (place & 31)) & 1) === 0) break
         if (this.#lengths.has(at + 1 - start)) this.#compare(name, name.slice(start, at + 1), found)
       }
     }

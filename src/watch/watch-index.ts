@@ -40,7 +40,7 @@ export class WatchIndex {
   /** Adds a watch, or replaces the one with its number. */
   set(watch: Watch): void {
     this.remove(watch.id)
-    this.#ofSets.clear()
+    this.#forgetSets()
     this.#watches.set(watch.id, watch)
     if (watch.kind === 'pattern') this.#patterns.add(watch)
     else if (watch.kind === 'lookalikes') this.#lookalikes.add(watch)
@@ -56,7 +56,7 @@ export class WatchIndex {
     const watch = this.#watches.get(id)
     if (watch === undefined) return
     this.#watches.delete(id)
-    this.#ofSets.clear()
+    this.#forgetSets()
     if (watch.kind === 'pattern') this.#patterns.remove(watch)
     else if (watch.kind === 'lookalikes') this.#lookalikes.remove(watch)
     else {
@@ -66,6 +66,11 @@ export class WatchIndex {
       else map.delete(subject)
       for (const [length, network] of this.#networks) if (network.size === 0) this.#networks.delete(length)
     }
+  }
+
+  /** To clear an empty map would take most of the time of reading all watches. */
+  #forgetSets(): void {
+    if (this.#ofSets.size > 0) this.#ofSets.clear()
   }
 
   /** Whether any watch is of a kind, so that it is worth to read what a change is about. */

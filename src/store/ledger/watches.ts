@@ -111,10 +111,11 @@ export function* refreshWatches(known: KnownWatches): Transaction<WatchIndex> {
   const removed = isAll ? [] : yield* rows<{ watch: number }>(WATCHES.removed, [after])
   if (version <= known.version) return known.index // another transaction has read more meanwhile
   if (isAll) known.index = new WatchIndex()
-  for (const { muted, ...watch } of changed) {
-    const isMatched = muted === null && WATCH_KINDS.includes(watch.kind) // a later release may have further kinds
-    if (isMatched) known.index.set({ ...watch, types: ruleTypes(watch) })
-    else known.index.remove(watch.id)
+  for (const { muted, id, account, kind, value, threshold, types } of changed) {
+    const isMatched = muted === null && WATCH_KINDS.includes(kind) // a later release may have further kinds
+    // written out, because objects that are copied from rows are slow to read
+    if (isMatched) known.index.set({ id, account, kind, value, threshold, types: ruleTypes({ types }) })
+    else known.index.remove(id)
   }
   for (const { watch } of removed) known.index.remove(watch)
   known.version = version
