@@ -15,6 +15,7 @@ const PLAN_FILE_KEYS: Readonly<Record<string, PlanFileKey>> = {
   history_states: { limit: 'historyStates', min: 1, max: 1_000, nullMeaning: 'no /dnshistory' },
   watches: { limit: 'watches', min: 0, max: 1_000_000, nullMeaning: null },
   webhooks: { limit: 'webhooks', min: 0, max: 1_000, nullMeaning: null },
+  probe_hours: { limit: 'probeHours', min: 1, max: 720, nullMeaning: 'as any other name' },
 }
 
 /** Returns the default limits with the changes of the file, or one phrase for each fault of the file. */

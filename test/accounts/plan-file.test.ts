@@ -13,8 +13,8 @@ test('the file changes what it names, and everything else stays as in the specif
   }
   assert.deepEqual(readPlanFile(JSON.stringify(file)), {
     ...DEFAULT_PLAN_LIMITS,
-    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5, watches: 10, webhooks: 1 },
-    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100, watches: 500, webhooks: 100 },
+    free: { dailyCalls: 1_000, pageRows: 1_000, historyStates: 5, watches: 10, webhooks: 1, probeHours: null },
+    premium: { dailyCalls: null, pageRows: 20_000, historyStates: 100, watches: 500, webhooks: 100, probeHours: 6 },
   })
   assert.deepEqual(readPlanFile('{}'), DEFAULT_PLAN_LIMITS)
   const without = readPlanFile('{"basic": {"history_states": null}}')
@@ -29,7 +29,7 @@ for (const [text, fault] of [
   ['{"free": 5}', /^plan "free": its value must be an object of limits$/],
   [
     '{"free": {"rows": 5}}',
-    /^plan "free", key "rows": it must be daily_calls, page_rows, history_states, watches, webhooks$/,
+    /^plan "free", key "rows": it must be daily_calls, page_rows, history_states, watches, webhooks, probe_hours$/,
   ],
   ['{"free": {"toString": 5}}', /^plan "free", key "toString"/],
   ['{"free": {"__proto__": {}}}', /^plan "free", key "__proto__"/],

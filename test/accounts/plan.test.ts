@@ -9,10 +9,17 @@ import { calendar, days, subscriptions } from './calendar.ts'
 
 test('the limits are those of the specification', () => {
   assert.deepEqual(DEFAULT_PLAN_LIMITS, {
-    free: { dailyCalls: 100, pageRows: 1_000, historyStates: null, watches: 10, webhooks: 1 },
-    basic: { dailyCalls: 25_000, pageRows: 10_000, historyStates: 10, watches: 1_000, webhooks: 10 },
-    premium: { dailyCalls: 250_000, pageRows: 50_000, historyStates: 100, watches: 10_000, webhooks: 100 },
-    local: { dailyCalls: null, pageRows: 50_000, historyStates: 100, watches: 100_000, webhooks: 100 },
+    free: { dailyCalls: 100, pageRows: 1_000, historyStates: null, watches: 10, webhooks: 1, probeHours: null },
+    basic: { dailyCalls: 25_000, pageRows: 10_000, historyStates: 10, watches: 1_000, webhooks: 10, probeHours: 24 },
+    premium: {
+      dailyCalls: 250_000,
+      pageRows: 50_000,
+      historyStates: 100,
+      watches: 10_000,
+      webhooks: 100,
+      probeHours: 6,
+    },
+    local: { dailyCalls: null, pageRows: 50_000, historyStates: 100, watches: 100_000, webhooks: 100, probeHours: 6 },
   })
 })
 

@@ -125,16 +125,19 @@ test('/dnshistory: the record types and the keys of their records', () => {
 
 test('what the plans allow', () => {
   const number = (cell: string) => (cell === '' || cell === 'no limit' ? null : Number(cell.replaceAll(',', '')))
-  const rows = tableOf(page, 'plan').map(([plan, queries, rows, states, watches, webhooks]): [string, PlanLimits] => [
-    plan!,
-    {
-      dailyCalls: number(queries!),
-      pageRows: number(rows!)!,
-      historyStates: number(states!),
-      watches: number(watches!) ?? 0,
-      webhooks: number(webhooks!) ?? 0,
-    },
-  ])
+  const rows = tableOf(page, 'plan').map(
+    ([plan, queries, rows, states, watches, webhooks, hours]): [string, PlanLimits] => [
+      plan!,
+      {
+        dailyCalls: number(queries!),
+        pageRows: number(rows!)!,
+        historyStates: number(states!),
+        watches: number(watches!) ?? 0,
+        webhooks: number(webhooks!) ?? 0,
+        probeHours: number(hours!),
+      },
+    ],
+  )
   assert.deepEqual(Object.fromEntries(rows), DEFAULT_PLAN_LIMITS)
 })
 

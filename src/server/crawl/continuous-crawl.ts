@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
+import { loadPlanLimits } from '../../config/plan-limits.ts'
 import { probeIntervalsOf } from '../../config/probe-intervals.ts'
 import type { Settings } from '../../config/settings.ts'
 import { crawlContinuously } from '../../crawler/continuous/continuous-crawl.ts'
@@ -24,6 +25,7 @@ import { monitorStore, type StoreMonitor } from '../processes/store-monitor.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { openCrawlAdmin, requireDistinctListeners } from './admin.ts'
 import { crawlAccessOf, openConfiguredOptOut, resolverWarning, selfCheckPlanOf } from './crawl-access.ts'
+import { keepWatchedNamesDue, type WatchedNames } from './watched-names.ts'
 
 /** Milliseconds that a metrics request waits for the store. */
 const STORE_METRICS_TIMEOUT_MS = 2_000
@@ -39,6 +41,7 @@ type ContinuousCrawlOptions = {
 /** Throws CommandFault if a continuous crawl could not start with these settings. */
 export function checkCrawlSettings(settings: Settings, { resolver, allow }: ContinuousCrawlOptions): void {
   probeIntervalsOf(settings)
+  loadPlanLimits(settings)
   crawlAccessOf(settings, resolver, allow)
   openConfiguredOptOut(settings, () => {}).close()
   requireDistinctListeners(settings)
@@ -53,6 +56,7 @@ export async function runContinuousCrawl(
 ): Promise<void> {
   const { secret, pool, crawlShares, crawlRate, crawlDiscover } = settings
   const intervals = probeIntervalsOf(settings)
+  const limits = loadPlanLimits(settings)
   const optOut = openConfiguredOptOut(settings, (message) => log.error(message))
   const access = crawlAccessOf(settings, resolver, allow, optOut.hasAddress)
   warnOfResolvers(access.servers, log)
@@ -82,8 +86,25 @@ export async function runContinuousCrawl(
     diskShortage: () => diskSpace.shortage(),
     onFault: (err) => log.error({ err }, 'crawl error'),
   }
-  await crawlContinuously(dependencies, signal)
+  const watchedNames = { store, limits, optOut, onFault: (err: unknown) => log.error({ err }, 'watched names') }
+  await crawlWithWatchedNames(dependencies, watchedNames, signal)
   log.info('crawl stopped')
+}
+
+/** Crawls until the signal, and makes watched names due meanwhile. */
+async function crawlWithWatchedNames(
+  dependencies: CrawlerDependencies,
+  watchedNames: WatchedNames,
+  signal: AbortSignal,
+): Promise<void> {
+  const ended = new AbortController()
+  const keeping = keepWatchedNamesDue(watchedNames, dependencies.clock, AbortSignal.any([signal, ended.signal]))
+  try {
+    await crawlContinuously(dependencies, signal)
+  } finally {
+    ended.abort()
+    await keeping
+  }
 }
 
 function warnOfResolvers(servers: readonly DnsServer[], log: Logger): void {

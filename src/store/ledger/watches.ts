@@ -4,7 +4,7 @@ import type { Instant } from '../../values/time.ts'
 import { type DifferenceType, WATCH_KINDS, type WatchKind } from '../../values/watch-kind.ts'
 import { type Watch, type WatchRule, watchWeight } from '../../watch/watch.ts'
 import { WatchIndex } from '../../watch/watch-index.ts'
-import type { OwnWatch, WatchRejection } from '../port/watch/watches.ts'
+import type { OwnWatch, WatchedName, WatchRejection } from '../port/watch/watches.ts'
 import { type LedgerRead, ledgerStatements, row, rows, run, type Transaction } from './session.ts'
 
 const COLUMNS = 'id, kind, value, threshold, types, created, muted'
@@ -24,6 +24,9 @@ export const WATCHES = ledgerStatements('watch', {
   remove: 'delete from watch where account = $1 and id = $2',
   noteRemoval: 'insert into watch_removal (version, watch) values ($1, $2)',
   forgetRemovals: 'delete from watch_removal where version <= $1',
+
+  names: `select id, account, value as name from watch
+    where muted is null and kind in ('name', 'text') and id > $1 order by id limit $2`,
 
   version: 'select version from watch_version',
   changed: 'select id, account, kind, value, threshold, types, muted from watch where version > $1 order by id',
@@ -55,6 +58,7 @@ export function watchReads(read: LedgerRead) {
       (await read<WatchRow>(WATCHES.all, [account])).map(ownWatch),
     watch: async (account: number, watch: number): Promise<OwnWatch | null> =>
       (await read<WatchRow>(WATCHES.one, [account, watch])).map(ownWatch)[0] ?? null,
+    watchedNames: (after: number, limit: number) => read<WatchedName>(WATCHES.names, [after, limit]),
   }
 }
 

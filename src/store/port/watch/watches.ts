@@ -1,5 +1,6 @@
 /** The watches' part of the ledger: of which changes each account wants to hear. */
 
+import type { DomainName } from '../../../values/domain-name.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { WatchRule } from '../../../watch/watch.ts'
 
@@ -9,11 +10,16 @@ export type OwnWatch = WatchRule & { id: number; created: Instant; muted: Instan
 /** Why a watch is not created: the account has as many as it may have, or one of this kind and value. */
 export type WatchRejection = 'too_many_watches' | 'known_watch'
 
+/** A name that an account watches. `id`: of the watch. */
+export type WatchedName = { id: number; account: number; name: DomainName }
+
 export interface Watches {
   /** The watches of an account, oldest first. */
   watches(account: number): Promise<OwnWatch[]>
   /** Null if the account has no such watch. */
   watch(account: number, watch: number): Promise<OwnWatch | null>
+  /** The single names that watches of all accounts match, after the ID of a watch. Muted watches are left out. */
+  watchedNames(after: number, limit: number): Promise<WatchedName[]>
   /** Creates a watch, if the account has fewer than `max`. It matches changes of transactions that begin afterwards. */
   createWatch(max: number, account: number, rule: WatchRule, now: Instant): Promise<OwnWatch | WatchRejection>
   /** Returns false if the account has no such watch. */

@@ -293,6 +293,26 @@ export function watching(engine: Engine): void {
     assert.equal((await allEvents(store, id)).length, 3)
   })
 
+  testWithStore(engine, 'the single names of all watches are read in pages, without muted ones', async (store) => {
+    const { ledger } = store
+    const accounts = [await createAccount(store, 'a@example.com'), await createAccount(store, 'b@example.com')]
+    const [a, b] = accounts.map(({ id }) => id) as [number, number]
+    const first = await createWatch(store, a, rule('name', 'a.example'))
+    await createWatch(store, a, rule('suffix', 'a.example'))
+    const second = await createWatch(store, b, rule('text', 'b.example'))
+    const third = await createWatch(store, b, rule('name', 'a.example'))
+    const all = [
+      { id: first.id, account: a, name: 'a.example' },
+      { id: second.id, account: b, name: 'b.example' },
+      { id: third.id, account: b, name: 'a.example' },
+    ]
+    assert.deepEqual(await ledger.watchedNames(0, 10), all)
+    assert.deepEqual(await ledger.watchedNames(0, 2), all.slice(0, 2))
+    assert.deepEqual(await ledger.watchedNames(second.id, 2), all.slice(2))
+    await ledger.muteWatch(b, third.id, true, NOW)
+    assert.deepEqual(await ledger.watchedNames(second.id, 2), [])
+  })
+
   testWithStore(engine, 'a certificate of a log is an event once, for the names in it', async (store) => {
     const { id } = await createAccount(store, 'a@example.com')
     await createWatch(store, id, rule('certificate', 'b.example'))
