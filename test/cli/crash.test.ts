@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import type { Store } from '../../src/store/port/store.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { inForm } from '../long.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
-import { TESTER } from '../tester.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
+import { eventsOf, watchAll } from './events.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 
@@ -20,24 +19,6 @@ const SAMPLE = ['target.example', ...Array.from({ length: NAMES / 25 }, (_, inde
 
 const FULL =
   /^domaindex: no space is left on the disk of \S+store\.db; what was not finished was not written; a\.jsonl is applied at least up to line \d+: run it again\n$/
-
-/** An account watches all names. */
-async function watchAll({ ledger }: Store): Promise<void> {
-  const account = { email: 'a@example.com', role: 'user' as const, plan: 'free' as const, periods: [], addons: [] }
-  const { id } = (await ledger.as(TESTER).createAccount(account, 0))!
-  await ledger.createWatch(1, id, { kind: 'suffix', value: 'example', threshold: null, types: null }, 0)
-}
-
-/** The events of the first account without their numbers and times, sorted. */
-async function eventsOf({ events }: Store): Promise<string[]> {
-  const found: string[] = []
-  for (let after = 0; ; ) {
-    const page = await events.events(1, after, 1_000)
-    if (page.length === 0) return found.sort()
-    found.push(...page.map(({ name, observed_at, differences }) => `${name} ${observed_at} ${differences}`))
-    after = page.at(-1)!.number
-  }
-}
 
 suite('an import that does not come to its end', { concurrency: 2 }, () => {
   test('if an import is killed at random moments and then run again, the responses are the same and check finds nothing', async (t) => {
@@ -98,7 +79,7 @@ suite('an import that does not come to its end', { concurrency: 2 }, () => {
   })
 
   test('on a disk without room to write the log back an import also ends, if more of the file follows', async (t) => {
-    const disk = mountSmall(t, '452k')
+    const disk = mountSmall(t, '504k')
     if (disk === null) return t.skip(NO_MOUNT)
     const { run, path } = folderOf(t)
     writeFileSync(path('a.jsonl'), fileOf(25_000))

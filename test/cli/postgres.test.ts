@@ -3,21 +3,27 @@
 import assert from 'node:assert/strict'
 import { suite, type TestContext, test } from 'node:test'
 import pg from 'pg'
+import type { Store } from '../../src/store/port/store.ts'
 import { serverOf } from '../api/server.ts'
 import { noPostgres, postgresServer } from '../store/postgres/server.ts'
+import { until } from '../until.ts'
+import { eventsOf, watchAll } from './events.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import type { Outcome } from './run.ts'
-import { folderOf } from './run.ts'
+import { folderOf, outcomeOf } from './run.ts'
 
 const PASSWORD = 'not-asked-for'
+const NAMES = 2_500
 
 /** Runs commands with a schema of its own as the store. No output contains the password. */
 async function placeOf(test: TestContext) {
   const { url, drop } = await (await postgresServer()).schema()
   test.after(drop)
-  const { run } = folderOf(test)
+  const { run, start, withStore } = folderOf(test)
   return {
     url,
+    start: (args: string[]) => start(args, { DOMAINDEX_STORE: url }),
+    withStore: <Result>(work: (store: Store) => Promise<Result>) => withStore(work, url),
     run: async (args: string[], { input = '', store = url } = {}): Promise<Outcome> => {
       const outcome = await run(args, { input, env: { DOMAINDEX_STORE: store } })
       assert.doesNotMatch(outcome.stdout + outcome.stderr, new RegExp(PASSWORD))
@@ -45,6 +51,29 @@ suite('commands with PostgreSQL', { skip: noPostgres, concurrency: 2 }, () => {
     const wrong = await run(['check'])
     assert.match(wrong.stdout, /^redirect_count target\.example: .+\nchecked \d+ rows, faults 1\n$/)
     assert.equal(wrong.code, 1)
+  })
+
+  test('if an import is killed and run again, each event is there once', async (t) => {
+    const file = fileOf(NAMES, 2)
+    const whole = folderOf(t)
+    const { start, run, withStore } = await placeOf(t)
+    for (const each of [withStore, whole.withStore]) await each(watchAll)
+    await withStore(async (store) => {
+      for (const share of [0.1, 0.6]) {
+        const child = start(['import', '-'])
+        const outcome = outcomeOf(child)
+        child.stdin.on('error', () => {})
+        child.stdin.write(file)
+        await until(async () => (await store.events.lastEvent()) > share * NAMES)
+        child.kill('SIGKILL')
+        await outcome
+      }
+    })
+    await run(['import', '-'], { input: file })
+    await whole.run(['import', '-'], { input: file })
+    const events = await whole.withStore(eventsOf)
+    assert.equal(events.length > NAMES, true)
+    assert.deepEqual(await withStore(eventsOf), events)
   })
 
   test('a command that only reads does not change a database without a store', async (t) => {
