@@ -24,9 +24,11 @@ const CLAIM_SECONDS = 600
 /** Digests that are claimed at once. */
 const MAX_CLAIMS = 10
 const LOOK_MS = 10_000
-/** Events that are read at once, and pages that are read for one mail. */
 const PAGE_EVENTS = 1_000
-const MAX_PAGES = 5
+/** Events that a mail counts at most. */
+const MAX_COUNTED = 5_000
+/** Pages that are read for one mail, also of events that it leaves out. The next mail continues there. */
+const MAX_PAGES = 200
 
 /** Writes some of the digests that are due. Returns whether there may be more. */
 export async function sendDueDigests({ store, holder, send, publicUrl, onFault }: DigesterOptions): Promise<boolean> {
@@ -51,34 +53,35 @@ async function sendDigest(
   const watches = await ledger.watches(claim.account)
   const active = new Set(watches.filter(({ muted }) => muted === null).map(({ id }) => id))
   const found = await readEvents(store, claim, last, ({ watch }) => watch === null || active.has(watch))
-  if (found.events.length === 0) return record({ seen: last })
+  if (found.events.length === 0) return record({ seen: found.seen })
   const mail = {
     to: account.email,
     subject: digestSubject(found, publicUrl),
     text: digestText(found, watches, publicUrl),
     headers: unsubscribeHeaders(publicUrl, claim.key),
   }
-  if (await send(mail)) return record({ seen: last, sent: await now() })
+  if (await send(mail)) return record({ seen: found.seen, sent: await now() })
   const failures = claim.failures + 1
   return record({ due: retryDigest(failures, await now()), failures })
 }
 
-/** The wanted events that a mail is about. */
+/** The wanted events that a mail is about. `seen`: the last event that was read, or `last`. */
 async function readEvents(
   { events }: Pick<Store, 'events'>,
   { account, seen }: ClaimedDigest,
   last: number,
   isWanted: (event: StoredEvent) => boolean,
-): Promise<DigestEvents> {
+): Promise<DigestEvents & { seen: number }> {
   const found: StoredEvent[] = []
   let after = seen
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const page = await events.events(account, after, PAGE_EVENTS)
     found.push(...page.filter((event) => event.number <= last && isWanted(event)))
-    if (page.length < PAGE_EVENTS) return { events: found, hasMore: false }
+    if (found.length > MAX_COUNTED) return { events: found.slice(0, MAX_COUNTED), hasMore: true, seen: last }
+    if (page.length < PAGE_EVENTS) return { events: found, hasMore: false, seen: last }
     after = page.at(-1)!.number
   }
-  return { events: found, hasMore: true }
+  return { events: found, hasMore: false, seen: Math.min(after, last) }
 }
 
 /** One click ends the digest (RFC 8058). */
