@@ -15,99 +15,109 @@ const MAX_KEPT_BRANDS = 300
 /** The odd factor of the polynomial of a hash. */
 const FACTOR = 0x01000193
 
-/** Watches by a hash. Texts may share one, so what is found must be compared. */
-class WatchesByHash {
-  readonly #watches = new Map<number, Watch | Watch[]>()
+/** A brand with its watches. `text`: what its label looks like. */
+type WatchedBrand = { value: string; text: string; watches: Watch[] }
 
-  add(hash: number, watch: Watch): void {
-    const others = this.#watches.get(hash)
-    if (others === undefined) this.#watches.set(hash, watch)
-    else if (Array.isArray(others)) others.push(watch)
-    else this.#watches.set(hash, [others, watch])
+/** Brands by a hash. Texts may share one, so what is found must be compared. */
+class BrandsByHash {
+  readonly #brands = new Map<number, WatchedBrand | WatchedBrand[]>()
+
+  add(hash: number, brand: WatchedBrand): void {
+    const others = this.#brands.get(hash)
+    if (others === undefined) this.#brands.set(hash, brand)
+    else if (Array.isArray(others)) others.push(brand)
+    else this.#brands.set(hash, [others, brand])
   }
 
-  remove(hash: number, watch: Watch): void {
-    const rest = this.find(hash).filter((each) => each !== watch)
-    if (rest.length === 0) this.#watches.delete(hash)
-    else this.#watches.set(hash, rest.length === 1 ? rest[0]! : rest)
+  remove(hash: number, brand: WatchedBrand): void {
+    const rest = this.find(hash).filter((each) => each !== brand)
+    if (rest.length === 0) this.#brands.delete(hash)
+    else this.#brands.set(hash, rest.length === 1 ? rest[0]! : rest)
   }
 
-  find(hash: number): readonly Watch[] {
-    const found = this.#watches.get(hash)
+  find(hash: number): readonly WatchedBrand[] {
+    const found = this.#brands.get(hash)
     return found === undefined ? NOTHING : Array.isArray(found) ? found : [found]
   }
 }
-const NOTHING: readonly Watch[] = []
+const NOTHING: readonly WatchedBrand[] = []
 
 export class LookalikeIndex {
-  /** What the label of each brand looks like. */
-  readonly #texts = new Map<Watch, string>()
-  readonly #near = new WatchesByHash()
-  readonly #further = new WatchesByHash()
+  readonly #watched = new Map<string, WatchedBrand>()
+  readonly #near = new BrandsByHash()
+  readonly #further = new BrandsByHash()
   /** The candidates of the brands that were last compared, oldest first. */
-  readonly #brands = new Map<string, BrandLookalikes>()
+  readonly #candidates = new Map<string, BrandLookalikes>()
 
   add(watch: Watch): void {
-    const brand = brandOfValue(watch.value)
-    this.#texts.set(watch, brand.text)
-    for (const hash of new Set(nearHashes(brand.text))) this.#near.add(hash, watch)
-    for (const hash of furtherHashes(watch)) this.#further.add(hash, watch)
+    const known = this.#watched.get(watch.value)
+    if (known !== undefined) {
+      known.watches.push(watch)
+      return
+    }
+    const { text } = brandOfValue(watch.value)
+    const brand = { value: watch.value, text, watches: [watch] }
+    this.#watched.set(watch.value, brand)
+    for (const hash of new Set(nearHashes(text))) this.#near.add(hash, brand)
+    for (const hash of furtherHashes(brand)) this.#further.add(hash, brand)
   }
 
   remove(watch: Watch): void {
-    for (const hash of new Set(nearHashes(this.#texts.get(watch)!))) this.#near.remove(hash, watch)
-    for (const hash of furtherHashes(watch)) this.#further.remove(hash, watch)
-    this.#texts.delete(watch)
+    const brand = this.#watched.get(watch.value)!
+    brand.watches = brand.watches.filter((each) => each !== watch)
+    if (brand.watches.length > 0) return
+    this.#watched.delete(watch.value)
+    for (const hash of new Set(nearHashes(brand.text))) this.#near.remove(hash, brand)
+    for (const hash of furtherHashes(brand)) this.#further.remove(hash, brand)
   }
 
   /** The watches of brands that a name looks like, with at least the score of their threshold. Each once. */
   find(name: string): Watch[] {
-    if (this.#texts.size === 0) return []
-    const found = new Set<Watch>()
+    if (this.#watched.size === 0) return []
+    const found = new Set<WatchedBrand>()
     const dot = name.indexOf('.')
     const label = name.slice(0, dot)
     if (label.startsWith('xn--'))
       for (const { text } of appearancesOf(unicodeOf(label))) {
         this.#addFound(text, found)
-        for (const watch of this.#further.find(hashOf(shapeOf(text)))) found.add(watch)
+        for (const brand of this.#further.find(hashOf(shapeOf(text)))) found.add(brand)
       }
     else this.#addFound(label, found)
     const second = name.indexOf('.', dot + 1)
     if (second > 0)
       this.#addNear(label + name.slice(dot + 1, second), [hashOf(label + name.slice(dot + 1, second))], found)
-    return found.size === 0 ? [] : [...found].filter((watch) => this.#isLookalike(name, watch))
+    return found.size === 0 ? [] : [...found].flatMap((brand) => this.#watchesOf(brand, name))
   }
 
-  #addFound(text: string, found: Set<Watch>): void {
+  #addFound(text: string, found: Set<WatchedBrand>): void {
     this.#addNear(text, nearHashes(text), found)
-    for (const watch of this.#further.find(hashOf(text))) found.add(watch)
+    for (const brand of this.#further.find(hashOf(text))) found.add(brand)
   }
 
-  #addNear(text: string, hashes: readonly number[], found: Set<Watch>): void {
+  #addNear(text: string, hashes: readonly number[], found: Set<WatchedBrand>): void {
     for (const hash of hashes)
-      for (const watch of this.#near.find(hash))
-        if (!found.has(watch) && editDistance(text, this.#texts.get(watch)!, 1) <= 1) found.add(watch)
+      for (const brand of this.#near.find(hash))
+        if (!found.has(brand) && editDistance(text, brand.text, 1) <= 1) found.add(brand)
   }
 
-  #isLookalike(name: string, { value, threshold }: Watch): boolean {
-    const lookalike = this.#brand(value).judge(name as DomainName)
-    return lookalike !== null && lookalike.score >= threshold!
+  #watchesOf({ value, watches }: WatchedBrand, name: string): Watch[] {
+    const score = this.#candidatesOf(value).judge(name as DomainName)?.score ?? 0
+    return watches.filter(({ threshold }) => score >= threshold!)
   }
 
-  #brand(value: string): BrandLookalikes {
-    const brand = this.#brands.get(value) ?? new BrandLookalikes(brandOfValue(value))
-    this.#brands.delete(value)
-    this.#brands.set(value, brand)
-    if (this.#brands.size > MAX_KEPT_BRANDS) this.#brands.delete(this.#brands.keys().next().value!)
-    return brand
+  #candidatesOf(value: string): BrandLookalikes {
+    const candidates = this.#candidates.get(value) ?? new BrandLookalikes(brandOfValue(value))
+    this.#candidates.delete(value)
+    this.#candidates.set(value, candidates)
+    if (this.#candidates.size > MAX_KEPT_BRANDS) this.#candidates.delete(this.#candidates.keys().next().value!)
+    return candidates
   }
 }
 
 /** The hashes of the candidates of a brand that may be further away than the edit distance 1, each once. */
-function furtherHashes({ value }: Watch): Set<number> {
-  const brand = brandOfValue(value)
-  const hashes = new Set([hashOf(shapeOf(brand.text))])
-  for (const [label] of furtherCandidatesOf(brand)) if (!label.includes(ANY)) hashes.add(hashOf(label))
+function furtherHashes({ value, text }: WatchedBrand): Set<number> {
+  const hashes = new Set([hashOf(shapeOf(text))])
+  for (const [label] of furtherCandidatesOf(brandOfValue(value))) if (!label.includes(ANY)) hashes.add(hashOf(label))
   return hashes
 }
 

@@ -12,7 +12,7 @@ const POLL_MS = 500
 const MAX_WAITING = 1_000
 
 /** `seen`: the number of the newest event that the request has seen. `until`: monotonic milliseconds. */
-type Waiting = { seen: number; until: number; resolve: () => void }
+type Waiting = { seen: number; until: number; end: () => void }
 
 /** Aborts when the response of a request is sent, or its client has gone. */
 export function closeSignal({ accessRecord }: Pick<ApiRequest, 'accessRecord'>): AbortSignal {
@@ -59,9 +59,14 @@ export class EventFeed {
   wait(seen: number, milliseconds: number, closed: AbortSignal): Promise<void> {
     if (this.#waiting.size >= MAX_WAITING) throw overloadedError('Too many requests wait for events.')
     const { promise, resolve } = Promise.withResolvers<void>()
-    const waiting = { seen, until: this.#options.monotonicMs() + milliseconds, resolve }
+    const onAbort = (): void => this.#resolve((each) => each === waiting)
+    const end = (): void => {
+      closed.removeEventListener('abort', onAbort) // a stream waits thousands of times with one signal
+      resolve()
+    }
+    const waiting: Waiting = { seen, until: this.#options.monotonicMs() + milliseconds, end }
     this.#waiting.add(waiting)
-    closed.addEventListener('abort', () => this.#resolve((each) => each === waiting), { once: true })
+    closed.addEventListener('abort', onAbort, { once: true })
     this.#stopTimer ??= this.#options.timers.every(POLL_MS, () => void this.#look())
     return promise
   }
@@ -90,7 +95,7 @@ export class EventFeed {
     for (const waiting of this.#waiting) {
       if (!isDone(waiting)) continue
       this.#waiting.delete(waiting)
-      waiting.resolve()
+      waiting.end()
     }
     if (this.#waiting.size > 0) return
     this.#stopTimer?.()
