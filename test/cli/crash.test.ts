@@ -8,7 +8,7 @@ import { inForm } from '../long.ts'
 import { mountSmall, NO_MOUNT } from '../small-disk.ts'
 import { until } from '../until.ts'
 import { answersOf, faultsOf } from './answers.ts'
-import { eventsOf, watchAll } from './events.ts'
+import { eventsOf, watchAll } from './import/events.ts'
 import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf, killAfter, outcomeOf } from './run.ts'
 

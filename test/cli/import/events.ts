@@ -1,7 +1,7 @@
 /** The events of all names, for tests of imports that are killed. */
 
-import type { Store } from '../../src/store/port/store.ts'
-import { TESTER } from '../tester.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import { TESTER } from '../../tester.ts'
 
 /** An account watches all names. */
 export async function watchAll({ ledger }: Store): Promise<void> {
