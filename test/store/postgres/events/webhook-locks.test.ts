@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { openStore } from '../../../src/store/open.ts'
-import type { Ledger } from '../../../src/store/port/ledger.ts'
-import { TESTER } from '../../tester.ts'
-import { until } from '../../until.ts'
-import { NOW } from '../ledger/engine.ts'
-import { noPostgres, postgresServer } from './server.ts'
+import { openStore } from '../../../../src/store/open.ts'
+import type { Ledger } from '../../../../src/store/port/ledger.ts'
+import { TESTER } from '../../../tester.ts'
+import { until } from '../../../until.ts'
+import { NOW } from '../../ledger/engine.ts'
+import { noPostgres, postgresServer } from '../server.ts'
 
 if (!noPostgres) await postgresServer() // for the whole file
 
