@@ -46,6 +46,7 @@ type Step =
   | { look: readonly (0 | 1)[] }
   | { kill: 0 | 1 }
   | { redeliver: true }
+  | { test: true }
 
 const STEP_KINDS: Record<string, fc.Arbitrary<Step>> = {
   events: fc.record({ events: fc.integer({ min: 1, max: 4 }) }),
@@ -54,6 +55,7 @@ const STEP_KINDS: Record<string, fc.Arbitrary<Step>> = {
   look: fc.record({ look: fc.constantFrom([0], [1], [0, 1], [0, 1]) as fc.Arbitrary<readonly (0 | 1)[]> }),
   kill: fc.record({ kill: fc.constantFrom(0, 1) as fc.Arbitrary<0 | 1> }),
   redeliver: fc.constant({ redeliver: true }),
+  test: fc.constant({ test: true }),
 }
 const steps = fc.array(
   fc.oneof(
@@ -63,6 +65,7 @@ const steps = fc.array(
     { arbitrary: STEP_KINDS.answer!, weight: 2 },
     STEP_KINDS.kill!,
     STEP_KINDS.redeliver!,
+    STEP_KINDS.test!,
   ),
   { minLength: 10, maxLength: 40, size: 'max' },
 )
@@ -203,6 +206,7 @@ class World {
     else if ('pass' in step) this.pass(step.pass)
     else if ('look' in step) await this.look(...step.look)
     else if ('kill' in step) await this.kill(step.kill)
+    else if ('test' in step) await this.store.ledger.requestTest(this.account, this.webhook, this.#clock.now)
     else await this.store.ledger.redeliver(this.account, this.webhook, null, this.#clock.now)
   }
 
