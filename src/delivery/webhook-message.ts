@@ -7,9 +7,9 @@ import { formatInstant, type Instant } from '../values/time.ts'
 /** A message. `id`: the same for each attempt, so that a receiver recognizes what it has. */
 export type WebhookMessage = { id: string; body: string }
 
-/** A message about an event. */
+/** A message about an event. Its ID has the time too, because a restored store can give a number again. */
 export function eventMessage(event: StoredEvent): WebhookMessage {
-  return { id: `evt_${event.number}`, body: messageBody('watch.event', event.time, eventJson(event)) }
+  return { id: `evt_${event.number}_${event.time}`, body: messageBody('watch.event', event.time, eventJson(event)) }
 }
 
 /** A message that only tests a webhook. */

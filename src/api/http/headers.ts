@@ -16,15 +16,11 @@ const EXPOSED_HEADERS = [
 /** Seconds for which a browser may cache the result of a preflight request. */
 const PREFLIGHT_MAX_AGE_SECONDS = '86400'
 
+const SAFETY_HEADERS: Headers = ['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff']
 /** The headers of every response that is specific to a caller. */
-export const COMMON_HEADERS: Headers = [
-  'Cache-Control',
-  'private, no-store',
-  'Referrer-Policy',
-  'no-referrer',
-  'X-Content-Type-Options',
-  'nosniff',
-]
+export const COMMON_HEADERS: Headers = ['Cache-Control', 'private, no-store', ...SAFETY_HEADERS]
+/** The same for a response that the client may keep, if it asks each time whether it changed. */
+export const CACHED_HEADERS: Headers = ['Cache-Control', 'private, no-cache', ...SAFETY_HEADERS]
 
 /** Adds Observed-At, a dictionary (RFC 9651) with the times of the last DNS and web observations, if there are any. */
 export function addObservedAt(headers: string[], { dns, web }: LastObserved): void {

@@ -70,6 +70,11 @@ export function readBody(request: Pick<ApiRequest, 'body'>): Parameters {
   return body
 }
 
+/** The same, but an empty body has no parameters. */
+export function readOptionalBody(request: Pick<ApiRequest, 'body'>): Parameters {
+  return request.body === undefined || request.body === '' ? {} : readBody(request)
+}
+
 function parseJson(text = ''): unknown {
   try {
     return JSON.parse(text)

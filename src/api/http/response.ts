@@ -12,7 +12,7 @@ import { StoreFault } from '../../store/port/fault.ts'
 import { connectionOf } from './connection.ts'
 import { ApiError, type Envelope, overloadedError } from './errors.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
-import { COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
+import { CACHED_HEADERS, COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
 import { acceptsGzip } from './request.ts'
 import { bodyLength, chunksOf, endWithParts, type ResponseBody, sendInBatches } from './write-parts.ts'
 
@@ -29,7 +29,8 @@ const SHORT_GZIP_OPTIONS = { level: 1, chunkSize: 32_768 }
 
 /**
  * A response. `type`: the content type of a body that is not JSON. `isShared`: every client gets the same array of
- * bytes, so it is gzipped once, and there is only one copy of it. `release` is called when the body is sent.
+ * bytes, so it is gzipped once, and there is only one copy of it. `isCached`: the client may keep it, and asks with its
+ * ETag whether it changed. `release` is called when the body is sent.
  */
 export type ApiResponse = {
   status: number
@@ -37,6 +38,7 @@ export type ApiResponse = {
   headers: Headers
   type?: string
   isShared?: true
+  isCached?: true
   release?: (() => void) | undefined
 }
 
@@ -69,7 +71,8 @@ export async function sendResponse(
 ): Promise<void> {
   const { socket } = request.raw
   const { body } = response
-  const headers = ['Request-Id', request.id, ...COMMON_HEADERS, ...crossOriginHeaders(context, request)]
+  const common = response.isCached ? CACHED_HEADERS : COMMON_HEADERS
+  const headers = ['Request-Id', request.id, ...common, ...crossOriginHeaders(context, request)]
   headers.push(...response.headers)
   if (body.length > 0) headers.push('Content-Type', response.type ?? 'application/json; charset=utf-8')
   let length = bodyLength(body)

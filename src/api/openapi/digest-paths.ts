@@ -8,8 +8,10 @@ const tag = 'watches'
 const HTML = { 'text/html': { schema: Type.String() } }
 const KEY = { name: 'key', in: 'query', required: true, description: 'From the link of a mail.', schema: Type.String() }
 
-function unsubscribeOperation(operationId: string, summary: string): object {
-  const responses = { 200: { description: 'An HTML page.', content: HTML } }
+const PAGE_RESPONSE = { description: 'An HTML page.', content: HTML }
+const INVALID_RESPONSE = { description: 'No mail has this link, or it has ended: an HTML page.', content: HTML }
+
+function unsubscribeOperation(operationId: string, summary: string, responses: object): object {
   return { operationId, summary, tags: [tag], security: [], parameters: [KEY], responses }
 }
 
@@ -27,7 +29,9 @@ export const DIGEST_PATHS = {
     }),
   },
   '/digest/unsubscribe': {
-    get: unsubscribeOperation('unsubscribePage', 'A page with a button that stops the mail'),
-    post: unsubscribeOperation('unsubscribe', 'Stop the mail with the link of one (RFC 8058)'),
+    get: unsubscribeOperation('unsubscribePage', 'A page with a button that stops the mail', { 200: PAGE_RESPONSE }),
+    post: unsubscribeOperation('unsubscribe', 'Stop the mail with the link of one (RFC 8058)', {
+      ...{ 200: PAGE_RESPONSE, 404: INVALID_RESPONSE },
+    }),
   },
 }

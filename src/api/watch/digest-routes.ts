@@ -41,16 +41,21 @@ const setDigest: AccountHandler = async (context, { account, now }, request) => 
 /** POST ends the digest (RFC 8058). GET shows a button, because programs follow the links of mail. */
 async function unsubscribe({ ledger }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const key = readTextParameter(request.query as Parameters, 'key', 'value_invalid') ?? ''
-  if (request.method === 'POST') await ledger.endDigestByKey(Buffer.from(key, 'base64url'))
+  const isPost = request.method === 'POST'
+  const isEnded = isPost && (await ledger.endDigestByKey(Buffer.from(key, 'base64url')))
   return {
-    status: 200,
-    body: [request.method === 'POST' ? page('<p>You get no more mail about your watches.</p>') : page(BUTTON)],
-    headers: ['Content-Security-Policy', CONTENT_POLICY, 'Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'],
+    status: isPost && !isEnded ? 404 : 200,
+    body: [page(isEnded ? ENDED : isPost ? INVALID : BUTTON)],
+    headers: ['Content-Security-Policy', CONTENT_POLICY],
     type: 'text/html; charset=utf-8',
   }
 }
 
 const CONTENT_POLICY = "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const ENDED = '<p>You get no more mail about your watches.</p>'
+const INVALID =
+  '<p>This link is not valid. It is incomplete, or the mail has ended already. Open the link of a newer mail, or sign ' +
+  'in and look at the page of your watches.</p>'
 /** A form without an action sends to the address of the page. */
 const BUTTON = '<form method="post"><button>Stop the mail about your watches</button></form>'
 

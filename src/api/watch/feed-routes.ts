@@ -50,14 +50,14 @@ async function feedResponse(context: ApiContext, request: ApiRequest): Promise<A
   await acquireSlot(context, caller, request)
   const events = await context.events.eventsBefore(caller.account.id, null, FEED_EVENTS)
   const tag = feedTag(events)
-  const headers = ['ETag', `W/${tag}`, 'Cache-Control', 'private, no-cache', 'Referrer-Policy', 'no-referrer']
+  const headers = ['ETag', `W/${tag}`]
   const known = request.headers['if-none-match']
-  if (known !== undefined && listHasTag(known, tag, 'weak')) return { status: 304, body: [], headers }
+  if (known !== undefined && listHasTag(known, tag, 'weak')) return { status: 304, body: [], headers, isCached: true }
   if (events.length > 0) {
     const reservation = await context.quotaLimiter.reserve(caller)
     reservation.charge(EVENTS.name)
     headers.push(...rateLimitHeaders(caller, reservation.remaining))
   }
   const site = context.publicUrl ?? `http://${request.headers.host ?? 'localhost'}`
-  return { status: 200, body: [atomFeed(events, site, caller.now)], headers, type: ATOM_TYPE }
+  return { status: 200, body: [atomFeed(events, site, caller.now)], headers, type: ATOM_TYPE, isCached: true }
 }

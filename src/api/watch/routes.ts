@@ -9,7 +9,7 @@ import { WATCH_OPERATIONS, type WatchOperationName } from '../endpoints/watch/op
 import { preview } from '../endpoints/watch/preview.ts'
 import type { ApiRequest } from '../http/exchange.ts'
 import type { Parameters } from '../http/parameters.ts'
-import { readBody, readJsonObject } from '../http/request.ts'
+import { readBody, readOptionalBody } from '../http/request.ts'
 import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import { addRoute } from '../http/routes.ts'
 import { handleQuery } from '../queries/query-handler.ts'
@@ -48,7 +48,7 @@ function addPreviewRoute(app: FastifyInstance, context: ApiContext): void {
   addRoute(app, context, '/watches/preview', ['POST'], (request, reply) => {
     request.accessRecord.endpoint = preview.name
     const authenticate = () => authenticateBearerOrSession(context, request)
-    return handleQuery(context, preview, { read: (each) => readJsonObject(each) ?? {}, authenticate }, request, reply)
+    return handleQuery(context, preview, { read: readOptionalBody, authenticate }, request, reply)
   })
 }
 

@@ -5,7 +5,7 @@ import { makeWebhookKey, sealWebhookKey, webhookSecretText } from '../../deliver
 import type { ApiContext } from '../context/context.ts'
 import { deliveryBody, readNewWebhook, readRedelivered, webhookBody } from '../endpoints/watch/webhooks.ts'
 import { ApiError, overloadedError } from '../http/errors.ts'
-import { readBody, readJsonObject } from '../http/request.ts'
+import { readBody, readOptionalBody } from '../http/request.ts'
 import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import { type AccountHandler, addAccountRoute, idIn } from './account-routes.ts'
 
@@ -70,7 +70,7 @@ const listDeliveries: AccountHandler = async ({ ledger }, { account, now }, requ
 }
 
 const redeliver: AccountHandler = async ({ ledger }, { account, now }, request) => {
-  const event = readRedelivered(readJsonObject(request) ?? {})
+  const event = readRedelivered(readOptionalBody(request))
   const redelivered = await ledger.redeliver(account.id, idIn(request), event, now)
   if (redelivered === null) throw noWebhook()
   return jsonResponse(200, { redelivered })

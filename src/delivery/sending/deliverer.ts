@@ -72,6 +72,7 @@ export class Deliverer {
   async #wake(): Promise<void> {
     const { ledger, events, now } = this.#options.store
     const last = await events.lastEvent()
+    if (last < (this.#looked ?? Infinity)) await this.#limitSeen(last)
     if (this.#looked === null) await ledger.wakeAllWebhooks(last, await now())
     else if (last > this.#looked) {
       const waiting = new Set(await ledger.accountsWithWebhooks())
@@ -80,6 +81,12 @@ export class Deliverer {
       if (woken.length > 0) await ledger.wakeWebhooks(woken, await now())
     }
     this.#looked = last
+  }
+
+  /** If the events were restored from an older backup than the ledger, the numbers that are given again are new. */
+  async #limitSeen(last: number): Promise<void> {
+    const { ledger, events } = this.#options.store
+    await ledger.limitSeen(Math.max(last, await events.highestNumber()))
   }
 
   async #run(claim: ClaimedWebhook): Promise<void> {

@@ -10,7 +10,7 @@ import type { Attempt, SendMessage } from './webhook-sender.ts'
 
 /** `now`: whole Unix seconds of the store. `monotonicMs`: milliseconds. `random`: from 0 to 1. */
 export type RunDependencies = {
-  ledger: Pick<Ledger, 'accountById' | 'watches' | 'dueDeliveries'>
+  ledger: Pick<Ledger, 'watches' | 'dueDeliveries'>
   events: EventReader
   send: SendMessage
   now: () => Promise<Instant>
@@ -26,8 +26,6 @@ const RUN_MS = 10_000
 /** Pages of events that a run reads at most while it gives up old ones, and their length. */
 const OLD_PAGES = 20
 const OLD_PAGE_EVENTS = 1_000
-/** Seconds until a webhook of a suspended account is looked at again. */
-const SUSPENDED_SECONDS = 300
 
 /** An event that was never tried. */
 const TOO_OLD = { attempts: 0, tried: null, due: null, error: 'not sent: the receiver was down for three days' }
@@ -70,13 +68,6 @@ class WebhookRun {
   }
 
   async all(): Promise<void> {
-    const { ledger, now } = this.#dependencies
-    const account = await ledger.accountById(this.#claim.account)
-    if (account === null) return
-    if (account.suspended !== null) {
-      this.outcome.health.paused_until = (await now()) + SUSPENDED_SECONDS
-      return
-    }
     if (this.#claim.test !== null) await this.#test(this.#claim.test)
     const isWanted = await this.#wantedEvents()
     await this.#sendNew(isWanted)

@@ -30,8 +30,8 @@ export const digestTransactions = {
   *endDigest(_now: Instant, account: number): Transaction<void> {
     yield* run(DIGESTS.end, [account])
   },
-  *endDigestByKey(_now: Instant, key: Uint8Array): Transaction<void> {
-    yield* run(DIGESTS.endByKey, [key])
+  *endDigestByKey(_now: Instant, key: Uint8Array): Transaction<boolean> {
+    return (yield* run(DIGESTS.endByKey, [key])) > 0
   },
   *claimDigests(now: Instant, holder: string, until: Instant, limit: number): Transaction<ClaimedDigest[]> {
     return yield* rows<ClaimedDigest>(DIGESTS.claim, [now, holder, until, limit])

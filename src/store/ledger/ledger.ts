@@ -254,6 +254,7 @@ function webhookWrites(write: LedgerWrite<LedgerMethods>) {
     redeliver: (account, webhook, event, now) => write('redeliver', [account, webhook, event], now),
     wakeWebhooks: (accounts, now) => write('wakeWebhooks', [accounts], now),
     wakeAllWebhooks: (last, now) => write('wakeAllWebhooks', [last], now),
+    limitSeen: (highest) => write('limitSeen', [highest]),
     claimWebhooks: (holder, until, limit, now) => write('claimWebhooks', [holder, until, limit], now),
     recordDeliveries: (claim, outcome, now) => write('recordDeliveries', [claim, outcome], now),
     removeOldDeliveries: (before) => write('removeOldDeliveries', [before]),

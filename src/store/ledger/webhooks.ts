@@ -12,6 +12,7 @@ import {
   type NewWebhook,
   type OwnWebhook,
   type SealedKey,
+  type WebhookHealth,
 } from '../port/watch/webhooks.ts'
 import { type LedgerRead, ledgerStatements, row, rows, run, type Transaction } from './session.ts'
 
@@ -26,6 +27,8 @@ const DELIVERY_COLUMNS = 'event, event_time, since, attempts, tried, due, error'
 const IS_OWN = 'account = $1 and id = $2'
 /** A webhook to which something is sent at the time of the parameter. */
 const isActiveSql = (now: string): string => `disabled is null and paused_until <= ${now}`
+/** Nothing is sent for suspended accounts. */
+const IS_SENT_TO = 'account in (select id from account where suspended is null)'
 /** Keys that are encrypted again at once. */
 const MAX_KEYS = 100
 
@@ -41,20 +44,34 @@ export const WEBHOOKS = ledgerStatements('webhook', {
   requestTest: `update webhook set tests = tests + 1, due = $3 where ${IS_OWN} returning tests`,
   testResult: `select test_result from webhook where ${IS_OWN} and tested >= $3`,
   own: `select id from webhook where ${IS_OWN}`,
+  lockOwn: `select id from webhook where ${IS_OWN} for update`,
   deliveries: `select ${DELIVERY_COLUMNS} from delivery where webhook = $1 order by event desc`,
   redeliver: `update delivery set due = $2, since = $2, attempts = 0
     where webhook = $1 and due is null and event = coalesce(cast($3 as bigint), event)`,
-  /** Ends a pause too: who asks for a retry knows that the receiver answers again. */
-  wakeOwn: 'update webhook set due = $2, paused_until = 0 where id = $1',
+  /**
+   * Ends a pause too: who asks for a retry knows that the receiver answers again. If a process holds a claim, its record
+   * learns of that by the negative time.
+   */
+  wakeOwn: 'update webhook set due = $2, paused_until = -claimed_until where id = $1',
 
   accounts: 'select distinct account from webhook where disabled is null',
-  wake: `update webhook set due = $2 where account = $1 and ${isActiveSql('$2')} and (due is null or due > $2)`,
-  wakeAll: `update webhook set due = $1 where ${isActiveSql('$1')} and (due is null or due > $1) and seen < $2`,
+  ofAccount: 'select id from webhook where account = $1',
+  wake: `update webhook set due = $2 where id = $1 and ${isActiveSql('$2')} and (due is null or due > $2)`,
+  wakeAll: `update webhook set due = $1 where id in
+    (select id from webhook where ${isActiveSql('$1')} and (due is null or due > $1) and seen < $2 order by id for update)`,
+  limitSeen: `update webhook set seen = $1 where id in
+    (select id from webhook where seen > $1 order by id for update)`,
+  removeUnknown: `delete from delivery where (webhook, event) in
+    (select webhook, event from delivery where event > $1 for update skip locked)`,
+  limitDigests: `update digest set seen = $1 where account in
+    (select account from digest where seen > $1 order by account for update)`,
   claim: `update webhook set claimed_by = $2, claimed_until = $3, due = $3 where id in
-      (select id from webhook where due <= $1 and claimed_until <= $1 order by due limit $4 for update skip locked)
+      (select id from webhook where due <= $1 and claimed_until <= $1 and ${IS_SENT_TO}
+        order by due limit $4 for update skip locked)
     returning ${CLAIMED_COLUMNS}`,
   due: `select ${DELIVERY_COLUMNS} from delivery where webhook = $1 and due <= $2 order by event limit $3`,
-  lockClaim: `select due, tests, tested from webhook where id = $1 and claimed_by = $2 and claimed_until = $3 for update`,
+  lockClaim: `select due, tests, tested, paused_until from webhook
+    where id = $1 and claimed_by = $2 and claimed_until = $3 for update`,
   record: `update webhook set seen = $2, failures = $3, failing_since = $4, last_success = $5, last_error = $6,
     paused_until = $7, disabled = $8, due = $9, claimed_until = 0 where id = $1`,
   recordTest: 'update webhook set tested = $2, test_result = $3 where id = $1',
@@ -72,18 +89,20 @@ export const WEBHOOKS = ledgerStatements('webhook', {
   raiseCount: `insert into delivery_count (outcome, count) values ($1, $2)
     on conflict (outcome) do update set count = delivery_count.count + excluded.count`,
 
-  removeOld: 'delete from delivery where event_time <= $1',
+  /** Waits for no other transaction, because it removes rows of many webhooks. */
+  removeOld: `delete from delivery where (webhook, event) in
+    (select webhook, event from delivery where event_time <= $1 for update skip locked)`,
   keys: `select id, secret_number, sealed from webhook where secret_number <> $1 order by id limit ${MAX_KEYS}`,
   replaceKey: 'update webhook set secret_number = $3, sealed = $4 where id = $1 and secret_number = $2',
   figures: `select count(*) as webhooks, count(disabled) as disabled,
       count(case when disabled is null then failing_since end) as failing,
-      min(case when disabled is null and claimed_until <= $1 then due end) as due from webhook`,
+      min(case when disabled is null and claimed_until <= $1 and ${IS_SENT_TO} then due end) as due from webhook`,
   counts: 'select outcome, count from delivery_count',
 })
 
 /** Removes the webhooks of an account, in this order. */
 export const WEBHOOK_REMOVALS = ledgerStatements('webhook.of-account', {
-  lock: 'select id from webhook where account = $1 for update',
+  lock: 'select id from webhook where account = $1 order by id for update',
   deliveries: 'delete from delivery where webhook in (select id from webhook where account = $1)',
   webhooks: 'delete from webhook where account = $1',
 })
@@ -96,6 +115,7 @@ type ClaimedRow = Omit<ClaimedWebhook, 'watches' | 'key' | 'test'> & {
   tests: number
   tested: number
 }
+type HeldRow = { due: Instant | null; tests: number; tested: number; paused_until: Instant }
 type FigureRow = { webhooks: number; disabled: number; failing: number; due: Instant | null }
 
 function watchesOf({ watches }: { watches: string | null }): number[] | null {
@@ -165,18 +185,27 @@ export const webhookTransactions = {
   },
 
   *redeliver(now: Instant, account: number, webhook: number, event: number | null): Transaction<number | null> {
-    if ((yield* row(WEBHOOKS.own, [account, webhook])) === undefined) return null
+    if ((yield* row(WEBHOOKS.lockOwn, [account, webhook])) === undefined) return null
     const changed = yield* run(WEBHOOKS.redeliver, [webhook, now, event])
     if (changed > 0) yield* run(WEBHOOKS.wakeOwn, [webhook, now])
     return changed
   },
 
   *wakeWebhooks(now: Instant, accounts: readonly number[]): Transaction<void> {
-    for (const account of accounts) yield* run(WEBHOOKS.wake, [account, now])
+    const ids: number[] = []
+    for (const account of accounts)
+      for (const { id } of yield* rows<{ id: number }>(WEBHOOKS.ofAccount, [account])) ids.push(id)
+    for (const id of ids.sort((a, b) => a - b)) yield* run(WEBHOOKS.wake, [id, now])
   },
 
   *wakeAllWebhooks(now: Instant, last: number): Transaction<void> {
     yield* run(WEBHOOKS.wakeAll, [now, last])
+  },
+
+  *limitSeen(_now: Instant, highest: number): Transaction<void> {
+    yield* run(WEBHOOKS.limitSeen, [highest])
+    yield* run(WEBHOOKS.removeUnknown, [highest])
+    yield* run(WEBHOOKS.limitDigests, [highest])
   },
 
   *claimWebhooks(now: Instant, holder: string, until: Instant, limit: number): Transaction<ClaimedWebhook[]> {
@@ -185,18 +214,18 @@ export const webhookTransactions = {
 
   *recordDeliveries(now: Instant, claim: ClaimedWebhook, outcome: ClaimOutcome): Transaction<boolean> {
     const { id, claimed_by, claimed_until } = claim
-    const held = yield* row<{ due: Instant | null; tests: number; tested: number }>(WEBHOOKS.lockClaim, [
-      ...[id, claimed_by, claimed_until],
-    ])
+    const held = yield* row<HeldRow>(WEBHOOKS.lockClaim, [id, claimed_by, claimed_until])
     if (held === undefined) return false
     if (outcome.test !== null) yield* run(WEBHOOKS.recordTest, [id, claim.test, outcome.test])
     yield* saveDeliveries(now, id, outcome)
     const isTestRequested = held.tests > (outcome.test === null ? held.tested : claim.test!)
-    const isWoken = held.due !== null && held.due < claimed_until
-    const due = isTestRequested ? now : yield* nextLook(now, id, outcome, isWoken)
-    const { failures, failing_since, last_success, last_error, paused_until, disabled } = outcome.health
-    const health = [failures, failing_since, last_success, last_error, paused_until, disabled]
-    yield* run(WEBHOOKS.record, [id, outcome.seen, ...health, due])
+    const isRedelivered = held.paused_until === -claimed_until
+    const health = isRedelivered ? { ...outcome.health, paused_until: 0 } : outcome.health
+    const isWoken = (held.due !== null && held.due < claimed_until) || hasResumed(claim, health)
+    const due = isTestRequested ? now : yield* nextLook(now, id, { ...outcome, health }, isWoken)
+    const { failures, failing_since, last_success, last_error, paused_until, disabled } = health
+    const values = [failures, failing_since, last_success, last_error, paused_until, disabled]
+    yield* run(WEBHOOKS.record, [id, outcome.seen, ...values, due])
     for (const each of DELIVERY_OUTCOMES)
       if (outcome.counts[each] > 0) yield* run(WEBHOOKS.raiseCount, [each, outcome.counts[each]])
     return true
@@ -225,7 +254,12 @@ function* saveDeliveries(
   yield* run(WEBHOOKS.removeDead, [webhook])
 }
 
-/** When a process looks at a webhook again; null: at the next event. `isWoken`: an event came during the claim. */
+/** Whether a claim ended a pause, or that the webhook was disabled. Until then, no event woke it. */
+function hasResumed(before: WebhookHealth, after: WebhookHealth): boolean {
+  return (before.disabled !== null && after.disabled === null) || before.paused_until !== after.paused_until
+}
+
+/** When a process looks at a webhook again; null: at the next event. `isWoken`: there may be events after `seen`. */
 function* nextLook(
   now: Instant,
   webhook: number,

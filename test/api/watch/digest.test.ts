@@ -63,10 +63,21 @@ test('a digest comes by mail, and one click on the link of the mail ends it', as
   const last = { ...expected, next: '2026-11-22T06:00:00Z', last: '2026-11-21T12:00:00Z' }
   assert.deepEqual((await send(known, 'GET', '/digest')).body, last)
   const shown = await fetch(world.address + link)
+  const once = ['cache-control', 'referrer-policy'].map((name) => shown.headers.get(name))
+  assert.deepEqual(once, ['private, no-store', 'no-referrer'])
   assert.match(await shown.text(), /<form method="post"><button>/)
   assert.equal(((await send(known, 'GET', '/digest')).body as { period: string }).period, 'daily')
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
-  const ended = await fetch(world.address + link, { method: 'POST', headers, body: 'List-Unsubscribe=One-Click' })
+  const post = (path: string) =>
+    fetch(world.address + path, { method: 'POST', headers, body: 'List-Unsubscribe=One-Click' })
+  for (const wrong of ['/digest/unsubscribe', link!.slice(0, -1), `${link}AAAA`]) {
+    const refused = await post(wrong)
+    assert.equal(refused.status, 404)
+    assert.match(await refused.text(), /This link is not valid/)
+  }
+  assert.equal(((await send(known, 'GET', '/digest')).body as { period: string }).period, 'daily')
+  const ended = await post(link!)
+  assert.equal(ended.status, 200)
   assert.match(await ended.text(), /no more mail/)
   assert.equal(((await send(known, 'GET', '/digest')).body as { period: string }).period, 'off')
 })

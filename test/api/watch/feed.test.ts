@@ -47,11 +47,26 @@ test('a feed has the newest events, is charged if it changed, and is free if the
   assert.match(text, /<link href="http:\/\/127\.0\.0\.1:\d+\/domain\/a\.fed\.example"\/>/)
   assert.equal(await usedBy(known), 2)
   const headers = { 'If-None-Match': full.headers.get('etag')! }
-  assert.equal((await fetch(link, { headers })).status, 304)
+  const same = await fetch(link, { headers })
+  assert.equal(same.status, 304)
+  for (const response of [full, same])
+    assert.deepEqual(
+      ['cache-control', 'referrer-policy'].map((name) => response.headers.get(name)),
+      ['private, no-cache', 'no-referrer'],
+    )
   assert.equal(await usedBy(known), 2)
   await observe('a.fed.example', 3)
   assert.equal((await fetch(link, { headers })).status, 200)
   assert.equal(await usedBy(known), 3)
+})
+
+test('the tag of a full feed changes if an event inside it is forgotten', async () => {
+  const { feedTag } = await import('../../../src/api/endpoints/watch/feed.ts')
+  const common = { watch: 1, name: null, observed_at: null, differences: '[]' }
+  const feed = (...numbers: number[]) => numbers.map((number) => ({ ...common, number, time: 5 }))
+  assert.equal(feedTag(feed(9, 8, 7)), feedTag(feed(9, 8, 7)))
+  const others = [feed(9, 8, 6), feed(9, 7, 6), feed(9, 8), feed(), feed(9, 8, 7).map((each) => ({ ...each, time: 6 }))]
+  assert.equal(new Set([feed(9, 8, 7), ...others].map(feedTag)).size, 1 + others.length)
 })
 
 test('a new link ends the earlier one, and an account ends its link', async () => {

@@ -303,6 +303,8 @@ test('a preview says what a watch would have matched, stores nothing, and costs 
   assert.equal(await usedBy(known), 1)
   for (const wrong of [{ kind: 'text', value: 'a.example' }, { kind: 'pattern', value: 'ab*' }, {}])
     assert.equal((await preview(wrong)).status, 400)
+  const list = await preview([])
+  assert.deepEqual([list.status, (list.body as { field: string }).field], [400, 'body'])
   assert.equal((await world.send('/watches/preview', { method: 'POST' })).status, 401)
   assert.equal(await usedBy(known), 1)
   assert.deepEqual(((await send(known, 'GET', '/watches')).body as { watches: [] }).watches, [])

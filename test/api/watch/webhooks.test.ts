@@ -21,6 +21,8 @@ const send = (known: Known, method: string, path: string, body?: object) =>
     ...(body && { body: JSON.stringify(body) }),
   })
 
+const bearerOf = ({ token }: Known) => ({ Authorization: `Bearer ${token}` })
+
 async function create(known: Known, body: Body = { url: URL }): Promise<Body & { id: number; secret: string }> {
   const created = await send(known, 'POST', '/webhooks', body)
   assert.equal(created.status, 201, created.text)
@@ -89,8 +91,24 @@ test('a wrong URL, list of watches or event is refused', async () => {
     const { status, body: error } = await send(known, 'POST', '/webhooks', body)
     assert.deepEqual([status, (error as Body).error, (error as Body).field], [400, 'value_invalid', field])
   }
-  const { id } = await create(known)
-  assert.equal((await send(known, 'POST', `/webhooks/${id}/redeliver`, { event: 0 })).status, 400)
+})
+
+test('only an empty body or object has all dead events sent again', async () => {
+  const known = await world.account()
+  const path = `/webhooks/${(await create(known)).id}/redeliver`
+  const post = (body: string) => world.send(path, { ...{ method: 'POST', body }, headers: bearerOf(known) })
+  for (const [field, body] of [
+    ['event', '{"event":0}'],
+    ['event', '{"event":null}'],
+    ['evnt', '{"evnt":3}'],
+    ['body', '{'],
+    ['body', '[]'],
+    ['body', ' '],
+  ] as const) {
+    const { status, body: error } = await post(body)
+    assert.deepEqual([status, (error as Body).error, (error as Body).field], [400, 'value_invalid', field], body)
+  }
+  for (const body of ['', '{}']) assert.deepEqual((await post(body)).body, { redelivered: 0 }, body)
 })
 
 test('events are sent from the creation on, what failed is listed, and dead events are sent again', async () => {
@@ -132,7 +150,8 @@ test('events are sent from the creation on, what failed is listed, and dead even
   answer = ACCEPTED
   assert.deepEqual((await send(known, 'POST', `/webhooks/${id}/redeliver`)).body, { redelivered: 1 })
   await look()
-  assert.equal(received.at(-1)!.headers['webhook-id'], `evt_${event}`)
+  assert.equal(received.at(-1)!.headers['webhook-id'], received[1]!.headers['webhook-id'], 'a retry has the same ID')
+  assert.equal(received.at(-1)!.headers['webhook-id'], `evt_${event}_${Date.parse('2026-11-20T12:00:00Z') / 1_000}`)
   const { webhook, deliveries } = (await send(known, 'GET', `/webhooks/${id}/deliveries`)).body as typeof listed
   assert.deepEqual([webhook.state, webhook.last_success, deliveries], ['active', '2026-11-24T12:00:00Z', []])
 })

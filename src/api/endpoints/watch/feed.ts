@@ -1,11 +1,13 @@
 /** The feed of an account: an Atom document (RFC 4287) of its newest events, and the schemas of its link. */
 
+import { createHash } from 'node:crypto'
 import { summaryOf } from '../../../delivery/digest-text.ts'
 import type { StoredEvent } from '../../../store/port/watch/events.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
+const TAG_LENGTH = 16
 
 export const FeedSchema = exactObject({
   created: nullable(UtcInstantSchema, 'When the link was created; null: there is none.'),
@@ -18,9 +20,10 @@ export const NewFeedSchema = exactObject({
   }),
 })
 
-/** An entity tag of the newest events, to be sent as a weak one. */
+/** An entity tag of the events of a feed, to be sent as a weak one. It changes if one of them is forgotten. */
 export function feedTag(events: readonly StoredEvent[]): string {
-  return `"${events.length}-${events[0]?.number ?? 0}"`
+  const numbers = events.map(({ number, time }) => `${number}_${time}`).join()
+  return `"${createHash('sha256').update(numbers).digest('base64url').slice(0, TAG_LENGTH)}"`
 }
 
 /** `events`: the newest first. `site`: the address of the service. `now`: for a feed without events. */

@@ -74,7 +74,7 @@ export const DeliveriesSchema = exactObject({
     description: 'Events whose first attempt failed, the newest first, until they are delivered.',
   }),
 })
-export const RedeliverSchema = Type.Object({ event: Type.Optional(Type.Integer(EVENT_ID)) })
+export const RedeliverSchema = exactObject({ event: Type.Optional(Type.Integer(EVENT_ID)) })
 export const RedeliveredSchema = exactObject({ redelivered: Type.Integer() })
 
 /** A webhook as it is sent. */
@@ -116,9 +116,11 @@ export function readNewWebhook(
   return { url: parsed.url, watches: [...new Set(watches as number[])].sort((a, b) => a - b) }
 }
 
-/** The event to send again; null: all. Throws `value_invalid`. */
-export function readRedelivered({ event = null }: Parameters): number | null {
-  if (event !== null && !(Number.isSafeInteger(event) && Number(event) > 0))
-    rejectValue('event', '"event" must be the ID of an event.')
-  return event as number | null
+/** The event to send again; null: all. Throws `value_invalid`, also for unknown keys, so that a mistake does not mean all. */
+export function readRedelivered({ event, ...others }: Parameters): number | null {
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) rejectValue(unknown, `"${unknown}" is not known: only "event" is.`)
+  if (event === undefined) return null
+  if (!Number.isSafeInteger(event) || Number(event) <= 0) rejectValue('event', '"event" must be the ID of an event.')
+  return Number(event)
 }

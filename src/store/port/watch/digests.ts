@@ -28,8 +28,8 @@ export interface Digests {
   /** Begins a digest, or changes the period of the one that there is, which keeps its key and what it covers. */
   setDigest(account: number, digest: NewDigest): Promise<void>
   endDigest(account: number): Promise<void>
-  /** Ends the digest with this key. Does nothing if there is none. */
-  endDigestByKey(key: Uint8Array): Promise<void>
+  /** Ends the digest with this key. Returns false if there is none. */
+  endDigestByKey(key: Uint8Array): Promise<boolean>
 }
 
 /** For the process that writes the mail. */

@@ -117,7 +117,9 @@ export interface WebhookQueue {
   wakeWebhooks(accounts: readonly number[], now: Instant): Promise<void>
   /** Makes all webhooks due that have not seen an event. */
   wakeAllWebhooks(last: number, now: Instant): Promise<void>
-  /** Claims at most `limit` due webhooks that no process has claimed. */
+  /** Lets no webhook and no digest know later events than the one with this number. */
+  limitSeen(highest: number): Promise<void>
+  /** Claims at most `limit` due webhooks that no process has claimed, of accounts that are not suspended. */
   claimWebhooks(holder: string, until: Instant, limit: number, now: Instant): Promise<ClaimedWebhook[]>
   /** The events of a webhook that are due for a retry, oldest first. */
   dueDeliveries(webhook: number, now: Instant, limit: number): Promise<Delivery[]>

@@ -46,6 +46,7 @@ type Step =
   | { look: readonly (0 | 1)[] }
   | { kill: 0 | 1 }
   | { redeliver: true }
+  | { test: true }
 
 const STEP_KINDS: Record<string, fc.Arbitrary<Step>> = {
   events: fc.record({ events: fc.integer({ min: 1, max: 4 }) }),
@@ -54,6 +55,7 @@ const STEP_KINDS: Record<string, fc.Arbitrary<Step>> = {
   look: fc.record({ look: fc.constantFrom([0], [1], [0, 1], [0, 1]) as fc.Arbitrary<readonly (0 | 1)[]> }),
   kill: fc.record({ kill: fc.constantFrom(0, 1) as fc.Arbitrary<0 | 1> }),
   redeliver: fc.constant({ redeliver: true }),
+  test: fc.constant({ test: true }),
 }
 const steps = fc.array(
   fc.oneof(
@@ -63,6 +65,7 @@ const steps = fc.array(
     { arbitrary: STEP_KINDS.answer!, weight: 2 },
     STEP_KINDS.kill!,
     STEP_KINDS.redeliver!,
+    STEP_KINDS.test!,
   ),
   { minLength: 10, maxLength: 40, size: 'max' },
 )
@@ -78,6 +81,8 @@ class World {
   watch = 0
   webhook = 0
   attempts = 0
+  /** What happens while an event is sent, by its number. */
+  readonly whileSent = new Map<number, () => Promise<void>>()
   #minute = 0
   #sending = false
   readonly #clock: Clock
@@ -149,6 +154,7 @@ class World {
     const isTest = type === 'webhook.test'
     const number = isTest ? 0 : (data.id as number)
     assert.ok(!this.recorded.has(number), `event ${number} is sent again after its success was recorded`)
+    await this.whileSent.get(number)?.()
     if (!isTest && !this.attempted.includes(number)) this.attempted.push(number)
     const { status } = this.answer === 'odd' && number % 3 === 0 ? ANSWERS.failing : ANSWERS[this.answer]
     const isDelivered = status === 200
@@ -181,6 +187,11 @@ class World {
     )
   }
 
+  /** Both processes look, while one of them may be sending. */
+  async lookMeanwhile(): Promise<void> {
+    for (const deliverer of this.#deliverers) await deliverer.look()
+  }
+
   /** A process dies after it has sent and before it has recorded that, and another one starts. */
   async kill(which: number): Promise<void> {
     this.#killed[which] = true
@@ -195,6 +206,7 @@ class World {
     else if ('pass' in step) this.pass(step.pass)
     else if ('look' in step) await this.look(...step.look)
     else if ('kill' in step) await this.kill(step.kill)
+    else if ('test' in step) await this.store.ledger.requestTest(this.account, this.webhook, this.#clock.now)
     else await this.store.ledger.redeliver(this.account, this.webhook, null, this.#clock.now)
   }
 
@@ -473,6 +485,114 @@ export function delivering(engine: Engine): void {
     )
     assert.equal((await store.ledger.claimWebhooks('a', now + CLAIM_SECONDS, 9, now)).length, 1)
   })
+
+  for (const answer of ['failing', 'gone'] as const)
+    testWorld(
+      engine,
+      `an event that comes while a test ends what "${answer}" caused is sent too`,
+      async (world, store) => {
+        world.answer = answer
+        await world.addEvents(answer === 'gone' ? 1 : 3)
+        await world.look(0)
+        const { paused_until, disabled } = await world.own()
+        assert.ok(answer === 'gone' ? disabled !== null : paused_until > NOW)
+        await world.addEvents(1)
+        world.whileSent.set((await world.numbers()).at(-1)!, async () => {
+          await world.addEvents(1)
+          await world.lookMeanwhile()
+        })
+        world.answer = 'ok'
+        world.pass(10) // the retries are due, so they are part of the claim
+        const now = await store.now()
+        await store.ledger.requestTest(world.account, world.webhook, now)
+        await world.look(0)
+        assert.equal((await store.ledger.deliveryFigures(now + 60)).late, 60)
+        await world.look(1)
+        assert.equal(world.accepted.has((await world.numbers()).at(-1)!), true)
+      },
+    )
+
+  testWorld(engine, 'what is sent again during a claim does not wait for a pause', async (world, store) => {
+    const { ledger } = store
+    const dead = { event: 1, event_time: NOW, since: NOW, attempts: 1, tried: NOW, due: null, error: 'refused' }
+    const down = { failing_since: NOW, last_success: null, last_error: 'refused', disabled: null, failures: 3 }
+    const outcome = {
+      ...{ seen: 1, test: null, delivered: [], failed: [], retriesNow: false, continuesAt: null },
+      health: { ...down, paused_until: NOW + HOUR },
+      counts: { sent: 0, failed: 0, dead: 0 },
+    }
+    await dueNow(store, world.account)
+    const [first] = await ledger.claimWebhooks('a', NOW + CLAIM_SECONDS, 9, NOW)
+    await ledger.recordDeliveries(first!, { ...outcome, failed: [dead] }, NOW)
+    assert.equal((await world.own()).paused_until, NOW + HOUR)
+    const later = NOW + HOUR
+    const [second] = await ledger.claimWebhooks('a', later + CLAIM_SECONDS, 9, later)
+    assert.equal(await ledger.redeliver(world.account, world.webhook, null, later), 1)
+    const paused = { ...outcome, health: { ...down, paused_until: later + HOUR } }
+    await ledger.recordDeliveries(second!, paused, later)
+    assert.equal((await world.own()).paused_until, 0)
+    const [third] = await ledger.claimWebhooks('a', later + CLAIM_SECONDS, 9, later)
+    await ledger.recordDeliveries(third!, paused, later)
+    assert.equal((await world.own()).paused_until, later + HOUR)
+  })
+
+  testWorld(engine, 'a test of a suspended account waits until it is resumed', async (world, store) => {
+    const { account, webhook } = world
+    const number = (await store.ledger.requestTest(account, webhook, NOW))!
+    await store.ledger.as(TESTER).suspendAccount(account, NOW)
+    world.pass(60)
+    const now = await store.now()
+    assert.deepEqual(await store.ledger.claimWebhooks('a', now + CLAIM_SECONDS, 9, now), [])
+    assert.equal((await store.ledger.deliveryFigures(now)).late, 0)
+    await world.look(0)
+    assert.deepEqual([world.attempts, (await world.own()).paused_until], [0, 0])
+    await store.ledger.as(TESTER).resumeAccount(account)
+    await world.look(0)
+    assert.equal(JSON.parse((await store.ledger.testResult(account, webhook, number))!).delivered, true)
+  })
+
+  testWorld(
+    engine,
+    'if the events were restored from an older backup than the ledger, later ones are sent',
+    async (world, store) => {
+      const { account } = world
+      await world.addEvents(1)
+      const highest = (await world.numbers()).at(-1)!
+      const key = sealWebhookKey(await store.ledger.secrets(NOW), KEY)
+      await store.ledger.removeWebhook(account, world.webhook)
+      const restored = { url: 'https://receiver.example/', watches: null, key, seen: highest + 2 }
+      world.webhook = (await store.ledger.createWebhook(1, account, restored, NOW))!.id
+      await store.ledger.setDigest(account, { period: 'hourly', key: KEY, seen: highest + 2, due: NOW })
+      await dueNow(store, account)
+      const [claim] = await store.ledger.claimWebhooks('a', NOW + CLAIM_SECONDS, 9, NOW)
+      const { failures, failing_since, last_success, last_error, paused_until, disabled, seen } = claim!
+      const lost = {
+        event: highest + 1,
+        event_time: NOW,
+        since: NOW,
+        attempts: 1,
+        tried: NOW,
+        due: null,
+        error: 'lost',
+      }
+      await store.ledger.recordDeliveries(
+        claim!,
+        {
+          ...{ seen, test: null, delivered: [], failed: [lost], retriesNow: false, continuesAt: null },
+          health: { failures, failing_since, last_success, last_error, paused_until, disabled },
+          counts: { sent: 0, failed: 0, dead: 0 },
+        },
+        NOW,
+      )
+      await world.look(0)
+      assert.deepEqual([(await world.own()).seen, await world.failed()], [highest, []])
+      const [digest] = await store.ledger.claimDigests('a', NOW + CLAIM_SECONDS, 9, NOW)
+      assert.equal(digest!.seen, highest)
+      await world.addEvents(2)
+      await world.look(0)
+      assert.deepEqual([...world.accepted], (await world.numbers()).slice(1))
+    },
+  )
 
   testWithStore(engine, 'the number of webhooks has a limit, and one account sees none of another', async (store) => {
     const key = { number: 1, bytes: new Uint8Array(3) }

@@ -132,9 +132,9 @@ export function digests(engine: Engine): void {
     'a digest ends by its account, by its key, or with the account',
     async (store, _opened, clock) => {
       const { account, mails, write, addEvents, pass } = await makeWorld(store, clock)
-      await store.ledger.endDigestByKey(Buffer.alloc(16, 9))
+      assert.equal(await store.ledger.endDigestByKey(Buffer.alloc(16, 9)), false)
       assert.notEqual(await store.ledger.digest(account), null)
-      await store.ledger.endDigestByKey(KEY)
+      assert.equal(await store.ledger.endDigestByKey(KEY), true)
       assert.equal(await store.ledger.digest(account), null)
       const digest = { period: 'hourly' as const, key: KEY, seen: 0, due: NOW }
       await store.ledger.setDigest(account, digest)
