@@ -36,7 +36,11 @@ const SUMMARIES: [object, string][] = [
   [{ type: 'status', before: null, after: 'ok' }, 'the name exists'],
   [
     {
-      ...{ type: 'records', record_type: 'MX', added: [1, 2, 3, 4].map((priority) => ({ priority, mail_server: 'm' })) },
+      ...{
+        type: 'records',
+        record_type: 'MX',
+        added: [1, 2, 3, 4].map((priority) => ({ priority, mail_server: 'm' })),
+      },
       removed: [{ priority: 5, mail_server: 'm' }],
     },
     'MX + 1 m, + 2 m, + 3 m, + 1 more, − 5 m',
@@ -44,7 +48,10 @@ const SUMMARIES: [object, string][] = [
   [{ type: 'website', before: null, after: { has_website: true, ssl: 'cert' } }, 'website: has website yes, ssl cert'],
   [{ type: 'redirect', before: null, after: 'b.example' }, 'redirects to b.example'],
   [{ type: 'redirect', before: 'b.example', after: null }, 'no longer redirects to b.example'],
-  [{ type: 'certificate', before: null, after: certificate }, 'certificate for a.example, b.example, 7 more, issued by CA'],
+  [
+    { type: 'certificate', before: null, after: certificate },
+    'certificate for a.example, b.example, 7 more, issued by CA',
+  ],
   [
     { type: 'certificate', logged_at: '', after: { ...certificate, name_count: 2 } },
     'certificate in a log for a.example, b.example, issued by CA',

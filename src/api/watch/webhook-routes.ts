@@ -66,7 +66,10 @@ const listDeliveries: AccountHandler = async ({ ledger }, { account, now }, requ
   const webhook = (await ledger.webhooks(account.id)).find((each) => each.id === id)
   const deliveries = await ledger.deliveries(account.id, id)
   if (webhook === undefined || deliveries === null) throw noWebhook()
-  return jsonResponse(200, { webhook: webhookBody(webhook, now), deliveries: deliveries.map(deliveryBody) })
+  return jsonResponse(200, {
+    webhook: webhookBody(webhook, now),
+    deliveries: deliveries.map((each) => deliveryBody(each, webhook)),
+  })
 }
 
 const redeliver: AccountHandler = async ({ ledger }, { account, now }, request) => {
