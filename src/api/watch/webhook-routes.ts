@@ -9,7 +9,7 @@ import { readBody, readJsonObject } from '../http/request.ts'
 import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import { type AccountHandler, addAccountRoute, idIn } from './account-routes.ts'
 
-/** Milliseconds for which a request waits for the result of a test, and between two looks for it. */
+/** Milliseconds for which a request waits for the result of a test, and between two polls for it. */
 const TEST_TIMEOUT_MS = 20_000
 const TEST_POLL_MS = 250
 

@@ -13,7 +13,7 @@ export type Watch = {
   created: string
   muted: string | null
 }
-/** `used`: as how many watches the plan counts them. */
+/** `used`: how many watches of the plan they use. */
 export type WatchListBody = { watches: Watch[]; used: number; max: number }
 /** A watch to create. */
 export type NewWatch = { kind: WatchKind; value: string; types?: DifferenceType[]; threshold?: number }
