@@ -112,7 +112,7 @@ const RESTRICTED: { folders: string[]; importers: string[]; why: string }[] = [
     why: 'no response waits for a crawl',
   },
   { folders: ['lab/'], importers: ['src/cli/'], why: 'only `demo` uses the lab' },
-  { folders: ['client/'], importers: ['src/cli/'], why: 'only the client commands call an API' },
+  { folders: ['client/'], importers: ['src/cli/', 'web/'], why: 'only the client commands and the page call an API' },
   { folders: ['web/'], importers: [], why: 'the browser loads it, and no process does' },
 ]
 

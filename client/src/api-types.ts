@@ -1117,7 +1117,7 @@ export type WatchesResponse = {
     /** Since when it matches nothing; null: it matches. */
     muted: string | null
   }[]
-  /** The number of watches. One of lookalikes counts as ten. */
+  /** The number of watches. One of lookalikes counts as 10. */
   used: number
   /** The maximum number of watches of the plan. */
   max: number
@@ -1273,7 +1273,7 @@ export type DeliveriesResponse = {
     attempts: number
     /** Null: it was too old to be tried. */
     last_attempt: string | null
-    /** Null: there is none. */
+    /** Null: there is none, because it is dead or the webhook is disabled. */
     next_attempt: string | null
     /** Why the last attempt failed. */
     error: string

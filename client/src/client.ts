@@ -76,7 +76,7 @@ export type AddressTimesRow = AddressTimesResponse['result'][number]
 export type LookalikesRow = LookalikesResponse['result'][number]
 export type Watch = WatchesResponse['watches'][number]
 export type WatchEvent = EventsResponse['result'][number]
-/** A watch to create. `types`: the differences that match. `threshold`: of the kind `text` in percent, of `lookalikes` the least score. */
+/** A watch to create. `types`: the differences that match. `threshold`: of the kind `text` in percent, of `lookalikes` the minimum score. */
 export type NewWatch = Pick<Watch, 'kind' | 'value'> & {
   types?: Watch['types'] | undefined
   threshold?: number | null | undefined

@@ -2,8 +2,10 @@
 
 import type { StoredEvent } from '../store/port/watch/events.ts'
 import type { OwnWatch } from '../store/port/watch/watches.ts'
+import { type DescribedDifference, differenceText } from '../values/difference-text.ts'
+import type { AnyRecord, RecordType } from '../values/records/dns-record.ts'
+import { formatPresentation } from '../values/records/presentation.ts'
 import { formatInstant } from '../values/time.ts'
-import type { Difference } from '../watch/difference.ts'
 
 /** Events of a mail that have a line. */
 export const MAX_LISTED = 100
@@ -40,37 +42,8 @@ function eventLine({ time, name, differences }: StoredEvent): string {
   return `${formatInstant(time).replace('T', ' ')} UTC ${name ?? ''}${name === null ? '' : ': '}${summaryOf(differences)}`
 }
 
-/** The differences of an event in a few words. `differences`: JSON. */
+/** The differences of an event as a line of text. `differences`: JSON. */
 export function summaryOf(differences: string): string {
-  return (JSON.parse(differences) as (Difference | { type: 'limit'; events: number })[]).map(summaryOfOne).join('; ')
-}
-
-function summaryOfOne(difference: Difference | { type: 'limit'; events: number }): string {
-  switch (difference.type) {
-    case 'new':
-      return 'new name'
-    case 'status':
-      return difference.after === 'nxdomain' ? 'the name no longer exists' : 'the name exists'
-    case 'records':
-      return `${difference.record_type}: ${difference.added.length} added, ${difference.removed.length} removed`
-    case 'website':
-      return `website: ${Object.entries(difference.after)
-        .map(([key, value]) => `${key} ${value === true ? 'yes' : value === false ? 'no' : value}`)
-        .join(', ')}`
-    case 'redirect':
-      return difference.after === null ? 'no redirect' : `redirects to ${difference.after}`
-    case 'certificate':
-      return certificateSummary(difference)
-    case 'text':
-      return `${difference.percent} % of the words of the start page changed`
-    case 'limit':
-      return `more than ${difference.events} events today: further ones are left out`
-  }
-}
-
-function certificateSummary(difference: Extract<Difference, { type: 'certificate' }>): string {
-  const { after } = difference
-  if (after === null) return 'no certificate'
-  const names = `${after.names.slice(0, 3).join(', ')}${after.name_count > 3 ? ' and others' : ''}`
-  return `${'logged_at' in difference ? 'certificate in a log' : 'certificate'} for ${names}`
+  const parsed = JSON.parse(differences) as DescribedDifference<RecordType, AnyRecord>[]
+  return parsed.map((each) => differenceText(each, formatPresentation)).join('; ')
 }

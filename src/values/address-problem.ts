@@ -1,8 +1,8 @@
 /** Explains why a text that resembles an IP address is not one, and what to send instead. */
 
-import { refang } from './defanged.ts'
 import { hostAndPortOf } from './domain-name.ts'
 import { type IpAddress, parseQueryAddress } from './ip-address.ts'
+import { refang } from './pasted/defanged.ts'
 
 /** Longer texts are not examined. No address is longer, even with a scheme, port and path around it. */
 const MAX_TEXT_UNITS = 200

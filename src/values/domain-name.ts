@@ -2,8 +2,8 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { getDomain } from 'tldts'
-import { refang } from './defanged.ts'
 import { addToHash, EMPTY_HASH, mixHash } from './name-hash.ts'
+import { refang } from './pasted/defanged.ts'
 import { MAX_LABEL_BYTES } from './records/host-name.ts'
 
 export type DomainName = string & { readonly __brand: 'DomainName' }

@@ -1,7 +1,7 @@
 /** The registrable domain for which a URL or a `www.` host stands if nothing is known of the host itself. */
 
 import { type DomainName, parseName, registrableDomain } from './domain-name.ts'
-import { parsePastedQuery } from './pasted-query.ts'
+import { parsePastedQuery } from './pasted/pasted-query.ts'
 
 /** A host as it was asked, and its registrable domain. */
 export type HostAlternative = { host: DomainName; domain: DomainName }

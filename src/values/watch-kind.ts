@@ -4,15 +4,17 @@
 export const DIFFERENCE_TYPES = ['new', 'status', 'records', 'website', 'redirect', 'certificate', 'text'] as const
 export type DifferenceType = (typeof DIFFERENCE_TYPES)[number]
 
-/** A number of a watch from which on a change matches. `meaning`: what it counts. */
+/** The number that a change must reach to match a watch. `meaning`: what it counts. `fallback`: if none is sent. */
 type Threshold = { meaning: string; fallback: number; min: number; max: number }
 
 /**
  * `subject`: what is watched, for a list of kinds. `examples`: values. `matches`: which changes. `types`: the differences
- * that an event of the kind can have. `threshold`: missing if the kind has none.
+ * that an event of the kind can have. `threshold`: missing if the kind has none. `weight`: how many watches of the plan
+ * one of the kind uses; missing for 1.
  */
 type KindProperties = {
   threshold?: Threshold
+  weight?: number
   subject: string
   examples: readonly string[]
   matches: string
@@ -85,7 +87,8 @@ export const KIND_PROPERTIES = {
     matches: 'each change of names that look like this domain, also new ones',
     types: OF_NAME,
     // names at the edit distance 2 have lower scores, and the index of watches does not find them
-    threshold: { meaning: 'Least score', fallback: 60, min: 40, max: 100 },
+    threshold: { meaning: 'Minimum score', fallback: 60, min: 40, max: 100 },
+    weight: 10, // a writer keeps some hundred keys of each in memory
   },
 } as const satisfies Record<string, KindProperties>
 
@@ -104,3 +107,20 @@ export const THRESHOLD_KINDS = WATCH_KINDS.filter((kind) => thresholdOfKind(kind
 export function typesOfKind(kind: WatchKind): readonly DifferenceType[] {
   return KIND_PROPERTIES[kind].types
 }
+
+/** How many watches of the plan one of a kind uses. */
+export function watchWeight(kind: WatchKind): number {
+  const properties: KindProperties = KIND_PROPERTIES[kind]
+  return properties.weight ?? 1
+}
+
+/** The kinds of which a watch uses more than one of the plan, such as `One of lookalikes counts as 10.` */
+export const WEIGHTS_TEXT = WATCH_KINDS.filter((kind) => watchWeight(kind) > 1)
+  .map((kind) => `One of ${kind} counts as ${watchWeight(kind)}.`)
+  .join(' ')
+
+/** The thresholds of the kinds, for descriptions: `of text: words that differ, in percent, from 1 to 100 (default: 20)`. */
+export const THRESHOLDS_TEXT = THRESHOLD_KINDS.map((kind) => {
+  const { meaning, min, max, fallback } = thresholdOfKind(kind)!
+  return `of ${kind}: ${meaning[0]!.toLowerCase()}${meaning.slice(1)}, from ${min} to ${max} (default: ${fallback})`
+}).join('; ')

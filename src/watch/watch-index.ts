@@ -73,7 +73,7 @@ export class WatchIndex {
     if (this.#ofSets.size > 0) this.#ofSets.clear()
   }
 
-  /** Whether any watch is of a kind, so that it is worth to read what a change is about. */
+  /** Whether any watch is of a kind, so that it is worth reading what a change is about. */
   has(kind: SubjectKind): boolean {
     return this.#bySubject[kind].size > 0 || (kind === 'address' && this.#networks.size > 0)
   }

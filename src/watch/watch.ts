@@ -9,9 +9,9 @@ import { addressFamily, type IpAddress, parseNetwork, parseQueryAddress } from '
 import type { DifferenceType, WatchKind } from '../values/watch-kind.ts'
 
 /**
- * What a watch matches. `value`: in the canonical form of its kind. `threshold`: only for some kinds: for text the
- * percentage of words that differ from which on a change matches, for lookalikes the least score. `types`: the
- * differences that match; null for all.
+ * What a watch matches. `value`: in the canonical form of its kind. `threshold`: the number that a
+ * change must reach: for text the percentage of words that differ, for lookalikes the score; null for other kinds.
+ * `types`: the differences that match; null for all.
  */
 export type WatchRule = {
   kind: WatchKind
@@ -21,14 +21,6 @@ export type WatchRule = {
 }
 /** A stored watch. */
 export type Watch = WatchRule & { id: number; account: number }
-
-/** As how many watches a plan counts one of lookalikes, because a writer keeps some hundred keys of it in memory. */
-const LOOKALIKES_WEIGHT = 10
-
-/** As how many watches a plan counts one of a kind. */
-export function watchWeight(kind: WatchKind): number {
-  return kind === 'lookalikes' ? LOOKALIKES_WEIGHT : 1
-}
 
 /** The shortest prefix of a watched network, by family. */
 const MIN_PREFIX_LENGTH = { 4: 8, 6: 16 } as const

@@ -45,18 +45,31 @@ const SUMMARIES: [object, string][] = [
   [{ type: 'new' }, 'new name'],
   [{ type: 'status', before: 'ok', after: 'nxdomain' }, 'the name no longer exists'],
   [{ type: 'status', before: null, after: 'ok' }, 'the name exists'],
-  [{ type: 'records', record_type: 'MX', added: [1, 2], removed: [3] }, 'MX: 2 added, 1 removed'],
-  [{ type: 'website', before: null, after: { has_website: true, ssl: 'cert' } }, 'website: has_website yes, ssl cert'],
+  [
+    {
+      ...{
+        type: 'records',
+        record_type: 'MX',
+        added: [1, 2, 3, 4].map((priority) => ({ priority, mail_server: 'm' })),
+      },
+      removed: [{ priority: 5, mail_server: 'm' }],
+    },
+    'MX + 1 m, + 2 m, + 3 m, + 1 more, − 5 m',
+  ],
+  [{ type: 'website', before: null, after: { has_website: true, ssl: 'cert' } }, 'website: has website yes, ssl cert'],
   [{ type: 'redirect', before: null, after: 'b.example' }, 'redirects to b.example'],
-  [{ type: 'redirect', before: 'b.example', after: null }, 'no redirect'],
-  [{ type: 'certificate', before: null, after: certificate }, 'certificate for a.example, b.example and others'],
+  [{ type: 'redirect', before: 'b.example', after: null }, 'no longer redirects to b.example'],
+  [
+    { type: 'certificate', before: null, after: certificate },
+    'certificate for a.example, b.example, 7 more, issued by CA',
+  ],
   [
     { type: 'certificate', logged_at: '', after: { ...certificate, name_count: 2 } },
-    'certificate in a log for a.example, b.example',
+    'certificate in a log for a.example, b.example, issued by CA',
   ],
-  [{ type: 'certificate', before: 'ab', after: null }, 'no certificate'],
+  [{ type: 'certificate', before: 'ab', after: null }, 'no certificate any more'],
   [{ type: 'text', percent: 45 }, '45 % of the words of the start page changed'],
-  [{ type: 'limit', events: 100 }, 'more than 100 events today: further ones are left out'],
+  [{ type: 'limit', events: 100_000 }, '100,000 events today: further ones of this day are left out'],
 ]
 
 test('each type of difference is described', () => {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parsePastedQuery, parsePastedSearch } from '../../src/values/pasted-query.ts'
+import { parsePastedQuery, parsePastedSearch } from '../../src/values/pasted/pasted-query.ts'
 import { explorerAddress, searchPath } from '../../web/views/explorer/data/responses.ts'
 
 const PASTED: readonly (readonly [text: string, address: string | null])[] = [

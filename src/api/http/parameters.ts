@@ -1,7 +1,7 @@
 /** Reads the parameters of a request from values of any JSON type. */
 
-import { refang } from '../../values/defanged.ts'
 import { type DomainName, looksLikeAddress, nameProblem, parseName } from '../../values/domain-name.ts'
+import { refang } from '../../values/pasted/defanged.ts'
 import { ApiError, type ErrorKey } from './errors.ts'
 
 /** The parameters as sent. Unknown ones are ignored. */

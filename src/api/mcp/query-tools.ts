@@ -1,9 +1,9 @@
 /** The tools that ask one endpoint each: characteristics, neighbours, redirects, history, similar pages, profile, past. */
 
-import { refang } from '../../values/defanged.ts'
 import { alternativeNote, hostAlternative } from '../../values/host-alternative.ts'
 import { addressFamily, parseQueryAddress } from '../../values/ip-address.ts'
-import { parsePastedQuery } from '../../values/pasted-query.ts'
+import { refang } from '../../values/pasted/defanged.ts'
+import { parsePastedQuery } from '../../values/pasted/pasted-query.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
 import { RECORD_SCHEMAS } from '../endpoints/dnshistory.ts'
 import { KnownCharacteristicsSchema } from '../endpoints/lookup.ts'

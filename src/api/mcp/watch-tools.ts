@@ -61,7 +61,7 @@ export const watchTools: readonly Tool[] = [
       description:
         'What a watch would have matched in the last 30 days, at most 100 rows, without creating it. `meta.types` says ' +
         'which differences were looked for, and `meta.complete` whether these are all. Costs 1 call of the daily limit.',
-      input: Type.Object({ kind: RULE.kind!, value: RULE.value!, types: Types }),
+      input: Type.Object({ ...RULE, types: Types }),
       output: PreviewSchema,
     },
     'preview',

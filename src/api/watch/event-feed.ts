@@ -1,4 +1,4 @@
-/** Waits for new events: one look at the store for all requests of this process that wait. */
+/** Waits for new events: one poll of the store for all requests of this process that wait. */
 
 import type { EventReader } from '../../store/port/watch/events.ts'
 import { overloadedError } from '../http/errors.ts'
@@ -6,7 +6,7 @@ import type { ApiRequest } from '../http/exchange.ts'
 import { AccountConcurrencyLimiter, POLL_CONCURRENCY, STREAM_CONCURRENCY } from '../http/limits/concurrency-limiter.ts'
 import { SYSTEM_TIMERS, type Timers } from '../http/timers.ts'
 
-/** Milliseconds between two looks at the number of the newest event, while a request waits. */
+/** Milliseconds between two reads of the number of the newest event, while a request waits. */
 const POLL_MS = 500
 /** The maximum number of requests of this process that wait. */
 const MAX_WAITING = 1_000
@@ -37,7 +37,7 @@ export class EventFeed {
   readonly polls = new AccountConcurrencyLimiter(POLL_CONCURRENCY)
   readonly #waiting = new Set<Waiting>()
   #stopTimer: (() => void) | null = null
-  #isLooking = false
+  #isPolling = false
 
   constructor(options: EventFeedOptions) {
     this.#options = { timers: SYSTEM_TIMERS, ...options }
@@ -67,7 +67,7 @@ export class EventFeed {
     const waiting: Waiting = { seen, until: this.#options.monotonicMs() + milliseconds, end }
     this.#waiting.add(waiting)
     closed.addEventListener('abort', onAbort, { once: true })
-    this.#stopTimer ??= this.#options.timers.every(POLL_MS, () => void this.#look())
+    this.#stopTimer ??= this.#options.timers.every(POLL_MS, () => void this.#poll())
     return promise
   }
 
@@ -76,9 +76,9 @@ export class EventFeed {
     this.#resolve(() => true)
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return
-    this.#isLooking = true
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return
+    this.#isPolling = true
     try {
       const last = await this.last()
       const now = this.#options.monotonicMs()
@@ -87,7 +87,7 @@ export class EventFeed {
       this.#options.onFault(fault)
       this.close() // each request reads the store itself, and reports the fault
     } finally {
-      this.#isLooking = false
+      this.#isPolling = false
     }
   }
 

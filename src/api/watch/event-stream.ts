@@ -7,6 +7,7 @@ import type { Caller } from '../auth/authenticator.ts'
 import { authenticateBearerOrSession } from '../auth/bearer.ts'
 import type { ApiContext } from '../context/context.ts'
 import { EVENTS, readEventRequest, rejectUnknownNumber } from '../endpoints/watch/events.ts'
+import { rejectValue } from '../endpoints/watch/watches.ts'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { COMMON_HEADERS } from '../http/headers.ts'
 import { rejectIfOverloaded } from '../http/limits/overload.ts'
@@ -64,7 +65,8 @@ export async function sendEventStream(
 async function startOf({ events }: ApiContext, request: ApiRequest, caller: Caller): Promise<number> {
   const parameters = request.query as Parameters
   const { 'last-event-id': known } = request.headers
-  const { after } = readEventRequest(known === undefined ? parameters : { ...parameters, after: known }, caller)
+  const { after, before } = readEventRequest(known === undefined ? parameters : { ...parameters, after: known }, caller)
+  if (before !== null) rejectValue('before', 'A stream has only later events: leave out "before", or ask for a page.')
   const newest = await events.lastEvent()
   await rejectUnknownNumber(events, after, newest)
   return after ?? newest

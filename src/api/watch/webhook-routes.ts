@@ -9,7 +9,7 @@ import { readBody, readOptionalBody } from '../http/request.ts'
 import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import { type AccountHandler, addAccountRoute, idIn } from './account-routes.ts'
 
-/** Milliseconds for which a request waits for the result of a test, and between two looks for it. */
+/** Milliseconds for which a request waits for the result of a test, and between two polls for it. */
 const TEST_TIMEOUT_MS = 20_000
 const TEST_POLL_MS = 250
 
@@ -66,7 +66,10 @@ const listDeliveries: AccountHandler = async ({ ledger }, { account, now }, requ
   const webhook = (await ledger.webhooks(account.id)).find((each) => each.id === id)
   const deliveries = await ledger.deliveries(account.id, id)
   if (webhook === undefined || deliveries === null) throw noWebhook()
-  return jsonResponse(200, { webhook: webhookBody(webhook, now), deliveries: deliveries.map(deliveryBody) })
+  return jsonResponse(200, {
+    webhook: webhookBody(webhook, now),
+    deliveries: deliveries.map((each) => deliveryBody(each, webhook)),
+  })
 }
 
 const redeliver: AccountHandler = async ({ ledger }, { account, now }, request) => {

@@ -7,7 +7,7 @@ import { EVENT_FIELDS } from '../../api/endpoints/watch/events.ts'
 import { PREVIEW_FIELDS } from '../../api/endpoints/watch/preview.ts'
 import { UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
-import { WATCH_KINDS } from '../../values/watch-kind.ts'
+import { THRESHOLDS_TEXT, WATCH_KINDS } from '../../values/watch-kind.ts'
 import { EXIT_CODES_HELP } from '../program/client-fault.ts'
 import { reportLine } from '../program/output.ts'
 import { addOutputOptions, addServerOptions, withAnswerSource } from './query-command.ts'
@@ -133,11 +133,7 @@ const ruleCommand = (command: Command, name: string, description: string): Comma
     .argument('<kind>', `one of ${WATCH_KINDS.join(', ')}`)
     .argument('<value>', 'a name, an address, a network or a pattern, as the kind says')
     .option('--types <types>', 'only differences of these types, separated by commas')
-    .option(
-      '--threshold <number>',
-      'of a text: the words that must differ (default: 20); of lookalikes: the least score (default: 60)',
-      parseCount,
-    )
+    .option('--threshold <number>', THRESHOLDS_TEXT, parseCount)
 
 function ruleOf(kind: string, value: string, { types, threshold }: RuleOptions): NewWatch {
   return { kind, value, threshold, types: types?.split(',').map((type) => type.trim()) } as NewWatch

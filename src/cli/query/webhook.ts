@@ -1,6 +1,6 @@
 /** `domaindex webhook`: creates, lists, tests and removes webhooks of an account on a server, and prints what failed. */
 
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { DELIVERY_FIELDS, WEBHOOK_FIELDS } from '../../api/endpoints/watch/webhooks.ts'
 import type { RowShape } from './row-writer.ts'
 import { accountCommand, parseCount, type WatchOptions, withServer } from './watch.ts'
@@ -17,13 +17,12 @@ const REDELIVERED_SHAPE: RowShape = { fields: REDELIVERED_FIELDS, columns: REDEL
 export function defineWebhook(command: Command): void {
   accountCommand(command, 'add', 'have events sent to a URL; prints the secret, only once')
     .argument('<url>', 'where the events are sent')
-    .option('--watches <ids>', 'only events of these watches, separated by commas')
-    .action((url: string, options: WatchOptions & { watches?: string }) => {
-      const watches = options.watches?.split(',').map((id) => parseCount(id.trim()))
-      return withServer(options, CREATED_SHAPE, async ({ webhooks }, writer, signal) =>
-        writer.write([await webhooks.create({ url, watches }, { signal })]),
-      )
-    })
+    .option('--watches <ids>', 'only events of these watches, separated by commas', parseIds)
+    .action((url: string, options: WatchOptions & { watches?: number[] }) =>
+      withServer(options, CREATED_SHAPE, async ({ webhooks }, writer, signal) =>
+        writer.write([await webhooks.create({ url, watches: options.watches }, { signal })]),
+      ),
+    )
   accountCommand(command, 'list', 'list the webhooks').action((options: WatchOptions) =>
     withServer(options, WEBHOOK_SHAPE, async ({ webhooks }, writer, signal) =>
       writer.write((await webhooks.list({ signal })).webhooks),
@@ -51,6 +50,13 @@ export function defineWebhook(command: Command): void {
         writer.write([{ redelivered: await webhooks.redeliver(id, options.event, { signal }) }]),
       ),
     )
+}
+
+/** Throws InvalidArgumentError, which commander prints. */
+function parseIds(text: string): number[] {
+  const ids = text.split(',').map((id) => id.trim())
+  if (ids.every((id) => /^\d{1,15}$/.test(id))) return ids.map(Number)
+  throw new InvalidArgumentError('It must be IDs of watches, separated by commas, such as 3,19.')
 }
 
 const webhookCommand = (command: Command, name: string, description: string): Command =>

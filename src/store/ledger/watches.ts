@@ -1,8 +1,8 @@
 /** The watches of accounts, and how writers of observations follow their changes. */
 
 import type { Instant } from '../../values/time.ts'
-import { type DifferenceType, WATCH_KINDS, type WatchKind } from '../../values/watch-kind.ts'
-import { type Watch, type WatchRule, watchWeight } from '../../watch/watch.ts'
+import { type DifferenceType, WATCH_KINDS, type WatchKind, watchWeight } from '../../values/watch-kind.ts'
+import type { Watch, WatchRule } from '../../watch/watch.ts'
 import { WatchIndex } from '../../watch/watch-index.ts'
 import type { OwnWatch, WatchedName, WatchRejection } from '../port/watch/watches.ts'
 import { type LedgerRead, ledgerStatements, row, rows, run, type Transaction } from './session.ts'

@@ -112,6 +112,8 @@ test('watches are previewed, created, listed, muted and removed', async () => {
   const rule = { kind: 'nameserver', value: 'ns.tools.example', types: ['records'] }
   const preview = await resultOf<{ meta: { complete: boolean }; result: [] }>(client, 'watch_preview', rule)
   assert.deepEqual([preview.meta.complete, preview.result], [true, []])
+  const imitated = { kind: 'lookalikes', value: 'tools.example', threshold: 30 }
+  assert.match(await refusalOf(client, 'watch_preview', imitated), /^400 value_invalid: "threshold" .* from 40 to 100/)
   const created = await resultOf<Watch>(client, 'watch_create', rule)
   assert.deepEqual([created.kind, created.value, created.types], ['nameserver', 'ns.tools.example', ['records']])
   assert.match(await refusalOf(client, 'watch_create', rule), /^409 conflict: The account has a watch of this kind/)

@@ -55,7 +55,7 @@ test('a digest comes by mail, and one click on the link of the mail ends it', as
   )
   assert.match(
     received!.text,
-    /^name a\.example\n {2}2026-11-20 12:00:00 UTC a\.example: new name; A: 1 added, 0 removed\n/,
+    /^name a\.example\n {2}2026-11-20 12:00:00 UTC a\.example: new name; A \+ 192\.0\.2\.1\n/,
   )
   const head = received!.head.replaceAll(/\r\n\s+/g, ' ')
   assert.match(head, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m)

@@ -43,7 +43,7 @@ test('a feed has the newest events, is charged if it changed, and is free if the
   const { result } = (await send(known, 'GET', '/events')).body as { result: { id: number }[] }
   const ids = [...text.matchAll(/<id>.*\/events#(\d+)<\/id>/g)].map(([, id]) => Number(id))
   assert.deepEqual(ids, result.map(({ id }) => id).toReversed())
-  assert.match(text, /<title>a\.fed\.example: new name; A: 1 added, 0 removed<\/title>/)
+  assert.match(text, /<title>a\.fed\.example: new name; A \+ 192\.0\.2\.1<\/title>/)
   assert.match(text, /<link href="http:\/\/127\.0\.0\.1:\d+\/domain\/a\.fed\.example"\/>/)
   assert.equal(await usedBy(known), 2)
   const headers = { 'If-None-Match': full.headers.get('etag')! }

@@ -320,6 +320,29 @@ test('with "before", events come newest first', async () => {
   assert.deepEqual([first.result, first.meta.next], [all.toReversed().slice(0, 2), all[1]!.id])
   const second = await back(`before=${first.meta.next}&limit=2`)
   assert.deepEqual([second.result, second.meta.next], [[all[0]], 0])
-  for (const query of ['before=x', 'before=now&after=0', 'before=now&wait=1'])
-    assert.equal((await send(known, 'GET', `/events?${query}`)).status, 400)
+  for (const [query, message] of [
+    ['before=x', /"before" must be a whole number or "now"/],
+    ['before=now&after=0', /without "after"/],
+    ['before=now&wait=1', /"wait"/],
+  ] as const) {
+    const { status, body } = await send(known, 'GET', `/events?${query}`)
+    assert.equal(status, 400)
+    assert.match((body as { msg: string }).msg, message)
+  }
+  const headers = headersOf(known, { Accept: 'text/event-stream' })
+  const stream = await world.send('/events?before=now', { headers })
+  assert.deepEqual([stream.status, JSON.parse(stream.text).field], [400, 'before'])
+})
+
+test('an empty value and an empty list of types have messages of their own, and an excess names the weight', async () => {
+  const known = await world.account()
+  for (const [body, message] of [
+    [{ kind: 'address', value: ' ' }, '"value" is empty: send one such as 192.0.2.1.'],
+    [{ kind: 'name', value: 'a.example', types: [] }, '"types" is empty: leave it out if all types are to match.'],
+    [{ kind: 'name', value: 'a.example', types: 'new' }, '"types" must be a list.'],
+  ] as const)
+    assert.equal(((await send(known, 'POST', '/watches', body)).body as { msg: string }).msg, message)
+  await watch(known, { kind: 'lookalikes', value: 'brand.example' })
+  const { body } = await send(known, 'POST', '/watches', { kind: 'name', value: 'a.example' })
+  assert.match((body as { msg: string }).msg, /allows 10 watches\. One of lookalikes counts as 10\./)
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
+import type { DeliveriesResponse } from '../../../client/src/client.ts'
 import { DEFAULT_PLAN_LIMITS } from '../../../src/accounts/plan.ts'
 import { Deliverer } from '../../../src/delivery/sending/deliverer.ts'
 import type { Attempt } from '../../../src/delivery/sending/webhook-sender.ts'
@@ -154,6 +155,30 @@ test('events are sent from the creation on, what failed is listed, and dead even
   assert.equal(received.at(-1)!.headers['webhook-id'], `evt_${event}_${Date.parse('2026-11-20T12:00:00Z') / 1_000}`)
   const { webhook, deliveries } = (await send(known, 'GET', `/webhooks/${id}/deliveries`)).body as typeof listed
   assert.deepEqual([webhook.state, webhook.last_success, deliveries], ['active', '2026-11-24T12:00:00Z', []])
+})
+
+test('an event that failed has no next attempt while its webhook is disabled', async () => {
+  const known = await world.account()
+  await send(known, 'POST', '/watches', { kind: 'name', value: 'gone.example' })
+  const { id } = await create(known)
+  const attempts: Pick<DeliveriesResponse['deliveries'][number], 'state' | 'next_attempt'>[] = []
+  for (const status of [500, 410]) {
+    await world.ingest({
+      domain: 'gone.example',
+      observed_at: `2026-11-20T10:0${attempts.length}:00Z`,
+      dns: { status: 'ok', A: [`192.0.2.${attempts.length}`] },
+    })
+    await deliverer(() => ({ ...REFUSED, status })).look()
+    const { body } = await send(known, 'GET', `/webhooks/${id}/deliveries`)
+    attempts.push((body as DeliveriesResponse).deliveries.at(-1)!)
+  }
+  assert.deepEqual(
+    attempts.map(({ state, next_attempt: at }) => [state, typeof at]),
+    [
+      ['waiting', 'string'],
+      ['waiting', 'object'],
+    ],
+  )
 })
 
 test('a test is answered with its result, and with an error if no process sends', async () => {

@@ -66,6 +66,11 @@ test('webhooks are created, listed, tested and removed, and what failed is print
   assert.deepEqual(await rows('webhook', 'list'), [])
   const wrong = await run(['webhook', 'add', 'http://receiver.example/'], { env })
   assert.match(wrong.stderr, /must be an https:\/\/ URL/)
+  for (const watches of ['19,abc', '', '19,']) {
+    const { code, stderr } = await run(['webhook', 'add', URL, '--watches', watches], { env })
+    assert.equal(code, 2)
+    assert.match(stderr, /--watches.*It must be IDs of watches, separated by commas/)
+  }
   const { stdout } = await run(['webhook', 'list', '--csv'], { env })
   assert.equal(stdout.split('\n')[0]!.split(',').slice(0, 3).join(), 'id,url,watches')
 })

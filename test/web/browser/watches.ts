@@ -1,8 +1,9 @@
 /** What people do on the page of watches, in a browser. */
 
 import assert from 'node:assert/strict'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { look, ok } from '../../spec/observations.ts'
+import type { World } from '../../spec/world.ts'
 import { openWindow, sessionOf, show } from './pages.ts'
 import type { Site } from './site.ts'
 import { deliver } from './watched.ts'
@@ -45,9 +46,10 @@ export async function watchNames(browser: Browser, site: Site): Promise<void> {
   await page.getByRole('button', { name: 'Create the watch' }).click()
   await page.getByRole('row', { name: /pier\.example All names below a suffix.* website, redirect 2026/ }).waitFor()
   await page.getByText('1 of 1,000 used').waitFor()
+  await page.getByRole('switch', { name: 'Live' }).click()
   await world.ingest(look('new.pier.example', { dns: ok({ A: ['192.0.2.70'] }) }))
   await page.getByRole('listitem').getByText('new name; A + 192.0.2.70').waitFor()
-  await page.getByRole('switch', { name: 'Live' }).click()
+  await loadEachEventOnce(page, world)
   await page.getByRole('switch', { name: 'Mute the watch of pier.example' }).click()
   await page.getByRole('switch', { name: 'Mute the watch of pier.example', checked: true }).waitFor()
   await page.getByRole('button', { name: 'Remove the watch of pier.example' }).click()
@@ -60,6 +62,28 @@ export async function watchNames(browser: Browser, site: Site): Promise<void> {
     [],
   )
   await context.close()
+}
+
+/** Neither a double click nor switching to live events during the first load loads a page of events twice. */
+async function loadEachEventOnce(page: Page, world: World): Promise<void> {
+  const names = Array.from({ length: 60 }, (_, n) => `n${n}.pier.example`)
+  await world.ingest(...names.map((name) => look(name, { dns: ok({ A: ['192.0.2.70'] }) })))
+  const live = page.getByRole('switch', { name: 'Live' })
+  const first = async (route: Route): Promise<void> => {
+    await live.click()
+    await route.continue()
+  }
+  await page.route(/events\?before=now/, first, { times: 1 })
+  await page.reload()
+  const older = page.getByRole('button', { name: 'Load older (1 call)' })
+  await older.waitFor()
+  const events = page.locator('.events li')
+  assert.equal(await events.count(), 50)
+  await older.dblclick()
+  await older.waitFor({ state: 'detached' })
+  assert.equal(await events.count(), 61)
+  await events.filter({ hasText: 'pier.example (All names below a suffix)' }).first().waitFor()
+  await live.click()
 }
 
 /** Adds a webhook, sees its secret once, tests it, sends an event again that was refused for days, and removes it. */
@@ -76,11 +100,11 @@ export async function useWebhook(browser: Browser, site: Site): Promise<void> {
   await dialog.getByRole('button', { name: 'Create' }).click()
   await dialog.getByText('The URL cannot be used').waitFor()
   await dialog.getByLabel('URL').fill('https://receiver.example/hook')
-  await dialog.getByLabel('Events of').selectOption('sent.example')
+  await dialog.getByLabel('Events of').selectOption('sent.example (A name)')
   await dialog.getByRole('button', { name: 'Create' }).click()
   assert.match(await dialog.locator('.secret code').innerText(), /^whsec_/)
   await dialog.getByRole('button', { name: 'Done' }).click()
-  await page.getByRole('row', { name: 'https://receiver.example/hook sent.example never 0' }).waitFor()
+  await page.getByRole('row', { name: 'https://receiver.example/hook sent.example (A name) never 0' }).waitFor()
   assert.equal(await page.getByText('whsec_').count(), 0)
   await world.ingest(look('sent.example', { dns: ok({ A: ['192.0.2.71'] }) }))
   const { now } = world.clock
@@ -90,7 +114,7 @@ export async function useWebhook(browser: Browser, site: Site): Promise<void> {
   }
   await page.reload()
   await page.getByRole('button', { name: 'Show 1 not delivered to https://receiver.example/hook' }).click()
-  await dialog.getByRole('row', { name: /HTTP status 500.*ended/ }).waitFor()
+  await dialog.getByRole('row', { name: /evt_\d+ .*HTTP status 500.*dead/ }).waitFor()
   await dialog.getByRole('button', { name: /^Send again the event/ }).click()
   await dialog.getByRole('button', { name: /^Send again the event/ }).waitFor({ state: 'detached' })
   await deliver(world, true)
@@ -117,8 +141,17 @@ export async function setMailAndFeed(browser: Browser, site: Site): Promise<void
   await dialog.getByRole('button', { name: 'Done' }).click()
   await page.reload()
   assert.equal(await page.getByLabel('Send a mail').inputValue(), 'hourly')
+  await page.getByLabel('Send a mail').selectOption('off')
+  await page.getByText(`To ${account.email}.`).waitFor()
   await page.getByRole('button', { name: 'Remove the link' }).click()
   await page.getByRole('button', { name: 'Create a link' }).waitFor()
   assert.equal((await fetch(link)).status, 401)
+  await page.route('**/app/session', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), signUp: false } })
+  })
+  await page.reload()
+  await page.getByText('This service sends no mail').waitFor()
+  assert.equal(await page.getByLabel('Send a mail').count(), 0)
   await context.close()
 }

@@ -1,5 +1,7 @@
 /** The events that a webhook did not accept, and the buttons that send them again. */
 
+import type { DeliveriesResponse } from '../../../client/src/api-types.ts'
+import type { Delivery, Webhook } from '../../../client/src/webhooks.ts'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
 import { Button, RowAction } from '../../parts/button.tsx'
@@ -8,14 +10,13 @@ import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { countOf } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
-import { Ago, AgoOrNever } from '../../parts/time.tsx'
+import { Ago, parseInstant } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
-import type { Delivery, Webhook } from './watches.ts'
 
 type DeliveriesProps = { webhook: Webhook; onChanged: () => void; onClose: () => void }
 
 export function Deliveries({ webhook: { id, url }, onChanged, onClose }: DeliveriesProps) {
-  const { loaded, reload } = useFresh<{ deliveries: Delivery[] }>(`/webhooks/${id}/deliveries`)
+  const { loaded, reload } = useFresh<DeliveriesResponse>(`/webhooks/${id}/deliveries`)
   const { error, isBusy, run } = useForm()
   /** `event` null: all that are not tried again. */
   const send = (event: number | null): void =>
@@ -39,7 +40,7 @@ export function Deliveries({ webhook: { id, url }, onChanged, onClose }: Deliver
               <div class="form-row">
                 {deliveries.some(({ state }) => state === 'dead') && (
                   <Button isBusy={isBusy} onClick={() => send(null)}>
-                    Send all ended ones again
+                    Send all dead ones again
                   </Button>
                 )}
                 <Button kind="primary" onClick={onClose}>
@@ -66,6 +67,7 @@ function DeliveryRows({ deliveries, isBusy, onSend }: DeliveryRowsProps) {
       keyOf={({ event }) => event}
       rows={deliveries}
       columns={[
+        { name: 'Message', cell: ({ event }) => <span class="mono">evt_{event}</span> },
         { name: 'Event', cell: ({ time }) => <Ago at={time} /> },
         { name: 'Error', cell: ({ error }) => <span class="wrap">{error}</span> },
         { name: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
@@ -84,5 +86,7 @@ function DeliveryRows({ deliveries, isBusy, onSend }: DeliveryRowsProps) {
 }
 
 function NextAttempt({ state, next_attempt: at }: Delivery) {
-  return state === 'dead' ? <span class="hint">ended</span> : <AgoOrNever at={at} />
+  if (state === 'dead') return <span class="hint">dead</span>
+  if (at === null) return <span class="hint">none</span>
+  return parseInstant(at).getTime() <= Date.now() ? <>now</> : <Ago at={at} />
 }

@@ -1,16 +1,16 @@
 /** The setting that sends the events by mail, each hour or each day. */
 
-import { callServer } from '../../client/http.ts'
+import type { DigestResponse } from '../../../client/src/api-types.ts'
+import { CallError, callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
+import { session } from '../../client/session.ts'
+import { useSignal } from '../../client/signal.ts'
 import { Card } from '../../parts/card.tsx'
 import { Select } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
-
-/** `email`: that of the account. `next`: when the next mail is due; null: none. */
-type DigestSetting = { period: 'off' | 'hourly' | 'daily'; email: string; next: string | null; last: string | null }
 
 const PERIODS = [
   ['off', 'Never'],
@@ -19,11 +19,19 @@ const PERIODS = [
 ] as const
 
 export function Digest() {
-  const { loaded, reload } = useFresh<DigestSetting>('/digest')
+  const { loaded, reload } = useFresh<DigestResponse>('/digest')
+  const state = useSignal(session)
+  const canSendMail = state !== null && !(state instanceof CallError) && state.signUp // sign-up needs mail too
   return (
     <Card title="Events by mail">
       <LoadedView loaded={loaded} what="the setting" onRetry={() => void reload()}>
-        {(setting) => <DigestForm setting={setting} reload={reload} />}
+        {(setting) =>
+          canSendMail || setting.period !== 'off' ? (
+            <DigestForm setting={setting} reload={reload} />
+          ) : (
+            <p class="hint">This service sends no mail: its operator has not set an SMTP server.</p>
+          )
+        }
       </LoadedView>
     </Card>
   )
@@ -33,7 +41,7 @@ function DigestForm({
   setting: { period, email, next, last },
   reload,
 }: {
-  setting: DigestSetting
+  setting: DigestResponse
   reload: () => Promise<void>
 }) {
   const { error, run } = useForm()

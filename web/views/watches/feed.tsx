@@ -1,6 +1,8 @@
 /** The link to a feed of the events, for readers of Atom. */
 
 import { useState } from 'preact/hooks'
+import type { FeedResponse } from '../../../client/src/api-types.ts'
+import type { NewFeed } from '../../../client/src/feed.ts'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
 import { Button, CopyButton } from '../../parts/button.tsx'
@@ -11,11 +13,10 @@ import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { Day } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
 
-type FeedSetting = { created: string | null }
 type FeedFormProps = { created: string | null; reload: () => Promise<void> }
 
 export function Feed() {
-  const { loaded, reload } = useFresh<FeedSetting>('/feed')
+  const { loaded, reload } = useFresh<FeedResponse>('/feed')
   return (
     <Card title="Feed of events">
       <LoadedView loaded={loaded} what="the feed" onRetry={() => void reload()}>
@@ -30,7 +31,7 @@ function FeedForm({ created, reload }: FeedFormProps) {
   const [path, setPath] = useState<string | null>(null)
   const create = (): void =>
     void run(async () => {
-      const feed = await callServer<FeedSetting & { path: string }>('/feed', { method: 'POST' })
+      const feed = await callServer<NewFeed>('/feed', { method: 'POST' })
       setPath(feed.path)
       await reload()
     })
@@ -71,7 +72,7 @@ function LinkDialog({ link, onClose }: { link: string; onClose: () => void }) {
   return (
     <Dialog title="The link to your feed" onClose={onClose}>
       <div class="form">
-        <p>Copy it now: it is shown only this once. Who has it can read your events.</p>
+        <p>Copy it now: it is shown only this once. Anyone who has it can read your events.</p>
         <div class="secret">
           <code class="wrap">{link}</code>
           <CopyButton text={link} what="the link" />

@@ -29,11 +29,11 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
   const [threshold, setThreshold] = useState<string | null>(null)
   const [excluded, setExcluded] = useState<readonly DifferenceType[]>([])
   const [preview, setPreview] = useState<Preview | null>(null)
-  const looking = useForm()
+  const previewing = useForm()
   const creating = useForm()
   const { matches, examples, types } = KIND_PROPERTIES[kind]
   const bounds = thresholdOfKind(kind)
-  const error = creating.error ?? looking.error
+  const error = creating.error ?? previewing.error
   const watch = newWatch(kind, value, threshold, excluded)
   /** Another watch needs another preview. */
   const change = <Given,>(set: (given: Given) => void) => {
@@ -46,8 +46,8 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
     setKind(chosen as WatchKind)
     setThreshold(null)
   }
-  const look = (): void =>
-    void looking.run(async () => {
+  const loadPreview = (): void =>
+    void previewing.run(async () => {
       const found = await callServer<Preview>('/watches/preview', { method: 'POST', body: watch })
       setPreview(found)
       announce(`The preview has ${found.result.length} changes.`)
@@ -95,7 +95,7 @@ export function WatchForm({ onCreated, ...first }: WatchFormProps) {
           {kind === 'text' ? (
             <span class="hint">Former texts are not kept, so this has no preview.</span>
           ) : (
-            <Button onClick={look} isBusy={looking.isBusy} disabled={value.trim() === ''}>
+            <Button onClick={loadPreview} isBusy={previewing.isBusy} disabled={value.trim() === ''}>
               Preview the last 30 days (1 call)
             </Button>
           )}

@@ -1,7 +1,7 @@
 /** The watches of the account: each can be muted and removed. */
 
 import { useState } from 'preact/hooks'
-import { KIND_PROPERTIES, thresholdOfKind } from '../../../src/values/watch-kind.ts'
+import { KIND_PROPERTIES, thresholdOfKind, WEIGHTS_TEXT, watchWeight } from '../../../src/values/watch-kind.ts'
 import { callServer } from '../../client/http.ts'
 import { Button, RowAction } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
@@ -29,6 +29,7 @@ export function WatchList({ body: { watches, used, max }, reload }: WatchListPro
   return (
     <Card title="Your watches" aside={`${formatCount(used)} of ${formatCount(max)} used`}>
       {error !== null && <ErrorBox error={error} />}
+      {watches.some(({ kind }) => watchWeight(kind) > 1) && <p class="hint card-about">{WEIGHTS_TEXT}</p>}
       {watches.length === 0 ? (
         <EmptyState title="You watch nothing yet">Create a watch, and its events appear below.</EmptyState>
       ) : (

@@ -1,12 +1,13 @@
 /** The dialog that adds a webhook, and shows its secret once. */
 
 import { useState } from 'preact/hooks'
+import type { CreatedWebhook } from '../../../client/src/webhooks.ts'
 import { callServer } from '../../client/http.ts'
 import { Button, CopyButton } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { CreationDialog, fieldError, useForm } from '../account/form.tsx'
-import type { CreatedWebhook, Watch } from './watches.ts'
+import { type Watch, watchText } from './watches.ts'
 
 type WebhookDialogProps = { watches: readonly Watch[]; onCreated: () => void; onClose: () => void }
 
@@ -21,7 +22,7 @@ export function WebhookDialog({ watches, onCreated, onClose }: WebhookDialogProp
     onCreated()
   })
   if (created !== null) return <SecretDialog created={created} onClose={onClose} />
-  const options = watches.map(({ id, value }) => [String(id), value] as const)
+  const options = watches.map((each) => [String(each.id), watchText(each)] as const)
   return (
     <CreationDialog title="Add a webhook" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
       <Field

@@ -1,6 +1,8 @@
 /** The webhooks of the account: URLs to which events are sent as they come. */
 
 import { useState } from 'preact/hooks'
+import type { WebhooksResponse, WebhookTestResponse } from '../../../client/src/api-types.ts'
+import type { Webhook } from '../../../client/src/webhooks.ts'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
 import { Button, RowAction } from '../../parts/button.tsx'
@@ -14,14 +16,14 @@ import { Table } from '../../parts/table.tsx'
 import { AgoOrNever } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
 import { Deliveries } from './deliveries.tsx'
-import type { Watch, Webhook, WebhookList, WebhookTest } from './watches.ts'
+import { type Watch, watchText } from './watches.ts'
 import { WebhookDialog } from './webhook-dialog.tsx'
 
 type OpenDialog = { kind: 'create' } | { kind: 'remove' | 'deliveries'; webhook: Webhook }
 
 /** `watches`: null until they are loaded. */
 export function Webhooks({ watches }: { watches: readonly Watch[] | null }) {
-  const { loaded, reload } = useFresh<WebhookList>('/webhooks')
+  const { loaded, reload } = useFresh<WebhooksResponse>('/webhooks')
   const [dialog, setDialog] = useState<OpenDialog | null>(null)
   const close = (): void => setDialog(null)
   return (
@@ -65,7 +67,7 @@ function WebhookRows({ webhooks, watches, reload, onOpen }: WebhookRowsProps) {
   const test = ({ id, url }: Webhook): void =>
     void run(async () => {
       setTested(null)
-      const result = await callServer<WebhookTest>(`/webhooks/${id}/test`, { method: 'POST', body: {} })
+      const result = await callServer<WebhookTestResponse>(`/webhooks/${id}/test`, { method: 'POST', body: {} })
       const text = testText(url, result)
       setTested(text)
       announce(text)
@@ -106,7 +108,7 @@ function WebhookRows({ webhooks, watches, reload, onOpen }: WebhookRowsProps) {
   )
 }
 
-function testText(url: string, { delivered, status, error, milliseconds }: WebhookTest): string {
+function testText(url: string, { delivered, status, error, milliseconds }: WebhookTestResponse): string {
   if (delivered) return `${url} accepted the test with status ${status} after ${formatCount(milliseconds)} ms.`
   return `${url} did not accept the test: ${error ?? `status ${status}`}.`
 }
@@ -114,8 +116,8 @@ function testText(url: string, { delivered, status, error, milliseconds }: Webho
 function watchesText({ watches: ids }: Webhook, watches: readonly Watch[] | null): string {
   if (ids === null) return 'all'
   const [first] = ids
-  const value = watches?.find(({ id }) => id === first)?.value
-  return ids.length === 1 && value !== undefined ? value : countOf(ids.length, 'watch', 'watches')
+  const watch = watches?.find(({ id }) => id === first)
+  return ids.length === 1 && watch !== undefined ? watchText(watch) : countOf(ids.length, 'watch', 'watches')
 }
 
 const STATES = {

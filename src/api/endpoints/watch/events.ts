@@ -55,7 +55,8 @@ export const EVENTS: Endpoint = {
     ),
     before: Type.Optional(
       Type.String({
-        description: 'An `id`, or `now`: the events before it, newest first. Not with `after` or `wait`.',
+        description:
+          'An `id`, or `now`: the events before it, newest first. Not with `after` or `wait`, and not of a stream.',
         examples: ['now', '1042'],
       }),
     ),
@@ -114,15 +115,15 @@ export function readEventRequest(parameters: Parameters, { limits }: Pick<Caller
   const limit = readLimitParameter(parameters, DEFAULT_EVENTS, limits.pageRows)
   const after = readCount(parameters, 'after')
   const isNow = readTextParameter(parameters, 'before', 'value_invalid') === 'now'
-  const before = isNow ? 'now' : readCount(parameters, 'before')
+  const before = isNow ? 'now' : readCount(parameters, 'before', 'a whole number or "now"')
   if (before !== null && (after !== null || wait > 0)) rejectCount('before', 'sent without "after" and "wait"')
   return { after, before, limit, maxLimit: limits.pageRows, wait }
 }
 
-function readCount(parameters: Parameters, name: string): number | null {
+function readCount(parameters: Parameters, name: string, wanted = 'a whole number'): number | null {
   const text = readTextParameter(parameters, name, 'value_invalid')
   if (text === null) return null
-  if (!/^\d{1,15}$/.test(text)) rejectCount(name, 'a whole number')
+  if (!/^\d{1,15}$/.test(text)) rejectCount(name, wanted)
   return Number(text)
 }
 

@@ -1,6 +1,7 @@
 /** What an account does with its watches, over HTTP and by the tools for language models. It costs nothing. */
 
 import type { OwnWatch, Watches } from '../../../store/port/watch/watches.ts'
+import { WEIGHTS_TEXT } from '../../../values/watch-kind.ts'
 import type { Caller } from '../../auth/authenticator.ts'
 import { ApiError } from '../../http/errors.ts'
 import { type Parameters, readId } from '../../http/parameters.ts'
@@ -25,7 +26,7 @@ export const WATCH_OPERATIONS = {
     const created = await ledger.createWatch(limits.watches, account.id, readNewWatch(values), now)
     if (created === 'too_many_watches')
       throw new ApiError('conflict', {
-        msg: `The plan allows ${limits.watches} watches, of which one of lookalikes counts as ten: remove one, or ask the operator to change your plan.`,
+        msg: `The plan allows ${limits.watches} watches. ${WEIGHTS_TEXT} Remove one, or ask the operator to change your plan.`,
       })
     if (created === 'known_watch')
       throw new ApiError('conflict', { msg: 'The account has a watch of this kind and value already.' })

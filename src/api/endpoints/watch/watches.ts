@@ -5,13 +5,17 @@ import { formatInstant } from '../../../values/time.ts'
 import {
   DIFFERENCE_TYPES,
   type DifferenceType,
+  KIND_PROPERTIES,
   THRESHOLD_KINDS,
+  THRESHOLDS_TEXT,
   thresholdOfKind,
   typesOfKind,
   WATCH_KINDS,
   type WatchKind,
+  WEIGHTS_TEXT,
+  watchWeight,
 } from '../../../values/watch-kind.ts'
-import { parseWatchValue, type WatchRule, watchWeight } from '../../../watch/watch.ts'
+import { parseWatchValue, type WatchRule } from '../../../watch/watch.ts'
 import { ApiError } from '../../http/errors.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
@@ -23,9 +27,7 @@ const TypesSchema = Type.Array(Type.String({ enum: [...DIFFERENCE_TYPES] }), {
 const ThresholdSchema = Type.Integer({
   minimum: 1,
   maximum: 100,
-  description:
-    'For the kind `text` the percentage of words that differ from which on a change matches, 20 by default; for ' +
-    '`lookalikes` the least score, from 40, 60 by default. Other kinds have none.',
+  description: `The number that a change must reach to match, ${THRESHOLDS_TEXT}. Other kinds have none.`,
 })
 
 export const WatchSchema = exactObject({
@@ -39,7 +41,7 @@ export const WatchSchema = exactObject({
 })
 export const WatchListSchema = exactObject({
   watches: Type.Array(WatchSchema),
-  used: Type.Integer({ description: 'The number of watches. One of lookalikes counts as ten.' }),
+  used: Type.Integer({ description: `The number of watches. ${WEIGHTS_TEXT}` }),
   max: Type.Integer({ description: 'The maximum number of watches of the plan.' }),
 })
 export const NewWatchSchema = Type.Object({
@@ -69,7 +71,9 @@ export function watchListBody(watches: readonly OwnWatch[], max: number): object
 export function readNewWatch({ kind, value, types = null, threshold = null }: Parameters): WatchRule {
   if (!(WATCH_KINDS as readonly unknown[]).includes(kind))
     rejectValue('kind', `"kind" must be one of ${WATCH_KINDS.join(', ')}.`)
-  if (typeof value !== 'string' || value.trim() === '') rejectValue('value', '"value" must be a text.')
+  if (typeof value !== 'string') rejectValue('value', '"value" must be a text.')
+  if ((value as string).trim() === '')
+    rejectValue('value', `"value" is empty: send one such as ${KIND_PROPERTIES[kind as WatchKind].examples[0]}.`)
   const parsed = parseWatchValue(kind as WatchKind, value as string)
   if ('problem' in parsed) rejectValue('value', `The value does not fit the kind ${kind}: ${parsed.problem}`)
   const rule = { kind: kind as WatchKind, value: parsed.value }
@@ -80,9 +84,13 @@ export function readNewWatch({ kind, value, types = null, threshold = null }: Pa
 function readTypes(kind: WatchKind, types: unknown): DifferenceType[] | null {
   if (types === null) return null
   const possible = typesOfKind(kind)
-  if (!Array.isArray(types) || types.length === 0 || !types.every((type) => possible.includes(type)))
-    rejectValue('types', `"types" must be a list, and a watch of the kind ${kind} has ${possible.join(', ')} only.`)
-  return DIFFERENCE_TYPES.filter((type) => types.includes(type))
+  if (!Array.isArray(types)) rejectValue('types', '"types" must be a list.')
+  const wanted = types as unknown[]
+  if (wanted.length === 0) rejectValue('types', '"types" is empty: leave it out if all types are to match.')
+  const other = wanted.find((type) => !(possible as readonly unknown[]).includes(type))
+  if (other !== undefined)
+    rejectValue('types', `"types" of a watch of the kind ${kind} can have ${possible.join(', ')} only.`)
+  return DIFFERENCE_TYPES.filter((type) => wanted.includes(type))
 }
 
 function readThreshold(kind: WatchKind, threshold: unknown): number | null {

@@ -63,7 +63,7 @@ const DeliveryProperties = {
   state: Type.String({ enum: ['waiting', 'dead'], description: '`dead`: it is not tried again.' }),
   attempts: Type.Integer(),
   last_attempt: nullable(UtcInstantSchema, 'Null: it was too old to be tried.'),
-  next_attempt: nullable(UtcInstantSchema, 'Null: there is none.'),
+  next_attempt: nullable(UtcInstantSchema, 'Null: there is none, because it is dead or the webhook is disabled.'),
   error: Type.String({ description: 'Why the last attempt failed.' }),
 }
 export const DELIVERY_FIELDS = Object.keys(DeliveryProperties)
@@ -90,10 +90,14 @@ export function webhookBody(webhook: OwnWebhook, now: Instant): object {
   }
 }
 
-/** A failed event as it is sent. */
-export function deliveryBody({ event, event_time, attempts, tried, due, error }: Delivery): object {
+/** A failed event of a webhook as it is sent. A webhook that is disabled or pauses holds its attempts up. */
+export function deliveryBody(
+  { event, event_time, attempts, tried, due, error }: Delivery,
+  { disabled, paused_until }: Pick<OwnWebhook, 'disabled' | 'paused_until'>,
+): object {
   const state = due === null ? 'dead' : 'waiting'
-  const times = { last_attempt: timeText(tried), next_attempt: timeText(due) }
+  const next = due === null || disabled !== null ? null : (Math.max(due, paused_until) as Instant)
+  const times = { last_attempt: timeText(tried), next_attempt: timeText(next) }
   return { event, time: timeText(event_time), state, attempts, ...times, error }
 }
 

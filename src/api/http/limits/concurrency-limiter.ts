@@ -17,7 +17,7 @@ export const DOWNLOAD_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 64, maxWai
 export const POLL_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 4, maxWaiting: 0, maxWaitMs: 0 }
 export const STREAM_CONCURRENCY: ConcurrencyLimits = { maxInFlight: 16, maxWaiting: 0, maxWaitMs: 0 }
 
-/** Milliseconds between two looks at the calls that wait, while there are any. */
+/** Milliseconds between two checks of the calls that wait, while there are any. */
 const CHECK_INTERVAL_MS = 250
 
 /** If no call of the account ends for this many milliseconds, the store is slow, and the time counts as store wait. */

@@ -60,8 +60,8 @@ export function digests(engine: Engine): void {
       assert.equal(
         text,
         'pattern a.exam*\n' +
-          '  2026-11-20 12:00:00 UTC a.example: new name; A: 1 added, 0 removed\n' +
-          '  2026-11-20 12:00:00 UTC a.example: A: 1 added, 1 removed\n\n' +
+          '  2026-11-20 12:00:00 UTC a.example: new name; A + 192.0.2.1\n' +
+          '  2026-11-20 12:00:00 UTC a.example: A + 192.0.2.2, − 192.0.2.1\n\n' +
           'All events: https://domains.test/watches\n',
       )
       assert.deepEqual(headers, {

@@ -1,7 +1,7 @@
 /** The start page: the search box, what a look-up costs, names to try, and what was looked up before. */
 
 import type { ComponentChildren } from 'preact'
-import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted-query.ts'
+import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted/pasted-query.ts'
 import { CallError, quota } from '../../../client/http.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'

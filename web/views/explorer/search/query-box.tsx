@@ -1,7 +1,7 @@
 /** The search box: one field for a domain, an address or a part of a name. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { parsePastedQuery, parsePastedSearch } from '../../../../src/values/pasted-query.ts'
+import { parsePastedQuery, parsePastedSearch } from '../../../../src/values/pasted/pasted-query.ts'
 import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'

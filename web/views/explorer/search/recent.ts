@@ -1,6 +1,6 @@
 /** What was looked up in this browser, newest first. It stays in the browser until it is cleared, or at sign-out. */
 
-import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted-query.ts'
+import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted/pasted-query.ts'
 import { createSignal } from '../../../client/signal.ts'
 
 const MAX_RECENT = 12
