@@ -41,6 +41,7 @@ class BrandsByHash {
   }
 }
 const NOTHING: readonly WatchedBrand[] = []
+const NO_WATCHES: readonly Watch[] = []
 
 export class LookalikeIndex {
   readonly #watched = new Map<string, WatchedBrand>()
@@ -72,8 +73,8 @@ export class LookalikeIndex {
   }
 
   /** The watches of brands that a name looks like, with at least the score of their threshold. Each once. */
-  find(name: string): Watch[] {
-    if (this.#watched.size === 0) return []
+  find(name: string): readonly Watch[] {
+    if (this.#watched.size === 0) return NO_WATCHES
     const found = new Set<WatchedBrand>()
     const dot = name.indexOf('.')
     const label = name.slice(0, dot)
@@ -86,7 +87,7 @@ export class LookalikeIndex {
     const second = name.indexOf('.', dot + 1)
     if (second > 0)
       this.#addNear(label + name.slice(dot + 1, second), [hashOf(label + name.slice(dot + 1, second))], found)
-    return found.size === 0 ? [] : [...found].flatMap((brand) => this.#watchesOf(brand, name))
+    return found.size === 0 ? NO_WATCHES : [...found].flatMap((brand) => this.#watchesOf(brand, name))
   }
 
   #addFound(text: string, found: Set<WatchedBrand>): void {

@@ -15,6 +15,8 @@ const BITS_PER_WORD = 32
 /** Spreads characters over the filter: 2^32 divided by the golden ratio. */
 const SPREAD = 0x9e3779b1
 
+const NOTHING: readonly Watch[] = []
+
 export class PatternIndex {
   readonly #byKey = new Map<string, IndexedPattern[]>()
   readonly #byId = new Map<number, IndexedPattern>()
@@ -51,9 +53,9 @@ export class PatternIndex {
   }
 
   /** The watches whose patterns match a name, each once. */
-  find(name: string): Watch[] {
-    const found: Watch[] = []
-    if (this.#byId.size === 0) return found
+  find(name: string): readonly Watch[] {
+    if (this.#byId.size === 0) return NOTHING
+    let found = NOTHING
     for (let start = 0; start + MIN_FIXED_CHARACTERS <= name.length; start++) {
       const end = Math.min(name.length, start + MAX_KEY_LENGTH)
       let hash = 0
@@ -61,16 +63,18 @@ export class PatternIndex {
         hash = nextHash(hash, name.charCodeAt(at))
         const place = placeOf(hash)
         if (((this.#filter[place >>> 5]! >>> (place & 31)) & 1) === 0) break
-        if (this.#lengths.has(at + 1 - start)) this.#compare(name, name.slice(start, at + 1), found)
+        if (this.#lengths.has(at + 1 - start)) found = this.#compare(name, name.slice(start, at + 1), found)
       }
     }
     return found
   }
 
-  #compare(name: string, key: string, found: Watch[]): void {
+  /** Adds the watches of a key whose patterns match. */
+  #compare(name: string, key: string, found: readonly Watch[]): readonly Watch[] {
     const patterns = this.#byKey.get(key)
-    if (patterns === undefined) return
-    for (const { watch, pattern } of patterns) if (!found.includes(watch) && pattern.matches(name)) found.push(watch)
+    if (patterns === undefined) return found
+    const matching = patterns.filter(({ watch, pattern }) => !found.includes(watch) && pattern.matches(name))
+    return matching.length === 0 ? found : [...found, ...matching.map(({ watch }) => watch)]
   }
 
   /** The part of a text by which the fewest other patterns are found. */

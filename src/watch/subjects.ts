@@ -23,9 +23,7 @@ export function watchesOfTransition(
   switch (transition.type) {
     case 'A':
     case 'AAAA':
-      return index.has('address')
-        ? changedValues(transition).flatMap((each) => index.ofAddress(each as IpAddress))
-        : NOTHING
+      return index.has('address') ? watchesOfAddresses(index, transition) : NOTHING
     case 'NS':
       return index.has('nameserver')
         ? watchesOfHosts(index, transition, 'nameserver', (each) => each as string)
@@ -50,6 +48,18 @@ export function watchesOfTransition(
   }
 }
 
+function watchesOfAddresses(index: WatchIndex, change: SetChange): readonly Watch[] {
+  const only = onlyAddress(change)
+  if (only !== null) return index.ofAddress(only)
+  return changedValues(change).flatMap((each) => index.ofAddress(each as IpAddress))
+}
+
+/** The address of a first set that has one, as most have, read without parsing JSON; null for other changes. */
+function onlyAddress({ before = '[]', after }: SetChange): IpAddress | null {
+  const isOne = before === '[]' && after.lastIndexOf('"', after.length - 3) === 1
+  return isOne ? (after.slice(2, -2) as IpAddress) : null
+}
+
 /** `hostOf`: the host in the stored values of a record. */
 function watchesOfHosts(
   index: WatchIndex,
@@ -67,9 +77,6 @@ type MxValues = [priority: number, host: string]
 
 /** The stored values that only one of both sets has. */
 function changedValues({ before = '[]', after }: SetChange): unknown[] {
-  // one text, without quotes and escapes in it, as most addresses are
-  if (before === '[]' && after.lastIndexOf('"', after.length - 3) === 1 && !after.includes('\\'))
-    return [after.slice(2, -2)]
   const present = JSON.parse(after) as unknown[]
   if (before === '[]') return present
   const former = JSON.parse(before) as unknown[]

@@ -79,14 +79,13 @@ export class WatchIndex {
   }
 
   /** The watches of a name, of names below one of its parents, of patterns that it matches, and of brands it looks like. */
-  ofName(name: string): Watch[] {
+  ofName(name: string): readonly Watch[] {
     const { name: names, suffix } = this.#bySubject
-    const found = this.#patterns.find(name)
-    append(found, this.#lookalikes.find(name))
-    if (names.size > 0) append(found, names.get(name))
+    let found = joined(this.#patterns.find(name), this.#lookalikes.find(name))
+    if (names.size > 0) found = joined(found, names.get(name))
     if (suffix.size > 0)
       for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
-        append(found, suffix.get(name.slice(dot + 1)))
+        found = joined(found, suffix.get(name.slice(dot + 1)))
     return found
   }
 
@@ -96,11 +95,11 @@ export class WatchIndex {
   }
 
   /** The watches of a host and of its parents. */
-  ofHost(kind: HostKind, host: string): Watch[] {
+  ofHost(kind: HostKind, host: string): readonly Watch[] {
     const watches = this.#bySubject[kind]
-    const found: Watch[] = []
+    let found = NOTHING
     for (let at = 0; at >= 0; at = host.indexOf('.', at + 1))
-      append(found, watches.get(at === 0 ? host : host.slice(at + 1)))
+      found = joined(found, watches.get(at === 0 ? host : host.slice(at + 1)))
     return found
   }
 
@@ -115,14 +114,13 @@ export class WatchIndex {
   }
 
   /** The watches of an address and of the networks that it belongs to. */
-  ofAddress(address: IpAddress): Watch[] {
-    const found: Watch[] = []
-    append(found, this.#bySubject.address.get(address))
+  ofAddress(address: IpAddress): readonly Watch[] {
+    let found = this.#bySubject.address.get(address) ?? NOTHING
     if (this.#networks.size === 0) return found
     const hex = packToHex(address)
     const bits = 4 * (hex.length - FAMILY_DIGITS)
     for (const [length, network] of this.#networks)
-      if (length <= bits) append(found, network.get(firstBits(hex, length)))
+      if (length <= bits) found = joined(found, network.get(firstBits(hex, length)))
     return found
   }
 
@@ -136,8 +134,12 @@ export class WatchIndex {
   }
 }
 
-function append(found: Watch[], watches: readonly Watch[] | undefined): void {
-  if (watches !== undefined) for (const watch of watches) found.push(watch)
+const NOTHING: readonly Watch[] = []
+
+/** Both lists. Most are empty: then nothing is allocated, because that costs more than the look-ups. */
+function joined(some: readonly Watch[], others: readonly Watch[] = NOTHING): readonly Watch[] {
+  if (others.length === 0) return some
+  return some.length === 0 ? others : [...some, ...others]
 }
 
 /** Sets of records whose watches are kept. */
