@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
-import { Button, CopyButton } from '../../parts/button.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Badge, Card } from '../../parts/card.tsx'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
@@ -12,6 +12,7 @@ import { Icon } from '../../parts/icons.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
 import { formatCount } from '../../parts/numbers.ts'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Table } from '../../parts/table.tsx'
 import { AgoOrNever, Day, parseInstant } from '../../parts/time.tsx'
 import { CreationDialog, fieldError, useForm } from './form.tsx'
@@ -143,7 +144,7 @@ function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
     setCreated(await callServer('/app/tokens', { method: 'POST', body: { name, expires: expiryOf(days) } }))
     onChanged()
   })
-  if (created !== null) return <SecretDialog created={created} onClose={onClose} />
+  if (created !== null) return <TokenSecretDialog created={created} onClose={onClose} />
   return (
     <CreationDialog title="Create a token" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
       <Field
@@ -160,26 +161,20 @@ function CreateDialog({ onChanged, onClose }: TokenDialogProps) {
   )
 }
 
-export function SecretDialog({ created: { secret, token }, onClose }: { created: CreatedToken; onClose: () => void }) {
+export function TokenSecretDialog({
+  created: { secret, token },
+  onClose,
+}: {
+  created: CreatedToken
+  onClose: () => void
+}) {
   const { origin } = window.location
   const line = `curl ${origin}/v1.0/lookup -d '{"token":"${secret}","query":"example.com"}'`
   return (
-    <Dialog title={`The token “${token.name}”`} onClose={onClose}>
-      <div class="form">
-        <p>Copy it now: it is shown only this once.</p>
-        <div class="secret">
-          <code>{secret}</code>
-          <CopyButton text={secret} what="the token" />
-        </div>
-        <p>Try it:</p>
-        <CodeBlock code={line} what="the curl line" />
-        <div class="form-row">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <SecretDialog title={`The token “${token.name}”`} secret={secret} what="the token" onClose={onClose}>
+      <p>Try it:</p>
+      <CodeBlock code={line} what="the curl line" />
+    </SecretDialog>
   )
 }
 
@@ -193,7 +188,7 @@ function RotateDialog({ token, onChanged, onClose }: TokenDialogProps & { token:
       setCreated(await callServer(`/app/tokens/${token.id}/rotate`, { method: 'POST', body }))
       onChanged()
     })
-  if (created !== null) return <SecretDialog created={created} onClose={onClose} />
+  if (created !== null) return <TokenSecretDialog created={created} onClose={onClose} />
   return (
     <Dialog title={`Rotate “${token.name}”`} onClose={onClose}>
       <div class="form">

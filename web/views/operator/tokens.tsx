@@ -12,7 +12,7 @@ import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { AgoOrNever, Day } from '../../parts/time.tsx'
 import { FormError, fieldError, useForm } from '../account/form.tsx'
-import { type CreatedToken, type ListedToken, SecretDialog } from '../account/tokens.tsx'
+import { type CreatedToken, type ListedToken, TokenSecretDialog } from '../account/tokens.tsx'
 import { type OperatedAccount, operatorPath } from './operated-account.ts'
 
 export function OperatedTokens({ account }: { account: OperatedAccount }) {
@@ -102,7 +102,7 @@ function NewToken({ path, reload }: ListProps) {
           Create the token
         </Button>
       </div>
-      {created !== null && <SecretDialog created={created} onClose={() => setCreated(null)} />}
+      {created !== null && <TokenSecretDialog created={created} onClose={() => setCreated(null)} />}
     </form>
   )
 }

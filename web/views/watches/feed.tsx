@@ -5,11 +5,11 @@ import type { FeedResponse } from '../../../client/src/api-types.ts'
 import type { NewFeed } from '../../../client/src/feed.ts'
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
-import { Button, CopyButton } from '../../parts/button.tsx'
+import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { ErrorBox, LoadedView } from '../../parts/notice.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Day } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
 
@@ -63,26 +63,15 @@ function FeedForm({ created, reload }: FeedFormProps) {
           </Button>
         )}
       </div>
-      {path !== null && <LinkDialog link={window.location.origin + path} onClose={() => setPath(null)} />}
+      {path !== null && (
+        <SecretDialog
+          title="The link to your feed"
+          secret={window.location.origin + path}
+          what="the link"
+          purpose="Anyone who has this link can read your events."
+          onClose={() => setPath(null)}
+        />
+      )}
     </div>
-  )
-}
-
-function LinkDialog({ link, onClose }: { link: string; onClose: () => void }) {
-  return (
-    <Dialog title="The link to your feed" onClose={onClose}>
-      <div class="form">
-        <p>Copy it now: it is shown only this once. Anyone who has it can read your events.</p>
-        <div class="secret">
-          <code class="wrap">{link}</code>
-          <CopyButton text={link} what="the link" />
-        </div>
-        <div class="form-row">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </div>
-    </Dialog>
   )
 }

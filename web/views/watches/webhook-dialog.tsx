@@ -3,9 +3,8 @@
 import { useState } from 'preact/hooks'
 import type { CreatedWebhook } from '../../../client/src/webhooks.ts'
 import { callServer } from '../../client/http.ts'
-import { Button, CopyButton } from '../../parts/button.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { Field, Select } from '../../parts/field.tsx'
+import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { CreationDialog, fieldError, useForm } from '../account/form.tsx'
 import { type Watch, watchText } from './watches.ts'
 
@@ -21,7 +20,16 @@ export function WebhookDialog({ watches, onCreated, onClose }: WebhookDialogProp
     setCreated(await callServer('/webhooks', { method: 'POST', body }))
     onCreated()
   })
-  if (created !== null) return <SecretDialog created={created} onClose={onClose} />
+  if (created !== null)
+    return (
+      <SecretDialog
+        title="The secret of the webhook"
+        secret={created.secret}
+        what="the secret"
+        purpose={`The receiver at ${created.url} verifies signatures with it.`}
+        onClose={onClose}
+      />
+    )
   const options = watches.map((each) => [String(each.id), watchText(each)] as const)
   return (
     <CreationDialog title="Add a webhook" error={error} isBusy={isBusy} onSubmit={submit} onClose={onClose}>
@@ -36,24 +44,5 @@ export function WebhookDialog({ watches, onCreated, onClose }: WebhookDialogProp
       />
       <Select label="Events of" value={watch} onValue={setWatch} options={[['', 'All watches'], ...options]} />
     </CreationDialog>
-  )
-}
-
-function SecretDialog({ created: { url, secret }, onClose }: { created: CreatedWebhook; onClose: () => void }) {
-  return (
-    <Dialog title="The secret of the webhook" onClose={onClose}>
-      <div class="form">
-        <p class="wrap">The receiver at {url} verifies signatures with it. Copy it now: it is shown only this once.</p>
-        <div class="secret">
-          <code class="wrap">{secret}</code>
-          <CopyButton text={secret} what="the secret" />
-        </div>
-        <div class="form-row">
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </div>
-      </div>
-    </Dialog>
   )
 }
