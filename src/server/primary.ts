@@ -86,7 +86,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
     const pageFolder = settings.web ? await preparePage(logOutput.log) : null
     const port = await startWorkers({ settings, limits, demo, examples, pageFolder }, settingNames, parts)
     if (crawl) await checkCrawlAdminPort(settings.crawlAdmin)
-    parts.children = await startChildren({ ...settings, port }, { crawl, hasCertificateLogs }, logOutput.log)
+    parts.children = await startChildren({ ...settings, port }, { crawl, hasCertificateLogs, demo }, logOutput.log)
     const ended = stopRequested().then(() => stopServer(parts))
     return { address: `http://${bracketedHost(settings.host)}:${port}`, ended, store }
   } catch (error) {

@@ -8,11 +8,11 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import type { ChildCommand, ChildOrder, CrawlOrder } from './messages.ts'
+import type { ChildCommand, ChildOrder, CrawlOrder, DeliveriesOrder } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** What the options of `serve` start. `crawl`: options of the crawler; null: no crawler. */
-type ChildOptions = { crawl: Omit<CrawlOrder, 'settings'> | null; hasCertificateLogs: boolean }
+type ChildOptions = { crawl: Omit<CrawlOrder, 'settings'> | null; hasCertificateLogs: boolean; demo: boolean }
 
 /** The name of a child process in the log, and its main file. */
 type ChildProgram = {
@@ -46,7 +46,7 @@ const CHILD_PROGRAMS: readonly ChildProgram[] = [
   {
     name: 'deliveries',
     file: new URL('./deliveries-process.ts', import.meta.url),
-    order: (settings) => (settings.deliveries ? { settings } : null),
+    order: (settings, { demo }): DeliveriesOrder | null => (settings.deliveries ? { settings, demo } : null),
   },
 ]
 

@@ -13,24 +13,25 @@ import { openStore } from '../../store/open.ts'
 import { userAgentOf } from '../crawl/crawl-access.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { plainMessageOf, runChildProcess } from './child-process.ts'
+import type { DeliveriesOrder } from './messages.ts'
 
 /** Lower priority than the workers, because a message may come a second later. */
 const DELIVERIES_NICENESS = 5
 /** PostgreSQL connections: this process reads and writes little at once. */
 const DELIVERIES_POOL_SIZE = 4
 
-runChildProcess({
+runChildProcess<DeliveriesOrder>({
   name: 'deliveries',
-  run({ settings }, log, signal) {
+  run({ settings, demo }, log, signal) {
     setPriority(DELIVERIES_NICENESS)
-    return deliver(settings, log, signal)
+    return deliver(settings, demo, log, signal)
   },
 })
 
-async function deliver(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+async function deliver(settings: Settings, demo: boolean, log: Logger, signal: AbortSignal): Promise<void> {
   const { secret, webhookPrivate, crawlContact } = settings
   const pool = Math.min(settings.pool, DELIVERIES_POOL_SIZE)
-  const store = await openStore(settings.store, { access: 'read', ledger: 'own', secret, pool })
+  const store = await openStore(settings.store, { access: 'read', ledger: 'own', secret, pool, demo })
   const sender = openWebhookSender(webhookTargets(webhookPrivate), userAgentOf(crawlContact))
   const holder = processHolderName()
   log.info({ holder }, 'deliveries started')

@@ -40,6 +40,9 @@ export type CrawlOrder = { settings: Settings; resolver: readonly DnsServer[]; p
 /** What a child process starts with: the settings, and its own options. */
 export type ChildOrder = { settings: Settings }
 
+/** What the deliveries process starts with. `demo`: its store is that of a demo. */
+export type DeliveriesOrder = { settings: Settings; demo: boolean }
+
 /** Commands of the primary to a child process. `stop`: end the work in order, and exit. */
 export type ChildCommand<Order extends ChildOrder> =
   | { to: 'child'; do: 'run'; order: Order }
