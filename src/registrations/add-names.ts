@@ -33,7 +33,7 @@ const CONCURRENT_TRANSACTIONS = 2
 
 /** Adds the names batch by batch. A batch has each name once. If it runs again, it changes only the due times. */
 export async function addNames(
-  batches: AsyncIterable<readonly DomainName[]>,
+  batches: AsyncIterable<readonly DomainName[]> | Iterable<readonly DomainName[]>,
   { insertsUnknown, makesDue, keepsOrder, registered: day }: AddNamesMode,
   context: AddNamesContext,
 ): Promise<void> {

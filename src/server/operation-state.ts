@@ -5,7 +5,7 @@ import type { FileStore } from '../jobs/file-store/file-store.ts'
 import type { JobRun } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
 import { readMeasuredTables } from '../store/table-sizes.ts'
-import { formatInstant, type Instant, SECONDS_PER_DAY } from '../values/time.ts'
+import { SECONDS_PER_DAY, utcText } from '../values/time.ts'
 
 /** The parts of the store that the crawl and the jobs write. */
 type OperationStore = Pick<Store, 'schedule' | 'crawlRequests' | 'jobs' | 'now' | 'ledger' | 'maintenance'>
@@ -92,10 +92,8 @@ function runBody({ job, date, holder, startedAt, endedAt, rows, error }: JobRun)
     date,
     holder,
     started: utcText(startedAt),
-    ended: endedAt === null ? null : utcText(endedAt),
+    ended: utcText(endedAt),
     rows,
     error,
   }
 }
-
-const utcText = (instant: Instant): string => `${formatInstant(instant)}Z`

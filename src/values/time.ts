@@ -47,6 +47,13 @@ export function formatInstant(instant: Instant): string {
   return formatDay(day) + MINUTE_TEXTS[minute]! + TWO_DIGITS[second - minute * 60]!
 }
 
+/** `YYYY-MM-DDThh:mm:ssZ`; null for none. */
+export function utcText(instant: Instant): string
+export function utcText(instant: Instant | null): string | null
+export function utcText(instant: Instant | null): string | null {
+  return instant === null ? null : `${formatInstant(instant)}Z`
+}
+
 /** Parses exactly `YYYY-MM-DD`. Returns null for any other text and for a day that does not exist. */
 export function parseDay(text: string): Day | null {
   return text.length !== 10 || Number.isNaN(parseDayNumber(text)) ? null : (text as Day)

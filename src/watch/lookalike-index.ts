@@ -85,8 +85,10 @@ export class LookalikeIndex {
       }
     else this.#addFound(label, found)
     const second = name.indexOf('.', dot + 1)
-    if (second > 0)
-      this.#addNear(label + name.slice(dot + 1, second), [hashOf(label + name.slice(dot + 1, second))], found)
+    if (second > 0) {
+      const joined = label + name.slice(dot + 1, second)
+      this.#addNear(joined, [hashOf(joined)], found)
+    }
     return found.size === 0 ? NO_WATCHES : [...found].flatMap((brand) => this.#watchesOf(brand, name))
   }
 

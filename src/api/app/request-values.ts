@@ -1,7 +1,7 @@
 /** Reads values from the requests of the web page. An error names the value in `field`. */
 
 import { parseEmail } from '../../accounts/account.ts'
-import { type Day, formatInstant, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
+import { type Day, type Instant, parseDay, parseInstant, startOfDay } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'
 import type { Parameters } from '../http/parameters.ts'
 
@@ -27,13 +27,6 @@ export function readInstant(body: Parameters, field: string): Instant | null {
   const instant = day !== null ? startOfDay(day) : typeof text === 'string' ? parseInstant(text) : null
   if (instant === null) throw valueError(field, `"${field}" must be a day or an instant such as 2027-01-31T12:00:00Z.`)
   return instant
-}
-
-/** An instant as the page's paths write it. */
-export function utcText(instant: Instant): string
-export function utcText(instant: Instant | null): string | null
-export function utcText(instant: Instant | null): string | null {
-  return instant === null ? null : `${formatInstant(instant)}Z`
 }
 
 /** The stored form of the email address. An invalid one is as wrong as an unknown one. */

@@ -7,7 +7,7 @@ import { passwordProblem } from '../../accounts/password.ts'
 import { hashSecret, sessionEnd } from '../../accounts/session.ts'
 import { type FileManifest, type FileName, snapshotEditionOf } from '../../jobs/file-store/file-store.ts'
 import { clientAddressKey, clientRangeMatcher } from '../../values/client-address.ts'
-import { addDays, type Day, parseDay } from '../../values/time.ts'
+import { addDays, type Day, parseDay, utcText } from '../../values/time.ts'
 import {
   countLinkUse,
   countSignIn,
@@ -33,7 +33,7 @@ import { handleFile } from '../queries/file-handler.ts'
 import { handleQuery, type QuerySource } from '../queries/query-handler.ts'
 import { signLink, verifyLink } from '../signing/download-links.ts'
 import { type AppHandler, appRoute, type OpenHandler, openRoute } from './app-handler.ts'
-import { readEmail, readText, utcText, valueError } from './request-values.ts'
+import { readEmail, readText, valueError } from './request-values.ts'
 import {
   changePassword,
   endOtherSessions,

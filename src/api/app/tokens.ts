@@ -5,13 +5,13 @@ import type { Account } from '../../accounts/account.ts'
 import { webActor } from '../../accounts/audit.ts'
 import { isActive, makeToken, newTokenRecord, parseTokenName, TOKEN_BYTES, type Token } from '../../accounts/token.ts'
 import type { Ledger, LedgerChanges } from '../../store/port/ledger.ts'
-import type { Day, Instant } from '../../values/time.ts'
+import { type Day, type Instant, utcText } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'
 import { type Parameters, readId } from '../http/parameters.ts'
 import { readBody } from '../http/request.ts'
 import { jsonResponse, NO_CONTENT } from '../http/response.ts'
 import type { AppHandler } from './app-handler.ts'
-import { readInstant, utcText, valueError } from './request-values.ts'
+import { readInstant, valueError } from './request-values.ts'
 
 /** The maximum number of tokens of an account that are active or less than a day old. */
 const MAX_TOKENS = 100

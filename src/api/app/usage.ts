@@ -2,7 +2,7 @@
 
 import { planInForce } from '../../accounts/plan.ts'
 import type { UsageCount } from '../../store/port/ledger.ts'
-import { addDays, type Day, startOfDay } from '../../values/time.ts'
+import { addDays, type Day, startOfDay, utcText } from '../../values/time.ts'
 import type { Caller } from '../auth/authenticator.ts'
 import type { ApiContext } from '../context/context.ts'
 import { authorizeDaily } from '../endpoints/daily.ts'
@@ -14,7 +14,7 @@ import type { Parameters } from '../http/parameters.ts'
 import { jsonResponse } from '../http/response.ts'
 import { quotaStatus } from '../quota/rate-limit.ts'
 import type { AppHandler } from './app-handler.ts'
-import { readDay, utcText, valueError } from './request-values.ts'
+import { readDay, valueError } from './request-values.ts'
 
 /** Whose usage is read. */
 type AccountCaller = { account: { id: number } }

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { formatInstant } from '../../values/time.ts'
+import { utcText } from '../../values/time.ts'
 import { hashFeedKey } from '../auth/authenticator.ts'
 import type { ApiContext } from '../context/context.ts'
 import { EVENTS } from '../endpoints/watch/events.ts'
@@ -28,13 +28,13 @@ export function addFeedRoutes(app: FastifyInstance, context: ApiContext): void {
 
 const readFeed: AccountHandler = async ({ ledger }, { account }) => {
   const created = await ledger.feedCreated(account.id)
-  return jsonResponse(200, { created: created === null ? null : `${formatInstant(created)}Z` })
+  return jsonResponse(200, { created: utcText(created) })
 }
 
 const createFeed: AccountHandler = async ({ ledger }, { account, now }) => {
   const key = randomBytes(KEY_BYTES).toString('base64url')
   await ledger.replaceFeed(account.id, hashFeedKey(key), now)
-  return jsonResponse(201, { created: `${formatInstant(now)}Z`, path: `/events.atom?key=${key}` })
+  return jsonResponse(201, { created: utcText(now), path: `/events.atom?key=${key}` })
 }
 
 const removeFeed: AccountHandler = async ({ ledger }, { account }) => {

@@ -187,13 +187,10 @@ async function storeNames(
   if (names.length === 0) return 0
   onNames(names)
   let newNames = 0
-  async function* once(): AsyncGenerator<readonly DomainName[]> {
-    yield names
-  }
   const onAdded = (_: number, added: number): void => {
     newNames += added
   }
-  await addNames(once(), { insertsUnknown: true, makesDue: false }, { store, signal, onAdded })
+  await addNames([names], { insertsUnknown: true, makesDue: false }, { store, signal, onAdded })
   for (const name of names) seen.set(name, true)
   return newNames
 }

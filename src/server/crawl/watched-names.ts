@@ -63,7 +63,8 @@ export async function makeWatchedNamesDue(
   for (let at = 0; at < wanted.length; at += PAGE_WATCHES) {
     const states = await store.observations.crawlStates(wanted.slice(at, at + PAGE_WATCHES))
     const names = states.filter((state) => isLate(state, intervals.get(state.name)!, now)).map(({ name }) => name)
-    await addDue(store, names, signal)
+    if (names.length > 0)
+      await addNames([names], { insertsUnknown: true, makesDue: true }, { store, signal, onAdded() {} })
     for (const name of names) kept.set(name, now)
   }
   return kept
@@ -71,14 +72,6 @@ export async function makeWatchedNamesDue(
 
 function isLate({ version, clocks, due, forgotten }: CrawlState, interval: number, now: Instant): boolean {
   return !forgotten && (version === 0 || (due > now && clocks[STATUS_CLOCK]! + interval <= now))
-}
-
-async function addDue(store: WatchedNames['store'], names: readonly DomainName[], signal: AbortSignal): Promise<void> {
-  if (names.length === 0) return
-  async function* once(): AsyncGenerator<readonly DomainName[]> {
-    yield names
-  }
-  await addNames(once(), { insertsUnknown: true, makesDue: true }, { store, signal, onAdded() {} })
 }
 
 /** Seconds between two probes of the names that an account watches; null: as any other name. Suspended: null. */

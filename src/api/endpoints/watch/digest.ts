@@ -1,7 +1,7 @@
 /** The digest of an account in requests and responses: its schemas, and how it is read and written. */
 
 import { DIGEST_PERIODS, type Digest, type DigestPeriod } from '../../../store/port/watch/digests.ts'
-import { formatInstant } from '../../../values/time.ts'
+import { utcText } from '../../../values/time.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 import { rejectValue } from './watches.ts'
@@ -23,7 +23,7 @@ export const NewDigestSchema = Type.Object({ period: PeriodSchema })
 export function digestBody(digest: Digest | null, email: string): object {
   if (digest === null) return { period: 'off', email, next: null, last: null }
   const { period, due, sent } = digest
-  return { period, email, next: `${formatInstant(due)}Z`, last: sent === null ? null : `${formatInstant(sent)}Z` }
+  return { period, email, next: utcText(due), last: utcText(sent) }
 }
 
 /** Throws `value_invalid`. */

@@ -4,7 +4,7 @@ import { eventJson } from '../../../delivery/webhook-message.ts'
 import type { EventReader, StoredEvent } from '../../../store/port/watch/events.ts'
 import { DIFFERENCE_TYPES } from '../../../values/watch-kind.ts'
 import type { Caller } from '../../auth/authenticator.ts'
-import { ApiError, SESSION_ERRORS } from '../../http/errors.ts'
+import { SESSION_ERRORS } from '../../http/errors.ts'
 import { type Parameters, readLimitParameter, readTextParameter } from '../../http/parameters.ts'
 import type { Endpoint } from '../endpoint.ts'
 import {
@@ -17,6 +17,7 @@ import {
   Type,
   UtcInstantSchema,
 } from '../schema.ts'
+import { rejectValue } from './watches.ts'
 
 const DEFAULT_EVENTS = 100
 /** Maximum of seconds for which a response waits for an event: half of what the server and clients wait for a response. */
@@ -111,24 +112,21 @@ export type EventRequest = {
 /** Throws `value_invalid`. */
 export function readEventRequest(parameters: Parameters, { limits }: Pick<Caller, 'limits'>): EventRequest {
   const wait = readCount(parameters, 'wait') ?? 0
-  if (wait > MAX_WAIT_SECONDS) rejectCount('wait', `a whole number from 0 to ${MAX_WAIT_SECONDS}`)
+  if (wait > MAX_WAIT_SECONDS) rejectValue('wait', `"wait" must be a whole number from 0 to ${MAX_WAIT_SECONDS}.`)
   const limit = readLimitParameter(parameters, DEFAULT_EVENTS, limits.pageRows)
   const after = readCount(parameters, 'after')
   const isNow = readTextParameter(parameters, 'before', 'value_invalid') === 'now'
   const before = isNow ? 'now' : readCount(parameters, 'before', 'a whole number or "now"')
-  if (before !== null && (after !== null || wait > 0)) rejectCount('before', 'sent without "after" and "wait"')
+  if (before !== null && (after !== null || wait > 0))
+    rejectValue('before', '"before" must be sent without "after" and "wait".')
   return { after, before, limit, maxLimit: limits.pageRows, wait }
 }
 
 function readCount(parameters: Parameters, name: string, wanted = 'a whole number'): number | null {
   const text = readTextParameter(parameters, name, 'value_invalid')
   if (text === null) return null
-  if (!/^\d{1,15}$/.test(text)) rejectCount(name, wanted)
+  if (!/^\d{1,15}$/.test(text)) rejectValue(name, `"${name}" must be ${wanted}.`)
   return Number(text)
-}
-
-function rejectCount(field: string, wanted: string): never {
-  throw new ApiError('value_invalid', { msg: `"${field}" must be ${wanted}.`, extra: { field } })
 }
 
 /**
@@ -142,7 +140,7 @@ export async function rejectUnknownNumber(
 ): Promise<void> {
   if (after === null || after <= newest || after <= (await events.highestNumber())) return
   const msg = `No event has the number ${after} in "after": the newest one is ${newest}. If the store was restored from a backup, continue after that one.`
-  throw new ApiError('value_invalid', { msg, extra: { field: 'after' } })
+  rejectValue('after', msg)
 }
 
 /** The body of a page. Older events end, later ones do not. */

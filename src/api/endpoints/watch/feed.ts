@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { summaryOf } from '../../../delivery/digest-text.ts'
 import type { StoredEvent } from '../../../store/port/watch/events.ts'
-import { formatInstant, type Instant } from '../../../values/time.ts'
+import { type Instant, utcText } from '../../../values/time.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
@@ -35,7 +35,7 @@ export function atomFeed(events: readonly StoredEvent[], site: string, now: Inst
 <title>What your watches matched</title>
 <author><name>domaindex</name></author>
 <link href="${escapeXml(`${site}/watches`)}"/>
-<updated>${timeText(updated)}</updated>
+<updated>${utcText(updated)}</updated>
 ${events.map((event) => atomEntry(event, site)).join('')}</feed>
 `
 }
@@ -45,15 +45,11 @@ function atomEntry({ number, name, time, differences }: StoredEvent, site: strin
   return `<entry>
 <id>${escapeXml(`${site}/events#${number}`)}</id>
 <title>${name === null ? '' : `${escapeXml(name)}: `}${summary}</title>
-<updated>${timeText(time)}</updated>
+<updated>${utcText(time)}</updated>
 <link href="${escapeXml(name === null ? `${site}/watches` : `${site}/domain/${name}`)}"/>
 <content type="text">${summary}</content>
 </entry>
 `
-}
-
-function timeText(instant: Instant): string {
-  return `${formatInstant(instant)}Z`
 }
 
 /** A text in XML 1.0, which has no control characters. */

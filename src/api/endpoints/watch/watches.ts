@@ -1,7 +1,7 @@
 /** The watches of an account in requests and responses: their schemas, and how they are read and written. */
 
 import type { OwnWatch } from '../../../store/port/watch/watches.ts'
-import { formatInstant } from '../../../values/time.ts'
+import { utcText } from '../../../values/time.ts'
 import {
   DIFFERENCE_TYPES,
   type DifferenceType,
@@ -57,8 +57,7 @@ export const MutedSchema = Type.Object({ muted: Type.Boolean() })
 
 /** A watch as it is sent. */
 export function watchBody({ id, kind, value, threshold, types, created, muted }: OwnWatch): object {
-  const text = (instant: number | null): string | null => (instant === null ? null : `${formatInstant(instant)}Z`)
-  return { id, kind, value, threshold, types, created: text(created), muted: text(muted) }
+  return { id, kind, value, threshold, types, created: utcText(created), muted: utcText(muted) }
 }
 
 /** The watches of an account as they are sent. `max`: of its plan. */

@@ -2,7 +2,7 @@
 
 import { parseWebhookUrl } from '../../../delivery/webhook-url.ts'
 import { type Delivery, MAX_DELIVERIES, type OwnWebhook } from '../../../store/port/watch/webhooks.ts'
-import { formatInstant, type Instant } from '../../../values/time.ts'
+import { type Instant, utcText } from '../../../values/time.ts'
 import type { Parameters } from '../../http/parameters.ts'
 import { exactObject, nullable, Type, UtcInstantSchema } from '../schema.ts'
 import { rejectValue } from './watches.ts'
@@ -82,11 +82,11 @@ export function webhookBody(webhook: OwnWebhook, now: Instant): object {
   const { id, url, watches, created, failing_since, paused_until, last_success, last_error, disabled } = webhook
   const { waiting, dead } = webhook
   return {
-    ...{ id, url, watches, created: timeText(created) },
+    ...{ id, url, watches, created: utcText(created) },
     state: disabled !== null ? 'disabled' : failing_since !== null ? 'failing' : 'active',
-    failing_since: timeText(failing_since),
-    next_attempt: disabled === null && paused_until > now ? timeText(paused_until) : null,
-    ...{ last_success: timeText(last_success), last_error, disabled: timeText(disabled), waiting, dead },
+    failing_since: utcText(failing_since),
+    next_attempt: disabled === null && paused_until > now ? utcText(paused_until) : null,
+    ...{ last_success: utcText(last_success), last_error, disabled: utcText(disabled), waiting, dead },
   }
 }
 
@@ -97,12 +97,8 @@ export function deliveryBody(
 ): object {
   const state = due === null ? 'dead' : 'waiting'
   const next = due === null || disabled !== null ? null : (Math.max(due, paused_until) as Instant)
-  const times = { last_attempt: timeText(tried), next_attempt: timeText(next) }
-  return { event, time: timeText(event_time), state, attempts, ...times, error }
-}
-
-function timeText(instant: Instant | null): string | null {
-  return instant === null ? null : `${formatInstant(instant)}Z`
+  const times = { last_attempt: utcText(tried), next_attempt: utcText(next) }
+  return { event, time: utcText(event_time), state, attempts, ...times, error }
 }
 
 /** `known`: the IDs of the account's watches. Throws `value_invalid`. */
