@@ -85,6 +85,7 @@ function selfCheckPlanOf(portMappings: readonly PortMapping[]): SelfCheckPlan {
     zones: ['neighbour.example', TARGET],
     missingUnder: 'example',
     ipv4only: 'ipv4-only.example',
+    unfiltered: ['neighbour.example'],
     addresses: portMappings
       .filter(({ address, publicPort }) => CONTROL_ADDRESSES.includes(address) && publicPort === 80)
       .map(({ address, connectTo: at = address, port }) => ({ address: at, port })),

@@ -59,14 +59,15 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     defaultText: '',
     meaning:
       'The control questions of the self-check. zones: every resolver must return their SOA. missing: made-up ' +
-      'names under this suffix must not exist. ipv4only: this name must have no IPv6 addresses. addresses: they ' +
+      'names under this suffix must not exist. ipv4only: this name must have no IPv6 addresses. unfiltered: ' +
+      '`domaindex doctor` reports resolvers that deny these names, which filters block. addresses: they ' +
       'must accept a TCP connection. ' +
-      'The defaults of the four parts are: the root and five top-level domains, com, ipv4only.arpa, the ' +
-      'root servers.',
+      'The defaults of the five parts are: the root and five top-level domains, com, ipv4only.arpa, three names ' +
+      'by which filters are tested, the root servers.',
     allowed:
       'parts separated by spaces, such as zones=.,com missing=com ipv4only=ipv4only.arpa ' +
-      'addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53; the value none turns a part off; ' +
-      'zones and addresses: 32 at most each',
+      'unfiltered=isitblocked.org addresses=198.41.0.4:53,[2001:503:ba3e::2:30]:53; the value none turns a part ' +
+      'off; zones, unfiltered and addresses: 32 at most each',
     parse: parseSelfCheckPlan,
   },
   crawlRate: {

@@ -6,6 +6,7 @@ import type { JobRun } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
 import { readMeasuredTables } from '../store/table-sizes.ts'
 import { SECONDS_PER_DAY, utcText } from '../values/time.ts'
+import { readReports } from './doctor/reports.ts'
 
 /** The parts of the store that the crawl and the jobs write. */
 type OperationStore = Pick<Store, 'schedule' | 'crawlRequests' | 'jobs' | 'now' | 'ledger' | 'maintenance'>
@@ -46,6 +47,7 @@ async function readOperation(store: OperationStore, fileStore: Pick<FileStore, '
     readStoreSizes(store.maintenance),
   ])
   const runs = await store.jobs.runs(now - RUN_DAYS * SECONDS_PER_DAY)
+  const reports = await readReports(store.maintenance, now)
   const held = daily.filter((file) => file.held !== null).slice(-MAX_HELD_DAYS)
   return {
     now: utcText(now),
@@ -55,6 +57,7 @@ async function readOperation(store: OperationStore, fileStore: Pick<FileStore, '
       return { date, rows, reason, release_requested: releases.includes(date) }
     }),
     store: sizes,
+    doctor: reports.map(({ machine, at, findings }) => ({ machine, at: utcText(at), findings })),
     runs: runs.slice(-MAX_RUNS).toReversed().map(runBody),
   }
 }

@@ -167,6 +167,13 @@ const CrawlSchema = exactObject({
   last_day: Type.Array(OutcomeSchema),
   crawlers: Type.Array(CrawlerSchema),
 })
+const FindingSchema = exactObject({
+  subject: Type.String(),
+  state: Type.Union([Type.Literal('ok'), Type.Literal('off'), Type.Literal('warning'), Type.Literal('fault')]),
+  message: Type.String(),
+  advice: orNull(Type.String(), 'What to do; null if nothing.'),
+})
+
 export const OperationSchema = exactObject({
   version: Type.String(),
   now: UtcInstantSchema,
@@ -188,6 +195,10 @@ export const OperationSchema = exactObject({
       description: 'With their indexes, the largest first.',
     }),
   }),
+  doctor: Type.Array(
+    exactObject({ machine: Type.String(), at: UtcInstantSchema, findings: Type.Array(FindingSchema) }),
+    { description: 'The last report of `domaindex doctor` of each machine, which servers with jobs make every hour.' },
+  ),
   runs: Type.Array(OperatedRunSchema, { description: 'Of the last seven days, newest first.' }),
 })
 

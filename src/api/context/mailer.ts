@@ -56,6 +56,16 @@ export class Mailer {
     }
   }
 
+  /** Why the server cannot be used; null if it accepts a connection and the password. Never rejects. */
+  async verify(): Promise<string | null> {
+    try {
+      await this.#transport.verify()
+      return null
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
   close(): void {
     this.#transport.close()
   }

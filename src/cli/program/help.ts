@@ -98,6 +98,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     examples: ['jobs', 'jobs --json'],
     settings: [...FILE_SETTING_KEYS, 'zones', 'inbox', 'jobTimes', 'followupWait', 'dailyBounds', 'dailyMinDifference'],
   },
+  doctor: {
+    examples: ['doctor', 'doctor --resolver 192.0.2.53 --resolver 198.51.100.53 --json'],
+    settings: ALL_SETTING_KEYS.filter((key) => !NOT_SERVE_SETTING_KEYS.includes(key)),
+  },
   index: { examples: ['index', 'index --json'], settings: [...STORE_SETTING_KEYS, 'diskFree'] },
   'account show': { examples: ['account show ann@example.com'], settings: [...STORE_SETTING_KEYS, 'plans'] },
   'account link': {

@@ -45,6 +45,11 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['index', 'bring the /similar index and the inverse index up to date', async () => (await jobs.jobs()).defineIndex],
   ['account', 'create, show and change accounts and their tokens', async () => (await account.changes()).defineAccount],
   ['operator', 'create and revoke tokens of operators', async () => (await account.tokens()).defineOperator],
+  [
+    'doctor',
+    'examine the installation and say what to do',
+    async () => (await import('../server/doctor.ts')).defineDoctor,
+  ],
   ['check', 'verify the whole store and report inconsistencies', async () => (await store.content()).defineCheck],
   [
     'retarget',

@@ -3,12 +3,14 @@
 import type { Command } from 'commander'
 import { CommandFault } from '../../config/command-fault.ts'
 import { loadSettings, type Settings } from '../../config/settings.ts'
+import { recordBackup } from '../../store/backup-record.ts'
 import { type ComparedTable, compareStores, copyRows } from '../../store/copy-rows.ts'
 import { redactedStoreUrl } from '../../store/engines.ts'
 import { backupStore, migrateStore, openBulkStore, restoreStore } from '../../store/open.ts'
 import type { BulkStore } from '../../store/port/bulk.ts'
+import { StoreFault } from '../../store/port/fault.ts'
 import { type StoreLocation, storeUrlOf } from '../../store/port/url.ts'
-import { loadExistingStoreSettings } from '../program/existing-store.ts'
+import { loadExistingStoreSettings, withStore } from '../program/existing-store.ts'
 import { listenForStop, printResult, startProgress } from '../program/output.ts'
 
 const COPY_HELP = `
@@ -43,18 +45,30 @@ export function defineBackup(command: Command): void {
     .option('--json', 'print one JSON object: store, to')
     .addHelpText('after', BACKUP_HELP)
     .action(async (to: string, { json }: { json?: true }) => {
-      const { store } = await loadExistingStoreSettings()
+      const settings = await loadExistingStoreSettings()
+      const { store } = settings
       const progress = startProgress('copying')
       const stop = listenForStop()
       try {
         await backupStore(store, to, (share) => progress.show(null, share), stop.signal)
         progress.end()
+        await recordIfPossible(settings)
         printResult(json, { store: redactedStoreUrl(store), to }, [`backed up ${redactedStoreUrl(store)} to ${to}`])
       } finally {
         progress.end()
         stop.end()
       }
     })
+}
+
+/** Records the backup for `doctor`. An older or read-only store does not keep the record. */
+async function recordIfPossible(settings: Settings): Promise<void> {
+  try {
+    await withStore(settings, 'write', recordBackup)
+  } catch (error) {
+    if (!(error instanceof StoreFault)) throw error
+    console.error(`domaindex: the backup is complete, but the store does not record it: ${error.message}`)
+  }
 }
 
 /** `domaindex restore`: creates a store from a backup. */

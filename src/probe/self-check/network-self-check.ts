@@ -1,139 +1,12 @@
 /** The self-check of the network: whether the crawler can trust its resolvers, IPv4 and IPv6. */
 
-import { randomBytes } from 'node:crypto'
-import { connect, type Socket } from 'node:net'
-import { addressFamily, type IpAddress } from '../../values/ip-address.ts'
-import type { RecordType } from '../../values/records/dns-record.ts'
 import type { AddressFamilies, FamilyGuard } from '../address-families.ts'
 import type { MultiServerResolver } from '../dns/resolver.ts'
-import { type DnsServer, formatDnsServer } from '../dns/server.ts'
+import type { DnsServer } from '../dns/server.ts'
 import { DnsServerPaths } from '../dns/server-path.ts'
-import { DnsServerPool } from '../dns/server-pool.ts'
-import { setStallTolerantTimeout } from '../stall-timer.ts'
 import type { SelfCheckPlan } from './plan.ts'
-
-/** The outcome of a control question. `silent`: no readable answer, or no server there. */
-type ControlQueryOutcome = 'records' | 'empty' | 'nxdomain' | 'failed' | 'silent'
-
-/** After these attempts, one last query shows whether the resolver answers at all. */
-const CONTROL_QUERY_ATTEMPTS = 3
-
-/** The control questions to one resolver. Describes its fault for operators. */
-class ResolverCheck {
-  readonly server: DnsServer
-  readonly #plan: SelfCheckPlan
-  readonly #servers: DnsServerPool
-
-  /** `timeoutMs`: of one attempt; `paths`: those that probes use. */
-  constructor(server: DnsServer, plan: SelfCheckPlan, timeoutMs: number, paths: DnsServerPaths) {
-    this.server = server
-    this.#plan = plan
-    this.#servers = new DnsServerPool([server], {
-      timeoutMs,
-      attempts: CONTROL_QUERY_ATTEMPTS,
-      sockets: 1,
-      retryDelayMs: timeoutMs / 4,
-      paths,
-      isSelfCheck: true,
-    })
-  }
-
-  /**
-   * Describes what is wrong in one sentence without its full stop. Returns null if nothing is wrong. Sends all
-   * questions at once. Never rejects.
-   */
-  async findFault(): Promise<string | null> {
-    const { zones, missingUnder, ipv4only } = this.#plan
-    const [soas, madeUpName, synthesized] = await Promise.all([
-      Promise.all(zones.map((zone) => this.#query(zone, 'SOA'))),
-      missingUnder === null ? null : this.#query(randomNameUnder(missingUnder), 'A'),
-      ipv4only === null ? null : this.#query(ipv4only, 'AAAA'),
-    ])
-    const subject = `resolver ${formatDnsServer(this.server)}`
-    const outcomes = [...soas, madeUpName, synthesized].filter((outcome) => outcome !== null)
-    if (outcomes.length > 0 && outcomes.every((outcome) => outcome === 'silent')) return `${subject} does not answer`
-    const zoneWithoutSoa = zones.find((_, index) => soas[index] !== 'records')
-    if (zoneWithoutSoa !== undefined)
-      return `${subject} returns no SOA for ${zoneWithoutSoa === '.' ? 'the root' : zoneWithoutSoa}`
-    if (madeUpName === 'records' || madeUpName === 'empty')
-      return `${subject} reports that a made-up name under ${missingUnder} exists`
-    if (madeUpName !== null && madeUpName !== 'nxdomain')
-      return `${subject} does not report a made-up name under ${missingUnder} as missing`
-    if (synthesized === 'records') return `${subject} synthesizes AAAA records (DNS64): use another resolver`
-    return null
-  }
-
-  close(): void {
-    this.#servers.close()
-  }
-
-  async #query(host: string, type: RecordType): Promise<ControlQueryOutcome> {
-    const response = await this.#servers.query(host, type, { deadline: this.#servers.deadline() })
-    if (response === null) return 'silent'
-    const { reply } = response
-    if (reply.outcome === 'failed') return reply.why === 'timeout' ? 'silent' : 'failed'
-    return reply.outcome === 'nxdomain' ? 'nxdomain' : reply.records.length > 0 ? 'records' : 'empty'
-  }
-}
-
-type ControlEndpoint = { address: IpAddress; port: number }
-
-/**
- * Each check makes one connection, each to another address. If it fails and the previous check passed, up to this many
- * follow.
- */
-const EXTRA_ATTEMPTS = 2
-const CONTROL_CONNECT_TIMEOUT_MS = 1500
-
-/** The control connections: whether the internet is reachable over an address family. */
-class ReachabilityCheck {
-  readonly #endpoints: readonly ControlEndpoint[]
-  readonly #open = new Set<Socket>()
-  #nextIndex = 0
-  #reached = true
-
-  /** Uses only the endpoints of this family. */
-  constructor(endpoints: readonly ControlEndpoint[], family: 4 | 6) {
-    this.#endpoints = endpoints.filter(({ address }) => addressFamily(address) === family)
-  }
-
-  /**
-   * Whether one of the addresses accepts a TCP connection within 4.5 s. Returns null if there is no address. Never
-   * rejects.
-   */
-  async isReachable(): Promise<boolean | null> {
-    const { length } = this.#endpoints
-    if (length === 0) return null
-    let attemptsLeft = Math.min(this.#reached ? 1 + EXTRA_ATTEMPTS : 1, length)
-    this.#reached = false
-    for (; attemptsLeft > 0 && !this.#reached; attemptsLeft--) {
-      this.#reached = await this.#connects(this.#endpoints[this.#nextIndex++ % length]!)
-    }
-    return this.#reached
-  }
-
-  close(): void {
-    for (const socket of this.#open) socket.destroy()
-  }
-
-  #connects({ address, port }: ControlEndpoint): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect({ host: address, port })
-      this.#open.add(socket)
-      const stop = setStallTolerantTimeout(CONTROL_CONNECT_TIMEOUT_MS, () => socket.destroy())
-      socket.on('error', () => {})
-      socket.once('connect', () => {
-        resolve(true)
-        socket.destroy()
-      })
-      socket.once('close', () => {
-        stop()
-        this.#open.delete(socket)
-        resolve(false)
-      })
-    })
-  }
-}
+import { ReachabilityCheck } from './reachability-check.ts'
+import { CONTROL_QUERY_TIMEOUT_MS, ResolverCheck } from './resolver-check.ts'
 
 /**
  * `passed`: nothing failed since the previous check, so the probes in between are valid. `families`: the usable address
@@ -173,7 +46,6 @@ type SelfCheckOptions = {
 /** The findings of a check: the fault of each resolver, and whether each family is reachable. Null if not checked. */
 type CheckFindings = { faults: readonly (string | null)[]; reachable: Readonly<Record<4 | 6, boolean | null>> }
 
-const CONTROL_QUERY_TIMEOUT_MS = 1200
 const NO_FAMILY_REACHABLE =
   'no control address of any family can be reached: ' +
   'allow TCP from this machine to port 53 of the root servers, or set DOMAINDEX_CRAWL_SELF_CHECK to ' +
@@ -241,10 +113,4 @@ function newLosses({ faults, reachable }: CheckFindings, previous: CheckFindings
 /** A family without control addresses counts as usable. */
 function usableFamilies({ reachable }: CheckFindings): AddressFamilies {
   return { 4: reachable[4] !== false, 6: reachable[6] !== false }
-}
-
-/** A host that is almost certainly not registered: 80 random bits. */
-function randomNameUnder(suffix: string): string {
-  const label = randomBytes(10).toString('hex')
-  return suffix === '.' ? label : `${label}.${suffix}`
 }

@@ -12,6 +12,8 @@ export type SelfCheckPlan = {
   missingUnder: string | null
   /** A host without AAAA. A resolver that returns one synthesizes it (RFC 7050). Null if not checked. */
   ipv4only: string | null
+  /** Existing hosts that filters block. Only `domaindex doctor` queries them. */
+  unfiltered: readonly string[]
   /** For each available family, one of them must accept a TCP connection. */
   addresses: readonly { address: IpAddress; port: number }[]
 }
@@ -33,11 +35,15 @@ const ROOT_SERVERS = [
   ['202.12.27.33', '2001:dc3::35'],
 ]
 
-/** The zones belong to operators that have little in common. */
+/**
+ * The zones belong to operators that have little in common. The unfiltered hosts are those by which Quad9, Cloudflare
+ * and OpenDNS let users test their filters.
+ */
 export const DEFAULT_SELF_CHECK_PLAN: SelfCheckPlan = {
   zones: ['.', 'com', 'org', 'de', 'uk', 'br'],
   missingUnder: 'com',
   ipv4only: 'ipv4only.arpa',
+  unfiltered: ['isitblocked.org', 'malware.testcategory.com', 'internetbadguys.com'],
   addresses: ROOT_SERVERS.flat().map((text) => ({ address: parseAddress(text)!, port: 53 })),
 }
 
@@ -49,6 +55,7 @@ const PLAN_PARSERS: { readonly [Key in keyof SelfCheckPlan]: (text: string) => S
   zones: (text) => readPlanList(text, parseHostName),
   missingUnder: readPlanHost,
   ipv4only: readPlanHost,
+  unfiltered: (text) => readPlanList(text, parseHostName),
   addresses: (text) => readPlanList(text, parseDnsServer),
 }
 
@@ -57,12 +64,13 @@ const PLAN_KEYS: ReadonlyMap<string, keyof SelfCheckPlan> = new Map([
   ['zones', 'zones'],
   ['missing', 'missingUnder'],
   ['ipv4only', 'ipv4only'],
+  ['unfiltered', 'unfiltered'],
   ['addresses', 'addresses'],
 ])
 
 /**
- * Parses `zones=.,com missing=com ipv4only=ipv4only.arpa addresses=198.41.0.4:53,[2001:db8::1]:53`. The parts are
- * separated by spaces and may have any order. `none` disables a part. A missing part has its value from
+ * Parses `zones=.,com missing=com ipv4only=ipv4only.arpa unfiltered=isitblocked.org
+ * addresses=198.41.0.4:53,[2001:db8::1]:53`. The parts are separated by spaces and may have any order. `none` disables a part. A missing part has its value from
  * DEFAULT_SELF_CHECK_PLAN. Returns undefined for any other text.
  */
 export function parseSelfCheckPlan(text: string): SelfCheckPlan | undefined {

@@ -51,11 +51,12 @@ export function crawlAccessOf(
  */
 export function selfCheckPlanOf({ crawlContact, crawlSelfCheck: plan }: Settings): SelfCheckPlan {
   if (crawlContact !== null) return plan
-  const { zones, missingUnder, ipv4only, addresses } = plan
+  const { zones, missingUnder, ipv4only, unfiltered, addresses } = plan
   return {
     zones: zones === DEFAULT_SELF_CHECK_PLAN.zones ? [] : zones,
     missingUnder: missingUnder === DEFAULT_SELF_CHECK_PLAN.missingUnder ? null : missingUnder,
     ipv4only: ipv4only === DEFAULT_SELF_CHECK_PLAN.ipv4only ? null : ipv4only,
+    unfiltered: unfiltered === DEFAULT_SELF_CHECK_PLAN.unfiltered ? [] : unfiltered,
     addresses: addresses === DEFAULT_SELF_CHECK_PLAN.addresses ? [] : addresses,
   }
 }

@@ -10,13 +10,13 @@ import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
 import type { ListenAddress } from '../../config/parse.ts'
 import type { FileStore } from '../../jobs/file-store/file-store.ts'
 import type { Store } from '../../store/port/store.ts'
-import { addDays, SECONDS_PER_DAY, startOfDay } from '../../values/time.ts'
 import { type LogStatus, readLogStatus } from '../certificate-logs/status.ts'
 import type { Acceptor } from '../connections/acceptor.ts'
 import type { WorkerMetricsJson } from '../processes/messages.ts'
 import type { WorkerMetrics, WorkerPool } from '../processes/worker-pool.ts'
 import { cachedRead } from './cached-read.ts'
 import { addDeliveryMetrics } from './delivery-metrics.ts'
+import { addJobMetrics } from './job-metrics.ts'
 
 /** Milliseconds for which the figures are cached, so that all metrics of one request are of the same moment. */
 const SIMILAR_METRICS_CACHE_MS = 500
@@ -47,19 +47,6 @@ const LOG_METRICS: Readonly<Record<string, [help: string, figureOf: (status: Log
   ],
   last_success_timestamp_seconds: ['When a certificate log was last read.', ({ lastSuccess }) => lastSuccess],
 }
-
-/** Milliseconds for which the figures are cached. */
-const JOB_METRICS_CACHE_MS = 60_000
-
-/** Milliseconds that a request for metrics waits for the figures. */
-const JOB_METRICS_TIMEOUT_MS = 700
-
-/** The age, in seconds, up to which runs are read. */
-const JOB_METRICS_RUN_SECONDS = 40 * SECONDS_PER_DAY
-
-type JobMetrics = { successes: Record<string, number>; held: number; ended: number | null; now: number }
-
-const NO_JOB_METRICS: JobMetrics = { successes: {}, held: 0, ended: null, now: 0 }
 
 /** Milliseconds that a request for metrics waits for the store. Including the workers, it takes less than a second. */
 const STORE_METRICS_TIMEOUT_MS = 700
@@ -204,57 +191,6 @@ function heartbeatMetrics(workers: readonly WorkerMetrics[]): Registry {
     heartbeatAge.set({ worker: number }, Math.round(sinceHeartbeat) / 1_000)
   }
   return registry
-}
-
-/**
- * The metrics that are read from the store when they are asked for: of jobs, certificate logs and the index of
- * /similar.
- */
-function addJobMetrics(registry: Registry, store: Store, fileStore: FileStore): void {
-  const read = cachedRead(() => readJobMetrics(store, fileStore), JOB_METRICS_CACHE_MS, NO_JOB_METRICS)
-  const figures = (): Promise<JobMetrics> =>
-    Promise.race([read(), sleep(JOB_METRICS_TIMEOUT_MS, NO_JOB_METRICS, { ref: false })])
-  const registers = [registry]
-  new Gauge({
-    name: 'domaindex_job_last_success_timestamp_seconds',
-    help: 'When a job last succeeded.',
-    labelNames: ['job'],
-    registers,
-    async collect() {
-      const { successes } = await figures()
-      this.reset()
-      for (const [job, ended] of Object.entries(successes)) this.set({ job }, ended)
-    },
-  })
-  new Gauge({
-    name: 'domaindex_daily_files_held',
-    help: 'Daily files that the quality check holds.',
-    registers,
-    async collect() {
-      this.set((await figures()).held)
-    },
-  })
-  new Gauge({
-    name: 'domaindex_daily_file_age_seconds',
-    help: 'Time since the end of the newest published day; absent if there is none.',
-    registers,
-    async collect() {
-      const { ended, now } = await figures()
-      if (ended === null) this.remove()
-      else this.set(now - ended)
-    },
-  })
-}
-
-async function readJobMetrics(store: Store, fileStore: FileStore): Promise<JobMetrics> {
-  const now = await store.now()
-  const successes: JobMetrics['successes'] = {}
-  for (const { job, endedAt, error } of await store.jobs.runs(now - JOB_METRICS_RUN_SECONDS))
-    if (endedAt !== null && error === null) successes[job] = Math.max(endedAt, successes[job] ?? 0)
-  const files = await fileStore.list('daily')
-  const newest = files.findLast(({ held }) => held === null)
-  const ended = newest === undefined ? null : startOfDay(addDays(newest.date, 1))
-  return { successes, held: files.filter(({ held }) => held !== null).length, ended, now }
 }
 
 /** The metrics of certificate logs, from the store. */

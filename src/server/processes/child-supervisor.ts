@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Settings } from '../../config/settings.ts'
-import type { ChildCommand, ChildOrder, CrawlOrder, DeliveriesOrder } from './messages.ts'
+import type { ChildCommand, ChildOrder, CrawlOrder, DeliveriesOrder, JobsOrder } from './messages.ts'
 import { Supervisor } from './supervisor.ts'
 
 /** What the options of `serve` start. `crawl`: options of the crawler; null: no crawler. */
@@ -36,7 +36,8 @@ const CHILD_PROGRAMS: readonly ChildProgram[] = [
   {
     name: 'jobs',
     file: new URL('./jobs-process.ts', import.meta.url),
-    order: (settings) => settings.jobTimes && { settings },
+    order: (settings, { crawl }): JobsOrder | null =>
+      settings.jobTimes && { settings, resolvers: crawl?.resolver ?? null },
   },
   {
     name: 'indexer',

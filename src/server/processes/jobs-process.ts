@@ -17,27 +17,35 @@ import { openStore } from '../../store/open.ts'
 import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
+import { examineInstallation } from '../doctor/doctor.ts'
+import { saveReport } from '../doctor/reports.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
 import { wrongPlaces } from '../places/check.ts'
 import { placesOf } from '../places/place.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
 import { runChildProcess } from './child-process.ts'
+import type { JobsOrder } from './messages.ts'
 
 /** Lower priority than all processes that answer requests. */
 const JOBS_NICENESS = 10
 /** Milliseconds until wrong places for files are checked again. */
 const PLACES_RETRY_MS = 10_000
 
-runChildProcess({
+/** Milliseconds until `doctor` first runs, and between two runs. */
+const DOCTOR_DELAY_MS = 300_000
+const DOCTOR_INTERVAL_MS = 3_600_000
+
+runChildProcess<JobsOrder>({
   name: 'job scheduler',
-  run({ settings }, log, signal) {
+  run(order, log, signal) {
     lowerPriority()
-    return runJobProcess(settings, log, signal)
+    return runJobProcess(order, log, signal)
   },
   logsEveryStack: true,
 })
 
-async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
+async function runJobProcess(order: JobsOrder, log: Logger, signal: AbortSignal): Promise<void> {
+  const { settings } = order
   const { secret, pool, jobTimes, followupWait } = settings
   const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   const holder = processHolderName()
@@ -60,11 +68,29 @@ async function runJobProcess(settings: Settings, log: Logger, signal: AbortSigna
     await waitForPlaces(settings, store, log, signal)
     if (signal.aborted) return
     log.info({ holder }, 'job scheduler started')
-    await runJobScheduler(scheduler, signal)
+    await Promise.all([runJobScheduler(scheduler, signal), runDoctorRegularly(order, store, log, signal)])
   } finally {
     await store.close()
   }
   log.info('job scheduler stopped')
+}
+
+/** Examines the installation every hour, and keeps the report for the page of operators. Logs faults. */
+async function runDoctorRegularly(
+  { settings, resolvers }: JobsOrder,
+  store: Store,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const options = { settings, store: async () => store, resolvers: resolvers ?? [], hasNetwork: resolvers !== null }
+  for (let delay = DOCTOR_DELAY_MS; ; delay = DOCTOR_INTERVAL_MS) {
+    await SYSTEM_CLOCK.wait(delay, signal)
+    if (signal.aborted) return
+    const findings = await examineInstallation(options)
+    await saveReport(store, findings).catch((err: Error) => log.warn({ err }, 'the report of doctor was not kept'))
+    for (const { subject, state, message } of findings)
+      if (state === 'fault') log.warn({ subject, reason: message }, 'doctor found a fault')
+  }
 }
 
 /** Waits until all places for files are those of the installation, so that no job works in others. */

@@ -40,6 +40,12 @@ export type CrawlOrder = { settings: Settings; resolver: readonly DnsServer[]; p
 /** What a child process starts with: the settings, and its own options. */
 export type ChildOrder = { settings: Settings }
 
+/**
+ * What the jobs process starts with. `resolvers`: those of the crawler of this server, for `doctor`; null if it runs no
+ * crawler.
+ */
+export type JobsOrder = { settings: Settings; resolvers: readonly DnsServer[] | null }
+
 /** What the deliveries process starts with. `demo`: its store is that of a demo. */
 export type DeliveriesOrder = { settings: Settings; demo: boolean }
 

@@ -51,6 +51,7 @@ export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<I
       await index.diskSpace?.wait(until)
     }
     if (!signal.aborted) until.throwIfAborted()
+    if (!until.aborted) await indexer.step() // without work left, it records that the index is complete
     return { ...indexer.progress }
   })
   return ran === null ? null : ran.result

@@ -60,7 +60,7 @@ async function lookingAt(t: TestContext) {
     servers: servers.map(({ address, port }) => ({ address, port })),
     guard: makeGuard(),
     userAgent: 'domaindex/test',
-    plan: { zones: [], missingUnder: 'example', ipv4only: null, addresses: [] },
+    plan: { zones: [], missingUnder: 'example', ipv4only: null, unfiltered: [], addresses: [] },
     optOut: { hasName: () => false },
     now: () => Math.floor(Date.now() / 1000),
     timeoutMs: 150,

@@ -35,7 +35,13 @@ const TABLE: DnsTable = Object.fromEntries(ZONES.map((zone) => [zone, { SOA: [SO
 const PATIENCE = 300
 /** Milliseconds if every server answers. */
 const LONG = 1_500
-const PLAN: SelfCheckPlan = { zones: ZONES, missingUnder: 'com', ipv4only: 'ipv4only.arpa', addresses: [] }
+const PLAN: SelfCheckPlan = {
+  zones: ZONES,
+  missingUnder: 'com',
+  ipv4only: 'ipv4only.arpa',
+  unfiltered: [],
+  addresses: [],
+}
 
 /** Two resolvers, the self-check of both, and what it excludes and opens. */
 async function world(t: TestContext, plan: Partial<SelfCheckPlan> = {}, count = 2, timeoutMs = LONG) {
@@ -208,10 +214,11 @@ test('the plan is parsed from a text, part by part', () => {
     missingUnder: null,
   })
   const addresses = 'addresses=192.0.2.1:53,[2001:db8::1]:443'
-  assert.deepEqual(parseSelfCheckPlan(`ipv4only=only4.example zones=none ${addresses}`), {
+  assert.deepEqual(parseSelfCheckPlan(`ipv4only=only4.example zones=none unfiltered=Blocked.example ${addresses}`), {
     zones: [],
     missingUnder: 'com',
     ipv4only: 'only4.example',
+    unfiltered: ['blocked.example'],
     addresses: [
       { address: '192.0.2.1', port: 53 },
       { address: '2001:db8::1', port: 443 },

@@ -16,7 +16,7 @@ export async function checkOperatorPages(browser: Browser, site: Site, check: Ch
   const cases = [
     ['operator', '/operator', 'Create an account'],
     ['operator-account', `/operator/accounts/${site.account.id}`, 'Usage of the last 30 days'],
-    ['operator-crawl', '/operator/crawl', 'not counted yet'],
+    ['operator-crawl', '/operator/crawl', 'the last one was 9 days ago'],
     ['operator-usage', '/operator/usage', 'Calls by account'],
     ['operator-audit', '/operator/audit?action=account.create', 'user0@example.com'],
   ] as const

@@ -5,6 +5,8 @@ import type { Account } from '../../../src/accounts/account.ts'
 import { MAX_TOKEN_NAME_LENGTH, makeToken, newTokenRecord, TOKEN_BYTES } from '../../../src/accounts/token.ts'
 import { preparePageBundle } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
+import type { Finding } from '../../../src/server/doctor/finding.ts'
+import { saveReport } from '../../../src/server/doctor/reports.ts'
 import { addDays, type Day } from '../../../src/values/time.ts'
 import { openMailbox } from '../../app/mailbox.ts'
 import { listOf, publish } from '../../spec/files/files.ts'
@@ -121,6 +123,14 @@ const LONG_RECORDS = {
   SOA: [{ ...SOA, primary_nameserver: LONG, admin_email: `hostmaster@${LONG.slice(64)}`, serial: 4_294_967_295 }],
 }
 
+/** What the doctor found: one finding of each state, one with long texts. */
+const FINDINGS: Finding[] = [
+  { subject: 'store', state: 'ok', message: 'SQLite, answers', advice: null },
+  { subject: 'mail', state: 'off', message: 'DOMAINDEX_SMTP is not set', advice: null },
+  { subject: 'backup', state: 'warning', message: 'the last one was 9 days ago', advice: 'run domaindex backup' },
+  { subject: `files in s3://${LONG}`, state: 'fault', message: `${LONG} is empty`, advice: `mount ${LONG}` },
+]
+
 type Mailbox = Awaited<ReturnType<typeof openMailbox>>
 /** The address in mails. */
 export const MAILED_SITE = 'https://domains.test'
@@ -135,6 +145,7 @@ export async function makeSite(): Promise<Site> {
   await world.serve(world.store, undefined, { smtp: mailbox.url, from: 'service@domains.test', publicUrl: MAILED_SITE })
   await fillStore(world)
   await publishFiles(world)
+  await saveReport(world.store, FINDINGS)
   const periods = ['basic:2026-01-10..2026-06-30', 'premium:2026-09-01..']
   const known = await world.account({ periods, addons: ['export', 'enriched'] })
   await fillWatches(world, known, HUB_CERTIFICATE)

@@ -1,4 +1,4 @@
-/** /operator/crawl: the crawl, the nightly jobs and the held days. */
+/** /operator/crawl: what `doctor` found, the crawl, the nightly jobs and the held days. */
 
 import { callServer } from '../../client/http.ts'
 import { useFresh } from '../../client/loaded.ts'
@@ -10,6 +10,7 @@ import { formatBytes, formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { formatUtc, parseInstant } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
+import { DoctorCards, type DoctorReport } from './doctor.tsx'
 
 type StoreSizes = {
   bytes: number
@@ -51,6 +52,7 @@ type Operation = {
   locks: { name: string; holder: string }[]
   held: Held[]
   store: StoreSizes
+  doctor: DoctorReport[]
   runs: Run[]
 }
 
@@ -61,8 +63,9 @@ export function OperationPage() {
   const { loaded, reload } = useFresh<Operation>('/admin/v1/operation')
   return (
     <LoadedView loaded={loaded} what="the state of the crawl" onRetry={() => void reload()}>
-      {({ crawl, locks, held, store, runs }) => (
+      {({ crawl, locks, held, store, doctor, runs }) => (
         <div class="stack">
+          <DoctorCards reports={doctor} />
           <CrawlCard crawl={crawl} />
           <HeldCard held={held} reload={reload} />
           <JobsCard runs={runs} scheduler={locks.find(({ name }) => name === 'scheduler')?.holder} />
