@@ -132,3 +132,16 @@ for (const name of ['one-machine', 'cluster']) {
     })
   })
 }
+
+test('the cluster of npm run test:citus has the version of the other one, and is reachable from this machine alone', () => {
+  const read = (name: string) => parse(readText(`${FOLDER}/${name}.yaml`), { merge: true }) as Compose
+  const { services } = read('citus')
+  const image = read('cluster').services.coordinator?.image
+  for (const [service, each] of Object.entries(services)) {
+    assert.equal(each.image, image, service)
+    for (const port of each.ports ?? []) assert.match(port, /^127\.0\.0\.1::/)
+    for (const other of keysOf(each.depends_on)) assert.ok(other in services, `${service} needs ${other}`)
+  }
+  const script = readText('scripts/test-citus.ts')
+  for (const service of Object.keys(services)) assert.ok(script.includes(`'${service}'`), service)
+})
