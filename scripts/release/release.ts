@@ -4,7 +4,7 @@
  * commit exists already, it only builds.
  */
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,19 +22,22 @@ import {
 const ROOT = join(import.meta.dirname, '../..')
 const CHANGELOG = 'CHANGELOG.md'
 const PACKAGES = ['.', 'client']
+const MAX_OUTPUT_BYTES = 2 ** 30
 
 const readText = (path: string, root = ROOT): string => readFileSync(join(root, path), 'utf8')
 const versionOf = (): string => JSON.parse(readText('package.json')).version as string
 
 /** Runs a command and returns its output. Its messages go to standard error. */
 function run(program: string, args: string[], cwd = ROOT): string {
-  const output = execFileSync(program, args, {
+  const { status, stdout } = spawnSync(program, args, {
     cwd,
     encoding: 'utf8',
-    maxBuffer: 2 ** 30,
+    maxBuffer: MAX_OUTPUT_BYTES,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  return output.trim()
+  if (status === 0) return stdout.trim()
+  process.stderr.write(stdout ?? '')
+  throw new Error(`${program} ${args.join(' ')} failed`)
 }
 
 const git = (...args: string[]): string => run('git', args)
@@ -140,7 +143,7 @@ function pack(path: string, folder: string): void {
 function archive(prefix: string, paths: string[]): Uint8Array {
   const tar = execFileSync('git', ['archive', '--format=tar', `--prefix=${prefix}/`, 'HEAD', ...paths], {
     cwd: ROOT,
-    maxBuffer: 2 ** 30,
+    maxBuffer: MAX_OUTPUT_BYTES,
   })
   return gzipSync(tar, { level: 9 })
 }
