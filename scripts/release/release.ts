@@ -5,7 +5,16 @@
  */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -115,8 +124,7 @@ function build(version: string, clone: string, folder: string): void {
   step('statements', () => {
     for (const path of PACKAGES) {
       const { name } = JSON.parse(readText('package.json', join(clone, path))) as { name: string }
-      const bill = run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', ...workspaceOption(path)], clone)
-      write(`${fileNameOf(name)}-${version}.cdx.json`, billOfMaterials(bill, source, name))
+      write(`${fileNameOf(name)}-${version}.cdx.json`, billOfMaterials(packagesOf(join(clone, path)), source, name))
     }
     const { description } = JSON.parse(readText('package.json')) as { description: string }
     write('image.json', imageDescription(source, description, readText('deploy/Dockerfile')))
@@ -125,8 +133,21 @@ function build(version: string, clone: string, folder: string): void {
   })
 }
 
-const workspaceOption = (path: string): string[] => (path === '.' ? [] : ['--workspace', path])
 const fileNameOf = (name: string): string => name.replace('@', '').replace('/', '-')
+
+/** The bill of materials of a package. npm knows only that of a root, so the package is copied to be one. */
+function packagesOf(path: string): string {
+  const root = mkdtempSync(join(tmpdir(), 'domaindex-bill-'))
+  const lock = join(path, 'package-lock.json')
+  try {
+    copyFileSync(join(path, 'package.json'), join(root, 'package.json'))
+    if (existsSync(lock)) copyFileSync(lock, join(root, 'package-lock.json'))
+    else run('npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'], root)
+    return run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'], root)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+}
 
 /** Packs a package twice, and throws if the bytes differ: nobody could check such a package. */
 function pack(path: string, folder: string): void {
