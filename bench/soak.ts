@@ -1,0 +1,251 @@
+/**
+ * `npm run bench:soak`: a whole installation for 20 minutes under calls, imports, a crawl, jobs every minute, watches, a
+ * webhook and a certificate log, while processes are killed, the disk is full, the resolver is away, and PostgreSQL is
+ * restarted. No answer may be wrong, nothing acknowledged may be lost, and nothing may grow that should not.
+ */
+
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { addDays, dayOf } from '../src/values/time.ts'
+import { readOptions } from './measure/options.ts'
+import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
+import { faultsOf } from './soak/fault-list.ts'
+import { Faults } from './soak/faults.ts'
+import { Installation, type SoakEngine } from './soak/installation.ts'
+import { historyIn, SoakLoad } from './soak/load.ts'
+import { CrawledNames, ImportedNames } from './soak/model.ts'
+import { bytesOfFolder, Samples } from './soak/samples.ts'
+import { openSurroundings, type Surroundings } from './soak/surroundings.ts'
+import { seededRandom } from './world/random.ts'
+
+/** Everything of one soak. `until`: when it ends, by performance.now(). `tokens`: of accounts, the first has the watch. */
+type Soak = {
+  engine: SoakEngine
+  installation: Installation
+  surroundings: Surroundings
+  imported: ImportedNames
+  crawled: CrawledNames
+  tokens: readonly string[]
+  random: () => number
+  until: number
+}
+
+const CALLS_PER_SECOND = 500
+const IMPORT_NAMES = 200
+const IMPORT_PAUSE_MS = 2_000
+/** The share of imports that are killed and repeated. */
+const KILLED_IMPORTS = 0.1
+const CRAWLED = 100
+/** Milliseconds between two changes of what the resolver answers, and the share of names that change. */
+const CHANGE_MS = 10_000
+const CHANGED_SHARE = 0.1
+const ACCOUNTS = 20
+const SAMPLE_MS = 5_000
+/** Seconds after the end in which the crawler, the index and the deliveries catch up. */
+const SETTLE_SECONDS = 150
+/** If a figure grows by more than this factor from the second to the last quarter, it is not flat. */
+const MAX_GROWTH = 1.25
+const MAX_PRINTED = 10
+
+const options = readOptions(2_000, 1_200, 1)
+const metrics: Metric[] = []
+const raw: Record<string, unknown> = {}
+
+async function soak(engine: SoakEngine): Promise<void> {
+  const crawled = new CrawledNames(CRAWLED)
+  const surroundings = await openSurroundings(crawled)
+  const { resolver } = surroundings
+  const installation = await Installation.create(engine, `${resolver.address}:${resolver.port}`)
+  try {
+    const imported = new ImportedNames(options.names, Math.floor(Date.now() / 1_000) - 86_400)
+    const tokens = await prepare(installation, surroundings, crawled)
+    const random = seededRandom(Date.now() % 1e9, 1, 1)
+    const until = performance.now() + options.seconds * 1_000
+    await examine({ engine, installation, surroundings, imported, crawled, tokens, random, until })
+  } finally {
+    await installation.remove()
+    await surroundings.close()
+  }
+}
+
+/** Fills the store and starts the server. Returns the tokens. */
+async function prepare(installation: Installation, surroundings: Surroundings, crawled: CrawledNames) {
+  surroundings.writeLogList(installation.path('logs.json'))
+  writeFileSync(installation.path('crawled.txt'), `${crawled.names.join('\n')}\n`)
+  await installation.run(['import', '--format', 'names', '--no-registrations', installation.path('crawled.txt')])
+  const tokens: string[] = []
+  for (let index = 0; index < ACCOUNTS; index++) {
+    const account = [
+      'account',
+      'create',
+      `soak${index}@example.com`,
+      '--period',
+      'premium:2020-01-01..',
+      '--addon',
+      'export',
+      '--json',
+    ]
+    tokens.push((JSON.parse(await installation.run(account)) as { token: string }).token)
+  }
+  await installation.serve()
+  const owner = { installation, tokens }
+  await call(owner, '/watches', { kind: 'suffix', value: 'soak.example' })
+  await call(owner, '/webhooks', { url: surroundings.webhook })
+  return tokens
+}
+
+/** Calls the API as the first account. Throws if the status is not 2xx. */
+async function call({ installation, tokens }: Pick<Soak, 'installation' | 'tokens'>, path: string, body?: object) {
+  const headers = { Authorization: `Bearer ${tokens[0]}`, 'Content-Type': 'application/json' }
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+  const response = await fetch(`${installation.origin}${path}`, init)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`)
+  return text
+}
+
+async function examine(run: Soak): Promise<void> {
+  const { installation, surroundings, imported, crawled, tokens, random, until } = run
+  const faults = new Faults(faultsOf(installation, surroundings, random), random)
+  const origin = () => installation.origin
+  const isBroken = () => faults.isBroken()
+  const load = new SoakLoad({ rate: CALLS_PER_SECOND, origin, tokens, imported, crawled, random, isBroken })
+  const samples = new Samples()
+  const [imports] = await Promise.all([
+    importRepeatedly(run),
+    faults.run(until),
+    changeRepeatedly(run),
+    sampleRepeatedly(run, samples),
+  ])
+  await load.stop()
+  await sleep(SETTLE_SECONDS * 1_000)
+  const found = { ...(await compareHistories(run)), ...(await compareEvents(run)) }
+  await installation.stopServing()
+  const checked = await installation.run(['check'], [0, 1])
+  addMetrics(run, { tally: load.tally, done: faults.done, imports, samples, ...found, checked })
+}
+
+/** Imports new states until the end. An import that was killed is repeated. */
+async function importRepeatedly({ installation, imported, random, until }: Soak) {
+  const count = { done: 0, repeated: 0 }
+  const path = installation.path('batch.jsonl')
+  while (performance.now() < until) {
+    const indexes = Array.from({ length: IMPORT_NAMES }, () => Math.floor(random() * options.names))
+    writeFileSync(
+      path,
+      imported
+        .begin(indexes)
+        .map((each) => `${JSON.stringify(each)}\n`)
+        .join(''),
+    )
+    for (let isDone = false; !isDone; ) {
+      const importer = installation.start(['import', path])
+      if (random() < KILLED_IMPORTS) setTimeout(() => importer.child.kill('SIGKILL'), random() * 2_000)
+      isDone = (await importer.exited) === 0
+      if (!isDone) count.repeated++
+    }
+    imported.acknowledge()
+    count.done++
+    await sleep(IMPORT_PAUSE_MS)
+  }
+  return count
+}
+
+/** Changes what the resolver answers, and puts a longer list of names into the inbox. */
+async function changeRepeatedly({ installation, surroundings, imported, random, until }: Soak): Promise<void> {
+  for (let size = 100; performance.now() < until; size += 5) {
+    await sleep(CHANGE_MS)
+    surroundings.change(random, CHANGED_SHARE)
+    const yesterday = addDays(dayOf(Math.floor(Date.now() / 1_000)), -1)
+    writeFileSync(installation.path(`inbox/soak-${yesterday}.names`), imported.names.slice(0, size).join('\n'))
+  }
+}
+
+async function sampleRepeatedly({ installation, until }: Soak, samples: Samples): Promise<void> {
+  while (performance.now() < until) {
+    await sleep(SAMPLE_MS)
+    samples.addProcesses(installation.server.child.pid!)
+  }
+}
+
+/** Compares the history of every name with the model. */
+async function compareHistories(run: Soak): Promise<{ lost: string[]; stale: string[] }> {
+  const { imported, crawled, tokens } = run
+  const historyOf = async (query: string) => {
+    const values = new URLSearchParams({ token: tokens[1]!, query, type: 'A', limit: '100' })
+    return historyIn(await call(run, `/v1.0/dnshistory?${values}`).catch((error: Error) => emptyHistory(error)))
+  }
+  const lost: string[] = []
+  for (const name of imported.names) {
+    const wrong = imported.expectation(name).check(await historyOf(name))
+    if (wrong !== null) lost.push(wrong)
+  }
+  const stale: string[] = []
+  for (const [index, name] of crawled.names.entries())
+    if (!crawled.isCurrent(index, (await historyOf(name)).addresses[0])) stale.push(name)
+  return { lost, stale }
+}
+
+/** An unknown name has no history. */
+function emptyHistory(error: Error): string {
+  if (!error.message.includes(': 404 ')) throw error
+  return JSON.stringify({ meta: { totals: { A: 0 } }, result: { A: [] } })
+}
+
+/** The number of events of the first account, and of those that its webhook did not receive. */
+async function compareEvents(run: Soak): Promise<{ events: number; undelivered: number }> {
+  const delivered = new Set([...run.surroundings.received].map((id) => Number(id.split('_')[1])))
+  const count = { events: 0, undelivered: 0 }
+  for (let after = 0, isMore = true; isMore; ) {
+    const { result } = JSON.parse(await call(run, `/events?after=${after}&limit=1000`)) as { result: { id: number }[] }
+    count.events += result.length
+    count.undelivered += result.filter(({ id }) => !delivered.has(id)).length
+    isMore = result.length > 0
+    after = result.at(-1)?.id ?? after
+  }
+  return count
+}
+
+type Outcome = Awaited<ReturnType<typeof compareHistories>> &
+  Awaited<ReturnType<typeof compareEvents>> & {
+    tally: SoakLoad['tally']
+    done: Record<string, number>
+    imports: Awaited<ReturnType<typeof importRepeatedly>>
+    samples: Samples
+    /** The output of `domaindex check`. */
+    checked: string
+  }
+
+function addMetrics({ engine, installation, imported }: Soak, outcome: Outcome): void {
+  const { tally, done, imports, samples, lost, stale, events, undelivered, checked } = outcome
+  const growth = samples.growth()
+  const grown = growth.filter(({ factor }) => factor > MAX_GROWTH)
+  raw[engine] = { ...outcome, samples: growth, checked: checked.slice(0, 5_000) }
+  const problems = [tally.texts, lost, stale, grown.map((each) => JSON.stringify(each))]
+  for (const text of problems.flatMap((list) => list.slice(0, MAX_PRINTED))) console.log(`${engine}: ${text}`)
+  const none = (text: string, count: number): Metric => metricWithMax(`${engine}: ${text}`, count, '', 0)
+  const plain = (text: string, value: number, unit = ''): Metric => metric(`${engine}: ${text}`, value, unit)
+  metrics.push(
+    ...Object.entries(done).map(([name, count]) => plain(name, count)),
+    plain('imports', imports.done),
+    plain('imports that were killed or failed, and repeated', imports.repeated),
+    plain('imported states', imported.states),
+    plain('calls answered', tally.answered),
+    plain('calls that a fault interrupted', tally.interrupted),
+    none('calls that failed without a fault', tally.failed),
+    none('wrong answers', tally.wrong),
+    none('imported names whose states are not exactly those', lost.length),
+    none('crawled names that are not current', stale.length),
+    plain('events', events),
+    none('events that the webhook did not receive', undelivered),
+    none('findings of check', Number(/faults (\d+)/.exec(checked)?.[1] ?? Number.NaN)),
+    none('figures of processes that grew by more than a quarter', grown.length),
+    plain('log', installation.logBytes, 'B'),
+    ...(installation.disk === null ? [] : [plain('store', bytesOfFolder(installation.disk), 'B')]),
+  )
+}
+
+for (const engine of ['SQLite', 'PostgreSQL'] as const)
+  if (options.only === null || options.only === engine) await soak(engine)
+report('soak', metrics, [`${options.seconds} seconds, ${options.names} names`], raw)
+process.exit()
