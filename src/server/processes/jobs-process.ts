@@ -18,6 +18,7 @@ import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
+import { withoutOptedOutNames } from '../opted-out-names.ts'
 import { wrongPlaces } from '../places/check.ts'
 import { placesOf } from '../places/place.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
@@ -39,7 +40,8 @@ runChildProcess({
 
 async function runJobProcess(settings: Settings, log: Logger, signal: AbortSignal): Promise<void> {
   const { secret, pool, jobTimes, followupWait } = settings
-  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
+  const opened = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
+  const store = withoutOptedOutNames(opened, settings, (message) => log.error(message))
   const holder = processHolderName()
   const diskSpace = diskSpaceOf(settings, [...fileFolders(settings), settings.zones], logDiskSpace(log))
   const dependencies = await createJobDependencies(
