@@ -32,6 +32,7 @@ import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
 import { forgetting } from './writing/forgetting.ts'
+import { forgettingEverything } from './writing/forgetting-everything.ts'
 import { retargeting } from './writing/retargeting.ts'
 import { threads } from './writing/threads.ts'
 import { gate } from './writing/version-check.ts'
@@ -54,6 +55,7 @@ export function conformance(engine: Engine): void {
       profiles,
       states,
       forgetting,
+      forgettingEverything,
       retargeting,
       crowd,
       listing,
