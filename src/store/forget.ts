@@ -5,7 +5,6 @@
 
 import type { DomainName } from '../values/domain-name.ts'
 import type { Difference } from '../watch/difference.ts'
-import { isAtOrBelow } from './inverse/forgotten-hosts.ts'
 import { CRAWL_REQUEST_KINDS } from './port/crawl-requests.ts'
 import type { NamePage } from './port/inverse.ts'
 import type { Store } from './port/store.ts'
@@ -62,9 +61,9 @@ export async function removeCertificateEvents(
   }
 }
 
-/** Whether a host is one of the names, or below one. */
-export function belongsToAny(names: readonly DomainName[]): (host: string) => boolean {
-  return (host) => names.some((name) => isAtOrBelow(host, name))
+/** Whether a host is a name or below it. */
+export function isAtOrBelow(host: string, name: string): boolean {
+  return host === name || host.endsWith(`.${name}`)
 }
 
 function certificateHosts(differences: string): DomainName[] {

@@ -21,11 +21,6 @@ export function hostsOfEntries(entryKeys: Iterable<string>): string[] {
   return [...hosts]
 }
 
-/** Whether a host is a name or below it. */
-export function isAtOrBelow(host: string, name: string): boolean {
-  return host === name || host.endsWith(`.${name}`)
-}
-
 export function knownHostKeys(hosts: readonly string[]): string[] {
   return hosts.map((host) => nameSetKey('knownHost', host))
 }

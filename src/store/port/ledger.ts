@@ -1,7 +1,7 @@
 /** The ledger's part of the port: accounts, tokens, daily budgets and the installation's secrets. */
 
 import type { Account, Addon, NewAccount, Plan, Role } from '../../accounts/account.ts'
-import type { Actor, AuditEntry, AuditFilter } from '../../accounts/audit.ts'
+import type { Actor, AuditEntry, AuditFilter, ForgottenNames } from '../../accounts/audit.ts'
 import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.ts'
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
@@ -90,6 +90,11 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
   ): Promise<Token | TokenRejection>
   /** Returns false if the account has no such active token. */
   revokeToken(account: number, token: number, now: Instant): Promise<boolean>
+
+  /** Records that names were forgotten. It changes nothing else. */
+  recordForgotten(names: ForgottenNames): Promise<void>
+  /** Records that the data of an account was exported. It changes nothing else. */
+  recordExport(account: number): Promise<void>
 
   /**
    * Creates a new secret. The former one stays valid for 24 hours. Throws StoreFault if the operator has set the

@@ -102,7 +102,11 @@ export function certificates(engine: Engine): void {
       await store.observations.forget(name('c.example'))
       assert.deepEqual(await knownNow(), [null, minute(3), minute(1)], 'a log has the one that it presented')
       await store.observations.forget(name('a.example'))
-      assert.deepEqual(await knownNow(), ['unknown', minute(3), 'unknown'], 'b.example presents the one that names both')
+      assert.deepEqual(
+        await knownNow(),
+        ['unknown', minute(3), 'unknown'],
+        'b.example presents the one that names both',
+      )
       assert.deepEqual(
         (await namedNow()).map(({ sha256 }) => sha256s.indexOf(sha256)),
         [1],

@@ -5,7 +5,7 @@ import { EntryCursor } from '../../../../src/inverse/entries/block.ts'
 import { addNames } from '../../../../src/registrations/add-names.ts'
 import { SYSTEM_CLOCK } from '../../../../src/server/system-clock.ts'
 import { indexOnce } from '../../../../src/similar/index/run-indexer.ts'
-import { belongsToAny, forgetBelow, forgetName, removeCertificateEvents } from '../../../../src/store/forget.ts'
+import { forgetBelow, forgetName, isAtOrBelow, removeCertificateEvents } from '../../../../src/store/forget.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { Store } from '../../../../src/store/port/store.ts'
 import type { Certificate } from '../../../../src/values/certificate/certificate.ts'
@@ -40,7 +40,7 @@ export function forgettingEverything(engine: Engine): void {
       )
     assert.equal(await forgetName(store, GONE), true)
     assert.equal(await forgetBelow(store, GONE, new AbortController().signal, () => {}), 1)
-    assert.equal(await removeCertificateEvents(store, belongsToAny([GONE])), 1)
+    assert.equal(await removeCertificateEvents(store, (host) => isAtOrBelow(host, GONE)), 1)
     await (await store.listing.start({ signal: new AbortController().signal, onStage: () => {} })).close()
     assert.deepEqual(await placesOf(opened.url, LABEL), ['crawl_state.name', 'watch.value'])
     assert.deepEqual(
