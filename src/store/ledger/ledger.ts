@@ -45,6 +45,8 @@ const USAGE = ledgerStatements('usage', {
   calls: `${usageOf('usage')} union all ${usageOf('closed_usage')} order by day, endpoint, token`,
   deletedAccounts: 'select distinct account from closed_usage order by account',
   units: 'select used from budget where account = $1 and day = $2',
+  budgets: 'select day, used from budget where account = $1 order by day',
+  paidFiles: 'select day, file from paid_file where account = $1 order by day, file',
   paidFile: 'select 1 from paid_file where account = $1 and day = $2 and file = $3',
 })
 
@@ -339,6 +341,8 @@ function operatorReads(read: LedgerRead) {
 function usageReads(read: LedgerRead) {
   return {
     usage: (account: number, from: Day | null, to: Day | null) => read<UsageCount>(USAGE.calls, [account, from, to]),
+    budgets: (account: number) => read<{ day: Day; used: number }>(USAGE.budgets, [account]),
+    paidFiles: (account: number) => read<{ day: Day; file: string }>(USAGE.paidFiles, [account]),
     deletedAccounts: async () => (await read<{ account: number }>(USAGE.deletedAccounts)).map(({ account }) => account),
     usedUnits: async (account: number, day: Day) =>
       (await read<{ used: number }>(USAGE.units, [account, day]))[0]?.used ?? 0,

@@ -149,6 +149,10 @@ export interface Ledger extends SignIns, OperatorLedger, Watches, Webhooks, Webh
    * unbounded).
    */
   usage(account: number, from: Day | null, to: Day | null): Promise<UsageCount[]>
+  /** The spent units of each day of which the ledger still has the budget, oldest first. */
+  budgets(account: number): Promise<{ day: Day; used: number }[]>
+  /** The files that an account has paid for, by day and name, as far as the ledger still has them. */
+  paidFiles(account: number): Promise<{ day: Day; file: string }[]>
   /** The numbers of deleted accounts whose usage is kept, ascending. */
   deletedAccounts(): Promise<number[]>
 
