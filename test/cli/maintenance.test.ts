@@ -7,7 +7,7 @@ import { suite, test } from 'node:test'
 import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
-import { fileOf, lineOf, nameOf } from './import/lines.ts'
+import { fileOf, lineOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 /** A change that only touches the current facts. */

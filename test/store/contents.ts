@@ -4,14 +4,21 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { sqliteFilesOf } from '../../src/store/sqlite/locations.ts'
 
-/** Returns `table.column` of each value that contains one of the texts, ignoring letter case, each once and sorted. */
-export async function placesOf(url: string, ...texts: readonly (string | Uint8Array)[]): Promise<string[]> {
-  const wanted = texts.map((text) => (typeof text === 'string' ? lowerLatin1(Buffer.from(text)) : lowerLatin1(text)))
+/**
+ * Returns `table.column` of each value that contains one of the texts, each once and sorted. Letter case does not matter,
+ * so a pattern is in lower case. A character of a value is a byte.
+ */
+export async function placesOf(url: string, ...texts: readonly (string | Uint8Array | RegExp)[]): Promise<string[]> {
+  const tests = texts.map((text): ((value: string) => boolean) => {
+    if (text instanceof RegExp) return (value) => text.test(value)
+    const bytes = lowerLatin1(typeof text === 'string' ? Buffer.from(text) : text)
+    return (value) => value.includes(bytes)
+  })
   const found = new Set<string>()
   const look = (table: string, rows: readonly Record<string, unknown>[]): void => {
     for (const row of rows)
       for (const [column, value] of Object.entries(row))
-        if (wanted.some((text) => bytesOf(value).includes(text))) found.add(`${table}.${column}`)
+        if (tests.some((contains) => contains(bytesOf(value)))) found.add(`${table}.${column}`)
   }
   await (url.startsWith('sqlite:') ? readSqlite : readPostgres)(url, look)
   return [...found].sort()

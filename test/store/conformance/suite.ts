@@ -4,6 +4,7 @@ import { describe } from 'node:test'
 import { asOf } from './as-of.ts'
 import { certificates } from './certificates.ts'
 import type { Engine } from './engine.ts'
+import { erasedAccounts } from './erased-accounts.ts'
 import { histories } from './histories.ts'
 import { filling } from './inverse/filling.ts'
 import { largeEntries } from './inverse/large-entries.ts'
@@ -70,6 +71,7 @@ export function conformance(engine: Engine): void {
       previewing,
       delivering,
       digests,
+      erasedAccounts,
       histories,
       asOf,
       merging,
