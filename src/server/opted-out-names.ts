@@ -11,6 +11,7 @@ import { openConfiguredOptOut } from './crawl/crawl-access.ts'
  * cannot be used now.
  */
 export function withoutOptedOutNames(store: Store, settings: Settings, warn: (message: string) => void): Store {
+  if (settings.crawlOptOut === null) return store
   const optOut = openConfiguredOptOut(settings, warn)
   return {
     ...excludingNames(store, optOut),
@@ -22,7 +23,7 @@ export function withoutOptedOutNames(store: Store, settings: Settings, warn: (me
 }
 
 /** The store, in which names of the list look forgotten. */
-export function excludingNames(store: Store, optOut: Pick<OptOutList, 'hasName'>): Store {
+function excludingNames(store: Store, optOut: Pick<OptOutList, 'hasName'>): Store {
   const { observations } = store
   return {
     ...store,
