@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { parquetRows } from '../../src/export/parquet-rows.ts'
 import { buildDropped } from '../../src/jobs/daily.ts'
 import { type FileKind, type FileName, fileName } from '../../src/jobs/file-store/file-store.ts'
+import { openS3FileStore } from '../../src/jobs/file-store/s3/store.ts'
 import { buildFollowup } from '../../src/jobs/followup.ts'
 import { type FileRemoval, removeFromFiles, withEachFileLock } from '../../src/jobs/forget-files.ts'
 import type { BuildContext } from '../../src/jobs/publish.ts'
@@ -19,6 +20,7 @@ import { inForm } from '../long.ts'
 import { makeWorld, type World } from '../spec/world.ts'
 import { batchesOf, DAY, makeDaily, runOf, textOf } from './built.ts'
 import { readAll } from './file-store/conformance.ts'
+import { S3_BUCKET, startS3Server } from './file-store/s3-server.ts'
 
 const TODAY = '2026-11-20' as Day
 const FILES: readonly [FileKind, Day][] = [
@@ -125,6 +127,18 @@ test('a download in progress ends with the bytes of its manifest, and a later on
   }
   for (const [kind, day] of FILES) assert.equal(await world.fileStore.manifest(fileName(kind, day)), null, kind)
   assert.deepEqual(await world.fileStore.list('enriched-parquet'), [])
+})
+
+test('files in S3 lose the names too, and a download in progress ends with the former bytes', async (t) => {
+  const { endpoint } = await startS3Server(t)
+  const fileStore = openS3FileStore({ bucket: S3_BUCKET, prefix: '', endpoint, region: 'us-east-1' })
+  const world = Object.assign(await makeWorld(), { fileStore })
+  await makeDaily(world, DAY, NAMES, { qualityBounds: null })
+  const opened = (await fileStore.open(fileName('daily', DAY)))!
+  assert.deepEqual(await removeAll(world, ['a.example']), [[fileName('daily', DAY), 'rebuilt']])
+  assert.equal(await textOf(world), `${NAMES.slice(1).join('\n')}\n`)
+  assert.equal(gunzipSync(await readAll(opened)).toString(), `${NAMES.join('\n')}\n`)
+  await opened.close()
 })
 
 test('a removal that is stopped leaves whole files, and is completed by the next one', async () => {
