@@ -65,10 +65,7 @@ test('export writes everything about an account and no secret, and is in the aud
   assert.deepEqual([document.watches[0].value, document.webhooks[0].url], ['example', 'https://hook.example/'])
   assert.deepEqual([document.digest.period, document.webhooks[0].deliveries], ['daily', []])
   assert.match(document.feed_created, /Z$/)
-  assert.deepEqual(
-    document.events.map((event: { name: string }) => event.name).sort(),
-    ['a.example', 'b.example'],
-  )
+  assert.deepEqual(document.events.map((event: { name: string }) => event.name).sort(), ['a.example', 'b.example'])
   const actions = document.audit.map((entry: { action: string }) => entry.action)
   assert.deepEqual(actions, ['account.create', 'token.create', 'account.password', 'account.export'])
   for (const secret of SECRETS) assert.ok(!stdout.includes(secret), secret)
