@@ -18,7 +18,7 @@ import type { DomainName } from '../../src/values/domain-name.ts'
 import type { Day } from '../../src/values/time.ts'
 import { inForm } from '../long.ts'
 import { makeWorld, type World } from '../spec/world.ts'
-import { batchesOf, DAY, makeDaily, runOf, textOf } from './built.ts'
+import { batchesOf, DAY, makeDaily, runOf, some, textOf } from './built.ts'
 import { readAll } from './file-store/conformance.ts'
 import { S3_BUCKET, startS3Server } from './file-store/s3-server.ts'
 
@@ -113,6 +113,22 @@ test('a rebuilt file has the other lines in their order, and a manifest that des
     { numRuns: inForm(5, 50), examples: [[[]], [NAMES], [NAMES.slice(0, 1)]] },
   )
   assert.ok(seen.size >= 3, [...seen].join())
+})
+
+test('a file that is read in many pieces loses the lines of the names alone', async () => {
+  const world = await makeWorld()
+  const { fileStore, store, clock } = world
+  const names = some(3_000)
+  await makeDaily(world, DAY, names, { qualityBounds: null })
+  await buildFollowup(DAY, 7, { fileStore, ...store, now: clock.now }, runOf())
+  const file = fileName('followup-7', DAY)
+  const lines = (await textOf(world, file)).match(/.*\n/g)!
+  const gone = [names[0]!, names[1_234]!, names[2_999]!]
+  await removeAll(world, gone)
+  assert.deepEqual(
+    (await textOf(world, file)).match(/.*\n/g),
+    lines.filter((line) => !gone.includes(line.split(',')[0]!)),
+  )
 })
 
 test('a download in progress ends with the bytes of its manifest, and a later one has the new file', async () => {
