@@ -20,6 +20,7 @@ export const AUDIT_ACTIONS = [
   'account.suspend',
   'account.resume',
   'account.delete',
+  'account.export',
   'account.password',
   'period.add',
   'period.remove',
@@ -31,6 +32,7 @@ export const AUDIT_ACTIONS = [
   'operator_token.create',
   'operator_token.revoke',
   'daily.release',
+  'names.forget',
   'secret.create',
   'secret.rotate',
   'secret.give',
@@ -39,6 +41,17 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 /** The details of a change, in plain JSON. They never contain a token, its hash or a secret. */
 export type AuditDetails = Readonly<Record<string, unknown>>
+
+/**
+ * What was forgotten, in the audit log. `sha256`: of the names or the suffix that the command was given, which whoever
+ * knows a name can compare; empty for the opt-out list. `names`: how many were known.
+ */
+export type ForgottenNames = {
+  by: 'name' | 'suffix' | 'opt_out'
+  sha256: readonly string[]
+  names: number
+  files: number
+}
 
 /**
  * One change. `account` and `email` are null for the secrets of the installation. The entries of a deleted account keep

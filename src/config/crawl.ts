@@ -50,7 +50,7 @@ export const CRAWL_SETTINGS: { readonly [Key in keyof CrawlSettings]: Setting<Cr
     defaultText: '',
     meaning:
       'The list of names and addresses that are never probed: a text file with one name, suffix or range per ' +
-      'line. It is reloaded when it changes.',
+      'line. Imports and built files leave its names out too. It is reloaded when it changes.',
     allowed: 'a file path',
     parse: (text) => (text === '' ? null : text),
   },

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { FORGOTTEN_FILES, type ForgottenFiles } from '../jobs/file-store/forgotten-files.ts'
 import { type FileStoreSettings, isFileLocation } from '../jobs/file-store/location.ts'
 import { maskedText } from '../store/port/url.ts'
 import { CLIENT_SETTINGS, type ClientSettings } from './client.ts'
@@ -32,6 +33,8 @@ type FileSettings = FileStoreSettings & {
   snapshotsKept: number
   /** Whether snapshots are built as Parquet too. */
   snapshotParquet: boolean
+  /** What `forget` does with finished files that have a forgotten name. */
+  forgottenFiles: ForgottenFiles
 }
 
 /** The settings of the finished files and of the plans. */
@@ -82,6 +85,15 @@ const FILE_SETTINGS: { readonly [Key in keyof FileSettings]: Setting<FileSetting
     meaning: 'Whether each snapshot is also built as Parquet. `/files` lists these files, and delivers them.',
     allowed: 'on or off',
     parse: parseSwitch,
+  },
+  forgottenFiles: {
+    name: 'DOMAINDEX_FORGET_FILES',
+    defaultText: 'rebuild',
+    meaning:
+      'What `domaindex forget` does with finished files that have a forgotten name. rebuild: it replaces the file by ' +
+      'one without the name. withdraw: it removes the file. keep: nothing.',
+    allowed: FORGOTTEN_FILES.join(', '),
+    parse: (text) => FORGOTTEN_FILES.find((each) => each === text),
   },
 }
 

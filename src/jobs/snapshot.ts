@@ -42,7 +42,7 @@ const EDITION_SOURCES: Readonly<Record<SnapshotEdition, EditionSource>> = {
 /** A file may be this much larger than the previous one. */
 const SIZE_GROWTH_ALLOWANCE = 1.2
 /** 1.03 times the size of level 6 on names in byte order, at 1.8 times its speed (bench:gzip). */
-const SNAPSHOT_GZIP_LEVEL = 4
+export const SNAPSHOT_GZIP_LEVEL = 4
 
 /** Builds and publishes both editions in each format, then removes the oldest files. */
 export async function buildSnapshots(build: SnapshotBuild, context: BuildContext): Promise<FileManifest[]> {
@@ -94,7 +94,7 @@ export async function buildEdition(
     fileName(kind, date),
     isParquet
       ? await parquetContent(header === '' ? ['domain'] : LISTING_COLUMNS, pages(listing), summary, context.onRows)
-      : snapshotContent(header, pages(listing), summary, context.onRows),
+      : listingContent(header, pages(listing), summary, context.onRows),
     { describe, isSame, level: isParquet ? null : SNAPSHOT_GZIP_LEVEL },
     context,
   )
@@ -112,7 +112,7 @@ async function removeOldSnapshots(
 }
 
 /** Yields the bytes of a file, `header` and then the pages, and adds them to `summary`. */
-async function* snapshotContent(
+export async function* listingContent(
   header: string,
   pages: AsyncIterable<ListingPage>,
   summary: ContentSummary,
@@ -128,7 +128,7 @@ async function* snapshotContent(
 }
 
 /** The library that writes Parquet is loaded only if it is needed. */
-async function parquetContent(
+export async function parquetContent(
   columns: readonly string[],
   pages: AsyncIterable<ListingPage>,
   summary: ContentSummary,

@@ -6,6 +6,7 @@ import { DiskSpaceMonitor, storeWaitingForSpace } from '../store/disk-space.ts'
 import { engineOf } from '../store/engines.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/port/store.ts'
+import { withoutOptedOutNames } from './opted-out-names.ts'
 
 type NotifyDiskSpace = ConstructorParameters<typeof DiskSpaceMonitor>[0]['notify']
 
@@ -28,7 +29,10 @@ export function diskSpaceOf(
   return new DiskSpaceMonitor({ paths: [...engineOf(store).paths(store), ...otherPaths], minFree: diskFree, notify })
 }
 
-/** Opens the store of the settings for writing. Writes wait for space on its disks and on those of the other paths. */
+/**
+ * Opens the store of the settings for writing what came from elsewhere. Names of the opt-out list are left out, and
+ * writes wait for space on the disks of the store and on those of the other paths.
+ */
 export async function openStoreWaitingForSpace(
   settings: Settings,
   otherPaths: readonly string[],
@@ -36,5 +40,12 @@ export async function openStoreWaitingForSpace(
 ): Promise<Store> {
   const { secret, pool } = settings
   const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
-  return storeWaitingForSpace(store, diskSpaceOf(settings, otherPaths, printDiskSpace), signal)
+  try {
+    const warn = (message: string): void => console.error(`domaindex: ${message}`)
+    const kept = withoutOptedOutNames(store, settings, warn)
+    return storeWaitingForSpace(kept, diskSpaceOf(settings, otherPaths, printDiskSpace), signal)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-/** Tests `domaindex check`, `forget` and `migrate`, and the messages for mistyped commands. */
+/** Tests `domaindex check` and `migrate`, and the messages for mistyped commands. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { suite, test } from 'node:test'
 import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
-import { fileOf, lineOf, nameOf } from './import/lines.ts'
+import { fileOf, lineOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 /** A change that only touches the current facts. */
@@ -56,20 +56,6 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.deepEqual(kept?.tables.map(({ name }) => name).toSorted(), names.toSorted())
   })
 
-  test('forget removes a name permanently, so that later imports of it are stale', async (t) => {
-    const { run } = folderOf(t)
-    await run(['import', '-'], { input: lineOf(1) })
-    const { stdout, code } = await run(['forget', nameOf(1).toUpperCase(), nameOf(2)])
-    assert.deepEqual([code, stdout], [0, `${nameOf(1)}: forgotten\n${nameOf(2)}: was not known\n`])
-    assert.match(
-      (await run(['import', '-'], { input: `${lineOf(1, 1)}\n${lineOf(2)}` })).stdout,
-      /applied 0, .* stale 2,/,
-    )
-    assert.equal((await run(['check'])).code, 0)
-    const refused = await run(['forget', nameOf(3), 'https://example.com/'])
-    assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
-  })
-
   test('retarget updates the targets that an older list determined, and prints their number', async (t) => {
     const { run, withStore } = folderOf(t)
     const web = '"has_website":false,"redirect_to_https":false,"redirect_to_www":false,"only_with_www":false'
@@ -104,28 +90,6 @@ suite('upkeep', { concurrency: 2 }, () => {
       const { rows } = parsePage(await facts.redirects(parseName('shop.co.uk')!, null, 10))
       assert.deepEqual(rows, [{ target: 'a.example' }])
     })
-  })
-
-  test('forget --opted-out removes the names and suffixes of the opt-out list and nothing else', async (t) => {
-    const { run, path, withStore } = folderOf(t)
-    const names = ['a.example', 'www.a.example', 'b.a.example', 'c.example', 'd.c.example', 'e.example']
-    const line = (domain: string) =>
-      JSON.stringify({ domain, observed_at: '2026-11-20T03:04:05Z', dns: { status: 'ok', A: ['192.0.2.1'] } })
-    await run(['import', '-'], { input: names.map(line).join('\n') })
-    const refused = await run(['forget', '--opted-out'])
-    assert.match(refused.stderr, /^domaindex: there is no opt-out list: .*DOMAINDEX_CRAWL_OPT_OUT\n$/)
-    const env = { DOMAINDEX_CRAWL_OPT_OUT: 'opt-out' }
-    writeFileSync(path('opt-out'), 'a.example\nnonsense')
-    const bad = await run(['forget', '--opted-out'], { env })
-    assert.match(bad.stderr, /^domaindex: opt-out, line 2: "nonsense" is not a name/)
-    writeFileSync(path('opt-out'), 'a.example\n*.c.example\n192.0.2.0/24\nunknown.example')
-    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'checked 6 names, forgot 4\n')
-    assert.equal((await run(['forget', '--opted-out'], { env })).stdout, 'checked 2 names, forgot 0\n')
-    await withStore(async ({ facts }) => {
-      const known = await Promise.all(names.map(async (name) => (await facts.lookup(parseName(name)!)) !== null))
-      assert.deepEqual(known, [false, false, true, false, false, true])
-    })
-    assert.match((await run(['forget'])).stderr, /give the names to forget, or --opted-out/)
   })
 
   test('migrate has nothing to do if the store is of this release', async (t) => {

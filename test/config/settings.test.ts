@@ -28,6 +28,7 @@ test('without an environment every setting has its default', () => {
     plans: null,
     snapshotsKept: 7,
     snapshotParquet: false,
+    forgottenFiles: 'rebuild',
     host: '127.0.0.1',
     port: 8080,
     admin: { host: '127.0.0.1', port: 9090 },

@@ -20,12 +20,14 @@ import { createSignInLink, SIGN_IN_LINK_SECONDS } from '../../api/auth/sign-in-l
 import { CommandFault, UsageFault } from '../../config/command-fault.ts'
 import { loadSettings } from '../../config/settings.ts'
 import { publicAddress } from '../../config/web.ts'
+import { removeEventsOfDeletedAccounts } from '../../store/deleted-accounts.ts'
 import type { LedgerChanges } from '../../store/port/ledger.ts'
 import { actorOf } from '../../store/shared/actor.ts'
 import { type Instant, parseDay } from '../../values/time.ts'
 import { readSecret } from '../program/arguments.ts'
 import { loadExistingStoreSettings, withExistingStore, withStore } from '../program/existing-store.ts'
 import { printResult } from '../program/output.ts'
+import { defineExportAccount } from './export.ts'
 import {
   accountLines,
   accountObject,
@@ -175,9 +177,10 @@ async function deleteAccountCommand(email: string, { erase, yes, json }: DeleteO
     throw new UsageFault(
       `this permanently deletes ${email} and its tokens; ${erase ? ERASED : KEPT}: add --yes to confirm; nothing is deleted yet`,
     )
-  const account = await withExistingStore('read', async ({ ledger }) => {
-    const { id } = await requireAccount(ledger, email)
-    await ledger.as(actorOf('domaindex account delete')).deleteAccount(id, erase)
+  const account = await withExistingStore('write', async (store) => {
+    const { id } = await requireAccount(store.ledger, email)
+    await store.ledger.as(actorOf('domaindex account delete')).deleteAccount(id, erase)
+    await removeEventsOfDeletedAccounts(store)
     return id
   })
   const outcome = erase ? ERASED : `its usage and audit log stay under account ${account}`
@@ -194,6 +197,7 @@ export function defineAccount(command: Command): void {
   defineTokens(command)
   defineUsage(command)
   defineLog(command)
+  defineExportAccount(command)
 }
 
 /** `domaindex account create`: creates an account with its periods, add-ons and first token in one transaction. */

@@ -16,6 +16,7 @@ import { buildSnapshots, type SnapshotBuild } from '../../jobs/snapshot.ts'
 import { type JobDependencies, runStep } from '../../jobs/steps.ts'
 import { diskSpaceOf, printDiskSpace } from '../../server/disk-space.ts'
 import { createJobDependencies } from '../../server/job-dependencies.ts'
+import { withoutOptedOutNames } from '../../server/opted-out-names.ts'
 import { requireOwnPlaces } from '../../server/places/check.ts'
 import { filePlace, zonesPlace } from '../../server/places/place.ts'
 import { SYSTEM_CLOCK } from '../../server/system-clock.ts'
@@ -173,7 +174,8 @@ async function withJobDependencies(
   work: (dependencies: JobDependencies, today: Day) => Promise<(BuiltFile | null)[]>,
 ): Promise<void> {
   const settings = await loadExistingStoreSettings()
-  await withExistingStore('write', async (store) => {
+  await withExistingStore('write', async (opened) => {
+    const store = withoutOptedOutNames(opened, settings, (message) => console.error(`domaindex: ${message}`))
     await requireOwnPlaces([await filePlace(settings), zonesPlace(settings)], store)
     const dependencies = await createJobDependencies(
       settings,

@@ -41,6 +41,7 @@ const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
   'radarToken',
   'clientServer',
   'clientToken',
+  'forgottenFiles',
 ]
 const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
 
@@ -64,7 +65,15 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   import: {
     examples: ['import observations.jsonl.gz', 'import --format zone com.zone.gz --json', 'import --inbox'],
-    settings: [...STORE_SETTING_KEYS, 'diskFree', 'zones', 'inbox', 'crawlMinInterval', 'crawlMaxInterval'],
+    settings: [
+      ...STORE_SETTING_KEYS,
+      'diskFree',
+      'zones',
+      'inbox',
+      'crawlMinInterval',
+      'crawlMaxInterval',
+      'crawlOptOut',
+    ],
   },
   'fetch axfr': {
     examples: ['fetch axfr --known', 'fetch axfr example.com@192.0.2.53 --tsig-file tsig.key --json'],
@@ -80,15 +89,15 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   'fetch list': {
     examples: ['fetch list tranco', 'fetch list https://lists.example/names.csv.gz --column domain --json'],
-    settings: [...STORE_SETTING_KEYS, 'diskFree', 'radarToken'],
+    settings: [...STORE_SETTING_KEYS, 'diskFree', 'radarToken', 'crawlOptOut'],
   },
   'build daily': {
     examples: ['build daily', 'build daily --date 2026-11-19 --release --json'],
-    settings: [...FILE_SETTING_KEYS, 'zones', 'dailyBounds', 'dailyMinDifference'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'dailyBounds', 'dailyMinDifference', 'crawlOptOut'],
   },
   'build followup': {
     examples: ['build followup', 'build followup --date 2026-11-01 --after 7 --json'],
-    settings: [...FILE_SETTING_KEYS, 'zones', 'followupWait'],
+    settings: [...FILE_SETTING_KEYS, 'zones', 'followupWait', 'crawlOptOut'],
   },
   'build snapshot': {
     examples: ['build snapshot', 'build snapshot --date 2026-11-19 --json'],
@@ -109,8 +118,8 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: [...STORE_SETTING_KEYS, 'publicUrl', 'host', 'port'],
   },
   forget: {
-    examples: ['forget example.com', 'forget --opted-out --json'],
-    settings: [...STORE_SETTING_KEYS, 'crawlOptOut'],
+    examples: ['forget example.com', 'forget --suffix example.com', 'forget --opted-out --json'],
+    settings: [...FILE_SETTING_KEYS, 'forgottenFiles', 'crawlOptOut'],
   },
   backup: { examples: ['backup /backups/2026-11-20'], settings: ['store', 'ledger'] },
   restore: { examples: ['restore /backups/2026-11-20'], settings: ['store', 'ledger'] },
@@ -145,6 +154,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     'account suspend': ['account suspend ann@example.com'],
     'account resume': ['account resume ann@example.com'],
     'account delete': ['account delete ann@example.com --yes'],
+    'account export': ['account export ann@example.com --out ann.json'],
     'account password': ['account password ann@example.com', 'account password ann@example.com < password.txt'],
     'account token create': ['account token create ann@example.com --name laptop --expires 2027-01-31'],
     'account token list': ['account token list ann@example.com --json'],

@@ -43,6 +43,10 @@ export function defineServe(command: Command): void {
         const { checkCrawlSettings } = await import('../../server/crawl/continuous-crawl.ts') // loads the crawler only if it runs
         checkCrawlSettings(settings, { resolver, allow: [], parallel })
       }
+      if (settings.crawlOptOut !== null) {
+        const { openConfiguredOptOut } = await import('../../server/crawl/crawl-access.ts')
+        openConfiguredOptOut(settings, () => {}).close() // jobs would not start without a usable list
+      }
       const { address, ended, store } = await startServer(settings, {
         demo: false,
         crawl: crawl ? { resolver, parallel } : null,

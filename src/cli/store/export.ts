@@ -149,9 +149,10 @@ async function writeTable(
   return rows
 }
 
-function writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
+/** Writes a file, gzipped if its name ends in `.gz`. `mode`: its permissions, less those of the umask. */
+export function writeLines(path: string, lines: AsyncIterable<string>, mode = 0o666): Promise<void> {
   return writeWhole(path, (temporary) => {
-    const file = createWriteStream(temporary, { flush: true })
+    const file = createWriteStream(temporary, { flush: true, mode })
     return path.endsWith('.gz') ? pipeline(lines, createGzip(), file) : pipeline(lines, file)
   })
 }
@@ -175,7 +176,7 @@ async function writeWhole(path: string, write: (temporary: string) => Promise<vo
  * Standard output as a stream that can end without closing it. If the reader closes it, the write fails, so that the
  * lock is released before the process ends.
  */
-function standardOutput(): Writable {
+export function standardOutput(): Writable {
   process.stdout.removeAllListeners('error').on('error', () => {})
   return new Writable({
     decodeStrings: false,

@@ -6,7 +6,12 @@ import type { DomainName } from '../../values/domain-name.ts'
 import type { OpenedFile } from './file-store.ts'
 
 /** Yields the names of a daily file in order, some thousands at a time. Closes the file at the end or if abandoned. */
-export async function* namesOfFile(opened: OpenedFile): AsyncGenerator<DomainName[]> {
+export function namesOfFile(opened: OpenedFile): AsyncGenerator<DomainName[]> {
+  return linesOfFile(opened) as AsyncGenerator<DomainName[]>
+}
+
+/** As `namesOfFile`, for the lines of any gzipped file. A character is a byte. */
+export async function* linesOfFile(opened: OpenedFile): AsyncGenerator<string[]> {
   try {
     yield* namesInGzip(Readable.from(copiedChunks(opened), { highWaterMark: 1 }))
   } finally {

@@ -20,6 +20,7 @@ import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { examineInstallation } from '../doctor/doctor.ts'
 import { saveReport } from '../doctor/reports.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
+import { withoutOptedOutNames } from '../opted-out-names.ts'
 import { wrongPlaces } from '../places/check.ts'
 import { placesOf } from '../places/place.ts'
 import { SYSTEM_CLOCK } from '../system-clock.ts'
@@ -47,7 +48,8 @@ runChildProcess<JobsOrder>({
 async function runJobProcess(order: JobsOrder, log: Logger, signal: AbortSignal): Promise<void> {
   const { settings } = order
   const { secret, pool, jobTimes, followupWait } = settings
-  const store = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
+  const opened = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
+  const store = withoutOptedOutNames(opened, settings, (message) => log.error(message))
   const holder = processHolderName()
   const diskSpace = diskSpaceOf(settings, [...fileFolders(settings), settings.zones], logDiskSpace(log))
   const dependencies = await createJobDependencies(

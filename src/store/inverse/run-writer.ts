@@ -3,7 +3,7 @@
 import type { Block } from '../../inverse/entries/block.ts'
 import { EventCollector } from '../../inverse/entries/event-collector.ts'
 import type { SetChange } from '../../inverse/entries/record-events.ts'
-import { namedHostKeys } from '../../inverse/entries/value-key.ts'
+import { namedHostKeys, nameSetKey } from '../../inverse/entries/value-key.ts'
 import type { Certificate } from '../../values/certificate/certificate.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 
@@ -29,6 +29,11 @@ export class RunWriter {
   /** Adds the names of a certificate, once. */
   addCertificate(certificate: Certificate): void {
     for (const key of namedHostKeys(certificate)) this.#collector.addToSet(key)
+  }
+
+  /** Adds a host that records name, once. Their changes add it too. */
+  addKnownHost(host: string): void {
+    this.#collector.addToSet(nameSetKey('knownHost', host))
   }
 
   /** The blocks of the run of all names since the last call; none if nothing was added. */

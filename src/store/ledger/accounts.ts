@@ -70,6 +70,17 @@ export const ACCOUNT_REMOVALS = ledgerStatements('account.remove', {
   lookup_request_count: 'delete from lookup_request_count where account = $1',
 })
 
+/** Removes the email address of an account from rows that its number does not find. */
+export const EMAIL_REMOVALS = ledgerStatements('account.email', {
+  links: 'delete from one_time_link where lower(email) = (select lower(a.email) from account a where a.id = $1)',
+  /** The keys have the address between blanks (src/api/auth/attempt-limits.ts). */
+  attempts: `delete from attempt where exists (select 1 from account a where a.id = $1
+    and replace(' ' || lower(key) || ' ', ' ' || lower(a.email) || ' ', '') <> ' ' || lower(key) || ' ')`,
+  /** A request that is repeated is then one whose outcome is unknown, so it does not create the account again. */
+  answers: `update idempotent_answer set status = null, body = null where exists (select 1 from account a
+    where a.id = $1 and replace(lower(body), '"' || lower(a.email) || '"', '') <> lower(body))`,
+})
+
 /** Sorts after every other character. */
 const LAST_CHARACTER = '\u{10ffff}'
 
@@ -97,6 +108,10 @@ export function parseAccount({ account }: AccountRow): Account {
 }
 
 export const accountTransactions = {
+  *recordExport(now: Instant, actor: Actor, account: number): Transaction<void> {
+    yield* auditAccount(now, actor, 'account.export', account, {})
+  },
+
   *createAccount(now: Instant, actor: Actor, account: NewAccount, token: NewToken | null): Transaction<Account | null> {
     const { email, role, plan, periods, addons } = account
     const created = yield* row<{ id: number }>(ACCOUNTS.insert, [email, role, plan, now])
@@ -161,6 +176,7 @@ export const accountTransactions = {
     else yield* auditAccount(now, actor, 'account.delete', account, {})
     for (const step of [
       ACCOUNTS.unnameActor,
+      ...Object.values(EMAIL_REMOVALS),
       erase ? ACCOUNTS.removeAudit : ACCOUNTS.unnameAudit,
       ...deletionSteps(erase),
     ])

@@ -3,7 +3,7 @@
  * of the installation, the tokens of operators, and the usage.
  */
 
-import type { Actor } from '../../accounts/audit.ts'
+import type { Actor, ForgottenNames } from '../../accounts/audit.ts'
 import type { NewToken, Token } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
 import { StoreFault } from '../port/fault.ts'
@@ -16,7 +16,7 @@ import {
   generateSecret,
   SIGNING_DELAY_SECONDS,
 } from '../shared/secrets.ts'
-import { ACCOUNT_REMOVALS, ACCOUNTS, accountReads, accountTransactions } from './accounts.ts'
+import { ACCOUNT_REMOVALS, ACCOUNTS, accountReads, accountTransactions, EMAIL_REMOVALS } from './accounts.ts'
 import { AUDIT, auditInstallation, auditReads } from './audit.ts'
 import { CRAWL_REQUESTS } from './crawl-requests.ts'
 import { DIGESTS, digestReads, digestTransactions } from './digests.ts'
@@ -45,6 +45,8 @@ const USAGE = ledgerStatements('usage', {
   calls: `${usageOf('usage')} union all ${usageOf('closed_usage')} order by day, endpoint, token`,
   deletedAccounts: 'select distinct account from closed_usage order by account',
   units: 'select used from budget where account = $1 and day = $2',
+  budgets: 'select day, used from budget where account = $1 order by day',
+  paidFiles: 'select day, file from paid_file where account = $1 order by day, file',
   paidFile: 'select 1 from paid_file where account = $1 and day = $2 and file = $3',
 })
 
@@ -156,6 +158,9 @@ const installationTransactions = {
     yield* run(INSTALLATION.replaceSecret, [now])
     yield* addSecret(now, actor, 'secret.rotate')
   },
+  *recordForgotten(now: Instant, actor: Actor, names: ForgottenNames): Transaction<void> {
+    yield* auditInstallation(now, actor, 'names.forget', names)
+  },
   *claimPlace(_now: Instant, place: PlaceName, mark: string, former: string | null): Transaction<string> {
     yield* run(INSTALLATION.claimPlace, [place, mark, former])
     return (yield* row<{ mark: string }>(INSTALLATION.placeMark, [place]))!.mark
@@ -164,7 +169,18 @@ const installationTransactions = {
 
 /** Every statement of the ledger that the engines share. */
 export const LEDGER_STATEMENTS: readonly LedgerStatement[] = [
-  ...[ACCOUNTS, ACCOUNT_REMOVALS, AUDIT, TOKENS, SIGN_IN, OPERATORS, INSTALLATION, USAGE, CRAWL_REQUESTS],
+  ...[
+    ACCOUNTS,
+    ACCOUNT_REMOVALS,
+    EMAIL_REMOVALS,
+    AUDIT,
+    TOKENS,
+    SIGN_IN,
+    OPERATORS,
+    INSTALLATION,
+    USAGE,
+    CRAWL_REQUESTS,
+  ],
   ...[WATCHES, WATCH_REMOVALS, WEBHOOKS, WEBHOOK_REMOVALS, DIGESTS, FEEDS],
 ].flatMap((statements) => Object.values(statements))
 
@@ -281,6 +297,8 @@ function changesBy(actor: Actor, write: LedgerWrite<LedgerMethods>, isConfigured
     createOperatorToken: (token, now) => write('createOperatorToken', [actor, token], now),
     revokeOperatorToken: (token, now) => write('revokeOperatorToken', [actor, token], now),
     requestRelease: (day, now) => write('requestRelease', [actor, day], now),
+    recordForgotten: (names) => write('recordForgotten', [actor, names]),
+    recordExport: (account) => write('recordExport', [actor, account]),
     async rotateSecret(now) {
       if (isConfigured) throw new StoreFault(CONFIGURED_SECRET_MESSAGE)
       await write('rotateSecret', [actor], now)
@@ -323,6 +341,8 @@ function operatorReads(read: LedgerRead) {
 function usageReads(read: LedgerRead) {
   return {
     usage: (account: number, from: Day | null, to: Day | null) => read<UsageCount>(USAGE.calls, [account, from, to]),
+    budgets: (account: number) => read<{ day: Day; used: number }>(USAGE.budgets, [account]),
+    paidFiles: (account: number) => read<{ day: Day; file: string }>(USAGE.paidFiles, [account]),
     deletedAccounts: async () => (await read<{ account: number }>(USAGE.deletedAccounts)).map(({ account }) => account),
     usedUnits: async (account: number, day: Day) =>
       (await read<{ used: number }>(USAGE.units, [account, day]))[0]?.used ?? 0,

@@ -1,7 +1,7 @@
 /** The ledger's part of the port: accounts, tokens, daily budgets and the installation's secrets. */
 
 import type { Account, Addon, NewAccount, Plan, Role } from '../../accounts/account.ts'
-import type { Actor, AuditEntry, AuditFilter } from '../../accounts/audit.ts'
+import type { Actor, AuditEntry, AuditFilter, ForgottenNames } from '../../accounts/audit.ts'
 import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.ts'
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
@@ -91,6 +91,11 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
   /** Returns false if the account has no such active token. */
   revokeToken(account: number, token: number, now: Instant): Promise<boolean>
 
+  /** Records that names were forgotten. It changes nothing else. */
+  recordForgotten(names: ForgottenNames): Promise<void>
+  /** Records that the data of an account was exported. It changes nothing else. */
+  recordExport(account: number): Promise<void>
+
   /**
    * Creates a new secret. The former one stays valid for 24 hours. Throws StoreFault if the operator has set the
    * secret.
@@ -144,6 +149,10 @@ export interface Ledger extends SignIns, OperatorLedger, Watches, Webhooks, Webh
    * unbounded).
    */
   usage(account: number, from: Day | null, to: Day | null): Promise<UsageCount[]>
+  /** The spent units of each day of which the ledger still has the budget, oldest first. */
+  budgets(account: number): Promise<{ day: Day; used: number }[]>
+  /** The files that an account has paid for, by day and name, as far as the ledger still has them. */
+  paidFiles(account: number): Promise<{ day: Day; file: string }[]>
   /** The numbers of deleted accounts whose usage is kept, ascending. */
   deletedAccounts(): Promise<number[]>
 

@@ -1,6 +1,6 @@
 /**
  * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
- * (accounts), events (API), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
+ * (accounts), events (API), event remover (commands), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
  * (followers), similar (API) and similar index (indexer), inverse (API) and inverse index (indexer).
  *
  * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
@@ -24,13 +24,14 @@ import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
-import type { EventReader } from './watch/events.ts'
+import type { EventReader, EventRemover } from './watch/events.ts'
 
 export interface Store {
   readonly observations: ObservationStore
   readonly schedule: Schedule
   readonly facts: FactsReader
   readonly events: EventReader
+  readonly eventRemover: EventRemover
   readonly inverse: InverseReader
   readonly inverseIndex: InverseIndexStore
   readonly ledger: Ledger
@@ -71,8 +72,9 @@ export interface ObservationStore {
    */
   addLogged(certificates: readonly LoggedCertificate[]): Promise<number>
   /**
-   * Deletes all data of a name and leaves a tombstone. A certificate stays if others presented it, or a log has it.
-   * Returns true if there was more than a tombstone.
+   * Deletes all data of a name and leaves a tombstone. A certificate that it presented stays if others presented it, or
+   * if a log has it. A certificate of a log that names it, or a host below it, stays if others presented it. Returns true
+   * if there was more than a tombstone. src/store/forget.ts removes what is not in the facts of names.
    */
   forget(name: DomainName): Promise<boolean>
 }

@@ -12,7 +12,7 @@ import {
   SCHEMA_PARTS,
 } from './database/migrate.ts'
 import type { TransactionWork } from './database/transaction.ts'
-import { postgresEvents } from './facts/events.ts'
+import { postgresEventRemover, postgresEvents } from './facts/events.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
 import { postgresInverse } from './inverse/inverse.ts'
@@ -110,6 +110,7 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
       observations: postgresObservations(database, now),
       schedule: postgresSchedule(database, now),
       facts: postgresFacts(database),
+      eventRemover: postgresEventRemover(database),
       events: postgresEvents(database, now ? async () => now() : database.now),
       inverse: postgresInverse(database),
       inverseIndex: postgresInverseIndex(database),

@@ -10,7 +10,7 @@ import { openSqliteFile } from './database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from './database/migrate.ts'
 import { readTurns } from './database/read-turn.ts'
 import { writeAheadLogOf } from './database/write-ahead-log.ts'
-import { sqliteEvents } from './facts/events.ts'
+import { sqliteEventRemover, sqliteEvents } from './facts/events.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
 import { openLongPages } from './facts/pages/long-pages.ts'
@@ -80,6 +80,7 @@ function createSqliteStore(
     schedule: sqliteSchedule(database, log, now),
     facts: sqliteFacts(database, beginRead, longPages),
     events: sqliteEvents(database, beginRead, now),
+    eventRemover: sqliteEventRemover(database, log),
     inverse: sqliteInverse(database, beginRead),
     inverseIndex: sqliteInverseIndex(database, log),
     ledger,

@@ -72,7 +72,7 @@ export async function walkCertificates(
 export function certificates(engine: Engine): void {
   testWithStore(
     engine,
-    'a certificate stays while a name or a log has it, and is then found by nothing',
+    'a certificate stays while a name or a log has it, until the names in it are forgotten',
     async (store) => {
       const [own, , shared] = CERTIFICATES as [Certificate, Certificate, Certificate]
       const presenting = (domain: string, certificate: Certificate, at = 1) =>
@@ -100,13 +100,20 @@ export function certificates(engine: Engine): void {
       assert.deepEqual((await store.inverse.namedHosts(name('c.example'), null, 9)).hosts, [], 'the first details stay')
       assert.deepEqual(await faults(store), [])
       await store.observations.forget(name('c.example'))
+      assert.deepEqual(await knownNow(), [null, minute(3), minute(1)], 'a log has the one that it presented')
       await store.observations.forget(name('a.example'))
-      await store.observations.forget(name('b.example'))
-      assert.deepEqual(await knownNow(), ['unknown', minute(3), minute(1)])
+      assert.deepEqual(
+        await knownNow(),
+        ['unknown', minute(3), 'unknown'],
+        'b.example presents the one that names both',
+      )
       assert.deepEqual(
         (await namedNow()).map(({ sha256 }) => sha256s.indexOf(sha256)),
-        [1, 2],
+        [1],
       )
+      await store.observations.forget(name('b.example'))
+      assert.deepEqual(await knownNow(), ['unknown', 'unknown', 'unknown'])
+      assert.deepEqual(await namedNow(), [])
       assert.deepEqual((await store.inverse.presented(shared.sha256, null, 9)).spans, [])
       assert.deepEqual(await faults(store), [])
     },

@@ -4,6 +4,7 @@ import { describe } from 'node:test'
 import { asOf } from './as-of.ts'
 import { certificates } from './certificates.ts'
 import type { Engine } from './engine.ts'
+import { erasedAccounts } from './erased-accounts.ts'
 import { histories } from './histories.ts'
 import { filling } from './inverse/filling.ts'
 import { largeEntries } from './inverse/large-entries.ts'
@@ -32,6 +33,7 @@ import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
 import { forgetting } from './writing/forgetting.ts'
+import { forgettingEverything } from './writing/forgetting-everything.ts'
 import { retargeting } from './writing/retargeting.ts'
 import { threads } from './writing/threads.ts'
 import { gate } from './writing/version-check.ts'
@@ -54,6 +56,7 @@ export function conformance(engine: Engine): void {
       profiles,
       states,
       forgetting,
+      forgettingEverything,
       retargeting,
       crowd,
       listing,
@@ -68,6 +71,7 @@ export function conformance(engine: Engine): void {
       previewing,
       delivering,
       digests,
+      erasedAccounts,
       histories,
       asOf,
       merging,

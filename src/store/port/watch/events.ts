@@ -22,6 +22,16 @@ export type StoredEvent = {
   differences: string
 }
 
+/** For commands that remove events before they are old, in slices of some thousands. */
+export interface EventRemover {
+  /** The events of all accounts about certificates that logs published, with numbers above `after`, by number. */
+  certificateEvents(after: number, limit: number): Promise<Pick<StoredEvent, 'number' | 'differences'>[]>
+  /** Removes events by their numbers. */
+  removeEvents(numbers: readonly number[]): Promise<void>
+  /** Removes at most `limit` events of an account. Returns how many; with fewer than `limit`, nothing is left of it. */
+  removeEventsOfAccount(account: number, limit: number): Promise<number>
+}
+
 export interface EventReader {
   /**
    * The events of an account with higher numbers than `after`, by number, at most `limit`. Events become visible in the

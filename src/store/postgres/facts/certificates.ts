@@ -44,6 +44,13 @@ const REMOVE = rowStatement<CertificateKey>(
     `delete from certificate t using ${rows} where ${OF_KEY} and t.states = 0 and t.logged_at is null
       and ${inShard('t.part')} returning ${SHA256}, t.details`,
 )
+const REMOVE_UNPRESENTED = rowStatement<CertificateKey>(
+  'certificate.remove-unpresented',
+  KEY,
+  ({ rows, inShard }) =>
+    `delete from certificate t using ${rows} where ${OF_KEY} and t.states = 0 and ${inShard('t.part')}
+      returning ${SHA256}, t.details`,
+)
 const READ = rowStatement<CertificateKey>(
   'certificate.read',
   KEY,
@@ -85,6 +92,17 @@ export async function removeStates(
   const removed = [...states].map(([sha256, states]) => ({ ...keyOfCertificate(sha256), states })).sort(compareKeys)
   await runForRows(run, shards, REMOVE_STATES, removed)
   const deleted = await readForRows<CertificateRow, CertificateKey>(rows, shards, REMOVE, removed)
+  return deleted.map(({ sha256, details }) => decodeDetails(sha256, details))
+}
+
+/** Removes the certificates that no state refers to, and returns them. */
+export async function removeUnpresented(
+  { rows }: Session,
+  shards: Shards,
+  sha256s: readonly string[],
+): Promise<Certificate[]> {
+  const keys = [...new Set(sha256s)].map(keyOfCertificate).sort(compareKeys)
+  const deleted = await readForRows<CertificateRow, CertificateKey>(rows, shards, REMOVE_UNPRESENTED, keys)
   return deleted.map(({ sha256, details }) => decodeDetails(sha256, details))
 }
 

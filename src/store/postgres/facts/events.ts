@@ -6,7 +6,13 @@ import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import { type NewEvent, withinDailyLimit } from '../../../watch/daily-limit.ts'
 import { needsFormerText, type WatchEvent, watchEventsOf, watchEventsOfLogged } from '../../../watch/watch-event.ts'
 import type { WatchIndex } from '../../../watch/watch-index.ts'
-import { EVENT_SECONDS, type EventReader, MAX_DELETED_EVENTS, type StoredEvent } from '../../port/watch/events.ts'
+import {
+  EVENT_SECONDS,
+  type EventReader,
+  type EventRemover,
+  MAX_DELETED_EVENTS,
+  type StoredEvent,
+} from '../../port/watch/events.ts'
 import type { WrittenCertificate } from '../../shared/certificates.ts'
 import { wordsOfPage } from '../../shared/columns.ts'
 import { plainArray, textArray } from '../database/arrays.ts'
@@ -63,6 +69,17 @@ const READ_ACCOUNTS = {
   name: 'event.accounts',
   text: 'select distinct account from event where number > $1 and number <= $2',
 }
+const READ_OF_CERTIFICATES = {
+  name: 'event.of-certificates',
+  text: `select number, differences from event where name is null and watch is not null and number > $1
+    order by number limit $2`,
+}
+const DELETE_NUMBERS = { name: 'event.delete-numbers', text: 'delete from event where number = any($1::bigint[])' }
+const DELETE_OF_ACCOUNT = {
+  name: 'event.delete-of-account',
+  text: 'delete from event where number in (select number from event where account = $1 order by number limit $2)',
+}
+const DELETE_COUNT = { name: 'event.delete-count', text: 'delete from event_count where account = $1' }
 const READ_LAST = { name: 'event.last', text: 'select max(number) as number from event' }
 
 /** The events of changes that passed the version check. To be called before their facts are written. */
@@ -121,6 +138,22 @@ function eventColumns(events: readonly NewEvent[]): string[] {
 /** Removes the events of a forgotten name. */
 export async function removeEventsOf({ run }: Session, name: DomainName): Promise<void> {
   await run(DELETE_OF_NAME, [name])
+}
+
+export function postgresEventRemover({ read, transaction }: Pick<Database, 'read' | 'transaction'>): EventRemover {
+  return {
+    certificateEvents: (after, limit) => read(READ_OF_CERTIFICATES, [after, limit]),
+    removeEvents: (numbers) =>
+      transaction(async ({ run }) => {
+        await run(DELETE_NUMBERS, [plainArray(numbers)])
+      }),
+    removeEventsOfAccount: (account, limit) =>
+      transaction(async ({ run }) => {
+        const removed = await run(DELETE_OF_ACCOUNT, [account, limit])
+        if (removed < limit) await run(DELETE_COUNT, [account])
+        return removed
+      }),
+  }
 }
 
 export function postgresEvents({ read }: Pick<Database, 'read'>, now: () => Promise<Instant>): EventReader {

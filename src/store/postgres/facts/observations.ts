@@ -10,6 +10,7 @@ import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { certificatesNaming, hostsByUse, hostsOfEntries, knownHostKeys } from '../../inverse/forgotten-hosts.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, presentedBy } from '../../inverse/name-events.ts'
 import { KnownWatches } from '../../ledger/watches.ts'
@@ -34,9 +35,9 @@ import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } 
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { eraseKeys, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
-import { writeRun } from '../inverse/run.ts'
+import { answerKeyRead, writeRun } from '../inverse/run.ts'
 import { refreshWatchesIn } from '../ledger/session.ts'
-import { addCertificates, removeStates } from './certificates.ts'
+import { addCertificates, removeStates, removeUnpresented } from './certificates.ts'
 import { eventsOfCertificates, eventsOfChanges, insertEvents, removeEventsOf } from './events.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
 import { removeFiledPages } from './page-removal.ts'
@@ -304,12 +305,16 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   const key = [partitionOfName(name), slotOf(name), name, packClocks(NO_CLOCKS).clock]
   const [locked] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
   const { id } = locked!
-  if (id === TOMBSTONE_ID) return false
+  if (id === TOMBSTONE_ID) {
+    await eraseForgotten(session, shards, name, [], [])
+    return false
+  }
   await session.run(WRITE_TOMBSTONE, key)
   await removeEventsOf(session, name)
-  const keys = new Set(keysOfName(name))
+  const keys = keysOfName(name)
+  let hosts: string[] = []
   if (id === null) {
-    await eraseKeys(session, keys)
+    await eraseForgotten(session, shards, name, keys, [])
     return true
   }
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
@@ -317,10 +322,11 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   if (row !== null) {
     const history = storedHistoryOf(row)
     const removed = await removeStates(session, shards, presentedBy(history))
-    const former = formerKeysOf(history)
-    for (const key of [...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]) keys.add(key)
+    const entryKeys = [...entriesOfName(history).keys()]
+    hosts = hostsOfEntries(entryKeys)
+    keys.push(...entryKeys, ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
   }
-  await eraseKeys(session, keys)
+  await eraseForgotten(session, shards, name, keys, hosts)
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
   for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
@@ -328,4 +334,27 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   await shared.write(session, shards)
   await removeFiledPages(session, [{ part: key[0] as number, id }])
   return true
+}
+
+/**
+ * Erases keys of a forgotten name, of the hosts that no record names any more, and of the certificates that name it and
+ * that nobody presented. It deletes these certificates.
+ */
+async function eraseForgotten(
+  session: Session,
+  shards: Shards,
+  name: DomainName,
+  keys: readonly string[],
+  hosts: readonly string[],
+): Promise<void> {
+  const naming = await answerKeyRead(session, certificatesNaming(name))
+  const removed = naming.length === 0 ? [] : await removeUnpresented(session, shards, naming)
+  const erased = new Set([...keys, ...removed.flatMap(namedHostKeys)])
+  if (erased.size > 0) await eraseKeys(session, erased)
+  const { unused } = await answerKeyRead(session, hostsByUse(hosts))
+  if (unused.length === 0) return
+  await eraseKeys(session, new Set(knownHostKeys(unused)))
+  // another transaction may have added a record of such a host and committed before its key was erased
+  const { used } = await answerKeyRead(session, hostsByUse(unused))
+  await writeRun(session, { hosts: used })
 }

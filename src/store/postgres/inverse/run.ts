@@ -5,6 +5,7 @@ import { type Block, bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import type { Certificate } from '../../../values/certificate/certificate.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
+import type { InverseRead } from '../../inverse/scan.ts'
 import type { InverseProgress, RunSlice } from '../../port/inverse.ts'
 import { bytesArray } from '../database/arrays.ts'
 import { PART_VALUES } from '../database/partition.ts'
@@ -62,8 +63,22 @@ export async function readSlices(
   return slices
 }
 
-/** What a transaction adds: names that were not known, changes of names, and new certificates. */
+/** Answers a read of keys inside of a transaction. */
+export async function answerKeyRead<Result>(session: Session, read: InverseRead<Result>): Promise<Result> {
+  let step = read.next([])
+  while (!step.done) {
+    if (step.value.needs !== 'slices') throw new Error(`a read of keys asked for ${step.value.needs}`)
+    step = read.next(await readSlices(session, step.value.from, step.value.blocks))
+  }
+  return step.value
+}
+
+/**
+ * What a transaction adds: names that were not known, changes of names, new certificates, and hosts that records name
+ * besides those of the changes.
+ */
 type Added = {
+  hosts?: readonly string[]
   names?: readonly DomainName[]
   changed?: readonly { name: DomainName; facts: FactChanges }[]
   certificates?: readonly Certificate[]
@@ -72,11 +87,12 @@ type Added = {
 /** Adds a run. */
 export async function writeRun(
   session: Session,
-  { names = [], changed = [], certificates = [] }: Added,
+  { names = [], changed = [], certificates = [], hosts = [] }: Added,
 ): Promise<void> {
   const writer = new RunWriter()
   for (const each of certificates) writer.addCertificate(each)
   for (const name of names) writer.addName(name)
+  for (const host of hosts) writer.addKnownHost(host)
   for (const { name, facts } of changed) writer.addChanges(name, facts.setChanges)
   await insertRun(session, writer.finish())
 }

@@ -48,6 +48,16 @@ export function certificateRemover(database: DatabaseSync): (sha256s: readonly s
   }
 }
 
+/** The returned function removes the certificates that no state refers to, and returns them. */
+export function unpresentedRemover(database: DatabaseSync): (sha256s: readonly string[]) => Certificate[] {
+  const remove = database.prepare('delete from certificate where sha256 = ? and states = 0 returning details')
+  return (sha256s) =>
+    sha256s.flatMap((sha256) => {
+      const row = remove.get(Buffer.from(sha256, 'hex')) as { details: string } | undefined
+      return row === undefined ? [] : [decodeDetails(sha256, row.details)]
+    })
+}
+
 /** `beginRead`: called before each read. */
 export function certificateReader(database: DatabaseSync, beginRead: BeginRead): FactsReader['certificates'] {
   const select = database.prepare(

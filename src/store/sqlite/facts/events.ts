@@ -6,9 +6,17 @@ import { type Instant, SECONDS_PER_DAY } from '../../../values/time.ts'
 import { type NewEvent, withinDailyLimit } from '../../../watch/daily-limit.ts'
 import { needsFormerText, type WatchEvent, watchEventsOf, watchEventsOfLogged } from '../../../watch/watch-event.ts'
 import type { WatchIndex } from '../../../watch/watch-index.ts'
-import { EVENT_SECONDS, type EventReader, MAX_DELETED_EVENTS, type StoredEvent } from '../../port/watch/events.ts'
+import {
+  EVENT_SECONDS,
+  type EventReader,
+  type EventRemover,
+  MAX_DELETED_EVENTS,
+  type StoredEvent,
+} from '../../port/watch/events.ts'
 import type { WrittenCertificate } from '../../shared/certificates.ts'
 import { wordsOfPage } from '../../shared/columns.ts'
+import { writeTransaction } from '../database/connection.ts'
+import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { pageReader } from '../similar/similar.ts'
 
 /** What events are made from. `readWatches`: the watches of this moment. */
@@ -71,6 +79,32 @@ function eventInserter(database: DatabaseSync): (events: readonly WatchEvent[], 
     for (const event of limited.stored) insertAt(now, event)
     for (const [account, total] of limited.counts) saveCount.run(account, day, total)
     deleteOld.run(limited.stored.length + MAX_DELETED_EVENTS, now - EVENT_SECONDS)
+  }
+}
+
+export function sqliteEventRemover(database: DatabaseSync, log: WriteAheadLog): EventRemover {
+  const ofCertificates = database.prepare(
+    'select number, differences from event where name is null and watch is not null and number > ? order by number limit ?',
+  )
+  const remove = database.prepare('delete from event where number = ?')
+  const removeOfAccount = database.prepare(
+    'delete from event where number in (select number from event where account = ? order by number limit ?)',
+  )
+  const removeCount = database.prepare('delete from event_count where account = ?')
+  const write = <Result>(work: () => Result): Promise<Result> => log.whenBounded(() => writeTransaction(database, work))
+  return {
+    certificateEvents: async (after, limit) =>
+      ofCertificates.all(after, limit).map((row) => ({ ...row }) as Pick<StoredEvent, 'number' | 'differences'>),
+    removeEvents: (numbers) =>
+      write(() => {
+        for (const number of numbers) remove.run(number)
+      }),
+    removeEventsOfAccount: (account, limit) =>
+      write(() => {
+        const removed = Number(removeOfAccount.run(account, limit).changes)
+        if (removed < limit) removeCount.run(account)
+        return removed
+      }),
   }
 }
 

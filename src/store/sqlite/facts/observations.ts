@@ -11,6 +11,7 @@ import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { certificatesNaming, hostsByUse, hostsOfEntries, knownHostKeys } from '../../inverse/forgotten-hosts.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, NEWEST_STATES_COLUMNS, type NewestStatesRow, presentedBy } from '../../inverse/name-events.ts'
 import type { Lease } from '../../port/schedule.ts'
@@ -27,9 +28,9 @@ import {
 } from '../../shared/columns.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
-import { inverseWriter } from '../inverse/inverse.ts'
+import { inverseReadAnswerer, inverseWriter } from '../inverse/inverse.ts'
 import { keyEraser, storedHistoryReader } from '../inverse/maintenance.ts'
-import { certificateRemover, certificateWriter } from './certificates.ts'
+import { certificateRemover, certificateWriter, unpresentedRemover } from './certificates.ts'
 import { type EventSources, eventWriter } from './events.ts'
 import { factsWriter } from './facts-writer.ts'
 import { sharedRowWriter } from './shared-rows.ts'
@@ -172,6 +173,21 @@ function loggedWriter(
   }
 }
 
+/**
+ * Returns a function that erases keys of a forgotten name, of the hosts that no record names any more, and of the
+ * certificates that name it and that nobody presented. It deletes these certificates.
+ */
+function forgottenKeyEraser(database: DatabaseSync) {
+  const erase = keyEraser(database)
+  const answer = inverseReadAnswerer(database)
+  const removeUnpresented = unpresentedRemover(database)
+  return (name: DomainName, keys: readonly string[], hosts: readonly string[]): void => {
+    const removed = removeUnpresented(answer(certificatesNaming(name)))
+    erase([...keys, ...removed.flatMap(namedHostKeys)])
+    erase(knownHostKeys(answer(hostsByUse(hosts)).unused))
+  }
+}
+
 /** Returns true if there was more than a tombstone. The version is incremented, so that a late write is rejected. */
 function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const own = database.prepare(
@@ -194,22 +210,28 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const prepareSharedRows = sharedRowWriter(database)
   const historyOf = storedHistoryReader(database)
   const removeCertificates = certificateRemover(database)
-  const erase = keyEraser(database)
+  const erase = forgottenKeyEraser(database)
   return (name) => {
     const row = own.get(slotOf(name), name) as OwnRow | undefined
     writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
-    if (!row || row.id === TOMBSTONE_ID) return false
+    if (!row || row.id === TOMBSTONE_ID) {
+      erase(name, [], [])
+      return false
+    }
     const shared = prepareSharedRows()
     for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
     const keys = keysOfName(name)
+    const hosts: string[] = []
     if (row.id !== null && row.states !== null) {
       const history = historyOf({ ...row, name, id: row.id, states: row.states })
       const removed = removeCertificates(presentedBy(history))
-      keys.push(...entriesOfName(history).keys(), ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
+      const entryKeys = [...entriesOfName(history).keys()]
+      hosts.push(...hostsOfEntries(entryKeys))
+      keys.push(...entryKeys, ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
     }
-    erase(keys)
+    erase(name, keys, hosts)
     removeEvents.run(name)
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true

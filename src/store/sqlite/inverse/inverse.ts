@@ -26,7 +26,8 @@ const FIRST_BLOCKS_SQL = `select b.last_position, b.entries from inverse_run r
     where run = r.number and last_position >= ?1 order by last_position limit 1)
   where r.state = 'published'`
 
-export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): InverseReader {
+/** Returns a function that answers a read inside of a transaction. */
+export function inverseReadAnswerer(database: DatabaseSync): <Result>(read: InverseRead<Result>) => Result {
   const runs = database.prepare(PUBLISHED_RUNS_SQL)
   const firstBlocks = database.prepare(FIRST_BLOCKS_SQL)
   firstBlocks.setReturnArrays(true)
@@ -39,18 +40,23 @@ export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): Inv
     const rows = firstBlocks.all(from) as unknown as [last: Uint8Array, entries: Uint8Array][]
     return rows.map(([last, entries]) => ({ blocks: [entries], last, more: true }))
   }
+  return (read) => {
+    let step = read.next([])
+    while (!step.done) {
+      const request = step.value
+      if (request.needs === 'clocks') step = read.next(clocksOf(request.names))
+      else if (request.needs === 'blocks') step = read.next(readRangeBlocks(numbersOfRuns(), request))
+      else step = read.next(readSlices(request.from, request.blocks))
+    }
+    return step.value
+  }
+}
+
+export function sqliteInverse(database: DatabaseSync, beginRead: BeginRead): InverseReader {
+  const answerInTransaction = inverseReadAnswerer(database)
   const answer = <Result>(read: InverseRead<Result>): Result => {
     beginRead()
-    return readTransaction(database, () => {
-      let step = read.next([])
-      while (!step.done) {
-        const request = step.value
-        if (request.needs === 'clocks') step = read.next(clocksOf(request.names))
-        else if (request.needs === 'blocks') step = read.next(readRangeBlocks(numbersOfRuns(), request))
-        else step = read.next(readSlices(request.from, request.blocks))
-      }
-      return step.value
-    })
+    return readTransaction(database, () => answerInTransaction(read))
   }
   const fill = fillProgressReader(database)
   return {

@@ -1,0 +1,21 @@
+/** Removes the events of accounts that were deleted. They are in the facts, which the ledger's transactions cannot change. */
+
+import type { Store } from './port/store.ts'
+
+/** Events that one transaction removes. */
+const EVENTS_PER_REMOVAL = 1_000
+
+/** Returns how many events were removed. It can be repeated, and removes what an earlier call left. */
+export async function removeEventsOfDeletedAccounts({
+  events,
+  eventRemover,
+  ledger,
+}: Pick<Store, 'events' | 'eventRemover' | 'ledger'>): Promise<number> {
+  let removed = 0
+  for (const account of await events.accountsWithEvents(0, await events.lastEvent())) {
+    if ((await ledger.accountById(account)) !== null) continue
+    for (let count = EVENTS_PER_REMOVAL; count === EVENTS_PER_REMOVAL; removed += count)
+      count = await eventRemover.removeEventsOfAccount(account, EVENTS_PER_REMOVAL)
+  }
+  return removed
+}
