@@ -1,6 +1,6 @@
 /**
  * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
- * (accounts), events (API), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
+ * (accounts), events (API), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, pruning (jobs), jobs, certificate logs
  * (followers), similar (API) and similar index (indexer), inverse (API) and inverse index (indexer).
  *
  * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
@@ -22,6 +22,7 @@ import type { InverseIndexStore, InverseReader } from './inverse.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
+import type { HistoryPruning } from './retention.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
 import type { EventReader } from './watch/events.ts'
@@ -37,6 +38,7 @@ export interface Store {
   readonly crawlRequests: CrawlRequests
   readonly listing: Listing
   readonly maintenance: StoreMaintenance
+  readonly pruning: HistoryPruning
   readonly jobs: Jobs
   readonly certificateLogs: CertificateLogs
   readonly similar: SimilarReader

@@ -13,6 +13,7 @@ import { writeAheadLogOf } from './database/write-ahead-log.ts'
 import { sqliteEvents } from './facts/events.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
+import { sqlitePruning } from './facts/pruning.ts'
 import { openLongPages } from './facts/pages/long-pages.ts'
 import { sqliteInverse } from './inverse/inverse.ts'
 import { sqliteInverseIndex } from './inverse/maintenance.ts'
@@ -86,6 +87,7 @@ function createSqliteStore(
     crawlRequests: ledger,
     listing: sqliteListing(path, now),
     maintenance: sqliteMaintenance(database, files),
+    pruning: sqlitePruning(database, log),
     jobs: sqliteJobs(database, log, now),
     certificateLogs: sqliteCertificateLogs(database, log, now),
     similar: sqliteSimilar(database),

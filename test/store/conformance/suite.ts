@@ -32,6 +32,7 @@ import { watching } from './watch/watching.ts'
 import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
 import { forgetting } from './writing/forgetting.ts'
+import { pruning } from './writing/pruning.ts'
 import { retargeting } from './writing/retargeting.ts'
 import { threads } from './writing/threads.ts'
 import { gate } from './writing/version-check.ts'
@@ -54,6 +55,7 @@ export function conformance(engine: Engine): void {
       profiles,
       states,
       forgetting,
+      pruning,
       retargeting,
       crowd,
       listing,

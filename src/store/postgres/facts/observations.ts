@@ -10,6 +10,7 @@ import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { wholeEntries } from '../../inverse/erase.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, presentedBy } from '../../inverse/name-events.ts'
 import { KnownWatches } from '../../ledger/watches.ts'
@@ -33,7 +34,7 @@ import { partitionOfName } from '../database/partition.ts'
 import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
-import { eraseKeys, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
+import { eraseEntries, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
 import { writeRun } from '../inverse/run.ts'
 import { refreshWatchesIn } from '../ledger/session.ts'
 import { addCertificates, removeStates } from './certificates.ts'
@@ -309,7 +310,7 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   await removeEventsOf(session, name)
   const keys = new Set(keysOfName(name))
   if (id === null) {
-    await eraseKeys(session, keys)
+    await eraseEntries(session, wholeEntries(keys))
     return true
   }
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
@@ -320,7 +321,7 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
     const former = formerKeysOf(history)
     for (const key of [...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]) keys.add(key)
   }
-  await eraseKeys(session, keys)
+  await eraseEntries(session, wholeEntries(keys))
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
   for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)

@@ -7,7 +7,7 @@ import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { withoutKeys } from '../../inverse/erase.ts'
+import { type ErasedEntries, wholeEntries, withoutEntries } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import { formerCertificatesOf, formerKeysOf, hasFormerCertificates } from '../../inverse/former-certificates.ts'
 import {
@@ -283,7 +283,7 @@ async function moveCertificates(session: Session, part: number, { id, name }: Hi
   await session.run(UPDATE_STATES, [part, id, former.states, row.states])
   for (const { first_seen, records } of former.superseded)
     await session.run(UPDATE_STATE, [part, id, STATE_TYPE_NUMBERS.certificate, first_seen, records])
-  await eraseKeys(session, new Set(formerKeysOf(history)))
+  await eraseEntries(session, wholeEntries(formerKeysOf(history)))
   return former.certificates
 }
 
@@ -312,18 +312,18 @@ export async function readHistory({ rows }: Session, part: number, id: number): 
 }
 
 /**
- * Erases the entries of keys from all runs, also from those that a merge is building. A merge that has read some of
+ * Erases entries from all runs, also from those that a merge is building. A merge that has read some of
  * them and not written them yet finds that entries were erased.
  */
-export async function eraseKeys(session: Session, keys: ReadonlySet<string>): Promise<void> {
+export async function eraseEntries(session: Session, erased: ErasedEntries): Promise<void> {
   await session.run(COUNT_ERASURE)
-  let positions = [...keys].map((key) => Buffer.from(key, 'latin1'))
+  let positions = [...erased.keys()].map((key) => Buffer.from(key, 'latin1'))
   while (positions.length > 0) {
     type Found = { run: number; last: Uint8Array; entries: Uint8Array }
     const found = await session.rows<Found>(FIND_BLOCKS, [bytesArray(positions)])
     positions = []
     for (const { run, last, entries } of found) {
-      const remaining = withoutKeys(entries, keys)
+      const remaining = withoutEntries(entries, erased)
       if (remaining === null) continue
       // the run may have been removed meanwhile with its blocks
       const isThere = (await session.run(DELETE_BLOCK, [run, last])) === 1

@@ -11,6 +11,7 @@ import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { wholeEntries } from '../../inverse/erase.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, NEWEST_STATES_COLUMNS, type NewestStatesRow, presentedBy } from '../../inverse/name-events.ts'
 import type { Lease } from '../../port/schedule.ts'
@@ -28,7 +29,7 @@ import {
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { inverseWriter } from '../inverse/inverse.ts'
-import { keyEraser, storedHistoryReader } from '../inverse/maintenance.ts'
+import { entryEraser, storedHistoryReader } from '../inverse/maintenance.ts'
 import { certificateRemover, certificateWriter } from './certificates.ts'
 import { type EventSources, eventWriter } from './events.ts'
 import { factsWriter } from './facts-writer.ts'
@@ -194,7 +195,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
   const prepareSharedRows = sharedRowWriter(database)
   const historyOf = storedHistoryReader(database)
   const removeCertificates = certificateRemover(database)
-  const erase = keyEraser(database)
+  const erase = entryEraser(database)
   return (name) => {
     const row = own.get(slotOf(name), name) as OwnRow | undefined
     writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
@@ -209,7 +210,7 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
       const removed = removeCertificates(presentedBy(history))
       keys.push(...entriesOfName(history).keys(), ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
     }
-    erase(keys)
+    erase(wholeEntries(keys))
     removeEvents.run(name)
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true

@@ -1,0 +1,35 @@
+/** The retention's part of the port: removes history that is older than the settings keep it. */
+
+import type { DomainName } from '../../values/domain-name.ts'
+import type { StateType } from '../../values/state-type.ts'
+import type { Instant } from '../../values/time.ts'
+import type { LockHold } from './jobs.ts'
+
+/**
+ * The beginning of the kept time of each type; a type without one is kept. The state that was in force then stays, with
+ * everything later.
+ */
+export type StateCutoffs = Readonly<Partial<Record<StateType, Instant>>>
+
+/** The names that lose states, and those states. */
+export type PrunedStates = { names: number; states: number }
+
+/**
+ * The next names that may have states to remove. `next`: where to continue, null at the end. `share`: how much of the
+ * store was searched, 0 to 1.
+ */
+export type PruneCandidates = { names: DomainName[]; next: string | null; share: number }
+
+/** For the job that removes old history. */
+export interface HistoryPruning {
+  /** Searches the superseded states of the next `limit` names that have any. `after`: `next` of the call before. */
+  candidates(cutoffs: StateCutoffs, after: string | null, limit: number): Promise<PruneCandidates>
+  /** What `prune` would remove from these names. */
+  prunable(names: readonly DomainName[], cutoffs: StateCutoffs): Promise<PrunedStates>
+  /**
+   * Removes the superseded states that were replaced by the cutoff of their type, with everything that only they say:
+   * interruptions, entries of the inverse index, first times on addresses, certificates. One transaction. Returns null
+   * if the lock is lost.
+   */
+  prune(hold: LockHold, names: readonly DomainName[], cutoffs: StateCutoffs): Promise<PrunedStates | null>
+}

@@ -1,0 +1,144 @@
+/**
+ * Tests of pruning: old states go with what they alone say, and every answer about the kept time stays as it was.
+ * `DOMAINDEX_TEST_RUNS=500` sets the number of random histories.
+ */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { STATE_TYPES } from '../../../../src/apply/stored-numbers.ts'
+import { ingest } from '../../../../src/store/ingest.ts'
+import type { LockHold } from '../../../../src/store/port/jobs.ts'
+import type { StateCutoffs } from '../../../../src/store/port/retention.ts'
+import type { Store } from '../../../../src/store/port/store.ts'
+import { pruneHistory } from '../../../../src/store/prune-history.ts'
+import type { DomainName } from '../../../../src/values/domain-name.ts'
+import { RECORD_TYPES } from '../../../../src/values/records/dns-record.ts'
+import type { Instant } from '../../../../src/values/time.ts'
+import { inForm } from '../../../long.ts'
+import { Model } from '../../model.ts'
+import { agree } from '../answers.ts'
+import { certifiedHistory, type Event, NAMES } from '../arbitraries.ts'
+import type { Engine } from '../engine.ts'
+import { EVERYTHING, happen, happenInModel, property } from '../histories.ts'
+import { dns, minute, NOW, name, seen, soa, testWithStore } from '../world.ts'
+
+const clock = { wait: async () => {} }
+const { signal } = new AbortController()
+
+async function heldLock({ jobs }: Pick<Store, 'jobs'>): Promise<LockHold> {
+  const hold = await jobs.acquireLock('prune', 'test')
+  assert.ok(hold !== null)
+  return hold
+}
+
+/** `stopped`: after how many names the first try is killed; null: it is not. */
+type Prune = { events: Event[]; cutoffs: StateCutoffs; stopped: number | null }
+
+const cutoffs: fc.Arbitrary<StateCutoffs> = fc.record(
+  Object.fromEntries(STATE_TYPES.map((type) => [type, fc.integer({ min: 0, max: 41 }).map(minute)])),
+  { requiredKeys: [], noNullPrototype: true },
+)
+const prunes: fc.Arbitrary<Prune[]> = fc.array(
+  fc.record({
+    events: certifiedHistory(NAMES, 30),
+    cutoffs,
+    stopped: fc.oneof(fc.constant(null), fc.nat({ max: NAMES.length })),
+  }),
+  { minLength: 1, maxLength: 3 },
+)
+
+/** What the names and the addresses show of the present, and of each moment since the cutoff of its type. */
+function keptAnswers(model: Model, cutoffs: StateCutoffs): object {
+  return NAMES.map((name) => [
+    model.lookup(name),
+    model.domainProfile(name, 9),
+    RECORD_TYPES.map((type) => statesSince(model.history(name, type), cutoffs[type])),
+    statesSince(model.webHistory(name), cutoffs.web),
+    statesSince(model.certificateHistory(name), cutoffs.certificate),
+  ])
+}
+
+/** `states`: newest first. */
+function statesSince<State extends { first_seen: Instant }>(states: readonly State[], cutoff = 0): State[] {
+  const inForce = states.findIndex(({ first_seen }) => first_seen <= cutoff)
+  return inForce < 0 ? [...states] : states.slice(0, inForce + 1)
+}
+
+const PROPERTY = property(
+  'histories that are pruned at random ages, also if a prune is killed and repeated, give the answers of the model, and ' +
+    'those of the kept time and of the present are as before',
+  [prunes, fc.integer({ min: 1, max: 4 })],
+  async ({ store, check }, rounds, limit) => {
+    const model = new Model(NOW)
+    const hold = await heldLock(store)
+    for (const { events, cutoffs, stopped } of rounds) {
+      assert.deepEqual(await happen(store, events, [7]), happenInModel(model, events))
+      const kept = keptAnswers(model, cutoffs)
+      const { names } = await store.pruning.candidates(cutoffs, null, 1000)
+      const counted = await pruneHistory(store, { cutoffs, hold: null, clock, signal })
+      let [done, total] = [0, 0]
+      for (const each of names.slice(0, stopped ?? 0)) {
+        done += (await store.pruning.prune(hold, [each], cutoffs))!.states
+        assert.deepEqual(await check(), [])
+      }
+      total = done + (await pruneHistory(store, { cutoffs, hold, clock, signal }))!.states
+      assert.equal(total, counted!.states)
+      model.prune(cutoffs)
+      assert.deepEqual(keptAnswers(model, cutoffs), kept)
+      await agree(store, model, { ...EVERYTHING, limit })
+      assert.deepEqual(await check(), [])
+      assert.deepEqual(await pruneHistory(store, { cutoffs, hold, clock, signal }), { names: 0, states: 0 })
+    }
+  },
+)
+
+const ONE: DomainName = name('one.example')
+
+export function pruning(engine: Engine): void {
+  const numRuns = Number(process.env.DOMAINDEX_TEST_RUNS ?? engine.runs ?? inForm(8, 20))
+  test(PROPERTY.sentence, () => fc.assert(PROPERTY.on(engine), { numRuns }))
+
+  testWithStore(engine, 'the oldest kept SOA gets its records if only its serial was stored', async (store) => {
+    for (const n of [1, 2, 3, 4]) await ingest(store, [seen('one.example', n, dns({ SOA: [soa(n)] }))])
+    const before = await store.facts.history(ONE, ['SOA'], null, 10)
+    const cutoffs = { SOA: minute(2) }
+    const hold = await heldLock(store)
+    assert.deepEqual(await pruneHistory(store, { cutoffs, hold, clock, signal }), { names: 1, states: 1 })
+    const { states, total } = (await store.facts.history(ONE, ['SOA'], null, 10)).SOA
+    assert.deepEqual([structuredClone(states), total], [structuredClone(before.SOA.states.slice(0, 3)), 3])
+  })
+
+  testWithStore(engine, 'a writer that read a name before it was pruned is rejected', async (store, opened) => {
+    for (const n of [1, 2, 3]) await ingest(store, [seen('one.example', n, dns({ TXT: [[String(n)]] }))])
+    const other = await opened.another()
+    let pruned = false
+    const racing: Pick<Store, 'observations' | 'now'> = {
+      now: () => store.now(),
+      observations: {
+        ...store.observations,
+        async save(changes, leases) {
+          if (!pruned) {
+            pruned = true
+            const cutoffs = { TXT: minute(3) }
+            await pruneHistory(other, { cutoffs, hold: await heldLock(other), clock, signal })
+          }
+          return store.observations.save(changes, leases)
+        },
+      },
+    }
+    await ingest(racing, [seen('one.example', 4, dns({ TXT: [['4']] }))])
+    const { states, total } = (await store.facts.history(ONE, ['TXT'], null, 10)).TXT
+    assert.deepEqual([states.map(({ first_seen }) => first_seen), total], [[minute(4), minute(3)], 2])
+  })
+
+  testWithStore(engine, 'a process that lost the lock prunes nothing', async (store, _opened, clockOfStore) => {
+    for (const n of [1, 2]) await ingest(store, [seen('one.example', n, dns({ TXT: [[String(n)]] }))])
+    const lost = await heldLock(store)
+    clockOfStore.now += 100
+    await heldLock(store)
+    const cutoffs = { TXT: minute(2) }
+    assert.equal(await pruneHistory(store, { cutoffs, hold: lost, clock, signal }), null)
+    assert.equal((await store.facts.history(ONE, ['TXT'], null, 10)).TXT.total, 2)
+  })
+}
