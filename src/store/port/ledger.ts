@@ -7,6 +7,7 @@ import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
 import type { OperatorLedger, OperatorTokenChanges, ReleaseChanges } from './operator.ts'
+import type { LedgerPruning } from './retention.ts'
 import type { SignIns } from './sign-in.ts'
 import type { DigestQueue, Digests } from './watch/digests.ts'
 import type { Feeds } from './watch/feeds.ts'
@@ -99,7 +100,8 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
 }
 
 /** For processes that authenticate callers. Durable: acknowledged writes survive a loss of power. */
-export interface Ledger extends SignIns, OperatorLedger, Watches, Webhooks, WebhookQueue, Digests, DigestQueue, Feeds {
+export interface Ledger
+  extends SignIns, OperatorLedger, Watches, Webhooks, WebhookQueue, Digests, DigestQueue, Feeds, LedgerPruning {
   /** The changes that the actor may make. */
   as(actor: Actor): LedgerChanges
   /** At most `limit` entries of the audit log, oldest first, after the entry `after` (exclusive). */

@@ -1,4 +1,4 @@
-/** The retention's part of the port: removes history that is older than the settings keep it. */
+/** The retention's part of the port: removes what is older than the settings keep it. */
 
 import type { DomainName } from '../../values/domain-name.ts'
 import type { StateType } from '../../values/state-type.ts'
@@ -32,4 +32,25 @@ export interface HistoryPruning {
    * if the lock is lost.
    */
   prune(hold: LockHold, names: readonly DomainName[], cutoffs: StateCutoffs): Promise<PrunedStates | null>
+}
+
+/**
+ * Rows of the ledger that age. `usage`: by token, endpoint and day, also of deleted accounts. `audit`: the audit log.
+ * `expired`: sessions, links, counts of attempts and answers that have ended, and what counts by day.
+ */
+export const LEDGER_KINDS = ['usage', 'audit', 'expired'] as const
+export type LedgerKind = (typeof LEDGER_KINDS)[number]
+
+/** `next`: where the next slice begins; null if none is left. */
+export type LedgerSlice = { removed: number; next: number | null }
+
+/** For the job that removes old rows of the ledger. */
+export interface LedgerPruning {
+  /**
+   * Removes rows from before an instant, or those that have expired by `now`, in one short transaction. `after`: `next`
+   * of the call before, 0 at first.
+   */
+  prune(kind: LedgerKind, before: Instant, after: number, now: Instant): Promise<LedgerSlice>
+  /** The number of rows that `prune` would remove. */
+  prunableRows(kind: LedgerKind, before: Instant, now: Instant): Promise<number>
 }

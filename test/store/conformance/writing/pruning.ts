@@ -45,7 +45,7 @@ const prunes: fc.Arbitrary<Prune[]> = fc.array(
     cutoffs,
     stopped: fc.oneof(fc.constant(null), fc.nat({ max: NAMES.length })),
   }),
-  { minLength: 1, maxLength: 3 },
+  { minLength: 1, maxLength: 2 },
 )
 
 /** What the names and the addresses show of the present, and of each moment since the cutoff of its type. */
@@ -77,12 +77,11 @@ const PROPERTY = property(
       const kept = keptAnswers(model, cutoffs)
       const { names } = await store.pruning.candidates(cutoffs, null, 1000)
       const counted = await pruneHistory(store, { cutoffs, hold: null, clock, signal })
-      let [done, total] = [0, 0]
-      for (const each of names.slice(0, stopped ?? 0)) {
-        done += (await store.pruning.prune(hold, [each], cutoffs))!.states
-        assert.deepEqual(await check(), [])
-      }
-      total = done + (await pruneHistory(store, { cutoffs, hold, clock, signal }))!.states
+      let done = 0
+      const first = names.slice(0, stopped ?? 0)
+      for (const each of first) done += (await store.pruning.prune(hold, [each], cutoffs))!.states
+      if (first.length > 0) assert.deepEqual(await check(), [])
+      const total = done + (await pruneHistory(store, { cutoffs, hold, clock, signal }))!.states
       assert.equal(total, counted!.states)
       model.prune(cutoffs)
       assert.deepEqual(keptAnswers(model, cutoffs), kept)
@@ -96,10 +95,10 @@ const PROPERTY = property(
 const ONE: DomainName = name('one.example')
 
 export function pruning(engine: Engine): void {
-  const numRuns = Number(process.env.DOMAINDEX_TEST_RUNS ?? engine.runs ?? inForm(8, 20))
+  const numRuns = Number(process.env.DOMAINDEX_TEST_RUNS ?? engine.runs ?? inForm(4, 20))
   test(PROPERTY.sentence, () => fc.assert(PROPERTY.on(engine), { numRuns }))
 
-  testWithStore(engine, 'the oldest kept SOA gets its records if only its serial was stored', async (store) => {
+  testWithStore(engine, 'the oldest kept SOA gets its records if only its serial was stored', async (store, opened) => {
     for (const n of [1, 2, 3, 4]) await ingest(store, [seen('one.example', n, dns({ SOA: [soa(n)] }))])
     const before = await store.facts.history(ONE, ['SOA'], null, 10)
     const cutoffs = { SOA: minute(2) }
@@ -107,6 +106,10 @@ export function pruning(engine: Engine): void {
     assert.deepEqual(await pruneHistory(store, { cutoffs, hold, clock, signal }), { names: 1, states: 1 })
     const { states, total } = (await store.facts.history(ONE, ['SOA'], null, 10)).SOA
     assert.deepEqual([structuredClone(states), total], [structuredClone(before.SOA.states.slice(0, 3)), 3])
+    await ingest(store, [seen('one.example', 5, dns({ SOA: [soa(5)] }))]) // the newest state had the removed one as its base
+    assert.deepEqual(await opened.check(), [])
+    assert.equal((await pruneHistory(store, { cutoffs: { SOA: minute(5) }, hold, clock, signal }))!.states, 3)
+    await ingest(store, [seen('one.example', 6, dns({ SOA: [soa(6)] }))])
   })
 
   testWithStore(engine, 'a writer that read a name before it was pruned is rejected', async (store, opened) => {
