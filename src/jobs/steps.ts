@@ -31,6 +31,8 @@ export type JobDependencies = {
   diskSpace?: BuildContext['diskSpace']
   /** Builds both snapshots. */
   buildSnapshots(run: BuildContext): Promise<StepOutcome>
+  /** Removes what is older than the settings keep it. */
+  prune(lock: JobLock): Promise<StepOutcome>
 }
 
 type StepOptions = Pick<BuildContext, 'onRows'>
@@ -71,6 +73,7 @@ export async function runStep(
   const { signal, requireHeld } = lock
   const { threads, diskSpace } = dependencies
   const run: BuildContext = { signal, requireLock: requireHeld, ...options, threads, diskSpace }
+  if (job === 'prune') return dependencies.prune(lock) // also without free space, because it makes some
   await diskSpace?.wait(signal)
   switch (job) {
     case 'inbox':

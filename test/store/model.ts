@@ -99,8 +99,7 @@ export class Model {
         removeBefore(facts.states[type], cutoffs[type])
         const begin = facts.states[type][0]?.first_seen ?? 0
         const isCut = known.facts.states[type].length > facts.states[type].length
-        if (isCut)
-          facts.interruptions[type] = facts.interruptions[type].filter(({ seen_again }) => seen_again > begin)
+        if (isCut) facts.interruptions[type] = facts.interruptions[type].filter(({ seen_again }) => seen_again > begin)
       }
       removeBefore(facts.webStates, cutoffs.web)
       removeBefore(facts.certificates, cutoffs.certificate)

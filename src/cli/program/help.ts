@@ -115,6 +115,14 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: ['store', 'ledger', 'storeTo', 'ledgerTo'],
   },
   migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },
+  prune: {
+    examples: ['prune --dry-run', 'prune', 'prune --json'],
+    settings: [
+      ...FILE_SETTING_KEYS,
+      ...(['filesEndpoint', 'filesRegion', 'zones', 'inbox'] as const),
+      ...(['keepHistory', 'keepFiles', 'keepInbox', 'keepUsage', 'keepAudit'] as const),
+    ],
+  },
   claim: {
     examples: ['claim', 'claim --json'],
     settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],

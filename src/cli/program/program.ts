@@ -25,6 +25,7 @@ const store = {
   copies: () => import('../store/copies.ts'),
   export: () => import('../store/export.ts'),
   forget: () => import('../store/forget.ts'),
+  prune: () => import('../store/prune.ts'),
 }
 
 type QueryName = Parameters<Awaited<ReturnType<typeof query.commands>>['queryCommand']>[0]
@@ -51,6 +52,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
     'apply a newer public suffix list to stored redirects',
     async () => (await store.content()).defineRetarget,
   ],
+  ['prune', 'remove what is older than the settings keep it', async () => (await store.prune()).definePrune],
   ['forget', 'remove all data of a name permanently', async () => (await store.forget()).defineForget],
   ['backup', 'copy the store to a folder while it is in use', async () => (await store.copies()).defineBackup],
   ['restore', 'create a store from a backup', async () => (await store.copies()).defineRestore],

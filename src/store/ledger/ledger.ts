@@ -238,7 +238,6 @@ function* addSecret(now: Instant, actor: Actor, action: 'secret.create' | 'secre
     yield* auditInstallation(now, actor, action, { number })
 }
 
-
 function usageReads(read: LedgerRead) {
   return {
     usage: (account: number, from: Day | null, to: Day | null) => read<UsageCount>(USAGE.calls, [account, from, to]),

@@ -24,7 +24,16 @@ export type LockHolder = LockHold & { holder: string; expiresAt: Instant }
  * `request-…`: requests the names of a day from the crawler, for the follow-up file that is built after their probes.
  * `prune`: removes what is older than the settings keep it.
  */
-export const JOBS = ['inbox', 'daily', 'request-7', 'request-30', 'followup-7', 'followup-30', 'snapshot', 'prune'] as const
+export const JOBS = [
+  'inbox',
+  'daily',
+  'request-7',
+  'request-30',
+  'followup-7',
+  'followup-30',
+  'snapshot',
+  'prune',
+] as const
 export type Job = (typeof JOBS)[number]
 
 /** One run of a job. `date`: the day of its file. `endedAt`: null while it runs. `error`: null if it succeeded. */

@@ -101,7 +101,15 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
 
 /** For processes that authenticate callers. Durable: acknowledged writes survive a loss of power. */
 export interface Ledger
-  extends SignIns, OperatorLedger, Watches, Webhooks, WebhookQueue, Digests, DigestQueue, Feeds, LedgerPruning {
+  extends SignIns,
+    OperatorLedger,
+    Watches,
+    Webhooks,
+    WebhookQueue,
+    Digests,
+    DigestQueue,
+    Feeds,
+    LedgerPruning {
   /** The changes that the actor may make. */
   as(actor: Actor): LedgerChanges
   /** At most `limit` entries of the audit log, oldest first, after the entry `after` (exclusive). */

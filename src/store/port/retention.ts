@@ -20,8 +20,8 @@ export type PrunedStates = { names: number; states: number }
  */
 export type PruneCandidates = { names: DomainName[]; next: string | null; share: number }
 
-/** For the job that removes old history. */
-export interface HistoryPruning {
+/** For the job that removes old history from the facts. */
+export interface FactsPruning {
   /** Searches the superseded states of the next `limit` names that have any. `after`: `next` of the call before. */
   candidates(cutoffs: StateCutoffs, after: string | null, limit: number): Promise<PruneCandidates>
   /** What `prune` would remove from these names. */
@@ -32,6 +32,11 @@ export interface HistoryPruning {
    * if the lock is lost.
    */
   prune(hold: LockHold, names: readonly DomainName[], cutoffs: StateCutoffs): Promise<PrunedStates | null>
+  /**
+   * Gives some unused space of the store's file back to the disk, in one short write. Returns false if none is left that
+   * is worth it, or if the engine does this by itself.
+   */
+  releaseSpace(): Promise<boolean>
 }
 
 /**

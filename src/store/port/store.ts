@@ -22,7 +22,7 @@ import type { InverseIndexStore, InverseReader } from './inverse.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
-import type { HistoryPruning } from './retention.ts'
+import type { FactsPruning } from './retention.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
 import type { EventReader } from './watch/events.ts'
@@ -38,7 +38,7 @@ export interface Store {
   readonly crawlRequests: CrawlRequests
   readonly listing: Listing
   readonly maintenance: StoreMaintenance
-  readonly pruning: HistoryPruning
+  readonly pruning: FactsPruning
   readonly jobs: Jobs
   readonly certificateLogs: CertificateLogs
   readonly similar: SimilarReader

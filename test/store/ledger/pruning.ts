@@ -44,7 +44,8 @@ export function pruning(engine: LedgerEngine): void {
 
   on(engine, 'entries of the audit log before a time go', async ({ ledger, clock }) => {
     await made(ledger)
-    const before = (clock.now += 100)
+    clock.now += 100
+    const before = clock.now
     await made(ledger, { email: 'bob@example.com' })
     const all = await ledger.audit(ALL, 0, 10)
     const old = all.filter(({ time }) => time < before)

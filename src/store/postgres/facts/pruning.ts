@@ -9,7 +9,7 @@ import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import { countPruned, type PrunedHistory, prunedHistory, stateLimits } from '../../inverse/pruned-history.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
-import type { HistoryPruning, PruneCandidates, StateCutoffs } from '../../port/retention.ts'
+import type { FactsPruning, PruneCandidates, StateCutoffs } from '../../port/retention.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
@@ -77,7 +77,7 @@ const UPDATE_BASES = {
 
 type Prunable = { name: DomainName; part: number; id: number; pruned: PrunedHistory }
 
-export function postgresPruning(database: Database): HistoryPruning {
+export function postgresPruning(database: Database): FactsPruning {
   return {
     candidates: (cutoffs, after, limit) => findCandidates(database, cutoffs, after, limit),
     prunable: (names, cutoffs) =>
@@ -94,6 +94,7 @@ export function postgresPruning(database: Database): HistoryPruning {
         return countPruned(found)
       })
     },
+    releaseSpace: async () => false, // autovacuum
   }
 }
 
@@ -114,8 +115,7 @@ async function findCandidates(
   const [end] = await read<{ id: number | null; ids: number }>(READ_END, [part, id, limit])
   const limits = stateLimits(cutoffs)
   const arrays = [plainArray(limits.map(([type]) => type)), plainArray(limits.map(([, cutoff]) => cutoff))]
-  const rows =
-    end!.id === null ? [] : await read<{ name: DomainName }>(FIND_CANDIDATES, [part, id, end!.id, ...arrays])
+  const rows = end!.id === null ? [] : await read<{ name: DomainName }>(FIND_CANDIDATES, [part, id, end!.id, ...arrays])
   const next = end!.ids < limit ? [index + 1, 0] : [index, end!.id]
   return {
     names: rows.map(({ name }) => name),

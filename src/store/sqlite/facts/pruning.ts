@@ -7,7 +7,7 @@ import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
 import { countPruned, type PrunedHistory, prunedHistory, stateLimits } from '../../inverse/pruned-history.ts'
-import type { HistoryPruning, PrunedStates, StateCutoffs } from '../../port/retention.ts'
+import type { FactsPruning, StateCutoffs } from '../../port/retention.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
@@ -15,15 +15,16 @@ import { inverseWriter } from '../inverse/inverse.ts'
 import { entryEraser, type StoredFacts, statesWriter, storedHistoryReader, valuesOf } from '../inverse/maintenance.ts'
 import { certificateRemover } from './certificates.ts'
 
-export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): HistoryPruning {
-  const validLock = database.prepare(`select 1 from named_lock where name = 'prune' and fence = ? and holder is not null`)
+export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): FactsPruning {
+  const validLock = database.prepare(
+    `select 1 from named_lock where name = 'prune' and fence = ? and holder is not null`,
+  )
   const candidates = candidateFinder(database)
   const findPrunable = prunableFinder(database)
   const remove = historyRemover(database)
   return {
     candidates: async (cutoffs, after, limit) => readTransaction(database, () => candidates(cutoffs, after, limit)),
-    prunable: async (names, cutoffs) =>
-      readTransaction(database, () => countPruned(findPrunable(names, cutoffs))),
+    prunable: async (names, cutoffs) => readTransaction(database, () => countPruned(findPrunable(names, cutoffs))),
     prune: ({ fence }, names, cutoffs) =>
       log.whenBounded(() =>
         writeTransaction(database, () => {
@@ -33,7 +34,23 @@ export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): Histo
           return countPruned(found)
         }),
       ),
+    releaseSpace: () => log.whenBounded(() => releasePages(database)),
   }
+}
+
+/** Pages that one call moves: some tens of milliseconds. */
+const RELEASED_PAGES = 2000
+/** The part of the file that may stay unused, because merges of the indexes need it again. */
+const UNUSED_SHARE = 1 / 16
+/** The mode of a file whose unused pages can be released (`pragma auto_vacuum`). */
+const INCREMENTAL = 2
+
+function releasePages(database: DatabaseSync): boolean {
+  const read = (name: string): number => Object.values(database.prepare(`pragma ${name}`).get()!)[0] as number
+  const excess = read('freelist_count') - Math.floor(read('page_count') * UNUSED_SHARE)
+  if (excess <= 0 || read('auto_vacuum') !== INCREMENTAL) return false
+  database.exec(`pragma incremental_vacuum(${Math.min(RELEASED_PAGES, excess)})`)
+  return true
 }
 
 function candidateFinder(database: DatabaseSync) {
