@@ -3,7 +3,7 @@
 import type { Actor } from '../../accounts/audit.ts'
 import type { NewToken, Token } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
-import { ANSWER_SECONDS, type AnswerClaim, type AnswerKey, type StoredAnswer } from '../port/operator.ts'
+import { ANSWER_SECONDS, type AnswerClaim, type AnswerKey, type StoredAnswer } from '../port/accounts/operator.ts'
 import { auditInstallation } from './audit.ts'
 import { type LedgerRead, ledgerStatements, row, run, type Transaction } from './session.ts'
 import { isActiveSql, TOKEN_COLUMNS } from './tokens.ts'

@@ -2,7 +2,7 @@
 
 import { SESSION_IDLE_SECONDS, SESSION_MAX_SECONDS } from '../../accounts/session.ts'
 import { addDays, type Day, dayOf, type Instant } from '../../values/time.ts'
-import { ANSWER_SECONDS } from '../port/operator.ts'
+import { ANSWER_SECONDS } from '../port/accounts/operator.ts'
 import type { LedgerKind, LedgerSlice } from '../port/retention.ts'
 import { OPERATORS } from './operators.ts'
 import { type LedgerRead, type LedgerStatement, ledgerStatements, row, run, type Transaction } from './session.ts'

@@ -1,10 +1,10 @@
 /** Pruning of the ledger: old rows go in slices, and what is in force stays. */
 
 import assert from 'node:assert/strict'
-import { LEDGER_KINDS, type LedgerKind } from '../../../src/store/port/retention.ts'
-import { addDays, SECONDS_PER_DAY } from '../../../src/values/time.ts'
-import { TESTER } from '../../tester.ts'
-import { type LedgerAndCrawlRequests, type LedgerEngine, made, NOW, on, TODAY } from './engine.ts'
+import { LEDGER_KINDS, type LedgerKind } from '../../../../src/store/port/retention.ts'
+import { addDays, SECONDS_PER_DAY } from '../../../../src/values/time.ts'
+import { TESTER } from '../../../tester.ts'
+import { type LedgerAndCrawlRequests, type LedgerEngine, made, NOW, on, TODAY } from '../engine.ts'
 
 /** Prunes one kind, and returns the number of removed rows and of slices. */
 async function pruned(ledger: LedgerAndCrawlRequests, kind: LedgerKind, before: number, now: number) {
