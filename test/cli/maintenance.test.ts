@@ -1,4 +1,4 @@
-/** Tests `domaindex check`, `forget` and `migrate`, and the messages for mistyped commands. */
+/** Tests `domaindex check`, `prune`, `forget` and `migrate`, and the messages for mistyped commands. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -54,6 +54,28 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.match((await run(['sizes'])).stdout, /^facts +[\d,]+ bytes$/m)
     const kept = await withStore(({ maintenance }) => readMeasuredTables(maintenance))
     assert.deepEqual(kept?.tables.map(({ name }) => name).toSorted(), names.toSorted())
+  })
+
+  test('prune removes old history by the settings, and with --dry-run says what it would remove', async (t) => {
+    const { run } = folderOf(t)
+    const line = (year: number) =>
+      `{"domain":"a.example","observed_at":"${year}-01-01T00:00:00Z","dns":{"status":"ok","A":["192.0.2.${year - 2000}"]}}`
+    await run(['import', '-'], { input: [2020, 2021, 2022].map(line).join('\n') })
+    const env = { DOMAINDEX_KEEP_HISTORY: 'A:1y' }
+    const kept = { states: 0, names: 0, usage: 0, audit: 0, expired: 0, files: 0, days: 0, inbox: 0 }
+    const removed = { ...kept, states: 2, names: 1 }
+    const dry = await run(['prune', '--dry-run', '--json'], { env })
+    assert.deepEqual([dry.code, JSON.parse(dry.stdout)], [0, { dry_run: true, removed }])
+    assert.deepEqual(JSON.parse((await run(['prune', '--json'])).stdout).removed, kept)
+    assert.match((await run(['prune'], { env })).stdout, /^kind +removed\nsuperseded states +2\n/)
+    assert.deepEqual(JSON.parse((await run(['prune', '--json'], { env })).stdout), { dry_run: false, removed: kept })
+    assert.equal((await run(['check'])).code, 0)
+    const { runs } = JSON.parse((await run(['jobs', '--json'])).stdout) as { runs: { job: string; rows: number }[] }
+    assert.deepEqual(runs.map(({ job, rows }) => [job, rows]).toSorted(), [
+      ['prune', 0],
+      ['prune', 0],
+      ['prune', 2],
+    ])
   })
 
   test('forget removes a name permanently, so that later imports of it are stale', async (t) => {
