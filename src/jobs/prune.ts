@@ -1,9 +1,13 @@
-/** The job `prune`: removes what is older than the settings keep it, and gives the space back to the disk. */
+/**
+ * The job `prune`: removes what is older than the settings keep it, gives the space back to the disk, and records what the
+ * installation takes.
+ */
 
 import type { WaitClock } from '../store/named-lock.ts'
 import { LEDGER_KINDS, type LedgerKind, type PrunedStates, type StateCutoffs } from '../store/port/retention.ts'
 import type { Store } from '../store/port/store.ts'
 import { pruneHistory } from '../store/prune-history.ts'
+import { type PlaceSizes, recordSizes } from '../store/size-history.ts'
 import type { StateType } from '../values/state-type.ts'
 import { type Day, dayOf, type Instant } from '../values/time.ts'
 import { FILE_KINDS, type FileKind, type FileStore, snapshotEditionOf } from './file-store/file-store.ts'
@@ -28,6 +32,8 @@ export type PruneDependencies = {
   removeDays: Removal<Day>
   /** The files that the inbox has imported or refused. */
   removeInboxFiles: Removal<Instant>
+  /** What the installation takes, which is kept of each day. */
+  measureSizes(): Promise<PlaceSizes>
   retention: Retention
 }
 
@@ -74,7 +80,9 @@ export async function prune(dependencies: PruneDependencies, run: PruneRun): Pro
   const pruned = await pruneHistory(store, history)
   if (pruned === null) await run.lock!.requireHeld() // throws
   Object.assign(report, pruned)
-  if (!isDry) while (await store.pruning.releaseSpace()) run.signal.throwIfAborted()
+  if (isDry) return report
+  while (await store.pruning.releaseSpace()) run.signal.throwIfAborted()
+  await recordSizes(store.maintenance, { day: dayOf(now), ...(await dependencies.measureSizes()) })
   return report
 }
 

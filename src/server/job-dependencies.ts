@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
 import type { FileStore } from '../jobs/file-store/file-store.ts'
 import { openFileStore } from '../jobs/file-store/open.ts'
+import { measurePlaces } from '../jobs/place-sizes.ts'
 import { type PruneDependencies, type PruneReport, prune } from '../jobs/prune.ts'
 import { buildSnapshots } from '../jobs/snapshot.ts'
 import type { JobDependencies } from '../jobs/steps.ts'
@@ -76,6 +77,7 @@ export function pruneDependencies(settings: Settings, store: Store, fileStore: F
     fileStore,
     removeDays: (before, isDry) => removeDaysBefore(zones, before, isDry),
     removeInboxFiles: (before, isDry) => removeArchivedBefore(inbox, before, isDry),
+    measureSizes: () => measurePlaces({ store, fileStore, zones, inbox }),
     retention: { history: keepHistory, files: keepFiles, inbox: keepInbox, usage: keepUsage, audit: keepAudit },
   }
 }

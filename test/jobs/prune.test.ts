@@ -43,6 +43,7 @@ async function openWorld(t: TestContext): Promise<World> {
       fileStore,
       removeDays: (before, isDry) => removeDaysBefore(join(folder, 'zones'), before, isDry),
       removeInboxFiles: (before, isDry) => removeArchivedBefore(join(folder, 'inbox'), before, isDry),
+      measureSizes: async () => ({ store: 1, files: 2, zones: 3, inbox: 4 }),
       retention: { ...FOREVER, ...retention },
     }),
   }

@@ -123,6 +123,10 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
       ...(['keepHistory', 'keepFiles', 'keepInbox', 'keepUsage', 'keepAudit'] as const),
     ],
   },
+  sizes: {
+    examples: ['sizes', 'sizes --json'],
+    settings: [...FILE_SETTING_KEYS, 'filesEndpoint', 'filesRegion', 'zones', 'inbox'],
+  },
   claim: {
     examples: ['claim', 'claim --json'],
     settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],
@@ -162,7 +166,6 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     retarget: ['retarget', 'retarget --json'],
     export: ['export observations --output all.jsonl.gz', 'export parquet --output domains.parquet --json'],
     'rotate-secret': ['rotate-secret'],
-    sizes: ['sizes', 'sizes --json'],
   }),
   ...helpOf(QUERY_SETTING_KEYS, {
     lookup: [

@@ -235,10 +235,14 @@ export interface StoreMaintenance {
   progress(job: string): Promise<string | null>
   /** Stores the progress of a job; null deletes it. */
   saveProgress(job: string, progress: string | null): Promise<void>
-  /** Bytes on disk, for metrics: of the facts, and of the write-ahead log. */
-  sizes(): Promise<{ facts: number; writeAheadLog: number }>
+  /**
+   * Bytes on disk, for metrics: of the facts, of the write-ahead log, and of the ledger if it is a file of its own (0 if
+   * it is part of the facts). `unused`: bytes of these files that no row uses; null if the engine does not know.
+   */
+  sizes(): Promise<{ facts: number; writeAheadLog: number; ledger: number; unused: number | null }>
   /** The size of each table with its indexes. On SQLite this reads every page. */
   tableSizes(): Promise<TableSize[]>
 }
 
-export type TableSize = { name: string; bytes: number }
+/** `indexes`: the bytes that are those of indexes. `rows`: an estimate on PostgreSQL; null if there is none. */
+export type TableSize = { name: string; bytes: number; indexes: number; rows: number | null }
