@@ -1,19 +1,22 @@
 /** The job `prune`: each kind goes at its age, a dry run removes nothing, and a stopped run continues. */
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { type FileKind, fileName } from '../../src/jobs/file-store/file-store.ts'
 import { openFolderFileStore } from '../../src/jobs/file-store/folder.ts'
 import { withJobLock } from '../../src/jobs/job-lock.ts'
+import { measurePlaces } from '../../src/jobs/place-sizes.ts'
 import { type PruneDependencies, type PruneReport, prune, type Retention } from '../../src/jobs/prune.ts'
 import { removeDaysBefore } from '../../src/registrations/folder.ts'
 import { removeArchivedBefore } from '../../src/registrations/inbox.ts'
 import { openRegistrations } from '../../src/registrations/registrations.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { readSizeHistory } from '../../src/store/size-history.ts'
 import { addDays, type Day, dayOf, SECONDS_PER_DAY, startOfDay } from '../../src/values/time.ts'
 import { dns, ingestAll, minute, NOW, name, seen } from '../store/conformance/world.ts'
 import { still } from './installation.ts'
@@ -46,6 +49,18 @@ async function openWorld(t: TestContext): Promise<World> {
       measureSizes: async () => ({ store: 1, files: 2, zones: 3, inbox: 4 }),
       retention: { ...FOREVER, ...retention },
     }),
+  }
+}
+
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index)
+
+/** The pages of the facts, also of those that are still in the write-ahead log. */
+function pagesOf({ folder }: World): number {
+  const database = new DatabaseSync(join(folder, 'store.db'), { readOnly: true })
+  try {
+    return database.prepare('pragma page_count').get()!.page_count as number
+  } finally {
+    database.close()
   }
 }
 
@@ -143,4 +158,42 @@ test('a run that is stopped continues behind what it has done', async (t) => {
   assert.deepEqual(await pruned(world, retention), NOTHING)
   const history = await store.facts.history(names[0]!, ['TXT'], null, 9)
   assert.equal(history.TXT.total, 1)
+})
+
+test('unused space of the file goes back to the disk, but for a sixteenth, and the sizes of the day are recorded', async (t) => {
+  const world = await openWorld(t)
+  const { store } = world
+  for (const n of [1, 2])
+    await ingestAll(
+      store,
+      Array.from({ length: 60 }, (_, index) =>
+        seen(`n${index}.example`, n, dns({ TXT: range(40).map((text) => [`${n} ${index} ${text} `.repeat(20)]) })),
+      ),
+    )
+  const before = pagesOf(world)
+  const report = await pruned(world, { history: { TXT: NOW - minute(2) } })
+  assert.equal(report.states, 60)
+  const after = pagesOf(world)
+  assert.ok(after < 0.8 * before, `${after} of ${before} pages`)
+  assert.ok((await store.maintenance.sizes()).unused! <= (4096 * after) / 15)
+  assert.deepEqual(await readSizeHistory(store.maintenance), [{ day: TODAY, store: 1, files: 2, zones: 3, inbox: 4 }])
+})
+
+test('the places are measured by the files of the store, the manifests and the folders', async (t) => {
+  const { store, folder } = await openWorld(t)
+  mkdirSync(join(folder, 'zones', 'days'), { recursive: true })
+  writeFileSync(join(folder, 'zones', 'a'), 'four')
+  writeFileSync(join(folder, 'zones', 'days', 'b'), 'six666')
+  const fileStore = openFolderFileStore(join(folder, 'files'))
+  async function* content(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('bytes')
+  }
+  const description = { generated: NOW, rows: 0, plain_bytes: 0, plain_sha256: '', first: null, last: null, held: null }
+  for (const kind of ['daily', 'snapshot'] as const)
+    await fileStore.publish(fileName(kind, TODAY), content(), () => description)
+  const sizes = await measurePlaces({
+    ...{ store, fileStore, zones: join(folder, 'zones'), inbox: join(folder, 'inbox') },
+  })
+  const files = ['store.db', 'store-ledger.db'].map((file) => statSync(join(folder, file)).size)
+  assert.deepEqual(sizes, { store: files[0]! + files[1]!, files: 10, zones: 10, inbox: 0 })
 })
