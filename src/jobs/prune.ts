@@ -3,7 +3,7 @@
  * installation takes.
  */
 
-import type { WaitClock } from '../store/named-lock.ts'
+import type { LockClock } from '../store/named-lock.ts'
 import { LEDGER_KINDS, type LedgerKind, type PrunedStates, type StateCutoffs } from '../store/port/retention.ts'
 import type { Store } from '../store/port/store.ts'
 import { pruneHistory } from '../store/prune-history.ts'
@@ -46,7 +46,7 @@ export type PruneReport = PrunedStates & Record<LedgerKind, number> & { files: n
 export type PruneRun = {
   /** Null: nothing is removed, and the report says what would be. */
   lock: Pick<JobLock, 'hold' | 'requireHeld'> | null
-  clock: WaitClock
+  clock: LockClock
   signal: AbortSignal
   /** Called with the states that were removed so far, and the share of the store that was searched. */
   onHistory?: (pruned: PrunedStates, share: number) => void

@@ -10,7 +10,7 @@ import { yieldToEventLoop } from './shared/event-loop.ts'
 export type HistoryPrune = {
   cutoffs: StateCutoffs
   hold: LockHold | null
-  clock: Pick<LockClock, 'wait'>
+  clock: LockClock
   signal: AbortSignal
   onProgress?: (pruned: PrunedStates, share: number) => void
 }
@@ -22,8 +22,11 @@ type StoredPrune = { after: string }
 const SEARCHED_NAMES = 5000
 /** Names that one transaction prunes: some tens of milliseconds. */
 const PRUNED_NAMES = 50
-/** Milliseconds after each transaction. Without it, a merge of the inverse index would always have to read again. */
-const PAUSE_MS = 150
+/**
+ * Milliseconds after each transaction, or as long as it took. Without it, a merge of the inverse index would always have
+ * to read again.
+ */
+const MIN_PAUSE_MS = 150
 const PRUNE_JOB = 'prune-history'
 
 /**
@@ -44,12 +47,14 @@ export async function pruneHistory(
     const { names, next, share } = await pruning.candidates(cutoffs, after, SEARCHED_NAMES)
     for (let from = 0; from < names.length; from += PRUNED_NAMES) {
       signal.throwIfAborted()
+      const startedAt = clock.monotonicMs()
       const some = names.slice(from, from + PRUNED_NAMES)
       const pruned = await (hold === null ? pruning.prunable(some, cutoffs) : pruning.prune(hold, some, cutoffs))
       if (pruned === null) return null
       total.names += pruned.names
       total.states += pruned.states
-      if (hold !== null && pruned.names > 0) await clock.wait(PAUSE_MS, signal)
+      const pause = Math.max(MIN_PAUSE_MS, clock.monotonicMs() - startedAt)
+      if (hold !== null && pruned.names > 0) await clock.wait(pause, signal)
     }
     signal.throwIfAborted()
     onProgress(total, share)

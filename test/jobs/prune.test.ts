@@ -88,7 +88,7 @@ async function pruned(
   retention: Partial<Retention>,
   { isDry = false, wait = async () => {}, signal = new AbortController().signal }: PruneOptions = {},
 ): Promise<PruneReport> {
-  const run = { clock: { wait }, signal }
+  const run = { clock: { wait, monotonicMs: () => 0 }, signal }
   if (isDry) return prune(dependencies(retention), { ...run, lock: null })
   const done = await withJobLock('prune', { jobs: store.jobs, holder: 'test', clock: still }, signal, (lock) =>
     prune(dependencies(retention), { ...run, lock }),

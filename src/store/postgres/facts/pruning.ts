@@ -124,39 +124,29 @@ async function findCandidates(
   }
 }
 
-/** `select`: the statement that returns the id of a name. */
+/** `select`: the statement that returns the id of a name. The statements are sent in the order of the names. */
 async function findPrunable(
   session: Session,
   select: typeof READ_ID,
   names: readonly DomainName[],
   cutoffs: StateCutoffs,
 ): Promise<Prunable[]> {
-  const found: Prunable[] = []
-  for (const name of names) {
+  const found = names.map(async (name): Promise<Prunable | null> => {
     const [part, ...key] = crawlStateKey(name)
     const [row] = await session.rows<{ id: number }>(select, [part, ...key])
     const facts = row && (await readHistory(session, part, row.id))
     const pruned = facts && prunedHistory(storedHistoryOf(facts), facts.states, cutoffs)
-    if (pruned) found.push({ name, part, id: row.id, pruned })
-  }
-  return found
+    return pruned ? { name, part, id: row.id, pruned } : null
+  })
+  return (await Promise.all(found)).filter((each) => each !== null)
 }
 
 /** Erases entries of the inverse index at once for all names. */
 async function removeHistory(session: Session, shards: Shards, found: readonly Prunable[]): Promise<void> {
+  await Promise.all(found.map((each) => removeRows(session, each)))
   const erased = new Map<string, ReadonlySet<number> | null>()
   const writer = new RunWriter()
-  for (const { name, part, id, pruned } of found) {
-    await Promise.all([
-      ...pruned.oldest.flatMap(({ type, first_seen }) => [
-        session.run(DELETE_STATES, [part, id, type, first_seen]),
-        session.run(DELETE_INTERRUPTIONS, [part, id, type, first_seen]),
-      ]),
-      session.run(DELETE_ADDRESSES, [part, id, bytesArray(pruned.addresses.map(packAddress))]),
-      session.run(UPDATE_FACTS, [part, id, pruned.states]),
-    ])
-    for (const { type, first_seen, records } of pruned.oldest)
-      if (records !== null) await rebaseStates(session, [part, id, type, first_seen], records)
+  for (const { name, pruned } of found) {
     for (const [key, events] of pruned.erased) erased.set(key, events)
     writer.addEntries(name, pruned.added)
   }
@@ -165,6 +155,22 @@ async function removeHistory(session: Session, shards: Shards, found: readonly P
     for (const key of namedHostKeys(each)) erased.set(key, null)
   if (erased.size > 0) await eraseEntries(session, erased)
   await insertRun(session, writer.finish())
+}
+
+async function removeRows(session: Session, { part, id, pruned }: Prunable): Promise<void> {
+  const { oldest, addresses, states } = pruned
+  await Promise.all([
+    ...oldest.flatMap(({ type, first_seen }) => [
+      session.run(DELETE_STATES, [part, id, type, first_seen]),
+      session.run(DELETE_INTERRUPTIONS, [part, id, type, first_seen]),
+    ]),
+    ...(addresses.length === 0
+      ? []
+      : [session.run(DELETE_ADDRESSES, [part, id, bytesArray(addresses.map(packAddress))])]),
+    session.run(UPDATE_FACTS, [part, id, states]),
+  ])
+  for (const { type, first_seen, records } of oldest)
+    if (records !== null) await rebaseStates(session, [part, id, type, first_seen], records)
 }
 
 /** Gives states with a serial alone another base: the oldest state that stays, which has `key`. */

@@ -25,7 +25,7 @@ import type { LockHold } from '../../port/jobs.ts'
 import { presentedCertificates } from '../../shared/certificates.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
-import { bytesArray } from '../database/arrays.ts'
+import { bytesArray, plainArray } from '../database/arrays.ts'
 import { readRuns } from '../database/citus/part-runs.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES, partitionOfName } from '../database/partition.ts'
@@ -148,13 +148,15 @@ const FIND_BLOCKS = {
     cross join lateral (select run, last_position, entries from inverse_block
       where run = r.number and last_position >= k.position order by last_position limit 1) b`,
 }
-const DELETE_BLOCK = {
-  name: 'inverse.delete-block',
-  text: 'delete from inverse_block where run = $1 and last_position = $2',
+const TAKE_BLOCKS = {
+  name: 'inverse.take-blocks',
+  text: `delete from inverse_block b using unnest($1::bigint[], $2::bytea[]) with ordinality as k(run, last, place)
+    where b.run = k.run and b.last_position = k.last returning k.place - 1 as place`,
 }
 const REPLACE_BLOCKS = {
   name: 'inverse.replace-blocks',
-  text: 'insert into inverse_block (run, last_position, entries) select $1, * from unnest($2::bytea[], $3::bytea[])',
+  text: `insert into inverse_block (run, last_position, entries)
+    select * from unnest($1::bigint[], $2::bytea[], $3::bytea[])`,
 }
 
 export type HistoryOfName = { id: number; superseded: string; interruptions: string } & NewestStatesRow
@@ -321,15 +323,21 @@ export async function eraseEntries(session: Session, erased: ErasedEntries): Pro
   while (positions.length > 0) {
     type Found = { run: number; last: Uint8Array; entries: Uint8Array }
     const found = await session.rows<Found>(FIND_BLOCKS, [bytesArray(positions)])
-    positions = []
-    for (const { run, last, entries } of found) {
+    const changed = found.flatMap(({ run, last, entries }) => {
       const remaining = withoutEntries(entries, erased)
-      if (remaining === null) continue
-      // the run may have been removed meanwhile with its blocks
-      const isThere = (await session.run(DELETE_BLOCK, [run, last])) === 1
-      if (isThere && remaining.length > 0) await session.run(REPLACE_BLOCKS, [run, ...blockArrays(remaining)])
-      // the last entry may continue in the next block
-      positions.push(Buffer.concat([last, Buffer.of(0)]))
+      return remaining === null ? [] : [{ run, last, remaining }]
+    })
+    // a run may have been removed meanwhile with its blocks
+    const keys = [plainArray(changed.map(({ run }) => run)), bytesArray(changed.map(({ last }) => last))]
+    const taken = changed.length === 0 ? [] : await session.rows<{ place: number }>(TAKE_BLOCKS, keys)
+    const replaced = taken.flatMap(({ place }) =>
+      changed[place]!.remaining.map((block) => ({ ...changed[place]!, block })),
+    )
+    if (replaced.length > 0) {
+      const runs = plainArray(replaced.map(({ run }) => run))
+      await session.run(REPLACE_BLOCKS, [runs, ...blockArrays(replaced.map(({ block }) => block))])
     }
+    // the last entry of a block may continue in the next one
+    positions = changed.map(({ last }) => Buffer.concat([last, Buffer.of(0)]))
   }
 }

@@ -23,7 +23,7 @@ import type { Engine } from '../engine.ts'
 import { EVERYTHING, happen, happenInModel, property } from '../histories.ts'
 import { dns, minute, NOW, name, seen, soa, testWithStore } from '../world.ts'
 
-const clock = { wait: async () => {} }
+const clock = { wait: async () => {}, monotonicMs: () => 0 }
 const { signal } = new AbortController()
 
 async function heldLock({ jobs }: Pick<Store, 'jobs'>): Promise<LockHold> {
