@@ -117,3 +117,17 @@ export function stateLimits(cutoffs: StateCutoffs): [type: number, cutoff: Insta
     return cutoff === undefined ? [] : [[STATE_TYPE_NUMBERS[type], cutoff] satisfies [number, Instant]]
   })
 }
+
+/** The row of `metadata` with the newest cutoff of each type, as JSON. */
+export const PRUNED_UNTIL = 'pruned_until'
+
+/** The newest cutoff of each type. `stored`: as in the row; undefined if there is none. */
+export function newestCutoffs(stored: string | undefined, cutoffs: StateCutoffs): StateCutoffs {
+  const known = parseCutoffs(stored)
+  const newest = STATE_TYPES.map((type) => [type, Math.max(known[type] ?? 0, cutoffs[type] ?? 0)] as const)
+  return Object.fromEntries(newest.filter(([, cutoff]) => cutoff > 0))
+}
+
+export function parseCutoffs(stored: string | undefined): StateCutoffs {
+  return stored === undefined ? {} : (JSON.parse(stored) as StateCutoffs)
+}

@@ -22,7 +22,7 @@ import type { InverseIndexStore, InverseReader } from './inverse.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
-import type { FactsPruning } from './retention.ts'
+import type { FactsPruning, StateCutoffs } from './retention.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
 import type { EventReader } from './watch/events.ts'
@@ -218,6 +218,11 @@ export interface FactsReader {
    * before `before` (null: all), at most `limit`.
    */
   interruptions(name: DomainName, type: RecordType, before: Instant | null, limit: number): Promise<Interruption[]>
+  /**
+   * The newest cutoff by which states of each type were removed. Of a moment before it, a name without states of the type
+   * may have had some.
+   */
+  prunedUntil(): Promise<StateCutoffs>
 }
 
 /** One problem that `check` found. */

@@ -7,7 +7,14 @@ import { withSerial } from '../../../apply/dns-state.ts'
 import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
-import { countPruned, type PrunedHistory, prunedHistory, stateLimits } from '../../inverse/pruned-history.ts'
+import {
+  countPruned,
+  newestCutoffs,
+  PRUNED_UNTIL,
+  type PrunedHistory,
+  prunedHistory,
+  stateLimits,
+} from '../../inverse/pruned-history.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
 import type { FactsPruning, PruneCandidates, StateCutoffs } from '../../port/retention.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
@@ -75,6 +82,16 @@ const UPDATE_BASES = {
     where part = $1 and id = $2 and type = $3 and first_seen > $4 and base_first_seen < $4`,
 }
 
+export const READ_CUTOFFS = {
+  name: 'prune.read-cutoffs',
+  text: `select value from metadata where name = '${PRUNED_UNTIL}'`,
+}
+const SAVE_CUTOFFS = {
+  name: 'prune.save-cutoffs',
+  text: `insert into metadata (name, value) values ('${PRUNED_UNTIL}', $1)
+    on conflict (name) do update set value = excluded.value`,
+}
+
 type Prunable = { name: DomainName; part: number; id: number; pruned: PrunedHistory }
 
 export function postgresPruning(database: Database): FactsPruning {
@@ -91,11 +108,17 @@ export function postgresPruning(database: Database): FactsPruning {
         const taken = affected.map(({ name }) => name).sort(compareNames)
         const found = await findPrunable(session, TAKE_NAME, taken, cutoffs)
         await removeHistory(session, shards, found)
+        if (found.length > 0) await saveCutoffs(session, cutoffs)
         return countPruned(found)
       })
     },
     releaseSpace: async () => false, // autovacuum
   }
+}
+
+async function saveCutoffs({ rows, run }: Session, cutoffs: StateCutoffs): Promise<void> {
+  const [row] = await rows<{ value: string }>(READ_CUTOFFS)
+  await run(SAVE_CUTOFFS, [JSON.stringify(newestCutoffs(row?.value, cutoffs))])
 }
 
 /** The order in which writers take names. */

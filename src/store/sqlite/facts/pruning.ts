@@ -6,7 +6,15 @@ import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
-import { countPruned, type PrunedHistory, prunedHistory, stateLimits } from '../../inverse/pruned-history.ts'
+import {
+  countPruned,
+  newestCutoffs,
+  PRUNED_UNTIL,
+  type PrunedHistory,
+  parseCutoffs,
+  prunedHistory,
+  stateLimits,
+} from '../../inverse/pruned-history.ts'
 import type { FactsPruning, StateCutoffs } from '../../port/retention.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
@@ -22,6 +30,7 @@ export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): Facts
   const candidates = candidateFinder(database)
   const findPrunable = prunableFinder(database)
   const remove = historyRemover(database)
+  const saveCutoffs = cutoffWriter(database)
   return {
     candidates: async (cutoffs, after, limit) => readTransaction(database, () => candidates(cutoffs, after, limit)),
     prunable: async (names, cutoffs) => readTransaction(database, () => countPruned(findPrunable(names, cutoffs))),
@@ -31,11 +40,29 @@ export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): Facts
           if (validLock.get(fence) === undefined) return null
           const found = findPrunable(names, cutoffs)
           remove(found)
+          if (found.length > 0) saveCutoffs(cutoffs)
           return countPruned(found)
         }),
       ),
     releaseSpace: () => log.whenBounded(() => releasePages(database)),
   }
+}
+
+const READ_CUTOFFS = `select value from metadata where name = '${PRUNED_UNTIL}'`
+
+/** `beginRead`: begins a read of one snapshot. */
+export function cutoffReader(database: DatabaseSync, beginRead: () => void): () => Promise<StateCutoffs> {
+  const select = database.prepare(READ_CUTOFFS)
+  return async () => {
+    beginRead()
+    return parseCutoffs(select.get()?.value as string | undefined)
+  }
+}
+
+function cutoffWriter(database: DatabaseSync): (cutoffs: StateCutoffs) => void {
+  const select = database.prepare(READ_CUTOFFS)
+  const save = database.prepare(`insert or replace into metadata (name, value) values ('${PRUNED_UNTIL}', ?)`)
+  return (cutoffs) => void save.run(JSON.stringify(newestCutoffs(select.get()?.value as string | undefined, cutoffs)))
 }
 
 /** Pages that one call moves: some tens of milliseconds. */

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { readDomainAsOf } from '../../../../src/api/endpoints/profiles/domain-as-of.ts'
 import { STATE_TYPES } from '../../../../src/apply/stored-numbers.ts'
 import { ingest } from '../../../../src/store/ingest.ts'
 import type { LockHold } from '../../../../src/store/port/jobs.ts'
@@ -111,6 +112,29 @@ export function pruning(engine: Engine): void {
     assert.equal((await pruneHistory(store, { cutoffs: { SOA: minute(5) }, hold, clock, signal }))!.states, 3)
     await ingest(store, [seen('one.example', 6, dns({ SOA: [soa(6)] }))])
   })
+
+  testWithStore(
+    engine,
+    'of a moment whose states of A were removed, nothing is claimed of its addresses',
+    async (store) => {
+      for (const n of [1, 2, 3])
+        await ingest(store, [seen('one.example', n, dns({ A: [`192.0.2.${n}`], AAAA: ['::1'] }))])
+      const shownAt = async (n: number): Promise<{ ip: string; A: unknown; AAAA: unknown }> => {
+        const { body } = (await readDomainAsOf(store.facts, ONE, null, minute(n)))!
+        const { lookup, records } = JSON.parse(body.map(String).join(''))
+        return { ip: lookup.ip, A: records.A?.records, AAAA: records.AAAA?.records }
+      }
+      const AAAA = [{ ipv6_address: '::1' }]
+      assert.deepEqual(await store.facts.prunedUntil(), {})
+      assert.deepEqual(await shownAt(1), { ip: 'both', A: [{ ipv4_address: '192.0.2.1' }], AAAA })
+      const hold = await heldLock(store)
+      await pruneHistory(store, { cutoffs: { A: minute(2) }, hold, clock, signal })
+      await pruneHistory(store, { cutoffs: { A: minute(1), SOA: minute(9) }, hold, clock, signal })
+      assert.deepEqual(await store.facts.prunedUntil(), { A: minute(2) }) // nothing else was removed
+      assert.deepEqual(await shownAt(1), { ip: null, A: undefined, AAAA })
+      assert.deepEqual(await shownAt(2), { ip: 'both', A: [{ ipv4_address: '192.0.2.2' }], AAAA })
+    },
+  )
 
   testWithStore(engine, 'a writer that read a name before it was pruned is rejected', async (store, opened) => {
     for (const n of [1, 2, 3]) await ingest(store, [seen('one.example', n, dns({ TXT: [[String(n)]] }))])
