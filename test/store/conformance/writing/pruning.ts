@@ -22,6 +22,7 @@ import { agree } from '../answers.ts'
 import { certifiedHistory, type Event, NAMES } from '../arbitraries.ts'
 import type { Engine } from '../engine.ts'
 import { EVERYTHING, happen, happenInModel, property } from '../histories.ts'
+import { inverseHold, maintain, maintainerOf } from '../inverse/index-runs.ts'
 import { dns, minute, NOW, name, seen, soa, testWithStore } from '../world.ts'
 
 const clock = { wait: async () => {}, monotonicMs: () => 0 }
@@ -73,6 +74,7 @@ const PROPERTY = property(
   async ({ store, check }, rounds) => {
     const model = new Model(NOW)
     const hold = await heldLock(store)
+    const merger = maintainerOf(store, await inverseHold(store))
     for (const { events, cutoffs, stopped } of rounds) {
       assert.deepEqual(await happen(store, events, [7]), happenInModel(model, events))
       const kept = keptAnswers(model, cutoffs)
@@ -82,6 +84,7 @@ const PROPERTY = property(
       const first = names.slice(0, stopped ?? 0)
       for (const each of first) done += (await store.pruning.prune(hold, [each], cutoffs))!.states
       if (first.length > 0) assert.deepEqual(await check(), [])
+      await maintain(merger)
       const total = done + (await pruneHistory(store, { cutoffs, hold, clock, signal }))!.states
       assert.equal(total, counted!.states)
       model.prune(cutoffs)
@@ -135,6 +138,34 @@ export function pruning(engine: Engine): void {
       assert.deepEqual(await shownAt(2), { ip: 'both', A: [{ ipv4_address: '192.0.2.2' }], AAAA })
     },
   )
+
+  testWithStore(engine, 'a search in small steps finds each name that may have old states once', async (store) => {
+    const all = ['a.example', 'b.example', 'c.example', 'd.example', 'e.example']
+    for (const n of [1, 2])
+      await ingest(
+        store,
+        all.map((each) => seen(each, n, dns({ TXT: [[String(n)]] }))),
+      )
+    await ingest(store, [
+      seen('later.example', 5, dns({ TXT: [['1']] })),
+      seen('alone.example', 1, dns({ TXT: [['1']] })),
+    ])
+    await ingest(store, [seen('later.example', 6, dns({ TXT: [['2']] }))])
+    const found: DomainName[] = []
+    let after: string | null = null
+    do {
+      const page: Awaited<ReturnType<Store['pruning']['candidates']>> = await store.pruning.candidates(
+        { TXT: minute(3), SOA: minute(9) },
+        after,
+        2,
+      )
+      found.push(...page.names)
+      assert.ok(page.share >= 0 && page.share <= 1)
+      after = page.next
+    } while (after !== null)
+    assert.deepEqual(found.toSorted(), all)
+    assert.deepEqual(await store.pruning.candidates({}, null, 1000).then(({ names }) => names), [])
+  })
 
   testWithStore(engine, 'a writer that read a name before it was pruned is rejected', async (store, opened) => {
     for (const n of [1, 2, 3]) await ingest(store, [seen('one.example', n, dns({ TXT: [[String(n)]] }))])
