@@ -48,6 +48,8 @@ export type PruneRun = {
   lock: Pick<JobLock, 'hold' | 'requireHeld'> | null
   clock: LockClock
   signal: AbortSignal
+  /** Milliseconds after which no more history is removed. */
+  maxDuration?: number
   /** Called with the states that were removed so far, and the share of the store that was searched. */
   onHistory?: (pruned: PrunedStates, share: number) => void
 }
@@ -69,12 +71,13 @@ export async function prune(dependencies: PruneDependencies, run: PruneRun): Pro
   if (retention.inbox !== null) report.inbox = await removeInboxFiles(now - retention.inbox, isDry)
   if (retention.files !== null) Object.assign(report, await pruneFiles(dependencies, dayOf(now - retention.files), run))
   const hold = run.lock?.hold ?? null
-  const { signal, clock, onHistory } = run
+  const { signal, clock, maxDuration, onHistory } = run
   const history = {
     cutoffs: cutoffsOf(retention, now),
     hold,
     clock,
     signal,
+    maxDuration,
     ...(onHistory && { onProgress: onHistory }),
   }
   const pruned = await pruneHistory(store, history)

@@ -3,6 +3,7 @@
 import type { Registrations } from '../registrations/registrations.ts'
 import { RUN_RETENTION_SECONDS } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
+import { isHistoryPruneIncomplete } from '../store/prune-history.ts'
 import type { Day, Instant } from '../values/time.ts'
 import { buildDaily, buildDropped } from './daily.ts'
 import { FILE_KINDS, type FileKind, type FileManifest, type FileStore } from './file-store/file-store.ts'
@@ -60,6 +61,7 @@ export async function readPlanInputs({
     runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
     crawl: { isRunning: crawlers.length > 0, requested },
     inboxRecheckAt: inboxRecheckAt(),
+    isPruneIncomplete: await isHistoryPruneIncomplete(store.maintenance),
   }
 }
 

@@ -20,6 +20,9 @@ const MAX_PACKING_THREADS = 16
 /** Seconds until the inbox is checked again for files that may have been incomplete. */
 const INBOX_RECHECK_SECONDS = 120
 
+/** Milliseconds of a removal of old history, so that other jobs do not wait longer. It continues after them. */
+const MAX_PRUNE_MS = 600_000
+
 /** `onReport` is called for each file of the inbox. */
 export async function createJobDependencies(
   settings: Settings,
@@ -50,6 +53,7 @@ export async function createJobDependencies(
         lock,
         clock: SYSTEM_CLOCK,
         signal: lock.signal,
+        maxDuration: MAX_PRUNE_MS,
       })
       return { rows: prunedRows(report) }
     },

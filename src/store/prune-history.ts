@@ -3,7 +3,7 @@
 import type { LockClock } from './named-lock.ts'
 import type { LockHold } from './port/jobs.ts'
 import type { PrunedStates, StateCutoffs } from './port/retention.ts'
-import type { Store } from './port/store.ts'
+import type { Store, StoreMaintenance } from './port/store.ts'
 import { yieldToEventLoop } from './shared/event-loop.ts'
 
 /** `hold`: null only counts what would go. `onProgress` receives the share of the store that is done, 0 to 1. */
@@ -12,6 +12,8 @@ export type HistoryPrune = {
   hold: LockHold | null
   clock: LockClock
   signal: AbortSignal
+  /** Milliseconds after which the run ends, although it is not complete. By default never. */
+  maxDuration?: number | undefined
   onProgress?: (pruned: PrunedStates, share: number) => void
 }
 
@@ -19,7 +21,7 @@ export type HistoryPrune = {
 type StoredPrune = { after: string }
 
 /** Names with superseded states that one search reads. */
-const SEARCHED_NAMES = 5000
+const SEARCHED_NAMES = 1000
 /** Names that one transaction prunes: some tens of milliseconds. */
 const PRUNED_NAMES = 50
 /**
@@ -30,16 +32,20 @@ const MIN_PAUSE_MS = 150
 const PRUNE_JOB = 'prune-history'
 
 /**
- * Searches all names. After an abort or a crash, the next run continues behind the last search that was completed, with
- * its own cutoffs. Returns null if the lock is lost. While the inverse index of an older store is filled in, it removes
- * nothing.
+ * Searches all names, or as many as it can in a limited time. After that, an abort or a crash, the next run continues
+ * behind the last search that was completed, with its own cutoffs. Returns null if the lock is lost. While the inverse
+ * index of an older store is filled in, it removes nothing.
  */
 export async function pruneHistory(
   { pruning, maintenance, inverse }: Pick<Store, 'pruning' | 'maintenance' | 'inverse'>,
-  { cutoffs, hold, clock, signal, onProgress = () => {} }: HistoryPrune,
+  { cutoffs, hold, clock, signal, maxDuration = Number.POSITIVE_INFINITY, onProgress = () => {} }: HistoryPrune,
 ): Promise<PrunedStates | null> {
   const total: PrunedStates = { names: 0, states: 0 }
-  if (Object.keys(cutoffs).length === 0 || (await inverse.progress()).share < 1) return total
+  const began = clock.monotonicMs()
+  if (Object.keys(cutoffs).length === 0 || (await inverse.progress()).share < 1) {
+    if (hold !== null) await maintenance.saveProgress(PRUNE_JOB, null)
+    return total
+  }
   const stored = hold === null ? null : await maintenance.progress(PRUNE_JOB)
   let after: string | null = stored === null ? null : (JSON.parse(stored) as StoredPrune).after
   do {
@@ -61,6 +67,11 @@ export async function pruneHistory(
     after = next
     if (hold !== null)
       await maintenance.saveProgress(PRUNE_JOB, next && JSON.stringify({ after: next } satisfies StoredPrune))
-  } while (after !== null)
+  } while (after !== null && clock.monotonicMs() - began < maxDuration)
   return total
+}
+
+/** Whether a run has ended, or was killed, before it had searched all names. */
+export async function isHistoryPruneIncomplete(maintenance: Pick<StoreMaintenance, 'progress'>): Promise<boolean> {
+  return (await maintenance.progress(PRUNE_JOB)) !== null
 }

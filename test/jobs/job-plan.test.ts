@@ -34,12 +34,25 @@ class Paper {
   held = new Set<Day>()
   failing = new Set<Job>()
   releases: Day[] = []
+  /** Runs of prune until it is complete. */
+  pruning = 0
 
   known(): PlanInputs {
     const files = Object.fromEntries([...this.files].map(([kind, files]) => [kind, [...files.values()]])) as never
     const days = [...this.days].map(([day, changed]) => ({ day, changed }))
     const { now, times, runs, crawl, cutoff, inboxAgain, releases } = this
-    return { now, times, days, files, releases, runs, crawl, followupWait: cutoff, inboxRecheckAt: inboxAgain }
+    return {
+      now,
+      times,
+      days,
+      files,
+      releases,
+      runs,
+      crawl,
+      followupWait: cutoff,
+      inboxRecheckAt: inboxAgain,
+      isPruneIncomplete: this.pruning > 0,
+    }
   }
 
   put(kind: FileKind, date: Day, generated = this.now): void {
@@ -66,6 +79,7 @@ class Paper {
         if (job === 'daily') this.put('dropped', date!)
         if (job === 'snapshot') for (const kind of ['snapshot', 'enriched'] as const) this.put(kind, date!)
         if (job.startsWith('request')) this.crawl.requested += 10
+        if (job === 'prune') this.pruning = Math.max(0, this.pruning - 1)
       }
       this.now++
     }
@@ -118,6 +132,18 @@ test('files that are lost are built again, although their runs succeeded', () =>
   paper.now += 700
   assert.deepEqual(paper.act(), all)
   assert.deepEqual(paper.act(), [])
+})
+
+test('a prune that is not complete continues, after whatever else is due', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.now = START + HOUR
+  paper.pruning = 2
+  assert.deepEqual(paper.act(), ['prune null', 'prune null'])
+  paper.now = START + DAY
+  paper.days.set(TODAY, START + HOUR)
+  paper.pruning = 2
+  assert.deepEqual(paper.act().slice(1), ['daily 2026-11-20', 'snapshot 2026-11-21', 'prune null', 'prune null'])
 })
 
 test('no job of a run starts before its time', () => {

@@ -16,6 +16,7 @@ import { removeArchivedBefore } from '../../src/registrations/inbox.ts'
 import { openRegistrations } from '../../src/registrations/registrations.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/port/store.ts'
+import { isHistoryPruneIncomplete } from '../../src/store/prune-history.ts'
 import { readSizeHistory } from '../../src/store/size-history.ts'
 import { addDays, type Day, dayOf, SECONDS_PER_DAY, startOfDay } from '../../src/values/time.ts'
 import { dns, ingestAll, minute, NOW, name, seen } from '../store/conformance/world.ts'
@@ -26,7 +27,7 @@ const FOREVER: Retention = { history: {}, files: null, inbox: null, usage: null,
 const NOTHING: PruneReport = { states: 0, names: 0, usage: 0, audit: 0, expired: 0, files: 0, days: 0, inbox: 0 }
 const KINDS: readonly FileKind[] = ['daily', 'dropped', 'followup-7', 'snapshot']
 
-type PruneOptions = { isDry?: boolean; wait?: () => Promise<void>; signal?: AbortSignal }
+type PruneOptions = { isDry?: boolean; maxDuration?: number; wait?: () => Promise<void>; signal?: AbortSignal }
 type World = { store: Store; folder: string; dependencies(retention: Partial<Retention>): PruneDependencies }
 
 async function openWorld(t: TestContext): Promise<World> {
@@ -86,9 +87,9 @@ async function addDay({ folder }: World, day: Day): Promise<void> {
 async function pruned(
   { store, dependencies }: World,
   retention: Partial<Retention>,
-  { isDry = false, wait = async () => {}, signal = new AbortController().signal }: PruneOptions = {},
+  { isDry = false, wait = async () => {}, signal = new AbortController().signal, ...bounds }: PruneOptions = {},
 ): Promise<PruneReport> {
-  const run = { clock: { wait, monotonicMs: () => 0 }, signal }
+  const run = { clock: { wait, monotonicMs: () => 0 }, signal, ...bounds }
   if (isDry) return prune(dependencies(retention), { ...run, lock: null })
   const done = await withJobLock('prune', { jobs: store.jobs, holder: 'test', clock: still }, signal, (lock) =>
     prune(dependencies(retention), { ...run, lock }),
@@ -153,11 +154,31 @@ test('a run that is stopped continues behind what it has done', async (t) => {
   const stopped = pruned(world, retention, { signal: stop.signal, wait: async () => stop.abort() })
   await assert.rejects(stopped, { name: 'AbortError' })
   const left = await pruned(world, retention, { isDry: true })
+  assert.equal(await isHistoryPruneIncomplete(store.maintenance), false, 'the first search was not completed')
   assert.ok(left.names > 0 && left.names < names.length)
   assert.deepEqual(await pruned(world, retention), left)
   assert.deepEqual(await pruned(world, retention), NOTHING)
   const history = await store.facts.history(names[0]!, ['TXT'], null, 9)
   assert.equal(history.TXT.total, 1)
+})
+
+test('a run with a limited time ends after a search, and is complete after enough of them', async (t) => {
+  const world = await openWorld(t)
+  const { store } = world
+  const names = range(1100).map((index) => `n${index}.example`)
+  for (const n of [1, 2, 3])
+    await ingestAll(
+      store,
+      names.map((each) => seen(each, n, dns({ TXT: [[`${n}`]] }))),
+    )
+  const retention = { history: { TXT: NOW - minute(2) } }
+  const isIncomplete = () => isHistoryPruneIncomplete(store.maintenance)
+  assert.deepEqual([(await pruned(world, retention, { maxDuration: 0 })).names, await isIncomplete()], [1000, true])
+  assert.deepEqual([(await pruned(world, retention, { maxDuration: 0 })).names, await isIncomplete()], [100, false])
+  await pruned(world, retention, { maxDuration: 0 })
+  assert.equal(await isIncomplete(), true, 'it begins again')
+  await pruned(world, {}, { maxDuration: 0 })
+  assert.equal(await isIncomplete(), false, 'nothing is left to do if all history is kept')
 })
 
 test('unused space of the file goes back to the disk, but for a sixteenth, and the sizes of the day are recorded', async (t) => {
