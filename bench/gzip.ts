@@ -7,7 +7,7 @@ import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, r
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { gzipParallel } from '../src/jobs/gzip.ts'
+import { gzipParallel } from '../src/jobs/gzip/gzip.ts'
 import { readOptions } from './measure/options.ts'
 import { countBytes, type GzipRun, requirePigz, runPigz } from './measure/pigz.ts'
 import { timeWork } from './measure/processor-time.ts'

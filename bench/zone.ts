@@ -7,7 +7,7 @@ import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync,
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { gzipParallel } from '../src/jobs/gzip.ts'
+import { gzipParallel } from '../src/jobs/gzip/gzip.ts'
 import { inflatedBytes } from '../src/registrations/inflated-bytes.ts'
 import { importZone } from '../src/registrations/zone/import-zone.ts'
 import type { Store } from '../src/store/port/store.ts'

@@ -22,6 +22,7 @@ import {
   parseWholeNumber,
   type Setting,
 } from './parse.ts'
+import { RETENTION_SETTINGS, type RetentionSettings } from './retention.ts'
 import { NAMES_SETTINGS, type NamesSettings } from './sources.ts'
 import { applyLedgerPaths, STORE_SETTINGS, type StoreSettings } from './store.ts'
 import { WEB_SETTINGS, type WebSettings } from './web.ts'
@@ -106,6 +107,7 @@ type GroupedSettings = ClientSettings &
   FileSettings &
   LimitSettings &
   NamesSettings &
+  RetentionSettings &
   JobSettings &
   StoreSettings &
   WebSettings
@@ -226,6 +228,7 @@ export const SETTINGS: { readonly [Key in keyof Settings]: Setting<Settings[Key]
   ...LIMIT_SETTINGS,
   ...NAMES_SETTINGS,
   ...JOB_SETTINGS,
+  ...RETENTION_SETTINGS,
   ...CRAWL_SETTINGS,
   ...CLIENT_SETTINGS,
 }

@@ -8,7 +8,7 @@ import { BuildFault } from './file-store/build-fault.ts'
 import { type JobStep, STOPPED_MESSAGE } from './job-plan.ts'
 
 /** A named lock that this process holds. */
-export type JobLock = Pick<HeldLock, 'signal' | 'requireHeld'> & {
+export type JobLock = Pick<HeldLock, 'hold' | 'signal' | 'requireHeld'> & {
   /** Runs a step and records its start, its end, and its rows or its error. Throws what the work throws. */
   record<Result extends { rows: number | null }>(step: JobStep, work: () => Promise<Result>): Promise<Result>
 }
@@ -25,6 +25,7 @@ export function withJobLock<Result>(
 
 function jobLockOf(jobs: Jobs, { hold, signal, requireHeld, markLost }: HeldLock): JobLock {
   return {
+    hold,
     signal,
     requireHeld,
     async record({ job, date }, work) {

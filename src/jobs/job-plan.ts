@@ -27,6 +27,8 @@ export type PlanInputs = {
   crawl: { isRunning: boolean; requested: number }
   /** When to check the inbox again for files that were left there; null if none was left. */
   inboxRecheckAt: Instant | null
+  /** Whether a removal of old data has ended before it was complete. */
+  isPruneIncomplete: boolean
   /** Maximum time in seconds that a follow-up file waits for the crawler. */
   followupWait: number
 }
@@ -51,7 +53,10 @@ const MAX_CHECK_SECONDS = 600
 /** Maximum difference in seconds between the clock of the sources and the clock of the store. */
 const SOURCE_CLOCK_SKEW_SECONDS = 300
 
-/** Returns the next step: the inbox first, then days, oldest first, then follow-ups, then the snapshot. */
+/**
+ * Returns the next step: the inbox first, then days, oldest first, then follow-ups, then the snapshot, and once a day the
+ * removal of what is old, which continues between other steps until it is complete.
+ */
 export function planJobs(inputs: PlanInputs): JobPlan {
   const { now, times, runs } = inputs
   const round = currentRound(now, times)
@@ -82,6 +87,8 @@ function* dueSteps(inputs: PlanInputs, history: RunHistory, wakeTimes: Instant[]
   const date = dayOf(first)
   if (!isSnapshotBuilt(inputs.files, first) && !history.hasJustSucceeded('snapshot', date, now))
     yield { job: 'snapshot', date }
+  if (inputs.isPruneIncomplete || history.lastSuccessSince('prune', null, first) === null)
+    yield { job: 'prune', date: null }
 }
 
 /** Held days that an operator has released. While there are held days, the plan looks for releases every minute. */

@@ -35,6 +35,7 @@ export const LOCK_OF_JOB: Readonly<Record<Job, LockName>> = {
   'followup-7': 'followup',
   'followup-30': 'followup',
   snapshot: 'snapshot',
+  prune: 'prune',
 }
 
 /** Runs the due jobs until the signal aborts. If there are several processes, one works and the others stand by. */

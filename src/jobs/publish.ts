@@ -4,7 +4,7 @@ import type { DiskSpaceMonitor } from '../store/disk-space.ts'
 import { MEBIBYTE } from '../store/shared/disk.ts'
 import { BuildFault } from './file-store/build-fault.ts'
 import type { FileDescription, FileManifest, FileName, FileStore } from './file-store/file-store.ts'
-import { gzipParallel } from './gzip.ts'
+import { gzipParallel } from './gzip/gzip.ts'
 
 /** The context in which a build runs. */
 export type BuildContext = {

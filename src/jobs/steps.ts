@@ -3,6 +3,7 @@
 import type { Registrations } from '../registrations/registrations.ts'
 import { RUN_RETENTION_SECONDS } from '../store/port/jobs.ts'
 import type { Store } from '../store/port/store.ts'
+import { isHistoryPruneIncomplete } from '../store/prune-history.ts'
 import type { Day, Instant } from '../values/time.ts'
 import { buildDaily, buildDropped } from './daily.ts'
 import { FILE_KINDS, type FileKind, type FileManifest, type FileStore } from './file-store/file-store.ts'
@@ -31,6 +32,8 @@ export type JobDependencies = {
   diskSpace?: BuildContext['diskSpace']
   /** Builds both snapshots. */
   buildSnapshots(run: BuildContext): Promise<StepOutcome>
+  /** Removes what is older than the settings keep it. */
+  prune(lock: JobLock): Promise<StepOutcome>
 }
 
 type StepOptions = Pick<BuildContext, 'onRows'>
@@ -58,6 +61,7 @@ export async function readPlanInputs({
     runs: await store.jobs.runs(now - RUN_RETENTION_SECONDS),
     crawl: { isRunning: crawlers.length > 0, requested },
     inboxRecheckAt: inboxRecheckAt(),
+    isPruneIncomplete: await isHistoryPruneIncomplete(store.maintenance),
   }
 }
 
@@ -71,6 +75,7 @@ export async function runStep(
   const { signal, requireHeld } = lock
   const { threads, diskSpace } = dependencies
   const run: BuildContext = { signal, requireLock: requireHeld, ...options, threads, diskSpace }
+  if (job === 'prune') return dependencies.prune(lock) // also without free space, because it makes some
   await diskSpace?.wait(signal)
   switch (job) {
     case 'inbox':

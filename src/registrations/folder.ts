@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { StorageError } from '../import/stream/input-error.ts'
 import { ensureFolder, lineContent, nullIfMissing, syncFolder, writeDurably } from '../jobs/file-store/durable.ts'
 import { endWriter, isLeftover, newWriterName, removeLeftovers } from '../jobs/file-store/leftovers.ts'
-import type { Day } from '../values/time.ts'
+import { type Day, parseDay } from '../values/time.ts'
 
 const LOCK_FILE_PREFIX = 'lock'
 
@@ -18,6 +18,19 @@ export const dayFolderPath = (root: string, day: Day): string => join(root, 'day
 /** Returns the entries of a folder, or none if it does not exist. */
 export async function folderEntries(folder: string): Promise<string[]> {
   return (await readdir(folder).catch(nullIfMissing)) ?? []
+}
+
+/**
+ * Removes what was registered and dropped on the days before one, or only counts these days. Throws StorageError if
+ * another process is at work.
+ */
+export async function removeDaysBefore(root: string, before: Day, isDry: boolean): Promise<number> {
+  const days = (await folderEntries(join(root, 'days'))).filter((entry) => (parseDay(entry) ?? before) < before)
+  if (days.length > 0 && !isDry)
+    await withFolderLock(root, async () => {
+      for (const day of days) await rm(join(root, 'days', day), { recursive: true, force: true })
+    })
+  return days.length
 }
 
 /** Returns the content of a small file, or null if it does not exist. */

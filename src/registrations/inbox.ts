@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { InputError, StorageError } from '../import/stream/input-error.ts'
 import { ensureFolder, nullIfMissing } from '../jobs/file-store/durable.ts'
 import { endWriter, isLeftover, newWriterName } from '../jobs/file-store/leftovers.ts'
-import { type Day, parseDay } from '../values/time.ts'
+import { type Day, type Instant, parseDay } from '../values/time.ts'
 import { folderEntries } from './folder.ts'
 import type { RegistrationImportOptions, RegistrationImportResult, RejectedEntry } from './import-options.ts'
 import { inflatedBytes } from './inflated-bytes.ts'
@@ -52,6 +52,8 @@ const INBOX_FILE_PATTERN = /^(?:(.+)-)?(\d{4}-\d{2}-\d{2})\.(zone|names)(?:\.gz|
 const OWN_ENTRY = /^(\.|installation(\.|$))/
 /** The folders within the inbox: files being imported, and imported files. */
 const TAKING_FOLDER = 'taking'
+const ARCHIVES: readonly Exclude<InboxReport['outcome'], 'left'>[] = ['done', 'failed']
+const REPORT_SUFFIX = '.report.json'
 
 /**
  * Imports every file, the oldest day first, one after another. A file that fails is archived too, and the next one
@@ -115,6 +117,25 @@ async function fileSystemTime(folder: string): Promise<number> {
   } finally {
     await rm(file, { force: true })
   }
+}
+
+/**
+ * Removes the files that were imported or refused before a time, with their reports, or only counts them. A file without
+ * a report has its own time.
+ */
+export async function removeArchivedBefore(folder: string, before: Instant, isDry: boolean): Promise<number> {
+  let count = 0
+  for (const place of ARCHIVES) {
+    const entries = await folderEntries(join(folder, place))
+    for (const file of entries.filter((entry) => !entry.endsWith(REPORT_SUFFIX))) {
+      const [path, report] = [join(folder, place, file), join(folder, place, file + REPORT_SUFFIX)]
+      const archived = (await lstat(report).catch(nullIfMissing)) ?? (await lstat(path).catch(nullIfMissing))
+      if (archived === null || archived.mtimeMs >= 1000 * before) continue
+      if (!isDry) for (const each of [path, report]) await rm(each, { force: true })
+      count++
+    }
+  }
+  return count
 }
 
 /** Opens the inbox in a folder with real clocks. */
@@ -214,7 +235,7 @@ async function importLabelledFile(
 async function archiveFile(folder: string, claimed: string, report: InboxReport): Promise<void> {
   const place = join(folder, report.outcome)
   await ensureFolder(place)
-  await writeFile(join(place, `${report.file}.report.json`), `${JSON.stringify(report, null, 2)}\n`)
+  await writeFile(join(place, report.file + REPORT_SUFFIX), `${JSON.stringify(report, null, 2)}\n`)
   await rename(join(folder, claimed), join(place, report.file))
 }
 

@@ -63,15 +63,17 @@ export function readSource(root: string, day: Day, source: string): Promise<Stor
  */
 export async function daysWithSources(root: string, cache: DaysCache): Promise<{ day: Day; changed: Instant }[]> {
   const days = (await folderEntries(join(root, 'days'))).flatMap((entry) => parseDay(entry) ?? []).sort()
-  const found: { day: Day; changed: Instant }[] = []
+  const withSources: { day: Day; changed: Instant }[] = []
   for (const day of days) {
-    const { mtimeMs } = await stat(dayFolderPath(root, day))
+    const found = await stat(dayFolderPath(root, day)).catch(nullIfMissing)
+    if (found === null) continue // it was removed meanwhile
+    const { mtimeMs } = found
     const known = cache.get(day)
     const changed = known?.mtimeMs === mtimeMs ? known.changed : await lastChangeOf(root, day)
     cache.set(day, { mtimeMs, changed })
-    if (changed !== null) found.push({ day, changed })
+    if (changed !== null) withSources.push({ day, changed })
   }
-  return found
+  return withSources
 }
 
 async function lastChangeOf(root: string, day: Day): Promise<Instant | null> {

@@ -65,7 +65,12 @@ async function readOperation(store: OperationStore, fileStore: Pick<FileStore, '
 async function readStoreSizes(maintenance: OperationStore['maintenance']): Promise<object> {
   const [{ facts, writeAheadLog }, measured] = await Promise.all([maintenance.sizes(), readMeasuredTables(maintenance)])
   const { at = null, tables = [] } = measured ?? {}
-  return { bytes: facts, write_ahead_log_bytes: writeAheadLog, measured: at === null ? null : utcText(at), tables }
+  return {
+    bytes: facts,
+    write_ahead_log_bytes: writeAheadLog,
+    measured: at === null ? null : utcText(at),
+    tables: tables.map(({ name, bytes }) => ({ name, bytes })),
+  }
 }
 
 function crawlBody({ count, unsweptRanges, requests, rate, lag, lastDay, crawlers }: CrawlStatus): object {

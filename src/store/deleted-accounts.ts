@@ -5,17 +5,31 @@ import type { Store } from './port/store.ts'
 /** Events that one transaction removes. */
 const EVENTS_PER_REMOVAL = 1_000
 
-/** Returns how many events were removed. It can be repeated, and removes what an earlier call left. */
-export async function removeEventsOfDeletedAccounts({
-  events,
-  eventRemover,
-  ledger,
-}: Pick<Store, 'events' | 'eventRemover' | 'ledger'>): Promise<number> {
+/**
+ * Returns how many events were removed, or with `isDry`, how many there are. It can be repeated, and removes what an earlier
+ * call left.
+ */
+export async function removeEventsOfDeletedAccounts(
+  { events, eventRemover, ledger }: Pick<Store, 'events' | 'eventRemover' | 'ledger'>,
+  isDry = false,
+): Promise<number> {
   let removed = 0
   for (const account of await events.accountsWithEvents(0, await events.lastEvent())) {
     if ((await ledger.accountById(account)) !== null) continue
-    for (let count = EVENTS_PER_REMOVAL; count === EVENTS_PER_REMOVAL; removed += count)
-      count = await eventRemover.removeEventsOfAccount(account, EVENTS_PER_REMOVAL)
+    if (isDry) removed += await countEvents(events, account)
+    else
+      for (let count = EVENTS_PER_REMOVAL; count === EVENTS_PER_REMOVAL; removed += count)
+        count = await eventRemover.removeEventsOfAccount(account, EVENTS_PER_REMOVAL)
   }
   return removed
+}
+
+async function countEvents(events: Store['events'], account: number): Promise<number> {
+  let count = 0
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page: Awaited<ReturnType<typeof events.events>> = await events.events(account, after, EVENTS_PER_REMOVAL)
+    count += page.length
+    after = page.at(-1)?.number
+  }
+  return count
 }

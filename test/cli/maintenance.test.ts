@@ -1,14 +1,25 @@
-/** Tests `domaindex check` and `migrate`, and the messages for mistyped commands. */
+/** Tests `domaindex check`, `sizes`, `prune` and `migrate`, and the messages for mistyped commands. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
+import { recordSizes } from '../../src/store/size-history.ts'
 import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
+import type { Day } from '../../src/values/time.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
 import { fileOf, lineOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
+
+type SizeReport = {
+  measured: string
+  tables: { name: string; bytes: number; index_bytes: number; rows: number | null }[]
+  names: number | null
+  places: { place: string; bytes: number; growth_per_day: number | null }[]
+  recorded_days: number
+  disks: { places: string[]; free: number; growth_per_day: number | null; days_left: number | null }[]
+}
 
 /** A change that only touches the current facts. */
 const NOTHING_MOVED = {
@@ -44,16 +55,62 @@ suite('upkeep', { concurrency: 2 }, () => {
     const { run, path, withStore } = folderOf(t)
     await run(['import', '-'], { input: fileOf(300) })
     const { code, stdout } = await run(['sizes', '--json'])
-    const { measured, tables } = JSON.parse(stdout) as { measured: string; tables: { name: string; bytes: number }[] }
+    const report = JSON.parse(stdout) as SizeReport
+    const { measured, tables } = report
     assert.equal(code, 0)
     assert.match(measured, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     const names = tables.map(({ name }) => name)
     for (const name of ['facts', 'crawl_state', 'dns_state', 'ledger.account']) assert.ok(names.includes(name), name)
     const bytes = tables.filter(({ name }) => !name.startsWith('ledger.')).reduce((sum, table) => sum + table.bytes, 0)
     assert.ok(bytes > 4_096 && bytes <= statSync(path('store.db')).size)
-    assert.match((await run(['sizes'])).stdout, /^facts +[\d,]+ bytes$/m)
+    const rows = Object.fromEntries(tables.map(({ name, rows }) => [name, rows]))
+    assert.deepEqual([rows.facts, rows.crawl_state, report.names, rows['ledger.account']], [300, 300, 300, 0])
+    for (const { name, bytes, index_bytes } of tables) assert.ok(index_bytes < bytes, name)
+    assert.deepEqual([report.recorded_days, report.disks[0]!.growth_per_day], [0, null])
+    const printed = (await run(['sizes'])).stdout
+    assert.match(printed, /^facts +[\d,]+ bytes +[\d,]+ bytes +300 +\d+\.\d$/m)
+    assert.match(printed, /^disk of store, files, zones, inbox: [\d,]+ bytes free, its growth is unknown: /m)
+    await withStore(async (store) => {
+      for (let day = 1; day <= 9; day++)
+        await recordSizes(store.maintenance, {
+          ...{ day: `2026-10-0${day}` as Day, store: 1000 * day, files: 500 * day, zones: 0, inbox: 0 },
+        })
+    })
+    const later = JSON.parse((await run(['sizes', '--json'])).stdout) as typeof report
+    assert.deepEqual(
+      later.places.map(({ place, growth_per_day }) => [place, growth_per_day]),
+      [
+        ['store', 1000],
+        ['files', 500],
+        ['zones', 0],
+        ['inbox', 0],
+      ],
+    )
+    assert.equal(later.disks[0]!.growth_per_day, 1500)
     const kept = await withStore(({ maintenance }) => readMeasuredTables(maintenance))
     assert.deepEqual(kept?.tables.map(({ name }) => name).toSorted(), names.toSorted())
+  })
+
+  test('prune removes old history by the settings, and with --dry-run says what it would remove', async (t) => {
+    const { run } = folderOf(t)
+    const line = (year: number) =>
+      `{"domain":"a.example","observed_at":"${year}-01-01T00:00:00Z","dns":{"status":"ok","A":["192.0.2.${year - 2000}"]}}`
+    await run(['import', '-'], { input: [2020, 2021, 2022].map(line).join('\n') })
+    const env = { DOMAINDEX_KEEP_HISTORY: 'A:1y' }
+    const kept = { states: 0, names: 0, usage: 0, audit: 0, expired: 0, files: 0, days: 0, inbox: 0 }
+    const removed = { ...kept, states: 2, names: 1 }
+    const dry = await run(['prune', '--dry-run', '--json'], { env })
+    assert.deepEqual([dry.code, JSON.parse(dry.stdout)], [0, { dry_run: true, removed }])
+    assert.deepEqual(JSON.parse((await run(['prune', '--json'])).stdout).removed, kept)
+    assert.match((await run(['prune'], { env })).stdout, /^kind +removed\nsuperseded states +2\n/)
+    assert.deepEqual(JSON.parse((await run(['prune', '--json'], { env })).stdout), { dry_run: false, removed: kept })
+    assert.equal((await run(['check'])).code, 0)
+    const { runs } = JSON.parse((await run(['jobs', '--json'])).stdout) as { runs: { job: string; rows: number }[] }
+    assert.deepEqual(runs.map(({ job, rows }) => [job, rows]).toSorted(), [
+      ['prune', 0],
+      ['prune', 0],
+      ['prune', 2],
+    ])
   })
 
   test('retarget updates the targets that an older list determined, and prints their number', async (t) => {

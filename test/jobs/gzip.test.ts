@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { constants, crc32, gunzipSync, inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
-import { type GzipOptions, gzipParallel } from '../../src/jobs/gzip.ts'
+import { type GzipOptions, gzipParallel } from '../../src/jobs/gzip/gzip.ts'
 import { inForm } from '../long.ts'
 import { bytes, pieces } from './file-store/conformance.ts'
 

@@ -57,6 +57,7 @@ export async function openInstallation(
       await stands()
       return { rows: 0 }
     },
+    prune: async () => ({ rows: 0 }),
   }
   return { works, store }
 }

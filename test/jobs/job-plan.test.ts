@@ -34,12 +34,25 @@ class Paper {
   held = new Set<Day>()
   failing = new Set<Job>()
   releases: Day[] = []
+  /** Runs of prune until it is complete. */
+  pruning = 0
 
   known(): PlanInputs {
     const files = Object.fromEntries([...this.files].map(([kind, files]) => [kind, [...files.values()]])) as never
     const days = [...this.days].map(([day, changed]) => ({ day, changed }))
     const { now, times, runs, crawl, cutoff, inboxAgain, releases } = this
-    return { now, times, days, files, releases, runs, crawl, followupWait: cutoff, inboxRecheckAt: inboxAgain }
+    return {
+      now,
+      times,
+      days,
+      files,
+      releases,
+      runs,
+      crawl,
+      followupWait: cutoff,
+      inboxRecheckAt: inboxAgain,
+      isPruneIncomplete: this.pruning > 0,
+    }
   }
 
   put(kind: FileKind, date: Day, generated = this.now): void {
@@ -66,15 +79,16 @@ class Paper {
         if (job === 'daily') this.put('dropped', date!)
         if (job === 'snapshot') for (const kind of ['snapshot', 'enriched'] as const) this.put(kind, date!)
         if (job.startsWith('request')) this.crawl.requested += 10
+        if (job === 'prune') this.pruning = Math.max(0, this.pruning - 1)
       }
       this.now++
     }
     return done
   }
 
-  /** The jobs without inbox and snapshot. */
+  /** The jobs without inbox, snapshot and prune. */
   made(): string[] {
-    return this.act().filter((words) => !/^(inbox|snapshot)/.test(words))
+    return this.act().filter((words) => !/^(inbox|snapshot|prune)/.test(words))
   }
 
   wait(): Instant {
@@ -98,6 +112,7 @@ test('a run imports the inbox, then builds yesterday’s file, the follow-ups an
     'followup-7 2026-11-12',
     'followup-30 2026-10-20',
     'snapshot 2026-11-20',
+    'prune null',
   ])
   assert.deepEqual(paper.act(), [])
   paper.now = START + 12 * HOUR
@@ -109,7 +124,7 @@ test('files that are lost are built again, although their runs succeeded', () =>
   const day = addDays(TODAY, -8)
   for (const each of [YESTERDAY, day]) paper.days.set(each, START - 100)
   const all = ['daily 2026-11-12', 'daily 2026-11-19', 'followup-7 2026-11-12', 'snapshot 2026-11-20']
-  assert.deepEqual(paper.act(), ['inbox null', ...all])
+  assert.deepEqual(paper.act(), ['inbox null', ...all, 'prune null'])
   paper.files.get('enriched')!.clear()
   assert.ok(paper.wait() <= START + 700)
   assert.deepEqual(paper.act(), ['snapshot 2026-11-20'])
@@ -119,6 +134,18 @@ test('files that are lost are built again, although their runs succeeded', () =>
   assert.deepEqual(paper.act(), [])
 })
 
+test('a prune that is not complete continues, after whatever else is due', () => {
+  const paper = new Paper()
+  paper.act()
+  paper.now = START + HOUR
+  paper.pruning = 2
+  assert.deepEqual(paper.act(), ['prune null', 'prune null'])
+  paper.now = START + DAY
+  paper.days.set(TODAY, START + HOUR)
+  paper.pruning = 2
+  assert.deepEqual(paper.act().slice(1), ['daily 2026-11-20', 'snapshot 2026-11-21', 'prune null', 'prune null'])
+})
+
 test('no job of a run starts before its time', () => {
   const paper = new Paper()
   paper.act()
@@ -126,13 +153,13 @@ test('no job of a run starts before its time', () => {
   paper.now = START + DAY - 1
   assert.deepEqual(paper.act(), [])
   assert.equal(paper.wait(), START + DAY)
-  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
+  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21', 'prune null'])
 })
 
 test('with several times a day, each run imports the inbox, and the first one builds the snapshot', () => {
   const paper = new Paper()
   paper.times = [ONE, 13 * HOUR]
-  assert.deepEqual(paper.act(), ['inbox null', 'snapshot 2026-11-20'])
+  assert.deepEqual(paper.act(), ['inbox null', 'snapshot 2026-11-20', 'prune null'])
   paper.days.set(YESTERDAY, START + HOUR)
   assert.deepEqual(paper.act(), [], 'it waits for the next time')
   paper.now = START + 12 * HOUR
@@ -172,7 +199,7 @@ test('a day that changes in this very second is built in the next one, and once'
   const paper = new Paper()
   paper.act()
   paper.now = START + DAY
-  paper.run({ job: 'inbox', date: null })
+  for (const job of ['inbox', 'prune'] as const) paper.run({ job, date: null })
   for (const kind of ['snapshot', 'enriched'] as const) paper.put(kind, addDays(TODAY, 1))
   paper.days.set(TODAY, paper.now)
   assert.deepEqual(paper.act(), [])
@@ -232,7 +259,7 @@ test('a follow-up is due from its very second on, until 35 days have passed, and
     const paper = new Paper()
     paper.now = now
     paper.put('daily', day, startOfDay(addDays(day, 1)))
-    paper.run({ job: 'inbox', date: null })
+    for (const job of ['inbox', 'prune'] as const) paper.run({ job, date: null })
     for (const kind of ['snapshot', 'enriched'] as const) paper.put(kind, dayOf(now))
     for (const kind of ['followup-7', 'followup-30'] as const) paper.put(kind, day, startOfDay(addDays(day, 1)))
     change(paper)
@@ -320,7 +347,7 @@ test('a snapshot does not wait for the crawler', () => {
   const paper = new Paper()
   paper.put('daily', addDays(TODAY, -8), START - 7 * DAY)
   paper.crawl.isRunning = true
-  assert.equal(paper.act().at(-1), 'snapshot 2026-11-20')
+  assert.deepEqual(paper.act().slice(-2), ['snapshot 2026-11-20', 'prune null'])
 })
 
 test('a held day has no follow-up before its release, and a rebuilt day has a new one', () => {
@@ -357,7 +384,7 @@ test('a step that fails is tried three times per run and does not delay others',
   const paper = new Paper()
   paper.days.set(YESTERDAY, START - 100)
   paper.failing.add('inbox')
-  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-19', 'snapshot 2026-11-20'])
+  assert.deepEqual(paper.act(), ['inbox null', 'daily 2026-11-19', 'snapshot 2026-11-20', 'prune null'])
   assert.equal(paper.wait(), START + 301)
   assert.deepEqual(paper.act(), ['inbox null'])
   paper.wait()

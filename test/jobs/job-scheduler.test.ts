@@ -66,6 +66,7 @@ test('a run builds the day before and both follow-ups, and records each job', as
     'followup-7 2026-11-12',
     'followup-30 2026-10-20',
     'snapshot 2026-11-20',
+    'prune null',
   ])
   const runs = await store.jobs.runs(0)
   assert.deepEqual(
@@ -89,7 +90,7 @@ test('a run builds the day before and both follow-ups, and records each job', as
   assert.notEqual(await works.fileStore.manifest(fileName('dropped', DAY)), null, 'one that was missing is built')
   clock.now += 86_400
   putList(folder, addDays(DAY, 1), some(4))
-  assert.deepEqual(await runJobs(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21'])
+  assert.deepEqual(await runJobs(works), ['inbox null', 'daily 2026-11-20', 'snapshot 2026-11-21', 'prune null'])
 })
 
 test('a run on PostgreSQL builds the same files', { skip: noPostgres }, async (t) => {
@@ -101,7 +102,7 @@ test('a run on PostgreSQL builds the same files', { skip: noPostgres }, async (t
   await store.schedule.heartbeat('crawler', '{}')
   await store.observations.forget('name000000.example' as DomainName)
   const done = await runJobs(works)
-  assert.deepEqual(done.slice(1, -1), ['daily 2026-11-12', 'daily 2026-11-19', 'request-7 2026-11-12'])
+  assert.deepEqual(done.slice(1, -2), ['daily 2026-11-12', 'daily 2026-11-19', 'request-7 2026-11-12'])
   await store.schedule.heartbeat('crawler', null)
   assert.deepEqual(await runJobs(works), ['followup-7 2026-11-12'])
   const [followup] = await works.fileStore.list('followup-7')
@@ -154,7 +155,7 @@ test('with a live crawler, names are requested and the file waits for them', asy
   const { works, store, folder, clock } = await open(t)
   putList(folder, addDays(DAY, -7), some(3))
   await store.schedule.heartbeat('crawler', '{}')
-  assert.deepEqual((await runJobs(works)).slice(2), ['request-7 2026-11-12', 'snapshot 2026-11-20'])
+  assert.deepEqual((await runJobs(works)).slice(2), ['request-7 2026-11-12', 'snapshot 2026-11-20', 'prune null'])
   assert.deepEqual(await store.crawlRequests.count('followup'), 3)
   await store.crawlRequests.complete('followup', some(3) as never)
   clock.now += 60
@@ -168,7 +169,7 @@ test('a failed step is recorded and reported, and the others run', async (t) => 
   const fileStore = { ...works.fileStore, freeBytes: async () => 5 }
   const done = await runJobs({ ...works, fileStore })
   assert.match(done[1]!, /^daily 2026-11-19 failed: the daily file of 2026-11-19 needs .* MiB free: free disk space/)
-  assert.equal(done.at(-1), 'snapshot 2026-11-20')
+  assert.deepEqual(done.slice(-2), ['snapshot 2026-11-20', 'prune null'])
   const run = (await store.jobs.runs(0)).find(({ job }) => job === 'daily')!
   assert.match(run.error ?? '', /free disk space/)
   assert.equal(run.rows, null)
@@ -259,7 +260,7 @@ test('a stopped run cancels its builds, records that, and builds again at the ne
   const [, run] = await store.jobs.runs(0)
   assert.deepEqual([run!.job, run!.error, await store.jobs.lockHolders()], ['daily', STOPPED_MESSAGE, []])
   assert.deepEqual(await works.fileStore.list('daily'), [])
-  assert.deepEqual(await runJobs(works), ['daily 2026-11-19', 'snapshot 2026-11-20'])
+  assert.deepEqual(await runJobs(works), ['daily 2026-11-19', 'snapshot 2026-11-20', 'prune null'])
 })
 
 /** The steps from one that is tried to the next. The first one is random. */

@@ -78,7 +78,7 @@ export async function buildStep({ job, date }: JobStep, lock: JobLock, builder: 
     lock.signal.throwIfAborted()
   }
   if (job === 'request-7' || job === 'request-30') await store.crawlRequests.add('followup', names)
-  else if (job !== 'inbox' && job !== 'snapshot') {
+  else if (job !== 'inbox' && job !== 'snapshot' && job !== 'prune') {
     await lock.requireHeld()
     files.publish({ kind: job, date: date!, generated }, builder.isLocked(LOCK_OF_JOB[job]))
     if (job !== 'daily') await store.crawlRequests.complete('followup', names)

@@ -31,12 +31,12 @@ test('serve imports the inbox, builds the daily file and the snapshots, restarts
     outcome,
   } = await serve({ DOMAINDEX_JOB_TIMES: '00:00', DOMAINDEX_WORKERS: '1', DOMAINDEX_DAILY_BOUNDS: 'off' })
   const done = () => log().flatMap(({ job, date, rows }) => (job === undefined ? [] : `${job} ${date} ${rows}`))
-  await until(() => done().length >= 3)
+  await until(() => done().length >= 4)
   // If the server starts within the second of the import, the daily file waits for the next second.
   const [inbox, ...files] = done()
   assert.deepEqual(
     [inbox, ...files.sort()],
-    ['inbox null 0', `daily ${yesterday} 2`, `snapshot ${addDays(yesterday, 1)} 2`],
+    ['inbox null 0', `daily ${yesterday} 2`, 'prune null 0', `snapshot ${addDays(yesterday, 1)} 2`],
   )
   const response = await fetch(`${address}/v1.0/daily?token=${token}&date=${yesterday}`)
   const bytes = Buffer.from(await response.arrayBuffer())
@@ -60,7 +60,7 @@ test('serve imports the inbox, builds the daily file and the snapshots, restarts
   await until(() => nights().length === 2)
   const { stdout } = await run(['jobs', '--json'])
   await until(() => log().some(({ msg }) => msg === 'child process died, restarting it'))
-  assert.equal(JSON.parse(stdout).runs.length, 3)
+  assert.equal(JSON.parse(stdout).runs.length, 4)
   server.kill('SIGTERM')
   assert.equal((await outcome).code, 0)
   assert.equal(log().filter(({ msg }) => msg === 'job scheduler stopped').length, 1)

@@ -1,6 +1,7 @@
 /** The generators of the property tests: a sample of each contains every kind of event that it should produce. */
 
 import { test } from 'node:test'
+import { STATE_TYPES } from '../../src/apply/stored-numbers.ts'
 import type { Observation } from '../../src/observe/observation.ts'
 import { RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
 import { assertMakes } from '../sample.ts'
@@ -10,6 +11,7 @@ import { round as leases } from './conformance/schedule/leases.ts'
 import { operation as visiting } from './conformance/schedule/schedule.ts'
 import { operation as filing } from './conformance/similar/filings.ts'
 import { NOW } from './conformance/world.ts'
+import { type Prune, prunes } from './conformance/writing/pruning.ts'
 import { operation as calling } from './ledger/interleavings.ts'
 
 type Seen = (observation: Observation, before: readonly Observation[]) => boolean
@@ -85,6 +87,26 @@ test('a sample of histories has every kind of observation, forgotten names, and 
 
 test('a sample of observations has every kind', () => {
   assertMakes(observations(NAMES, 50), inHistories)
+})
+
+test('a sample of prunes has every kind of age and of end, and histories of several states', () => {
+  const anyRound = (fits: (round: Prune) => boolean) => (rounds: readonly Prune[]) => rounds.some(fits)
+  assertMakes(prunes, {
+    ...Object.fromEntries(
+      STATE_TYPES.flatMap((type) => [
+        [`${type} with an age`, anyRound(({ cutoffs }) => cutoffs[type] !== undefined)],
+        [`${type} without an age`, anyRound(({ cutoffs }) => cutoffs[type] === undefined)],
+      ]),
+    ),
+    'a prune that is killed': anyRound(({ stopped }) => stopped !== null && stopped > 0),
+    'a prune that is not killed': anyRound(({ stopped }) => stopped === null),
+    'a prune between histories': (rounds) => rounds.length > 1,
+    'a history of which some states go and some stay': anyRound(({ events, cutoffs }) => {
+      const times = events.flatMap((event) => ('domain' in event ? [event.observed_at] : []))
+      const cutoff = cutoffs.SOA ?? 0
+      return times.filter((time) => time < cutoff).length > 5 && times.filter((time) => time > cutoff).length > 5
+    }),
+  })
 })
 
 test('a sample of filings has every operation', () => {

@@ -6,6 +6,7 @@ import type { IpStatus } from '../../src/apply/crawl-state.ts'
 import type { DnsStatus, Observation, WebPart } from '../../src/observe/observation.ts'
 import type { IngestOutcome } from '../../src/store/ingest.ts'
 import type { CertificateSpan, RedirectSpan } from '../../src/store/port/inverse.ts'
+import type { StateCutoffs } from '../../src/store/port/retention.ts'
 import type {
   AddressProfile,
   DomainProfile,
@@ -40,6 +41,8 @@ type Facts = {
   /** Oldest first. `last_seen` is the clock, while a state is the newest. */
   webStates: WebState[]
   certificates: PastCertificate[]
+  /** When the name was first on each address that it still has had in a state, if that state was removed. */
+  since: Record<IpAddress, Instant>
 }
 /** `absences`: when the name did not exist, since each type was last observed. */
 type Domain = { clocks: Record<string, Instant>; facts: Facts; absences: Record<RecordType, Instant[]> }
@@ -58,6 +61,7 @@ function unseen(): Domain {
       web: null,
       webStates: [],
       certificates: [],
+      since: {},
     },
     absences,
   }
@@ -85,6 +89,23 @@ export class Model {
     if (!newer) return 'stale'
     const isSame = isDeepStrictEqual(known.facts, domain.facts)
     return isSame && isDeepStrictEqual(absentTypes(known), absentTypes(domain)) ? 'unchanged' : 'applied'
+  }
+
+  /** Removes the states that were replaced by the cutoff of their type. */
+  prune(cutoffs: StateCutoffs): void {
+    for (const [name, known] of this.#domains) {
+      const { facts } = this.#domains.set(name, structuredClone(known)).get(name)!
+      for (const type of RECORD_TYPES) {
+        removeBefore(facts.states[type], cutoffs[type])
+        const begin = facts.states[type][0]?.first_seen ?? 0
+        const isCut = known.facts.states[type].length > facts.states[type].length
+        if (isCut) facts.interruptions[type] = facts.interruptions[type].filter(({ seen_again }) => seen_again > begin)
+      }
+      removeBefore(facts.webStates, cutoffs.web)
+      removeBefore(facts.certificates, cutoffs.certificate)
+      const addresses = [...facts.states.A, ...facts.states.AAAA].flatMap(({ records }) => records.map(addressOf))
+      facts.since = Object.fromEntries(addresses.map((each) => [each, firstOn(known.facts, each)]))
+    }
   }
 
   forget(name: DomainName): boolean {
@@ -279,10 +300,22 @@ export class Model {
   }
 
   #since(name: DomainName, address: IpAddress): string {
-    const { A, AAAA } = this.#domains.get(name)!.facts.states
-    const holding = [...A, ...AAAA].filter(({ records }) => records.some((record) => addressOf(record) === address))
-    return formatInstant(Math.min(...holding.map(({ first_seen }) => first_seen)))
+    return formatInstant(firstOn(this.#domains.get(name)!.facts, address))
   }
+}
+
+/** When the name was first on an address. */
+function firstOn({ states: { A, AAAA }, since }: Facts, address: IpAddress): Instant {
+  const holding = [...A, ...AAAA].filter(({ records }) => records.some((record) => addressOf(record) === address))
+  return Math.min(since[address] ?? Number.POSITIVE_INFINITY, ...holding.map(({ first_seen }) => first_seen))
+}
+
+/** Removes the states, oldest first, that another one followed by an instant. */
+function removeBefore(states: { first_seen: Instant }[], cutoff = 0): void {
+  states.splice(
+    0,
+    states.findLastIndex(({ first_seen }) => first_seen <= cutoff),
+  )
 }
 
 /** A time in which a name showed a value: the type, and what `InverseSpan.data` says beside it. */

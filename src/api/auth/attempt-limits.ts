@@ -1,6 +1,6 @@
 /** Limits of sign-ins and of other attempts to guess a secret, counted over all processes in the ledger. */
 
-import type { SignIns } from '../../store/port/sign-in.ts'
+import type { SignIns } from '../../store/port/accounts/sign-in.ts'
 import { clientAddressKey, clientSiteKey } from '../../values/client-address.ts'
 import type { Instant } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'

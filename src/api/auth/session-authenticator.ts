@@ -6,7 +6,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DEFAULT_PLAN_LIMITS, type PlanLimitTable, planInForce } from '../../accounts/plan.ts'
 import { hashSecret, sessionEnd, type WebSession } from '../../accounts/session.ts'
-import type { SessionStanding, SignIns } from '../../store/port/sign-in.ts'
+import type { SessionStanding, SignIns } from '../../store/port/accounts/sign-in.ts'
 import { dayOf, type Instant } from '../../values/time.ts'
 import { ApiError } from '../http/errors.ts'
 import type { ApiRequest } from '../http/exchange.ts'

@@ -5,7 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { hashSecret, type LinkKind, type OneTimeLink } from '../../accounts/session.ts'
-import type { SignIns } from '../../store/port/sign-in.ts'
+import type { SignIns } from '../../store/port/accounts/sign-in.ts'
 import type { Instant } from '../../values/time.ts'
 
 /** Seconds for which such a link is valid. */

@@ -128,6 +128,18 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     settings: ['store', 'ledger', 'storeTo', 'ledgerTo'],
   },
   migrate: { examples: ['migrate --plan', 'migrate --json'], settings: ['store', 'ledger'] },
+  prune: {
+    examples: ['prune --dry-run', 'prune', 'prune --json'],
+    settings: [
+      ...FILE_SETTING_KEYS,
+      ...(['filesEndpoint', 'filesRegion', 'zones', 'inbox'] as const),
+      ...(['keepHistory', 'keepFiles', 'keepInbox', 'keepUsage', 'keepAudit'] as const),
+    ],
+  },
+  sizes: {
+    examples: ['sizes', 'sizes --json'],
+    settings: [...FILE_SETTING_KEYS, 'filesEndpoint', 'filesRegion', 'zones', 'inbox'],
+  },
   claim: {
     examples: ['claim', 'claim --json'],
     settings: [...STORE_SETTING_KEYS, 'files', 'filesEndpoint', 'filesRegion', 'zones', 'inbox', 'jobTimes'],
@@ -168,7 +180,6 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
     retarget: ['retarget', 'retarget --json'],
     export: ['export observations --output all.jsonl.gz', 'export parquet --output domains.parquet --json'],
     'rotate-secret': ['rotate-secret'],
-    sizes: ['sizes', 'sizes --json'],
   }),
   ...helpOf(QUERY_SETTING_KEYS, {
     lookup: [

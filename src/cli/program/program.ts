@@ -25,6 +25,8 @@ const store = {
   copies: () => import('../store/copies.ts'),
   export: () => import('../store/export.ts'),
   forget: () => import('../store/forget.ts'),
+  prune: () => import('../store/prune.ts'),
+  sizes: () => import('../store/sizes.ts'),
 }
 
 type QueryName = Parameters<Awaited<ReturnType<typeof query.commands>>['queryCommand']>[0]
@@ -56,6 +58,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
     'apply a newer public suffix list to stored redirects',
     async () => (await store.content()).defineRetarget,
   ],
+  ['prune', 'remove what is older than the settings keep it', async () => (await store.prune()).definePrune],
   ['forget', 'remove all data of a name permanently', async () => (await store.forget()).defineForget],
   ['backup', 'copy the store to a folder while it is in use', async () => (await store.copies()).defineBackup],
   ['restore', 'create a store from a backup', async () => (await store.copies()).defineRestore],
@@ -64,7 +67,7 @@ const COMMANDS: readonly [name: string, summary: string, load: () => Promise<Def
   ['migrate', 'migrate an older store to this version', async () => (await store.copies()).defineMigrate],
   ['rotate-secret', 'replace the secret of the installation', async () => (await store.content()).defineRotateSecret],
   ['claim', 'claim the places for files for this installation', async () => (await jobs.jobs()).defineClaim],
-  ['sizes', 'measure the size of each table of the store', async () => (await store.content()).defineSizes],
+  ['sizes', 'measure what takes space, and how it grows', async () => (await store.sizes()).defineSizes],
   ['config', 'print the current settings', async () => (await import('../config.ts')).defineConfig],
   ['lookup', 'print the key characteristics of domains', queried('lookup')],
   ['redirect', 'print the domains that redirect to a domain', queried('redirect')],

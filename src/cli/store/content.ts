@@ -1,4 +1,4 @@
-/** `domaindex check`, `sizes`, `retarget` and `rotate-secret`: reads or mends the content of a store. */
+/** `domaindex check`, `retarget` and `rotate-secret`: reads or mends the content of a store. */
 
 import { createRequire } from 'node:module'
 import type { Command } from 'commander'
@@ -6,8 +6,6 @@ import type { CheckFault, Store } from '../../store/port/store.ts'
 import { type RetargetProgress, retargetAll } from '../../store/retarget.ts'
 import { actorOf } from '../../store/shared/actor.ts'
 import { FORMER_SECRET_SECONDS } from '../../store/shared/secrets.ts'
-import { measureTables } from '../../store/table-sizes.ts'
-import { formatInstant } from '../../values/time.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { listenForStop, printResult, startProgress } from '../program/output.ts'
 
@@ -18,12 +16,6 @@ recomputes all targets and their counters. Names whose target changes become due
 may be in use. Ctrl-C stops it; run it again to continue.
 
 Exit codes: 0 all names were checked, 1 it failed or was stopped, 2 wrong usage.`
-
-const SIZES_HELP = `
-The operator's page shows the last measurement. The store may be in use. On SQLite the command reads
-the whole file, about 200 MB per second; on PostgreSQL it takes moments.
-
-Exit codes: 0 the tables were measured, 1 it failed, 2 wrong usage.`
 
 /** Called for each fault when it is found: a badly damaged store may have more faults than fit in memory. */
 type OnStoreFault = (fault: CheckFault) => void
@@ -67,24 +59,6 @@ async function checkStore({ maintenance }: Store, onFault: OnStoreFault): Promis
 /** Prints a fault. Escapes control characters, because a damaged row may contain any bytes. */
 function printStoreFault({ table, key, problem }: CheckFault): void {
   console.log(`${table} ${key}: ${problem}`.replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1)))
-}
-
-/** `domaindex sizes`: measures the size of each table of the store. */
-export function defineSizes(command: Command): void {
-  command
-    .option('--json', 'print one JSON object: measured (a time) and tables, each with name and bytes')
-    .addHelpText('after', SIZES_HELP)
-    .action(({ json }: { json?: true }) => runSizes(json))
-}
-
-async function runSizes(json: boolean | undefined): Promise<void> {
-  const { at, tables } = await withExistingStore('write', measureTables)
-  const total = tables.reduce((sum, { bytes }) => sum + bytes, 0)
-  const width = Math.max(...tables.map(({ name }) => name.length), 'total'.length)
-  const line = (name: string, bytes: number): string =>
-    `${name.padEnd(width)}  ${bytes.toLocaleString('en-US').padStart(20)} bytes`
-  const lines = [...tables.map(({ name, bytes }) => line(name, bytes)), line('total', total)]
-  printResult(json, { measured: `${formatInstant(at)}Z`, tables }, lines)
 }
 
 /** `domaindex rotate-secret`: replaces the secret of the installation. The previous secret stays valid for 24 hours. */

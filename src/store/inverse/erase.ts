@@ -2,14 +2,35 @@
 
 import { type Block, BlockWriter, EntryCursor } from '../../inverse/entries/block.ts'
 
-/** The entries of a block without those of the keys, packed again; null if it has none of them. */
-export function withoutKeys(block: Uint8Array, keys: ReadonlySet<string>): Block[] | null {
+/** What to remove: the events of each key; null for its whole entry. */
+export type ErasedEntries = ReadonlyMap<string, ReadonlySet<number> | null>
+
+/** The whole entries of keys. */
+export function wholeEntries(keys: Iterable<string>): ErasedEntries {
+  return new Map([...keys].map((key) => [key, null]))
+}
+
+/** The entries of a block without what is removed, packed again; null if it has nothing of it. */
+export function withoutEntries(block: Uint8Array, erased: ErasedEntries): Block[] | null {
   const writer = new BlockWriter()
   const cursor = new EntryCursor([block])
   let isChanged = false
   while (cursor.next()) {
-    if (keys.has(cursor.key.toString('latin1', 0, cursor.keyLength))) isChanged = true
-    else writer.add(cursor.key, cursor.keyLength, cursor.events, cursor.eventCount)
+    const { key, keyLength, events, eventCount } = cursor
+    const removed = erased.get(key.toString('latin1', 0, keyLength))
+    if (removed === undefined) {
+      writer.add(key, keyLength, events, eventCount)
+      continue
+    }
+    const kept = removed === null ? [] : remainingEvents(cursor, removed)
+    if (kept.length > 0) writer.add(key, keyLength, kept, kept.length)
+    if (removed === null || kept.length < eventCount) isChanged = true
   }
   return isChanged ? writer.take(true) : null
+}
+
+function remainingEvents({ events, eventCount }: EntryCursor, removed: ReadonlySet<number>): number[] {
+  const kept: number[] = []
+  for (let index = 0; index < eventCount; index++) if (!removed.has(events[index]!)) kept.push(events[index]!)
+  return kept
 }

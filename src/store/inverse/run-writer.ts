@@ -26,6 +26,12 @@ export class RunWriter {
     for (const change of changes) this.#collector.addChange(name, change)
   }
 
+  /** Adds events of entries of a name. `entries`: by their keys. */
+  addEntries(name: DomainName, entries: ReadonlyMap<string, readonly number[]>): void {
+    for (const [key, events] of entries)
+      for (const event of events) this.#collector.add(key.slice(0, key.length - name.length), name, event)
+  }
+
   /** Adds the names of a certificate, once. */
   addCertificate(certificate: Certificate): void {
     for (const key of namedHostKeys(certificate)) this.#collector.addToSet(key)

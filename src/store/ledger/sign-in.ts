@@ -12,7 +12,7 @@ import {
   type WebSession,
 } from '../../accounts/session.ts'
 import type { Instant } from '../../values/time.ts'
-import type { AttemptLimit, SessionStanding } from '../port/sign-in.ts'
+import type { AttemptLimit, SessionStanding } from '../port/accounts/sign-in.ts'
 import { type AccountRow, parseAccount } from './accounts.ts'
 import { auditAccount } from './audit.ts'
 import { type LedgerRead, ledgerStatements, row, run, type Transaction } from './session.ts'

@@ -11,7 +11,7 @@ export const RUN_RETENTION_SECONDS = 400 * SECONDS_PER_DAY
  * Locks, each held by at most one process. `scheduler` starts the other jobs; `index` maintains the index of /similar,
  * and `inverse` the inverse index.
  */
-export const LOCK_NAMES = ['scheduler', 'inbox', 'daily', 'followup', 'snapshot', 'index', 'inverse'] as const
+export const LOCK_NAMES = ['scheduler', 'inbox', 'daily', 'followup', 'snapshot', 'index', 'inverse', 'prune'] as const
 export type LockName = (typeof LOCK_NAMES)[number]
 
 /** A held lock. Each acquisition of a lock has a higher fencing token. */
@@ -22,8 +22,18 @@ export type LockHolder = LockHold & { holder: string; expiresAt: Instant }
 
 /**
  * `request-…`: requests the names of a day from the crawler, for the follow-up file that is built after their probes.
+ * `prune`: removes what is older than the settings keep it.
  */
-export const JOBS = ['inbox', 'daily', 'request-7', 'request-30', 'followup-7', 'followup-30', 'snapshot'] as const
+export const JOBS = [
+  'inbox',
+  'daily',
+  'request-7',
+  'request-30',
+  'followup-7',
+  'followup-30',
+  'snapshot',
+  'prune',
+] as const
 export type Job = (typeof JOBS)[number]
 
 /** One run of a job. `date`: the day of its file. `endedAt`: null while it runs. `error`: null if it succeeded. */

@@ -6,8 +6,9 @@ import type { FilePayment, QuotaGrant } from '../../accounts/budget-arithmetic.t
 import type { Period } from '../../accounts/period.ts'
 import type { NewToken, Token, TokenRejection, TokenReplacement } from '../../accounts/token.ts'
 import type { Day, Instant } from '../../values/time.ts'
-import type { OperatorLedger, OperatorTokenChanges, ReleaseChanges } from './operator.ts'
-import type { SignIns } from './sign-in.ts'
+import type { OperatorLedger, OperatorTokenChanges, ReleaseChanges } from './accounts/operator.ts'
+import type { SignIns } from './accounts/sign-in.ts'
+import type { LedgerPruning } from './retention.ts'
 import type { DigestQueue, Digests } from './watch/digests.ts'
 import type { Feeds } from './watch/feeds.ts'
 import type { Watches } from './watch/watches.ts'
@@ -104,7 +105,16 @@ export interface LedgerChanges extends OperatorTokenChanges, ReleaseChanges {
 }
 
 /** For processes that authenticate callers. Durable: acknowledged writes survive a loss of power. */
-export interface Ledger extends SignIns, OperatorLedger, Watches, Webhooks, WebhookQueue, Digests, DigestQueue, Feeds {
+export interface Ledger
+  extends SignIns,
+    OperatorLedger,
+    Watches,
+    Webhooks,
+    WebhookQueue,
+    Digests,
+    DigestQueue,
+    Feeds,
+    LedgerPruning {
   /** The changes that the actor may make. */
   as(actor: Actor): LedgerChanges
   /** At most `limit` entries of the audit log, oldest first, after the entry `after` (exclusive). */

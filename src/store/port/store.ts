@@ -1,7 +1,8 @@
 /**
  * The port of the store, split by client: observations (crawler and imports), schedule (crawlers), facts (API), ledger
- * (accounts), events (API), event remover (commands), crawl requests (API and crawl scheduler), listing (snapshots), maintenance, jobs, certificate logs
- * (followers), similar (API) and similar index (indexer), inverse (API) and inverse index (indexer).
+ * (accounts), events (API), event remover (commands), crawl requests (API and crawl scheduler), listing (snapshots),
+ * maintenance, pruning (jobs), jobs, certificate logs (followers), similar (API) and similar index (indexer), inverse
+ * (API) and inverse index (indexer).
  *
  * Every method is asynchronous and returns batches or pages, never an iterator over an open transaction. Names and
  * addresses are canonical values already. A missing value is null or an empty page, never an exception. A method throws
@@ -22,6 +23,7 @@ import type { InverseIndexStore, InverseReader } from './inverse.ts'
 import type { Jobs } from './jobs.ts'
 import type { Ledger } from './ledger.ts'
 import type { Listing } from './listing.ts'
+import type { FactsPruning, StateCutoffs } from './retention.ts'
 import type { Lease, Schedule } from './schedule.ts'
 import type { SimilarIndexStore, SimilarReader } from './similar.ts'
 import type { EventReader, EventRemover } from './watch/events.ts'
@@ -38,6 +40,7 @@ export interface Store {
   readonly crawlRequests: CrawlRequests
   readonly listing: Listing
   readonly maintenance: StoreMaintenance
+  readonly pruning: FactsPruning
   readonly jobs: Jobs
   readonly certificateLogs: CertificateLogs
   readonly similar: SimilarReader
@@ -218,6 +221,11 @@ export interface FactsReader {
    * before `before` (null: all), at most `limit`.
    */
   interruptions(name: DomainName, type: RecordType, before: Instant | null, limit: number): Promise<Interruption[]>
+  /**
+   * The newest cutoff by which states of each type were removed. Of a moment before it, a name without states of the type
+   * may have had some.
+   */
+  prunedUntil(): Promise<StateCutoffs>
 }
 
 /** One problem that `check` found. */
@@ -235,10 +243,14 @@ export interface StoreMaintenance {
   progress(job: string): Promise<string | null>
   /** Stores the progress of a job; null deletes it. */
   saveProgress(job: string, progress: string | null): Promise<void>
-  /** Bytes on disk, for metrics: of the facts, and of the write-ahead log. */
-  sizes(): Promise<{ facts: number; writeAheadLog: number }>
+  /**
+   * Bytes on disk, for metrics: of the facts, of the write-ahead log, and of the ledger if it is a file of its own (0 if
+   * it is part of the facts). `unused`: bytes of these files that no row uses; null if the engine does not know.
+   */
+  sizes(): Promise<{ facts: number; writeAheadLog: number; ledger: number; unused: number | null }>
   /** The size of each table with its indexes. On SQLite this reads every page. */
   tableSizes(): Promise<TableSize[]>
 }
 
-export type TableSize = { name: string; bytes: number }
+/** `indexes`: the bytes that are those of indexes. `rows`: an estimate on PostgreSQL; null if there is none. */
+export type TableSize = { name: string; bytes: number; indexes: number; rows: number | null }

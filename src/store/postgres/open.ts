@@ -15,6 +15,7 @@ import type { TransactionWork } from './database/transaction.ts'
 import { postgresEventRemover, postgresEvents } from './facts/events.ts'
 import { postgresFacts } from './facts/facts.ts'
 import { postgresObservations } from './facts/observations.ts'
+import { postgresPruning } from './facts/pruning.ts'
 import { postgresInverse } from './inverse/inverse.ts'
 import { postgresInverseIndex } from './inverse/maintenance.ts'
 import { openPostgresLedger } from './ledger/ledger.ts'
@@ -118,6 +119,7 @@ export async function openPostgres(url: string, options: OpenStoreOptions): Prom
       crawlRequests: ledger,
       listing: postgresListing({ ...database, now: now ? async () => now() : database.now }),
       maintenance: postgresMaintenance(database),
+      pruning: postgresPruning(database),
       jobs: postgresJobs(database, now),
       certificateLogs: postgresCertificateLogs(database, now),
       similar: postgresSimilar(database),

@@ -14,6 +14,7 @@ import { sqliteEventRemover, sqliteEvents } from './facts/events.ts'
 import { sqliteFacts } from './facts/facts.ts'
 import { sqliteObservations } from './facts/observations.ts'
 import { openLongPages } from './facts/pages/long-pages.ts'
+import { sqlitePruning } from './facts/pruning.ts'
 import { sqliteInverse } from './inverse/inverse.ts'
 import { sqliteInverseIndex } from './inverse/maintenance.ts'
 import { openSqliteLedger } from './ledger/ledger.ts'
@@ -87,6 +88,7 @@ function createSqliteStore(
     crawlRequests: ledger,
     listing: sqliteListing(path, now),
     maintenance: sqliteMaintenance(database, files),
+    pruning: sqlitePruning(database, log),
     jobs: sqliteJobs(database, log, now),
     certificateLogs: sqliteCertificateLogs(database, log, now),
     similar: sqliteSimilar(database),

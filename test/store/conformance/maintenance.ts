@@ -108,6 +108,8 @@ export function upkeep(engine: Engine): void {
     for (const table of ['facts', 'crawl_state', 'dns_state', 'posting']) {
       const found = sizes.find((each) => each.name === table)
       assert.ok(Number.isInteger(found?.bytes) && found!.bytes > 0, table)
+      assert.ok(Number.isInteger(found!.indexes) && found!.indexes < found!.bytes, table)
+      assert.ok(found!.rows === null || Number.isInteger(found!.rows), table)
     }
     assert.ok(
       names.some((each) => each.endsWith('account')),
@@ -117,9 +119,10 @@ export function upkeep(engine: Engine): void {
 
   testWithStore(engine, 'sizes are whole numbers of bytes, and the facts have some', async (store) => {
     await ingest(store, FILLED)
-    const { facts, writeAheadLog } = await store.maintenance.sizes()
+    const { facts, writeAheadLog, ledger, unused } = await store.maintenance.sizes()
     assert.ok(Number.isInteger(facts) && facts > 0, String(facts))
-    assert.ok(Number.isInteger(writeAheadLog) && writeAheadLog >= 0, String(writeAheadLog))
+    for (const each of [writeAheadLog, ledger, unused ?? 0])
+      assert.ok(Number.isInteger(each) && each >= 0, String(each))
   })
 
   testWithStore(engine, 'the clock of the store is the given one', async (store, opened) => {

@@ -34,6 +34,7 @@ import { wholeStores } from './whole-stores.ts'
 import { crowd } from './writing/concurrent-writers.ts'
 import { forgetting } from './writing/forgetting.ts'
 import { forgettingEverything } from './writing/forgetting-everything.ts'
+import { pruning } from './writing/pruning.ts'
 import { retargeting } from './writing/retargeting.ts'
 import { threads } from './writing/threads.ts'
 import { gate } from './writing/version-check.ts'
@@ -57,6 +58,7 @@ export function conformance(engine: Engine): void {
       states,
       forgetting,
       forgettingEverything,
+      pruning,
       retargeting,
       crowd,
       listing,

@@ -8,6 +8,7 @@ import { downloads } from './downloads.ts'
 import type { LedgerEngine } from './engine.ts'
 import { interleavings } from './interleavings.ts'
 import { operators } from './operators/operators.ts'
+import { pruning } from './operators/pruning.ts'
 import { placeMarks } from './place-marks.ts'
 import { secrets } from './secrets.ts'
 import { signIns } from './sign-ins.ts'
@@ -16,7 +17,7 @@ import { usage } from './usage.ts'
 
 /** What concurrent processes decide together. */
 const CONCURRENT = [budgets, downloads, interleavings, crawlRequests]
-const OTHERS = [accounts, audit, tokens, usage, secrets, placeMarks, signIns, operators]
+const OTHERS = [accounts, audit, tokens, usage, secrets, placeMarks, signIns, operators, pruning]
 
 export function ledgerConformance(engine: LedgerEngine): void {
   for (const part of [...CONCURRENT, ...OTHERS]) part(engine)

@@ -33,7 +33,7 @@ const LEASES = `update slot_lease
     where (holder, fence, expires_at, next_sweep, last_sweep, counts) is distinct from (null, 0, null, 0, null, null);
   update named_lock set holder = null, fence = 0, expires_at = null
     where (holder, fence, expires_at) is distinct from (null, 0, null);
-  delete from metadata where name = 'indexed_until'`
+  delete from metadata where name in ('indexed_until', 'pruned_until') or name like 'job:%'`
 const VACUUM = `vacuum ${[...TABLES, 'slot_lease', 'named_lock', 'metadata'].join(', ')}`
 const EMPTY = [LEASES, ...TABLES.map((table) => `delete from ${table}`)].join(';')
 /** A table becomes slow after this many deletions, because the server vacuums nothing by itself. */

@@ -2,6 +2,7 @@
 
 import type { IpStatus } from '../../../apply/crawl-state.ts'
 import { addressesIn, type DnsAsOf, readDnsAsOf, readFirstSeen, type StateAsOf } from '../../../export/as-of.ts'
+import type { StateCutoffs } from '../../../store/port/retention.ts'
 import type { DomainProfile, FactsReader, WebState } from '../../../store/port/store.ts'
 import type { DomainName } from '../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress } from '../../../values/ip-address.ts'
@@ -102,7 +103,7 @@ export async function readDomainAsOf(
   const isWebKnown = lookup.web !== null && lookup.web <= moment
   const [web = null] = (await facts.webHistory(name, moment + 1, 1)).states
   if (!isDnsKnown && web === null && Object.keys(dns.states).length === 0) return null
-  const ip = isDnsKnown ? lookup.ip : ipOf(dns)
+  const ip = isDnsKnown ? lookup.ip : ipOf(dns, await facts.prunedUntil(), moment)
   const isAbsent = ip === 'nxdomain'
   const addresses = isAbsent || ip === 'servfail' ? [] : addressesOf(dns)
   const shown = addresses.slice(0, MAX_ADDRESSES)
@@ -124,9 +125,14 @@ export async function readDomainAsOf(
   return { body: [body], lastObserved: null }
 }
 
-/** `ip` of a moment after which DNS was observed again. A failed look-up of the past is not kept, and not shown. */
-function ipOf({ states, exists }: DnsAsOf): IpStatus | null {
+/**
+ * `ip` of a moment after which DNS was observed again. A failed look-up of the past is not kept, and not shown. If the
+ * states of A or AAAA that would say it may have been removed, it is unknown.
+ */
+function ipOf({ states, exists }: DnsAsOf, prunedUntil: StateCutoffs, moment: Instant): IpStatus | null {
   if (exists !== true) return exists === false ? 'nxdomain' : null
+  const isRemoved = (type: 'A' | 'AAAA'): boolean => states[type] === undefined && moment < (prunedUntil[type] ?? 0)
+  if (isRemoved('A') || isRemoved('AAAA')) return null
   const [v4, v6] = [hasRecords(states.A), hasRecords(states.AAAA)]
   if (v4 && v6) return 'both'
   if (v4 || v6) return v4 ? 'v4only' : 'v6only'

@@ -7,6 +7,7 @@ import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../
 import type { RecordType } from '../../../values/records/dns-record.ts'
 import type { FurtherStateType } from '../../../values/state-type.ts'
 import type { Instant } from '../../../values/time.ts'
+import { parseCutoffs } from '../../inverse/pruned-history.ts'
 import type { FactsReader, History, NeighbourPosition, RowPage } from '../../port/store.ts'
 import { unpackStates } from '../../shared/columns.ts'
 import {
@@ -30,6 +31,7 @@ import { certificateReader } from './certificates.ts'
 import { postgresLookups, shardedLookups } from './lookups.ts'
 import { FACTS_SELECT_COLUMNS, nameStatement, READ_PART_CLOCKS, shardedReader } from './observations.ts'
 import { postgresAddressProfile, postgresDomainProfile, shardedDomainProfile } from './profiles.ts'
+import { READ_CUTOFFS } from './pruning.ts'
 
 /** Rows per read: some milliseconds of a connection that other reads share. */
 const PAGE_SLICE_ROWS = 5000
@@ -167,6 +169,7 @@ export function postgresFacts(database: Database): FactsReader {
     history: postgresHistory(read),
     ...postgresWebHistories(database),
     interruptions: postgresInterruptions(read),
+    prunedUntil: async () => parseCutoffs((await read<{ value: string }>(READ_CUTOFFS))[0]?.value),
   }
 }
 

@@ -10,6 +10,7 @@ import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { wholeEntries } from '../../inverse/erase.ts'
 import { certificatesNaming, hostsByUse, hostsOfEntries, knownHostKeys } from '../../inverse/forgotten-hosts.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, presentedBy } from '../../inverse/name-events.ts'
@@ -34,7 +35,7 @@ import { partitionOfName } from '../database/partition.ts'
 import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
-import { eraseKeys, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
+import { eraseEntries, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
 import { answerKeyRead, writeRun } from '../inverse/run.ts'
 import { refreshWatchesIn } from '../ledger/session.ts'
 import { addCertificates, removeStates, removeUnpresented } from './certificates.ts'
@@ -349,11 +350,11 @@ async function eraseForgotten(
 ): Promise<void> {
   const naming = await answerKeyRead(session, certificatesNaming(name))
   const removed = naming.length === 0 ? [] : await removeUnpresented(session, shards, naming)
-  const erased = new Set([...keys, ...removed.flatMap(namedHostKeys)])
-  if (erased.size > 0) await eraseKeys(session, erased)
+  const erased = wholeEntries([...keys, ...removed.flatMap(namedHostKeys)])
+  if (erased.size > 0) await eraseEntries(session, erased)
   const { unused } = await answerKeyRead(session, hostsByUse(hosts))
   if (unused.length === 0) return
-  await eraseKeys(session, new Set(knownHostKeys(unused)))
+  await eraseEntries(session, wholeEntries(knownHostKeys(unused)))
   // another transaction may have added a record of such a host and committed before its key was erased
   const { used } = await answerKeyRead(session, hostsByUse(unused))
   await writeRun(session, { hosts: used })

@@ -7,7 +7,7 @@ import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { withoutKeys } from '../../inverse/erase.ts'
+import { type ErasedEntries, wholeEntries, withoutEntries } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import { formerCertificatesOf, formerKeysOf, hasFormerCertificates } from '../../inverse/former-certificates.ts'
 import {
@@ -25,7 +25,7 @@ import type { LockHold } from '../../port/jobs.ts'
 import { presentedCertificates } from '../../shared/certificates.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { type ClockRow, partClocksOf } from '../../shared/lookup.ts'
-import { bytesArray } from '../database/arrays.ts'
+import { bytesArray, plainArray } from '../database/arrays.ts'
 import { readRuns } from '../database/citus/part-runs.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES, partitionOfName } from '../database/partition.ts'
@@ -148,13 +148,15 @@ const FIND_BLOCKS = {
     cross join lateral (select run, last_position, entries from inverse_block
       where run = r.number and last_position >= k.position order by last_position limit 1) b`,
 }
-const DELETE_BLOCK = {
-  name: 'inverse.delete-block',
-  text: 'delete from inverse_block where run = $1 and last_position = $2',
+const TAKE_BLOCKS = {
+  name: 'inverse.take-blocks',
+  text: `delete from inverse_block b using unnest($1::bigint[], $2::bytea[]) with ordinality as k(run, last, place)
+    where b.run = k.run and b.last_position = k.last returning k.place - 1 as place`,
 }
 const REPLACE_BLOCKS = {
   name: 'inverse.replace-blocks',
-  text: 'insert into inverse_block (run, last_position, entries) select $1, * from unnest($2::bytea[], $3::bytea[])',
+  text: `insert into inverse_block (run, last_position, entries)
+    select * from unnest($1::bigint[], $2::bytea[], $3::bytea[])`,
 }
 
 export type HistoryOfName = { id: number; superseded: string; interruptions: string } & NewestStatesRow
@@ -283,7 +285,7 @@ async function moveCertificates(session: Session, part: number, { id, name }: Hi
   await session.run(UPDATE_STATES, [part, id, former.states, row.states])
   for (const { first_seen, records } of former.superseded)
     await session.run(UPDATE_STATE, [part, id, STATE_TYPE_NUMBERS.certificate, first_seen, records])
-  await eraseKeys(session, new Set(formerKeysOf(history)))
+  await eraseEntries(session, wholeEntries(formerKeysOf(history)))
   return former.certificates
 }
 
@@ -312,24 +314,30 @@ export async function readHistory({ rows }: Session, part: number, id: number): 
 }
 
 /**
- * Erases the entries of keys from all runs, also from those that a merge is building. A merge that has read some of
+ * Erases entries from all runs, also from those that a merge is building. A merge that has read some of
  * them and not written them yet finds that entries were erased.
  */
-export async function eraseKeys(session: Session, keys: ReadonlySet<string>): Promise<void> {
+export async function eraseEntries(session: Session, erased: ErasedEntries): Promise<void> {
   await session.run(COUNT_ERASURE)
-  let positions = [...keys].map((key) => Buffer.from(key, 'latin1'))
+  let positions = [...erased.keys()].map((key) => Buffer.from(key, 'latin1'))
   while (positions.length > 0) {
     type Found = { run: number; last: Uint8Array; entries: Uint8Array }
     const found = await session.rows<Found>(FIND_BLOCKS, [bytesArray(positions)])
-    positions = []
-    for (const { run, last, entries } of found) {
-      const remaining = withoutKeys(entries, keys)
-      if (remaining === null) continue
-      // the run may have been removed meanwhile with its blocks
-      const isThere = (await session.run(DELETE_BLOCK, [run, last])) === 1
-      if (isThere && remaining.length > 0) await session.run(REPLACE_BLOCKS, [run, ...blockArrays(remaining)])
-      // the last entry may continue in the next block
-      positions.push(Buffer.concat([last, Buffer.of(0)]))
+    const changed = found.flatMap(({ run, last, entries }) => {
+      const remaining = withoutEntries(entries, erased)
+      return remaining === null ? [] : [{ run, last, remaining }]
+    })
+    // a run may have been removed meanwhile with its blocks
+    const keys = [plainArray(changed.map(({ run }) => run)), bytesArray(changed.map(({ last }) => last))]
+    const taken = changed.length === 0 ? [] : await session.rows<{ place: number }>(TAKE_BLOCKS, keys)
+    const replaced = taken.flatMap(({ place }) =>
+      changed[place]!.remaining.map((block) => ({ ...changed[place]!, block })),
+    )
+    if (replaced.length > 0) {
+      const runs = plainArray(replaced.map(({ run }) => run))
+      await session.run(REPLACE_BLOCKS, [runs, ...blockArrays(replaced.map(({ block }) => block))])
     }
+    // the last entry of a block may continue in the next one
+    positions = changed.map(({ last }) => Buffer.concat([last, Buffer.of(0)]))
   }
 }

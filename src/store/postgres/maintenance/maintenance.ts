@@ -80,13 +80,18 @@ const READ_SIZES = {
   name: 'maintenance.sizes',
   text: `select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint from pg_class c
       where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(current_schema()))) as facts,
-    greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as "writeAheadLog"`,
+    greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), (select redo_lsn from pg_control_checkpoint())), 0)::bigint as "writeAheadLog",
+    0 as ledger, null as unused`,
 }
 
-/** The tables of the current schema with their indexes; the parts of a partitioned table count as one. */
+/**
+ * The tables of the current schema with their indexes; the parts of a partitioned table count as one. The rows are those
+ * of the last analysis.
+ */
 const READ_TABLE_SIZES = {
   name: 'maintenance.table-sizes',
-  text: `select coalesce(p.relname, c.relname)::text as name, sum(pg_total_relation_size(c.oid))::bigint as bytes
+  text: `select coalesce(p.relname, c.relname)::text as name, sum(pg_total_relation_size(c.oid))::bigint as bytes,
+      sum(pg_indexes_size(c.oid))::bigint as indexes, sum(nullif(c.reltuples, -1))::bigint as rows
     from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class p on p.oid = i.inhparent
     where c.relkind = 'r' and c.relnamespace = to_regnamespace(quote_ident(current_schema())) group by 1`,
 }
@@ -112,7 +117,7 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
     },
     tableSizes: () => read<TableSize>(READ_TABLE_SIZES, []),
     async sizes() {
-      const [sizes] = await read<{ facts: number; writeAheadLog: number }>(READ_SIZES)
+      const [sizes] = await read<Awaited<ReturnType<StoreMaintenance['sizes']>>>(READ_SIZES)
       return sizes!
     },
   }

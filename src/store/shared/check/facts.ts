@@ -156,23 +156,33 @@ function checkInterruptions(
   }
 }
 
-/** The first time on each address is that of the oldest state with this address. */
+/**
+ * The first time on each address is that of the oldest state with this address. If older states were removed, it may be
+ * before all states of its type.
+ */
 function checkFirstSeen(
   firstSeen: FirstSeenByAddress,
   superseded: readonly CheckedState[],
   { A, AAAA }: CurrentFacts['states'],
   report: ReportProblem,
 ): void {
-  const newest = [A, AAAA].filter((state) => state !== undefined)
-  const older = superseded.flatMap(({ first_seen, addresses }) =>
-    addresses === null ? [] : [{ first_seen, records: addresses }],
-  )
-  const first = new Map<IpAddress, Instant>()
-  for (const { first_seen, records } of [...newest, ...older].sort((a, b) => b.first_seen - a.first_seen))
-    for (const address of addressesOfRecords(records)) first.set(address, first_seen)
-  const isSame =
-    firstSeen.size === first.size && [...first].every(([address, instant]) => firstSeen.get(address) === instant)
-  if (!isSame) report('has first times on its addresses that do not match its states')
+  let count = 0
+  let isSame = true
+  for (const [type, newest] of [['A', A] as const, ['AAAA', AAAA] as const]) {
+    const older = superseded.filter((row) => row.type === STATE_TYPE_NUMBERS[type])
+    const states = [...(newest ? [newest] : []), ...older.map((row) => ({ ...row, records: row.addresses ?? '[]' }))]
+    states.sort((a, b) => b.first_seen - a.first_seen)
+    const first = new Map<IpAddress, Instant>()
+    for (const { first_seen, records } of states)
+      for (const address of addressesOfRecords(records)) first.set(address, first_seen)
+    const oldest = states.at(-1)?.first_seen ?? 0
+    for (const [address, instant] of first) {
+      const stored = firstSeen.get(address) ?? Number.POSITIVE_INFINITY
+      if (stored !== instant && stored >= oldest) isSame = false
+    }
+    count += first.size
+  }
+  if (!isSame || firstSeen.size !== count) report('has first times on its addresses that do not match its states')
 }
 
 /** `present`: the date on each address; null if the name is not listed there. */

@@ -39,6 +39,7 @@ import type { BeginRead } from '../database/read-turn.ts'
 import { certificateReader } from './certificates.ts'
 import type { LongPages } from './pages/long-pages.ts'
 import { sqlitePages } from './pages/pages.ts'
+import { cutoffReader } from './pruning.ts'
 
 /** The columns of a LookupRow, of the crawl state `v` of the name `?2` and its facts `f`. */
 const LOOKUP_ROW_SQL = `${LOOKUP_COLUMNS},
@@ -82,6 +83,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     history: sqliteHistory(database),
     ...sqliteWebHistories(database, beginRead),
     interruptions: sqliteInterruptions(database),
+    prunedUntil: cutoffReader(database, beginRead),
   }
 }
 

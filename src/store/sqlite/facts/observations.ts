@@ -11,6 +11,7 @@ import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
 import { unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
+import { wholeEntries } from '../../inverse/erase.ts'
 import { certificatesNaming, hostsByUse, hostsOfEntries, knownHostKeys } from '../../inverse/forgotten-hosts.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, NEWEST_STATES_COLUMNS, type NewestStatesRow, presentedBy } from '../../inverse/name-events.ts'
@@ -29,7 +30,7 @@ import {
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { inverseReadAnswerer, inverseWriter } from '../inverse/inverse.ts'
-import { keyEraser, storedHistoryReader } from '../inverse/maintenance.ts'
+import { entryEraser, storedHistoryReader } from '../inverse/maintenance.ts'
 import { certificateRemover, certificateWriter, unpresentedRemover } from './certificates.ts'
 import { type EventSources, eventWriter } from './events.ts'
 import { factsWriter } from './facts-writer.ts'
@@ -178,13 +179,13 @@ function loggedWriter(
  * certificates that name it and that nobody presented. It deletes these certificates.
  */
 function forgottenKeyEraser(database: DatabaseSync) {
-  const erase = keyEraser(database)
+  const erase = entryEraser(database)
   const answer = inverseReadAnswerer(database)
   const removeUnpresented = unpresentedRemover(database)
   return (name: DomainName, keys: readonly string[], hosts: readonly string[]): void => {
     const removed = removeUnpresented(answer(certificatesNaming(name)))
-    erase([...keys, ...removed.flatMap(namedHostKeys)])
-    erase(knownHostKeys(answer(hostsByUse(hosts)).unused))
+    erase(wholeEntries([...keys, ...removed.flatMap(namedHostKeys)]))
+    erase(wholeEntries(knownHostKeys(answer(hostsByUse(hosts)).unused)))
   }
 }
 

@@ -144,6 +144,8 @@ export function inverseWriter(database: DatabaseSync) {
     return {
       addName: (name: DomainName): void => writer.addName(name),
       addChanges: (name: DomainName, changes: readonly SetChange[]): void => writer.addChanges(name, changes),
+      addEntries: (name: DomainName, entries: ReadonlyMap<string, readonly number[]>): void =>
+        writer.addEntries(name, entries),
       addCertificate: (certificate: Certificate): void => writer.addCertificate(certificate),
       finish(): void {
         const blocks = writer.finish()

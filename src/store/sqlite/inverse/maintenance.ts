@@ -5,7 +5,7 @@ import { STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { bytesOfBlocks } from '../../../inverse/entries/block.ts'
 import { type Certificate, decodeDetails } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { withoutKeys } from '../../inverse/erase.ts'
+import { type ErasedEntries, wholeEntries, withoutEntries } from '../../inverse/erase.ts'
 import { lacksWebState, withWebState } from '../../inverse/first-web-state.ts'
 import { formerCertificatesOf, formerKeysOf, hasFormerCertificates } from '../../inverse/former-certificates.ts'
 import {
@@ -125,13 +125,13 @@ export function storedHistoryReader(database: DatabaseSync): (facts: NameRow) =>
   })
 }
 
-type StoredFacts = FactsRow & NameRow
+export type StoredFacts = FactsRow & NameRow
 
 /** Returns the facts with other newest states, which it has stored. */
 type StatesWriter = (facts: StoredFacts, states: string) => StoredFacts
 
 /** Returns a function that stores the newest states of a name. Writers of the name read again. */
-function statesWriter(database: DatabaseSync): StatesWriter {
+export function statesWriter(database: DatabaseSync): StatesWriter {
   const raise = database.prepare('update crawl_state set version = version + 1 where slot = ? and name = ?')
   const update = database.prepare('update facts set states = ?, checksum = ? where id = ?')
   return (facts, states) => {
@@ -158,7 +158,7 @@ function webStateBeginner(database: DatabaseSync, writeStates: StatesWriter): (f
  */
 function formerCertificateMover(database: DatabaseSync, writeStates: StatesWriter) {
   const addCertificates = certificateWriter(database)
-  const erase = keyEraser(database)
+  const erase = entryEraser(database)
   const state = database.prepare('select * from dns_state where id = ? and type = ? and first_seen = ?')
   const updateState = database.prepare(
     'update dns_state set records = ?, checksum = ? where id = ? and type = ? and first_seen = ?',
@@ -172,12 +172,12 @@ function formerCertificateMover(database: DatabaseSync, writeStates: StatesWrite
       const row = { ...state.get(...key), records }
       updateState.run(records, checksumOf('dns_state', valuesOf('dns_state', row)), ...key)
     }
-    erase(formerKeysOf(history))
+    erase(wholeEntries(formerKeysOf(history)))
     for (const each of addCertificates(presentedCertificates(former.certificates))) add(each)
   }
 }
 
-function valuesOf(table: FactTable, row: Record<string, SQLOutputValue | undefined>) {
+export function valuesOf(table: FactTable, row: Record<string, SQLOutputValue | undefined>) {
   return columnNames(table).map((column) => row[column] ?? null) as (string | number | null)[]
 }
 
@@ -273,8 +273,8 @@ function nameFiller(database: DatabaseSync): (limit: number) => InverseProgress 
   }
 }
 
-/** Returns a function that erases the entries of keys from all runs, also from those that a merge is building. */
-export function keyEraser(database: DatabaseSync): (keys: Iterable<string>) => void {
+/** Returns a function that erases entries from all runs, also from those that a merge is building. */
+export function entryEraser(database: DatabaseSync): (erased: ErasedEntries) => void {
   const runs = database.prepare('select number from inverse_run')
   const block = database.prepare(
     'select last_position, entries from inverse_block where run = ? and last_position >= ? order by last_position limit 1',
@@ -284,9 +284,8 @@ export function keyEraser(database: DatabaseSync): (keys: Iterable<string>) => v
     `update metadata set value = cast(value as integer) + 1 where name = 'inverse_erasures'`,
   )
   const insertBlocks = blockWriter(database)
-  return (all) => {
-    const erased = new Set(all)
-    const keys = [...erased].sort()
+  return (erased) => {
+    const keys = [...erased.keys()].sort()
     if (keys.length === 0) return
     for (const { number: run } of runs.all() as { number: number }[]) {
       let reached = ''
@@ -299,7 +298,7 @@ export function keyEraser(database: DatabaseSync): (keys: Iterable<string>) => v
             | undefined
           if (found === undefined) break
           const { last_position, entries } = found
-          const remaining = withoutKeys(entries, erased)
+          const remaining = withoutEntries(entries, erased)
           if (remaining !== null) {
             deleteBlock.run(run, last_position)
             insertBlocks(run, remaining)

@@ -40,7 +40,8 @@ import {
   checkTargetsSqlite,
 } from './check/shared.ts'
 
-type Tree = { name: string; table: string }
+/** A table or an index. `hasRowid`: its rows are in its leaves, not in all of its pages. */
+type Tree = { name: string; table: string; hasRowid: 0 | 1 }
 
 type SqliteCheckPart = {
   name: string
@@ -98,29 +99,57 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
       sql.run(`job:${job}`, ...(progress === null ? [] : [progress]))
     },
     tableSizes: async () => sqliteTableSizes(database, ledger),
-    sizes: async () => ({ facts: statSync(path).size, writeAheadLog: walBytes(path) }),
+    sizes: async () => ({
+      facts: statSync(path).size,
+      writeAheadLog: walBytes(path),
+      ledger: statSync(ledger).size,
+      unused: unusedBytes(database) + withLedger(ledger, unusedBytes),
+    }),
   }
 }
 
-/** Reads every page of both files, one B-tree per transaction, so that the write-ahead log can be merged in between. */
-function sqliteTableSizes(facts: DatabaseSync, ledgerPath: string): TableSize[] {
-  const ledger = new DatabaseSync(ledgerPath, { readOnly: true })
+function withLedger<Result>(path: string, read: (database: DatabaseSync) => Result): Result {
+  const ledger = new DatabaseSync(path, { readOnly: true })
   try {
-    return [...sizesOf(facts), ...sizesOf(ledger).map(({ name, bytes }) => ({ name: `ledger.${name}`, bytes }))]
+    return read(ledger)
   } finally {
     ledger.close()
   }
 }
 
+function unusedBytes(database: DatabaseSync): number {
+  const sql = 'select freelist_count * page_size as bytes from pragma_freelist_count, pragma_page_size'
+  return database.prepare(sql).get()!.bytes as number
+}
+
+/** Reads every page of both files, one B-tree per transaction, so that the write-ahead log can be merged in between. */
+function sqliteTableSizes(facts: DatabaseSync, ledgerPath: string): TableSize[] {
+  const ledger = withLedger(ledgerPath, sizesOf)
+  return [...sizesOf(facts), ...ledger.map(({ name, ...sizes }) => ({ name: `ledger.${name}`, ...sizes }))]
+}
+
 function sizesOf(database: DatabaseSync): TableSize[] {
   const trees = database
-    .prepare(`select name, tbl_name as "table" from sqlite_schema where rootpage > 0`)
+    .prepare(
+      `select s.name, s.tbl_name as "table", coalesce(not t.wr, 0) as hasRowid
+       from sqlite_schema s left join pragma_table_list t on t.schema = 'main' and t.name = s.name where s.rootpage > 0`,
+    )
     .all() as Tree[]
-  const size = database.prepare('select pgsize as bytes from dbstat where name = ? and aggregate = true')
-  const sizes = new Map<string, number>()
-  for (const { name, table } of trees) {
-    const { bytes } = (size.get(name) as { bytes: number } | undefined) ?? { bytes: 0 }
-    sizes.set(table, (sizes.get(table) ?? 0) + bytes)
+  const size = database.prepare(
+    `select sum(pgsize) as bytes, sum(ncell) as cells, sum(iif(pagetype = 'leaf', ncell, 0)) as leafCells
+     from dbstat where name = ?`,
+  )
+  const sizes = new Map<string, TableSize>()
+  for (const { name, table, hasRowid } of trees) {
+    const row = size.get(name) as Record<'bytes' | 'cells' | 'leafCells', number | null>
+    const bytes = row.bytes ?? 0
+    const known = sizes.get(table) ?? { name: table, bytes: 0, indexes: 0, rows: null }
+    sizes.set(table, {
+      name: table,
+      bytes: known.bytes + bytes,
+      indexes: known.indexes + (name === table ? 0 : bytes),
+      rows: name === table ? ((hasRowid ? row.leafCells : row.cells) ?? 0) : known.rows,
+    })
   }
-  return [...sizes].map(([name, bytes]) => ({ name, bytes }))
+  return [...sizes.values()]
 }

@@ -1,7 +1,7 @@
 /** The ledger of operators: their tokens, answers to repeated requests, and the newest entries of the audit log. */
 
 import assert from 'node:assert/strict'
-import { ANSWER_SECONDS } from '../../../../src/store/port/operator.ts'
+import { ANSWER_SECONDS } from '../../../../src/store/port/accounts/operator.ts'
 import { TESTER } from '../../../tester.ts'
 import { ANN, type LedgerEngine, NOW, newToken, on } from '../engine.ts'
 

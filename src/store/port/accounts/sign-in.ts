@@ -1,8 +1,8 @@
 /** The ledger's part for the web page: passwords, sessions, one-time links, and counts of attempts. */
 
-import type { Account } from '../../accounts/account.ts'
-import type { LinkKind, NewOneTimeLink, NewSession, OneTimeLink, WebSession } from '../../accounts/session.ts'
-import type { Instant } from '../../values/time.ts'
+import type { Account } from '../../../accounts/account.ts'
+import type { LinkKind, NewOneTimeLink, NewSession, OneTimeLink, WebSession } from '../../../accounts/session.ts'
+import type { Instant } from '../../../values/time.ts'
 
 /** A session and the account that owns it. */
 export type SessionStanding = { account: Account; session: WebSession }

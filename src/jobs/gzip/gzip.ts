@@ -5,8 +5,8 @@
 
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
+import { fixedSizeBlocks } from '../file-store/fixed-size-blocks.ts'
 import { deflateBlock } from './deflate-block.ts'
-import { fixedSizeBlocks } from './file-store/fixed-size-blocks.ts'
 import type { DeflatedBlock, DeflateTask } from './gzip-thread.ts'
 
 /** Block size in bytes. */

@@ -1,7 +1,7 @@
 /** The ledger's part for operators: their tokens, the answers to requests that may be repeated, and releases. */
 
-import type { NewToken, Token } from '../../accounts/token.ts'
-import type { Day, Instant } from '../../values/time.ts'
+import type { NewToken, Token } from '../../../accounts/token.ts'
+import type { Day, Instant } from '../../../values/time.ts'
 
 /** A request that may be repeated. `holder`: the operator who sends it; `key`: the text that the operator chose. */
 export type AnswerKey = { holder: string; key: string }
