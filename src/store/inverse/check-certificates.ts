@@ -57,7 +57,7 @@ export function* checkCertificates(
 }
 
 /** The states that presented a certificate, by the index; null for too many. */
-function* countStates(sha256: string): InverseCheck<number | null> {
+export function* countStates(sha256: string): InverseCheck<number | null> {
   const prefix = certificateKey(sha256)
   const starts = new Set<string>()
   let positions = [latin1Bytes(prefix)]

@@ -105,8 +105,11 @@ export function* checkBlocks(
     const block = blocks[index]!
     const before = blocks[index - 1]
     const report = blockReporter(faults, block)
-    if (!block.isIntact) report('does not match its checksum')
     if (block.state === null) report('belongs to no run')
+    if (!block.isIntact) {
+      report('does not match its checksum')
+      continue // what it says is no finding about a name
+    }
     try {
       const problem = readBlock(block, before?.run === block.run ? before.last : null, entries, named)
       if (problem !== null) report(problem)
@@ -277,10 +280,14 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
   const faults: CheckFault[] = []
   for (const [name, entries] of expected) {
     const missing = [...entries].filter(([key]) => !found.has(key))
-    const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events))
+    const present = [...entries].filter(([key]) => found.has(key))
+    const lacking = present.filter(([key, events]) => events.some((event) => !found.get(key)!.has(event)))
+    const further = present.filter(([key, events]) => [...found.get(key)!].some((event) => !events.includes(event)))
     const report = problemReporter(faults, 'inverse_block', name)
     if (missing.length > 0) report(`has no entry of ${valueText(missing[0]![0])}${others(missing.length)}`)
-    if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
+    if (lacking.length > 0) report(`has other times of ${valueText(lacking[0]![0])}${others(lacking.length)}`)
+    if (further.length > 0)
+      report(`has times of ${valueText(further[0]![0])}${others(further.length)} that its history lacks`)
     const unknown = presented.get(name)!.find((sha256) => lost.has(sha256))
     if (unknown !== undefined)
       problemReporter(faults, 'facts', name)(`refers to the certificate ${unknown}, which does not exist`)
@@ -312,10 +319,6 @@ function* lostCertificates(presented: ReadonlyMap<DomainName, string[]>): Invers
 
 function others(count: number): string {
   return count > 1 ? ` and ${count - 1} others` : ''
-}
-
-function differs(found: ReadonlySet<number>, events: readonly number[]): boolean {
-  return found.size !== events.length || events.some((event) => !found.has(event))
 }
 
 /** What a key says, for a message. */

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
+import { repairOf } from '../../../src/store/shared/check/findings.ts'
 import type { Store } from '../../../src/store/port/store.ts'
 import { checkAll } from '../check-all.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
+import { allAnswers, wrongAnswers } from '../damage/all-answers.ts'
+import { repairAll } from '../damage/repair-all.ts'
 import { CERTIFICATES } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
 import { fileAll, holdOf } from './similar/filed-pages.ts'
@@ -45,10 +48,18 @@ const FILLED = [
 /** A pending start page, observed after the others. */
 const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other text.' }))
 
+const ASKED = {
+  names: ['a', 'b', 'c', 'd', 'e', 'f', 't', 'z'].map((label) => name(`${label}.example`)),
+  addresses: ['192.0.2.1', '192.0.2.2', '::1'].map(address),
+  sha256s: CERTIFICATES.map(({ sha256 }) => sha256),
+}
+
 async function fill(store: Store): Promise<void> {
   await ingest(store, FILLED)
   await store.observations.forget(name('e.example'))
-  await fileAll(store, await holdOf(store))
+  const hold = await holdOf(store)
+  await fileAll(store, hold)
+  await store.jobs.releaseLock(hold)
   await ingest(store, [WAITING])
 }
 
@@ -62,11 +73,22 @@ export function upkeep(engine: Engine): void {
   })
 
   for (const { what, plant } of engine.damages) {
-    testUnchecked(engine, `check finds ${what}`, async (store, opened) => {
+    testUnchecked(engine, `check finds ${what}, and repairs it or says that it cannot`, async (store, opened) => {
       await fill(store)
       assert.deepEqual(await opened.check(), [])
+      const whole = await allAnswers(store, ASKED)
       await plant(opened)
-      assert.notDeepEqual(await opened.check(), [])
+      const found = await opened.check()
+      assert.notDeepEqual(found, [])
+      const { repaired, left } = await repairAll(store)
+      if (left.length === 0) {
+        assert.ok(repaired > 0)
+        assert.deepEqual(await opened.check(), [])
+        assert.deepEqual(wrongAnswers(whole, await allAnswers(store, ASKED), { failing: true }), [])
+      } else {
+        const lost = left.filter((fault) => repairOf(fault) === null)
+        assert.notDeepEqual(lost, [], 'what is left, is left because of something that nothing else says')
+      }
     })
   }
 

@@ -69,6 +69,22 @@ const PUBLISH_RUN = {
   text: `update inverse_run set state = case when number = $1 then 'published' else 'replaced' end
     where number = $1 or number = any ($2::bigint[])`,
 }
+/** All names and certificates are to be filled in. */
+export const START_INVERSE_FILL = `insert into metadata (name, value)
+  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1)
+  union all select 'certificate_fill', '[-32768,""]' where exists (select 1 from certificate limit 1)
+  union all select 'name_fill', '[0,-1,""]' where exists (select 1 from crawl_state limit 1)
+  on conflict (name) do update set value = excluded.value`
+const REPLACE_RUNS = { name: 'inverse.replace-runs', text: `update inverse_run set state = 'replaced'` }
+/** Blocks that have lost their run get one, so that they are deleted with it. */
+const ADD_LOST_RUNS = {
+  name: 'inverse.add-lost-runs',
+  text: `with recursive used(run) as ((select min(run) from inverse_block) union all
+      select (select min(run) from inverse_block where run > used.run) from used where used.run is not null)
+    insert into inverse_run (number, state, fence, bytes) overriding system value
+      select run, 'replaced', 0, 0 from used where run is not null
+    on conflict do nothing`,
+}
 const READ_REPLACED = {
   name: 'inverse.replaced',
   text: `select number from inverse_run where state = 'replaced' order by number limit 1`,
@@ -186,6 +202,13 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
         return true
       }),
     removeReplaced: (hold, limit) => withLock(hold, (session) => removeReplaced(session, limit)),
+    restart: (hold) =>
+      withLock(hold, async ({ run }) => {
+        await run(REPLACE_RUNS)
+        await run(ADD_LOST_RUNS)
+        await run({ name: 'inverse.restart', text: START_INVERSE_FILL })
+        return true
+      }),
     async fill(hold, limit) {
       const shards = await database.shards()
       return withLock(hold, async (session) => {

@@ -21,11 +21,13 @@ import {
   checkAddressesPostgres,
   checkCrawlStatesPostgres,
   checkDocumentsPostgres,
+  checkEventCountsPostgres,
   checkLedgerPostgres,
   checkPresencePostgres,
   checkRedirectsPostgres,
   checkTargetsPostgres,
 } from './check/shared.ts'
+import { postgresRepair } from './repair.ts'
 
 type PostgresCheckPart = {
   name: string
@@ -47,6 +49,7 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },
   { name: 'name_key', columns: ['part', 'slot', 'text'], check: checkKeysOfNames },
   { name: 'certificate', columns: ['part', 'hex'], check: checkCertificatesPostgres },
+  { name: 'event_count', columns: [], check: checkEventCountsPostgres },
   { name: 'ledger', columns: [], check: checkLedgerPostgres },
 ]
 
@@ -102,6 +105,7 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
   const { read, transaction } = database
   return {
     check: sequentialCheck(CHECK_PARTS.map((part) => checkPart(database, part))),
+    repair: postgresRepair(database),
     async progress(job) {
       const [row] = await read<{ value: string }>(READ_PROGRESS, [`job:${job}`])
       return row?.value ?? null

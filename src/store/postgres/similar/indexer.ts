@@ -125,6 +125,7 @@ const PUBLISH_SEGMENT = {
     where s.state = 'published' and s.number <> $1
       and s.first_document >= p.first_document and s.last_document <= p.last_document`,
 }
+const REPLACE_SEGMENTS = { name: 'indexing.replace-all', text: `update segment set state = 'replaced'` }
 const READ_POSTINGS = {
   name: 'indexing.rows',
   text: `select key, document, postings from posting where segment = $1 and (key, document) > ($2, $3)
@@ -173,6 +174,7 @@ export function postgresIndexer({ readLong, transaction, shards }: IndexerDataba
       writeWithLock(hold, (session) => insertSegmentRows(session, segment, postings, frequencies)),
     publishSegment: (hold, segment, documents) =>
       writeWithLock(hold, ({ run }) => run(PUBLISH_SEGMENT, [segment, documents])),
+    restart: (hold) => writeWithLock(hold, ({ run }) => run(REPLACE_SEGMENTS)),
     removeReplaced: (hold, limit) => removeReplaced((work) => withValidLock(hold, null, work), limit),
     rows: (segment, after, limit) =>
       readLong<PostingRow>(READ_POSTINGS, [segment, after?.key ?? -1, after?.document ?? 0, limit]),

@@ -59,6 +59,23 @@ type CheckedState = {
 /** When a name was first seen on each address that it ever had. */
 type FirstSeenByAddress = ReadonlyMap<IpAddress, Instant>
 
+/**
+ * What follows from the facts of a name: the first time on each address that it ever had, the addresses that it is on
+ * now, and the target that it redirects to.
+ */
+export type DerivedRows = {
+  firstSeen: FirstSeenByAddress
+  addresses: readonly IpAddress[]
+  redirectsTo: DomainName | null
+}
+
+/** The rows that follow from facts. Throws if they cannot be read. */
+export function derivedRowsOf(row: CheckedFacts): DerivedRows {
+  const { states, addresses } = unpackFacts(row.name, row)
+  const firstSeen = firstSeenInStates(JSON.parse(row.superseded), states)
+  return { firstSeen, addresses, redirectsTo: row.redirects_to as DomainName | null }
+}
+
 /** Checks one name's facts and all rows that are derived from them. */
 export function checkFactsRow(row: CheckedFacts, report: ReportProblem): void {
   const current = unpackFacts(row.name, row)
@@ -160,9 +177,19 @@ function checkInterruptions(
 function checkFirstSeen(
   firstSeen: FirstSeenByAddress,
   superseded: readonly CheckedState[],
-  { A, AAAA }: CurrentFacts['states'],
+  states: CurrentFacts['states'],
   report: ReportProblem,
 ): void {
+  const first = firstSeenInStates(superseded, states)
+  const isSame =
+    firstSeen.size === first.size && [...first].every(([address, instant]) => firstSeen.get(address) === instant)
+  if (!isSame) report('has first times on its addresses that do not match its states')
+}
+
+function firstSeenInStates(
+  superseded: readonly CheckedState[],
+  { A, AAAA }: CurrentFacts['states'],
+): Map<IpAddress, Instant> {
   const newest = [A, AAAA].filter((state) => state !== undefined)
   const older = superseded.flatMap(({ first_seen, addresses }) =>
     addresses === null ? [] : [{ first_seen, records: addresses }],
@@ -170,9 +197,7 @@ function checkFirstSeen(
   const first = new Map<IpAddress, Instant>()
   for (const { first_seen, records } of [...newest, ...older].sort((a, b) => b.first_seen - a.first_seen))
     for (const address of addressesOfRecords(records)) first.set(address, first_seen)
-  const isSame =
-    firstSeen.size === first.size && [...first].every(([address, instant]) => firstSeen.get(address) === instant)
-  if (!isSame) report('has first times on its addresses that do not match its states')
+  return first
 }
 
 /** `present`: the date on each address; null if the name is not listed there. */

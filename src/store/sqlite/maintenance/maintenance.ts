@@ -34,11 +34,13 @@ import { schemaFaults } from './check/schema.ts'
 import {
   checkAddressesSqlite,
   checkDocumentsSqlite,
+  checkEventCountsSqlite,
   checkLedgerSqlite,
   checkPresenceSqlite,
   checkRedirectsSqlite,
   checkTargetsSqlite,
 } from './check/shared.ts'
+import { sqliteRepair } from './repair.ts'
 
 type Tree = { name: string; table: string }
 
@@ -69,6 +71,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'sorted_name', columns: ['text'], check: checkSortedNames },
   { name: 'pending_name', columns: ['number'], check: checkPendingNames },
   { name: 'slot_lease', columns: [], check: checkSlotLeases },
+  { name: 'event_count', columns: [], check: checkEventCountsSqlite },
 ]
 
 /** A part that reads each slice in a transaction and skips damaged rows. */
@@ -78,7 +81,8 @@ function checkPart(database: DatabaseSync, { name, columns, check }: SqliteCheck
   return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage)]
 }
 
-export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger }: StoreFiles): StoreMaintenance {
+export function sqliteMaintenance(database: DatabaseSync, files: StoreFiles): StoreMaintenance {
+  const { facts: path, ledger } = files
   database.function('slot', { deterministic: true }, (name) => slotOf(name as DomainName))
   return {
     check: sequentialCheck([
@@ -86,6 +90,7 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
       ...CHECK_PARTS.map((part) => checkPart(database, part)),
       ['ledger', checkLedgerSqlite(ledger)],
     ]),
+    repair: sqliteRepair(database, files),
     progress: async (job) => {
       const row = database.prepare('select value from metadata where name = ?').get(`job:${job}`)
       return (row?.value as string | undefined) ?? null

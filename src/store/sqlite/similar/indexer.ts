@@ -34,6 +34,7 @@ export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): Simil
   const file = pageFiler(database)
   const { begin, write, publish, rows } = segmentStatements(database)
   const { tombstones, removeTombstones } = tombstoneStatements(database)
+  const replaceAll = database.prepare(`update segment set state = 'replaced'`)
   const removeReplaced = replacedSegmentDeleter(database)
   /** Runs `work` if the lock is valid; otherwise returns `rejected`. */
   const withValidLock = <Result>({ fence }: LockHold, rejected: Result, work: () => Result): Promise<Result> =>
@@ -52,6 +53,7 @@ export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): Simil
     writeRows: (hold, segment, postings, frequencies) =>
       writeWithLock(hold, () => write(segment, postings, frequencies)),
     publishSegment: (hold, segment, count) => writeWithLock(hold, () => publish(segment, count)),
+    restart: (hold) => writeWithLock(hold, () => void replaceAll.run()),
     removeReplaced: (hold, limit) => withValidLock(hold, false, () => removeReplaced(limit)),
     rows: async (segment, after, limit) => rows(segment, after, limit),
     tombstones: async (after, last, limit) => tombstones(after, last, limit),

@@ -224,7 +224,7 @@ function historiesOf(rows: readonly HistoryOfName[]) {
   })
 }
 
-async function answered<Result>(session: Session, shards: Shards, check: InverseCheck<Result>): Promise<Result> {
+export async function answered<Result>(session: Session, shards: Shards, check: InverseCheck<Result>): Promise<Result> {
   let step = check.next([])
   while (!step.done) step = check.next(await answerTo(session, shards, step.value))
   return step.value

@@ -4,7 +4,7 @@
  */
 
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
-import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
+import { EVENT_FINDING, LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import {
   type CheckedAddress,
   type CheckedCrawlState,
@@ -203,6 +203,11 @@ export async function checkCrawlStatesPostgres(
     session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, max, ...run]),
   )
   return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
+}
+
+/** The counters of the events of accounts. */
+export async function checkEventCountsPostgres({ rows }: Session): Promise<CheckSlice> {
+  return { faults: ledgerFaults(EVENT_FINDING, await rows(EVENT_FINDING)), checked: 0, last: null }
 }
 
 /** Checks the ledger's rows. */

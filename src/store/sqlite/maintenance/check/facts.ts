@@ -93,7 +93,7 @@ function idsAfter(database: DatabaseSync, after: number, limit: number): number[
   return rows.map(({ id }) => id)
 }
 
-function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
+export function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
   const statement = database.prepare(
     `select f.*, v.id as stateId, v.clock, v.other_clocks as otherClocks, v.dns_fingerprint as dnsFingerprint,
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,

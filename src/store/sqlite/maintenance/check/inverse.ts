@@ -111,7 +111,7 @@ function historiesOf(database: DatabaseSync, rows: readonly NameRow[]) {
   })
 }
 
-function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): Result {
+export function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): Result {
   let step = check.next([])
   while (!step.done) step = check.next(answerTo(database, step.value))
   return step.value

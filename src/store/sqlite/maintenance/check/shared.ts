@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { CheckFault } from '../../../port/store.ts'
-import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
+import { EVENT_FINDING, LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import {
   type CheckedAddress,
   type CheckedDocument,
@@ -87,6 +87,12 @@ export function checkDocumentsSqlite(database: DatabaseSync, after: string | nul
     )
     .all(document, limit)
   return checkDocumentRows(rows as CheckedDocument[])
+}
+
+/** The counters of the events of accounts. */
+export function checkEventCountsSqlite(database: DatabaseSync): CheckSlice {
+  const faults = ledgerFaults(EVENT_FINDING, database.prepare(EVENT_FINDING.text).all() as { place: number }[])
+  return { faults, checked: 0, last: null }
 }
 
 /** Checks everything at once: the ledger's rows of many years are fewer than those of one day's crawl. */

@@ -1,0 +1,183 @@
+/** Mends the rows of a SQLite store that follow from others (`check --repair`). */
+
+import type { DatabaseSync } from 'node:sqlite'
+import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
+import { decodeDetails } from '../../../values/certificate/certificate.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { packAddress, unpackHex } from '../../../values/ip-address.ts'
+import { formatInstant } from '../../../values/time.ts'
+import { countStates } from '../../inverse/check-certificates.ts'
+import type { CheckFault, StoreMaintenance } from '../../port/store.ts'
+import type { RowRepair } from '../../shared/check/findings.ts'
+import { EVENT_FINDING, ledgerRepairs } from '../../shared/check/ledger.ts'
+import { faultsByRepair, keysOf, type SharedRowKey, sharedRowOf, soundRowsOf } from '../../shared/check/mending.ts'
+import { TOMBSTONE_ID } from '../../shared/columns.ts'
+import { writeTransaction } from '../database/connection.ts'
+import { writeAheadLogOf } from '../database/write-ahead-log.ts'
+import { sharedRowWriter } from '../facts/shared-rows.ts'
+import { keyEraser } from '../inverse/maintenance.ts'
+import { openLedgerFile } from '../ledger/file.ts'
+import type { StoreFiles } from '../locations.ts'
+import { checkedFactsRows } from './check/facts.ts'
+import { answered } from './check/inverse.ts'
+
+/** In this order, because counters follow from rows. */
+const REPAIRS: readonly [RowRepair, (database: DatabaseSync, faults: readonly CheckFault[]) => void][] = [
+  ['name', mendNames],
+  ['row', removeRows],
+  ['count', recount],
+  ['page', removePages],
+  ['document', markDocuments],
+  ['certificate', countCertificates],
+  ['listing', mendListing],
+  ['lease', addLeases],
+]
+
+export function sqliteRepair(database: DatabaseSync, files: StoreFiles): StoreMaintenance['repair'] {
+  const log = writeAheadLogOf(database, files.facts)
+  return async (faults) => {
+    const found = faultsByRepair(faults)
+    await log.whenBounded(() =>
+      writeTransaction(database, () => {
+        for (const [repair, mend] of REPAIRS) if (found.has(repair)) mend(database, found.get(repair)!)
+      }),
+    )
+    const ofTables = found.get('ledger') ?? []
+    const isOfEvents = ({ table }: CheckFault): boolean => table === EVENT_FINDING.table
+    runStatements(database, ledgerRepairs(ofTables.filter(isOfEvents)))
+    const ofLedger = ledgerRepairs(ofTables.filter((fault) => !isOfEvents(fault)))
+    if (ofLedger.length === 0) return
+    const ledger = openLedgerFile(files.ledger, 'write')
+    try {
+      runStatements(ledger, ofLedger)
+    } finally {
+      ledger.close()
+    }
+  }
+}
+
+function runStatements(database: DatabaseSync, statements: readonly string[]): void {
+  if (statements.length > 0) writeTransaction(database, () => database.exec(statements.join(';')))
+}
+
+/** Writes what follows from the facts of names whose facts are sound. */
+function mendNames(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const idOf = database.prepare('select id from crawl_state where slot = ? and name = ?')
+  const removeFirstSeen = database.prepare('delete from address_first_seen where id = ?')
+  const insertFirstSeen = database.prepare('insert into address_first_seen (id, address, first_seen) values (?, ?, ?)')
+  const shared = sharedRowWriter(database)()
+  for (const name of keysOf(faults) as DomainName[]) {
+    const id = (idOf.get(slotOf(name), name)?.id ?? TOMBSTONE_ID) as number
+    const rows = soundRowsOf([...checkedFactsRows(database, id, id)][0])
+    if (rows === null) continue
+    removeFirstSeen.run(id)
+    for (const [address, first] of rows.firstSeen) insertFirstSeen.run(id, packAddress(address), first)
+    for (const address of rows.addresses) {
+      shared.leave(address, name)
+      shared.arrive(address, name, formatInstant(rows.firstSeen.get(address)!))
+    }
+    if (rows.redirectsTo === null) continue
+    shared.removeRedirect(rows.redirectsTo, name)
+    shared.addRedirect(rows.redirectsTo, name)
+  }
+  shared.finish()
+}
+
+/** Removes rows that contradict the facts of their name. Rows of a name that has lost its facts stay. */
+function removeRows(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const facts = database.prepare(
+    `select v.id, f.id as facts, f.addresses, f.redirects_to from crawl_state v left join facts f on f.id = v.id
+     where v.slot = ? and v.name = ?`,
+  )
+  type Owner = { id: number | null; facts: number | null; addresses: string | null; redirects_to: string | null }
+  const removals = {
+    presence: database.prepare('delete from presence where address = unhex(?) and name = ?'),
+    redirect: database.prepare('delete from redirect where target = ? and source = ?'),
+  }
+  for (const { table, key, name } of faults.map(sharedRowOf)) {
+    const owner = facts.get(slotOf(name), name) as Owner | undefined
+    if (owner?.id && owner.facts === null) continue
+    const isOwned = table === 'presence' ? owner?.addresses?.includes(`"${key}"`) : owner?.redirects_to === key
+    if (!isOwned) removals[table].run(key, name)
+    recountKey(database, { table, key })
+  }
+}
+
+function recount(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  for (const row of faults.map(sharedRowOf)) recountKey(database, row)
+}
+
+/** Writes the counter of an address or a target; none if it has no row. */
+function recountKey(database: DatabaseSync, { table, key }: Omit<SharedRowKey, 'name'>): void {
+  const [counter, column, count] =
+    table === 'presence' ? ['address_count', 'address', 'names'] : ['redirect_count', 'target', 'sources']
+  const value = table === 'presence' ? Buffer.from(key, 'hex') : key
+  database.prepare(`delete from ${counter} where ${column} = ?`).run(value)
+  database
+    .prepare(
+      `insert into ${counter} (${column}, ${count}) select ?1, count(*) from ${table} where ${column} = ?1 having count(*) > 0`,
+    )
+    .run(value)
+}
+
+function removePages(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const remove = database.prepare(
+    `delete from page_document where id = (select f.id from crawl_state v join facts f on f.id = v.id
+       where v.slot = ? and v.name = ? and f.text_digest is null)`,
+  )
+  for (const name of keysOf(faults) as DomainName[]) remove.run(slotOf(name), name)
+}
+
+/** The indexer deletes the document if no start page has it. */
+function markDocuments(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const insert = database.prepare('insert or ignore into orphan_document (document) values (?)')
+  for (const document of keysOf(faults)) insert.run(Number(document))
+}
+
+/** Counts the states of certificates by the inverse index, and removes those that nothing refers to. */
+function countCertificates(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  if (database.prepare(`select 1 from metadata where name = 'inverse_fill'`).get() !== undefined) return
+  const count = database.prepare('update certificate set states = ? where sha256 = unhex(?)')
+  const remove = database.prepare(
+    'delete from certificate where sha256 = unhex(?) and states = 0 and logged_at is null returning details',
+  )
+  const erase = keyEraser(database)
+  for (const sha256 of keysOf(faults)) {
+    const states = answered(database, countStates(sha256))
+    if (states === null) continue
+    count.run(states, sha256)
+    const removed = remove.get(sha256) as { details: string } | undefined
+    if (removed !== undefined) erase(namedHostKeys(decodeDetails(sha256, removed.details)))
+  }
+}
+
+/** Lists known names, and removes forgotten ones as the trigger `add_pending_removal` does. */
+function mendListing(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const list = database.prepare(
+    `insert into pending_name (name) select name from crawl_state v where slot = ? and name = ? and id is not ${TOMBSTONE_ID}
+       and not exists (select 1 from sorted_name l where l.name = v.name)
+       and not exists (select 1 from pending_name p where p.name = v.name)`,
+  )
+  const known = database.prepare(`select 1 from crawl_state where slot = ? and name = ? and id is not ${TOMBSTONE_ID}`)
+  const unlist = database.prepare('delete from sorted_name where name = ?')
+  const count = database.prepare(`update metadata set value = cast(value as integer) - ? where name = 'sorted_names'`)
+  const skip = database.prepare(
+    `insert into pending_removal (name, position) select ?1, max(position) from pending_name where true
+       having max(position) is not null on conflict do update set position = excluded.position`,
+  )
+  for (const name of keysOf(faults) as DomainName[]) {
+    list.run(slotOf(name), name)
+    if (known.get(slotOf(name), name) !== undefined) continue
+    count.run(unlist.run(name).changes)
+    skip.run(name)
+  }
+}
+
+/** A new lease has a fence above all others, so that no late write of a crawler passes. */
+function addLeases(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const insert = database.prepare(
+    `insert or replace into slot_lease (slot_range, fence, next_sweep)
+     select ?, coalesce(max(fence), 0) + 1, 0 from slot_lease`,
+  )
+  for (const range of keysOf(faults)) insert.run(Number(range))
+}
