@@ -4,7 +4,14 @@ import { maintainInverseOnce } from '../inverse/maintainer.ts'
 import { indexOnce } from '../similar/index/run-indexer.ts'
 import type { LockClock } from '../store/named-lock.ts'
 import type { CheckFault, Store } from '../store/port/store.ts'
-import { findingOf, type IndexRepair, REMEDIES, repairOf } from '../store/shared/check/findings.ts'
+import {
+  findingOf,
+  type IndexRepair,
+  REMEDIES,
+  type Removal,
+  type Repair,
+  repairOf,
+} from '../store/shared/check/findings.ts'
 
 export type RepairRun = {
   store: Pick<Store, 'maintenance' | 'inverseIndex' | 'similar' | 'similarIndex' | 'jobs' | 'now'>
@@ -22,13 +29,16 @@ export type LeftFault = CheckFault & { todo: string }
 export type RepairResult = { checked: number; repaired: number; left: LeftFault[]; isStopped: boolean }
 
 /** What one pass over the store found and did not mend. */
-type Pass = { checked: number; repaired: number; left: CheckFault[] }
+type Pass = { checked: number; repaired: number; left: CheckFault[]; hasUnusedDocuments: boolean }
 
 /** The job whose progress lists the indexes that were begun again and may be incomplete. */
 const REPAIR_JOB = 'repair'
 /** Rows, then what depends on the indexes, then what depends on that: one pass each, and one that finds nothing more. */
 const MAX_PASSES = 5
 const INDEXES: readonly IndexRepair[] = ['similar', 'inverse']
+const REMOVALS: readonly Removal[] = ['row', 'orphan']
+/** What waits for the end of a pass: an index is built once, and rows are removed if no facts are lost. */
+const DEFERRED: readonly Repair[] = [...INDEXES, ...REMOVALS]
 
 /**
  * Repairs a store beside its readers and writers. Each pass checks everything and mends it, until a pass mends nothing.
@@ -39,6 +49,7 @@ export async function repairStore(run: RepairRun, signal: AbortSignal): Promise<
   let repaired = 0
   for (let number = 1; ; number++) {
     const pass = await repairRows(run, signal)
+    if (!signal.aborted && !losesFacts(pass)) await removeRows(run, pass)
     const isRebuilt = !signal.aborted && (await rebuildIndexes(run, pass, rebuilt, signal))
     repaired += pass.repaired
     if (signal.aborted || number === MAX_PASSES || (pass.repaired === 0 && !isRebuilt)) {
@@ -50,13 +61,12 @@ export async function repairStore(run: RepairRun, signal: AbortSignal): Promise<
 
 async function repairRows({ store, onRepaired, onProgress }: RepairRun, signal: AbortSignal): Promise<Pass> {
   const { maintenance } = store
-  const pass: Pass = { checked: 0, repaired: 0, left: [] }
+  const pass: Pass = { checked: 0, repaired: 0, left: [], hasUnusedDocuments: false }
   // the states of certificates are counted by the inverse index
   const isMendable = (fault: CheckFault): boolean => {
     const repair = repairOf(fault)
-    return repair === 'certificate'
-      ? !needs(pass, 'inverse')
-      : repair !== null && !INDEXES.includes(repair as IndexRepair)
+    if (repair === 'certificate') return !needs(pass, 'inverse')
+    return repair !== null && !DEFERRED.includes(repair)
   }
   let resume: string | null = null
   do {
@@ -70,6 +80,7 @@ async function repairRows({ store, onRepaired, onProgress }: RepairRun, signal: 
       const mended = slice.faults.filter((fault) => !kept.has(JSON.stringify(fault)))
       mended.forEach(onRepaired)
       pass.repaired += mended.length
+      pass.hasUnusedDocuments ||= mended.some((fault) => repairOf(fault) === 'document')
     }
     pass.left.push(...left)
     pass.checked += slice.checked
@@ -77,6 +88,20 @@ async function repairRows({ store, onRepaired, onProgress }: RepairRun, signal: 
     resume = slice.next
   } while (resume !== null && !signal.aborted)
   return pass
+}
+
+/** Faults of removals that are mended at once. */
+const REMOVED_AT_ONCE = 500
+
+/** Removes the rows that no fact needs. The next pass finds those that it could not remove. */
+async function removeRows({ store, onRepaired }: RepairRun, pass: Pass): Promise<void> {
+  const isRemoval = (fault: CheckFault): boolean => REMOVALS.includes(repairOf(fault) as Removal)
+  const removed = pass.left.filter(isRemoval)
+  for (let from = 0; from < removed.length; from += REMOVED_AT_ONCE)
+    await store.maintenance.repair(removed.slice(from, from + REMOVED_AT_ONCE))
+  removed.forEach(onRepaired)
+  pass.repaired += removed.length
+  pass.left = pass.left.filter((fault) => !isRemoval(fault))
 }
 
 function needs({ left }: Pass, index: IndexRepair): boolean {
@@ -103,8 +128,9 @@ async function rebuildIndexes(
   let isRebuilt = false
   for (const index of INDEXES) {
     const isDamaged = needs(pass, index) && !(index === 'inverse' && losesFacts(pass))
-    if (rebuilt.has(index) || !(isDamaged || begun.has(index))) continue
-    const restart = !begun.has(index)
+    const hasWork = index === 'similar' && pass.hasUnusedDocuments
+    if (rebuilt.has(index) || !(isDamaged || hasWork || begun.has(index))) continue
+    const restart = isDamaged && !begun.has(index)
     await maintenance.saveProgress(REPAIR_JOB, JSON.stringify([...begun.add(index)]))
     const indexing = { store, holder, clock, restart, reporter: { progress: () => {} } }
     const ran = await (index === 'inverse' ? maintainInverseOnce(indexing, signal) : indexOnce(indexing, signal))
@@ -124,8 +150,8 @@ async function rebuildIndexes(
 function todoOf(fault: CheckFault, pass: Pass, rebuilt: ReadonlyMap<IndexRepair, boolean>): string {
   const finding = findingOf(fault)
   if ('remedy' in finding) return REMEDIES[finding.remedy]
-  if (finding.repair === 'inverse' && losesFacts(pass))
-    return 'repair again when no name of the store has damaged facts: until then the index may know what they lost'
+  if (DEFERRED.includes(finding.repair) && losesFacts(pass))
+    return 'repair again when no facts are damaged: until then these rows may know what was lost'
   if (rebuilt.get(finding.repair as IndexRepair) === false)
     return 'another process maintains the index: stop the servers and repair again'
   return 'repair again; if it stays, restore a backup'

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
-import { repairOf } from '../../../src/store/shared/check/findings.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { repairOf } from '../../../src/store/shared/check/findings.ts'
 import { checkAll } from '../check-all.ts'
-import { Model } from '../model.ts'
-import { agree } from './answers.ts'
 import { allAnswers, wrongAnswers } from '../damage/all-answers.ts'
 import { repairAll } from '../damage/repair-all.ts'
+import { Model } from '../model.ts'
+import { agree } from './answers.ts'
 import { CERTIFICATES } from './arbitraries.ts'
 import type { Engine } from './engine.ts'
 import { fileAll, holdOf } from './similar/filed-pages.ts'
@@ -81,6 +81,15 @@ export function upkeep(engine: Engine): void {
       const found = await opened.check()
       assert.notDeepEqual(found, [])
       const { repaired, left } = await repairAll(store)
+      console.log(
+        what,
+        '::',
+        repaired,
+        left
+          .map((f) => `${f.table} ${f.problem.slice(0, 60)} [${repairOf(f)}]`)
+          .slice(0, 3)
+          .join(' | '),
+      )
       if (left.length === 0) {
         assert.ok(repaired > 0)
         assert.deepEqual(await opened.check(), [])
@@ -88,6 +97,16 @@ export function upkeep(engine: Engine): void {
       } else {
         const lost = left.filter((fault) => repairOf(fault) === null)
         assert.notDeepEqual(lost, [], 'what is left, is left because of something that nothing else says')
+        for (const each of ASKED.names) await store.observations.forget(each)
+        const again = await repairAll(store)
+        console.log(
+          '   AGAIN',
+          again.repaired,
+          again.left
+            .map((f) => `${f.table} ${f.key} ${f.problem.slice(0, 60)}`)
+            .slice(0, 4)
+            .join(' | '),
+        )
       }
     })
   }

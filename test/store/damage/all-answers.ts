@@ -12,7 +12,12 @@ const ALL = 1_000_000
 const PAGE = 1_000
 
 /** `listed`: also the listing, which sorts new names into the store. */
-export type Asked = { listed?: boolean; names: readonly DomainName[]; addresses: readonly IpAddress[]; sha256s?: readonly string[] }
+export type Asked = {
+  listed?: boolean
+  names: readonly DomainName[]
+  addresses: readonly IpAddress[]
+  sha256s?: readonly string[]
+}
 
 const SPANS: readonly InverseQuery[] = [
   { by: 'addresses', first: '0.0.0.0' as IpAddress, last: '255.255.255.255' as IpAddress },
@@ -46,7 +51,8 @@ export async function allAnswers(store: Store, { names, addresses, sha256s = [],
   for (const address of addresses)
     await ask(`neighbours ${address}`, async () => parsePage(await facts.neighbours([address], null, null, ALL)).rows)
   await ask('certificates', () => facts.certificates(sha256s))
-  for (const sha256 of sha256s) await ask(`presented ${sha256}`, async () => (await inverse.presented(sha256, null, PAGE)).spans)
+  for (const sha256 of sha256s)
+    await ask(`presented ${sha256}`, async () => (await inverse.presented(sha256, null, PAGE)).spans)
   for (const [number, query] of SPANS.entries())
     await ask(`spans ${number}`, async () => {
       const found: unknown[] = []
@@ -58,7 +64,10 @@ export async function allAnswers(store: Store, { names, addresses, sha256s = [],
       } while (position !== null)
       return found.sort()
     })
-  await ask('names below example', async () => (await inverse.names({ by: 'below', text: 'example' }, null, null, PAGE)).names)
+  await ask(
+    'names below example',
+    async () => (await inverse.names({ by: 'below', text: 'example' }, null, null, PAGE)).names,
+  )
   await ask('names with e', async () => (await inverse.names({ by: 'inside', text: 'xam' }, null, null, PAGE)).names)
   if (listed) await ask('listing', () => rowsOf(listing))
   return answers
@@ -76,7 +85,9 @@ async function rowsOf(listing: Store['listing']): Promise<string> {
 }
 
 function readable(value: unknown): string {
-  return JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? Buffer.from(each).toString('hex') : each)) ?? ''
+  return (
+    JSON.stringify(value, (_, each) => (each instanceof Uint8Array ? Buffer.from(each).toString('hex') : each)) ?? ''
+  )
 }
 
 /** The questions whose response differs. A call that fails is no wrong response, unless `failing` counts. */

@@ -2,15 +2,21 @@
 
 import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { decodeDetails } from '../../../values/certificate/certificate.ts'
-import type { DomainName } from '../../../values/domain-name.ts'
-import { packAddress, unpackHex } from '../../../values/ip-address.ts'
+import { type DomainName, slotOf } from '../../../values/domain-name.ts'
+import { packAddress } from '../../../values/ip-address.ts'
 import { formatInstant } from '../../../values/time.ts'
 import { countStates } from '../../inverse/check-certificates.ts'
 import type { CheckFault, StoreMaintenance } from '../../port/store.ts'
 import type { CheckedFacts } from '../../shared/check/facts.ts'
-import type { RowRepair } from '../../shared/check/findings.ts'
+import type { Removal, RowRepair } from '../../shared/check/findings.ts'
 import { ledgerRepairs } from '../../shared/check/ledger.ts'
-import { faultsByRepair, keysOf, type SharedRowKey, sharedRowOf, soundRowsOf } from '../../shared/check/mending.ts'
+import {
+  faultsByRepair,
+  hasSharedRow,
+  type SharedRowKey,
+  sharedRowOf,
+  soundRowsOf,
+} from '../../shared/check/mending.ts'
 import type { Database } from '../database/database.ts'
 import { crawlStateKey, partitionOfName, partitionOfPackedAddress } from '../database/partition.ts'
 import { runForRows } from '../database/row-statements.ts'
@@ -48,6 +54,30 @@ const REMOVE_CERTIFICATE = {
 }
 const UNFILLED = { name: 'repair.unfilled', text: `select 1 from metadata where name = 'inverse_fill'` }
 
+const OTHER_STATE = 'select 1 from crawl_state w where w.part = $1 and w.slot = $4 and w.name = $3'
+const REMOVE_NAME = {
+  name: 'repair.remove-name',
+  text: `delete from crawl_state where part = $1 and slot = $2 and name = $3 and exists (${OTHER_STATE})`,
+}
+const MOVE_NAME = {
+  name: 'repair.move-name',
+  text: `update crawl_state v set slot = $4 where part = $1 and slot = $2 and name = $3 and not exists (${OTHER_STATE})
+    and exists (select 1 from facts f where f.part = $1 and f.id = v.id and f.name = v.name)`,
+}
+/** The name that has facts with an id, in the partition of the facts. */
+const FIND_OWNER = {
+  name: 'repair.owner',
+  text: 'select name from facts where part = $1 and id = $2',
+}
+const REMOVE_OF_ID = [
+  'facts',
+  'dns_state',
+  'dns_interruption',
+  'address_first_seen',
+  'pending_page',
+  'page_document',
+].map((table) => ({ name: `repair.orphan-${table}`, text: `delete from ${table} where part = $1 and id = $2` }))
+
 /** The statements for a list and its counter. A writer that waits for the counter adds to what is counted here. */
 function sharedStatements(table: string, key: string, name: string, counter: string, count: string) {
   const ofKey = `part = $1 and ${key} = $2`
@@ -74,13 +104,15 @@ const SHARED = {
 type Mend = (session: Session, shards: Shards, fault: CheckFault) => Promise<void>
 
 /** In this order, because counters follow from rows. */
-const REPAIRS: readonly [RowRepair, Mend][] = [
+const REPAIRS: readonly [RowRepair | Removal, Mend][] = [
+  ['slot', moveName],
   ['name', mendName],
-  ['row', removeRow],
   ['count', (session, _, fault) => recount(session, fault)],
   ['page', removePage],
   ['document', (session, _, { key }) => session.run(MARK_DOCUMENT, [key]).then(() => {})],
   ['certificate', countCertificate],
+  ['row', removeRow],
+  ['orphan', removeOrphan],
 ]
 
 export function postgresRepair({ transaction, shards }: Database): StoreMaintenance['repair'] {
@@ -131,6 +163,22 @@ async function mendName(session: Session, shards: Shards, { key }: CheckFault): 
   await shared.write(session, shards)
 }
 
+/** Moves a name to its slot, if its facts confirm the name. One that is there again is removed. */
+async function moveName(session: Session, _: Shards, { key }: CheckFault): Promise<void> {
+  const [slot, name] = key.split(' ') as [string, DomainName]
+  const values = [partitionOfName(name), Number(slot), name, slotOf(name)]
+  for (const statement of [REMOVE_NAME, MOVE_NAME]) await session.run(statement, values)
+}
+
+/** Removes the rows of an id that no name has. */
+async function removeOrphan(session: Session, _: Shards, { key }: CheckFault): Promise<void> {
+  const [part, id] = key.split(' ').map(Number) as [number, number]
+  const [facts] = await session.rows<{ name: DomainName }>(FIND_OWNER, [part, id])
+  const [state] = facts ? await session.rows<{ id: number | null }>(HOLD_NAME, crawlStateKey(facts.name)) : []
+  if (facts && state?.id === id && partitionOfName(facts.name) === part) return
+  for (const removal of REMOVE_OF_ID) await session.run(removal, [part, id])
+}
+
 /** The parameters of a row's key: its partition, the one that a fault names if that is wrong. */
 function keyParameters({ table, key }: Omit<SharedRowKey, 'name'>, problem = ''): [number, string | Buffer] {
   const [, wrongPart] = /^is stored in partition (-?\d+)$/.exec(problem) ?? []
@@ -139,16 +187,16 @@ function keyParameters({ table, key }: Omit<SharedRowKey, 'name'>, problem = '')
   return [wrongPart === undefined ? part : Number(wrongPart), value]
 }
 
-/** Removes a row that contradicts the facts of its name. A row of a name that has lost its facts stays. */
+/** Removes a row that contradicts the facts of its name. A row of a name whose facts are damaged stays. */
 async function removeRow(session: Session, shards: Shards, fault: CheckFault): Promise<void> {
   const row = sharedRowOf(fault)
   const { table, key, name } = row
   const held = await holdName(session, shards, name)
-  if (held !== undefined && held.facts === undefined) return
+  const rows = soundRowsOf(held?.facts)
+  if (held !== undefined && rows === null) return
   const [ownPart] = keyParameters(row)
   const [part, value] = keyParameters(row, fault.problem)
-  const { addresses = null, redirects_to = null } = held?.facts ?? {}
-  const isOwned = table === 'presence' ? addresses?.includes(`"${key}"`) : redirects_to === key
+  const isOwned = rows !== null && hasSharedRow(rows, { table, key })
   if (!isOwned || part !== ownPart) await session.run(SHARED[table].removeRow, [part, value, name])
   if (part === ownPart) await recount(session, fault)
 }

@@ -4,14 +4,17 @@ import type { CheckFault } from '../../port/store.ts'
 import { EVENT_FINDING, LEDGER_FINDINGS } from './ledger.ts'
 
 /**
- * How a finding is mended. `name`: the rows that follow from the facts of one name. `row`: a row that names share is
- * removed. `count`: a counter is recounted. `page`: a start page leaves the index. `document`: the indexer checks whether
- * a start page has it. `certificate`: its states are counted. `listing`: the list of names. `lease`: a range of slots.
- * `ledger`: statements of the finding. `inverse` and `similar`: the index is built again from the facts.
+ * How a finding is mended at once. `slot`: a name moves to its slot. `name`: the rows that follow from the facts of one
+ * name are written. `count`: a counter is recounted. `page`: a start page leaves the index. `document`: the indexer checks
+ * whether a start page has it. `certificate`: its states are counted. `listing`: the list of names. `lease`: a range of
+ * slots. `ledger`: statements of the finding.
  */
-export type RowRepair = 'name' | 'row' | 'count' | 'page' | 'document' | 'certificate' | 'listing' | 'lease' | 'ledger'
+export type RowRepair = 'slot' | 'name' | 'count' | 'page' | 'document' | 'certificate' | 'listing' | 'lease' | 'ledger'
+/** Removes rows that no fact needs. `row`: one that names share. `orphan`: those with the id of no name. */
+export type Removal = 'row' | 'orphan'
+/** Builds an index again from the facts. */
 export type IndexRepair = 'inverse' | 'similar'
-export type Repair = RowRepair | IndexRepair
+export type Repair = RowRepair | Removal | IndexRepair
 
 /**
  * What is left to an operator. `observe`: `domaindex forget`, then crawl or import the names again. `restore`: go back to
@@ -21,7 +24,7 @@ export type Remedy = 'observe' | 'restore' | 'restore ledger' | 'release' | 'sch
 
 export const REMEDIES: Record<Remedy, string> = {
   observe: 'forget the name, then crawl or import it again; or restore a backup',
-  restore: 'restore a backup, or import the names into a new store',
+  restore: 'restore a backup; without one, copy what can be read into a new store',
   'restore ledger': 'restore the ledger from a backup',
   release: 'run the check of the newest release that uses the store',
   schema: 'restore a backup; on PostgreSQL, enable or reindex what is disabled or invalid',
@@ -29,7 +32,7 @@ export const REMEDIES: Record<Remedy, string> = {
 
 /**
  * `tables`: where it is found; any without it. `problem`: with … for what differs. `losesFacts`: the store may have lost
- * facts here that an index still knows, so the indexes are not rebuilt while it is there.
+ * facts here that other rows still know. While it is there, no rows are removed, and the inverse index is not rebuilt.
  */
 type Finding = { tables?: readonly string[]; problem: string; losesFacts?: true } & (
   | { repair: Repair }
@@ -50,7 +53,7 @@ const FACTS_FINDINGS: readonly Finding[] = [
   { tables: ['inverse_block'], problem: 'does not match its checksum', repair: 'inverse' },
   { tables: COUNTERS, problem: 'cannot be read: …', repair: 'count' },
   { tables: ['ledger'], problem: 'cannot be read: …', remedy: 'restore ledger' },
-  { tables: ['document'], problem: 'cannot be read: …', remedy: 'restore' },
+  { tables: ['document'], problem: 'cannot be read: …', remedy: 'observe' },
   { problem: 'cannot be read: …', remedy: 'observe', losesFacts: true },
   { problem: 'does not match its checksum', remedy: 'observe', losesFacts: true },
 
@@ -90,13 +93,13 @@ const FACTS_FINDINGS: readonly Finding[] = [
     'has an interruption of … without a state',
     'refers to the certificate …, which does not exist',
   ].map((problem): Finding => ({ tables: NAMES, problem, remedy: 'observe', losesFacts: true })),
-  ...[
-    'is stored in slot …',
-    'has lost its facts',
-    'has the facts of …',
-    'belongs to no name',
-    'is stored in partition …',
-  ].map((problem): Finding => ({ tables: NAMES, problem, remedy: 'restore', losesFacts: true })),
+  { tables: NAMES, problem: 'is stored in slot …', repair: 'slot', losesFacts: true },
+  { tables: NAMES, problem: 'belongs to no name', repair: 'orphan' },
+  { tables: NAMES, problem: 'has lost its facts', remedy: 'observe', losesFacts: true },
+  { tables: NAMES, problem: 'has the facts of …', remedy: 'observe', losesFacts: true },
+  ...['is stored in partition …'].map(
+    (problem): Finding => ({ tables: NAMES, problem, remedy: 'restore', losesFacts: true }),
+  ),
 
   { tables: ROWS, problem: 'is stored in partition …', repair: 'row' },
   { tables: COUNTERS, problem: 'is stored in partition …', repair: 'count' },
@@ -107,7 +110,7 @@ const FACTS_FINDINGS: readonly Finding[] = [
   { tables: COUNTERS, problem: 'counts …, has … rows', repair: 'count' },
 
   { tables: ['document'], problem: 'belongs to no start page', repair: 'document' },
-  { tables: ['document'], problem: 'has a digest that does not match its vector', remedy: 'restore' },
+  { tables: ['document'], problem: 'has a digest that does not match its vector', remedy: 'observe' },
   { tables: ['document'], problem: 'is stored in partition …', remedy: 'restore' },
 
   ...['has no entry of …', 'has other times of …', 'lacks … of the keys by which it is found'].map(
@@ -125,7 +128,7 @@ const FACTS_FINDINGS: readonly Finding[] = [
   },
   {
     tables: ['inverse_block'],
-    problem: 'has an entry of a certificate that does not have the name',
+    problem: 'has an entry of a certificate that does not exist',
     remedy: 'restore',
     losesFacts: true,
   },
@@ -137,6 +140,9 @@ const FACTS_FINDINGS: readonly Finding[] = [
     'has an entry of an unknown kind',
     'has an entry with a wrong number of events',
     'has an entry of no name',
+    'has an entry of …, which was forgotten',
+    'has an entry of …, which is no domain name',
+    'has an entry of a certificate that does not have the name',
   ].map((problem): Finding => ({ tables: ['inverse_block'], problem, repair: 'inverse' })),
   { tables: ['inverse_run'], problem: 'has state …', repair: 'inverse' },
 

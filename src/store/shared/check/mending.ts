@@ -1,6 +1,7 @@
 /** What a repair of rows needs of the check: the faults by repair, the keys in them, and what follows from sound facts. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
+import { packToHex } from '../../../values/ip-address.ts'
 import type { CheckFault } from '../../port/store.ts'
 import { type CheckedFacts, type DerivedRows, derivedRowsOf } from './facts.ts'
 import { findingOf, type Repair, repairOf } from './findings.ts'
@@ -25,6 +26,14 @@ export function sharedRowOf({ table, key }: CheckFault): SharedRowKey {
   const [shared = '', name = ''] = key.split(' ')
   const isAddress = table === 'presence' || table === 'address_count'
   return { table: isAddress ? 'presence' : 'redirect', key: shared, name: name as DomainName }
+}
+
+/** Whether a row that names share follows from the facts of its name. */
+export function hasSharedRow(
+  { addresses, redirectsTo }: DerivedRows,
+  { table, key }: Pick<SharedRowKey, 'table' | 'key'>,
+): boolean {
+  return table === 'presence' ? addresses.some((address) => packToHex(address) === key) : redirectsTo === key
 }
 
 /** The rows that follow from the facts of a name; null if the facts are damaged themselves. */

@@ -60,11 +60,15 @@ export function checkCrawlStateRows(rows: readonly CheckedCrawlState[]): CheckSl
   })
 }
 
-/** `ids`: those of the rows of all tables up to the key `last`. `rows`: the facts with these ids. */
+/**
+ * `ids`: those of the rows of all tables up to the key `last`. `rows`: the facts with these ids. `keys`: what names each
+ * id in a fault; by default the id.
+ */
 export function checkFactsRows(
   ids: readonly number[],
   last: string | undefined,
   rows: Iterable<CheckedFacts>,
+  keys: readonly string[] = ids.map(String),
 ): CheckSlice {
   const faults: CheckFault[] = []
   const owned = new Set<number>()
@@ -76,7 +80,8 @@ export function checkFactsRows(
     if (!row.isIntact) reportFacts('does not match its checksum')
     reportIfUnreadable(reportFacts, () => checkFactsRow(row, report))
   }
-  for (const id of ids) if (!owned.has(id)) problemReporter(faults, 'facts', String(id))('belongs to no name')
+  for (const [index, id] of ids.entries())
+    if (!owned.has(id)) problemReporter(faults, 'facts', keys[index]!)('belongs to no name')
   return checkSlice(faults, ids.length, last)
 }
 

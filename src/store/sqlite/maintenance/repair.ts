@@ -4,13 +4,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { decodeDetails } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { packAddress, unpackHex } from '../../../values/ip-address.ts'
+import { packAddress } from '../../../values/ip-address.ts'
 import { formatInstant } from '../../../values/time.ts'
 import { countStates } from '../../inverse/check-certificates.ts'
 import type { CheckFault, StoreMaintenance } from '../../port/store.ts'
-import type { RowRepair } from '../../shared/check/findings.ts'
+import type { Removal, RowRepair } from '../../shared/check/findings.ts'
 import { EVENT_FINDING, ledgerRepairs } from '../../shared/check/ledger.ts'
-import { faultsByRepair, keysOf, type SharedRowKey, sharedRowOf, soundRowsOf } from '../../shared/check/mending.ts'
+import {
+  faultsByRepair,
+  hasSharedRow,
+  keysOf,
+  type SharedRowKey,
+  sharedRowOf,
+  soundRowsOf,
+} from '../../shared/check/mending.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
@@ -22,15 +29,17 @@ import { checkedFactsRows } from './check/facts.ts'
 import { answered } from './check/inverse.ts'
 
 /** In this order, because counters follow from rows. */
-const REPAIRS: readonly [RowRepair, (database: DatabaseSync, faults: readonly CheckFault[]) => void][] = [
+const REPAIRS: readonly [RowRepair | Removal, (database: DatabaseSync, faults: readonly CheckFault[]) => void][] = [
+  ['slot', moveNames],
   ['name', mendNames],
-  ['row', removeRows],
   ['count', recount],
   ['page', removePages],
   ['document', markDocuments],
   ['certificate', countCertificates],
   ['listing', mendListing],
   ['lease', addLeases],
+  ['row', removeRows],
+  ['orphan', removeOrphans],
 ]
 
 export function sqliteRepair(database: DatabaseSync, files: StoreFiles): StoreMaintenance['repair'] {
@@ -60,14 +69,54 @@ function runStatements(database: DatabaseSync, statements: readonly string[]): v
   if (statements.length > 0) writeTransaction(database, () => database.exec(statements.join(';')))
 }
 
+/** Moves names to their slots, if their facts confirm the name. One that is there again is removed. */
+function moveNames(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const move = database.prepare(
+    `update crawl_state as v set slot = ?3 where slot = ?1 and name = ?2
+       and exists (select 1 from facts f where f.id = v.id and f.name = v.name)
+       and not exists (select 1 from crawl_state w where w.slot = ?3 and w.name = ?2)`,
+  )
+  const remove = database.prepare(
+    `delete from crawl_state as v where slot = ?1 and name = ?2
+       and exists (select 1 from crawl_state w where w.slot = ?3 and w.name = ?2)`,
+  )
+  for (const key of keysOf(faults)) {
+    const [slot, name] = key.split(' ') as [string, DomainName]
+    for (const statement of [remove, move]) statement.run(Number(slot), name, slotOf(name))
+  }
+}
+
+/** Removes the rows of ids that no name has. */
+function removeOrphans(database: DatabaseSync, faults: readonly CheckFault[]): void {
+  const owner = database.prepare(
+    'select 1 from facts f join crawl_state v on v.slot = slot(f.name) and v.name = f.name and v.id = f.id where f.id = ?',
+  )
+  const removals = [
+    'facts',
+    'dns_state',
+    'dns_interruption',
+    'address_first_seen',
+    'pending_page',
+    'page_document',
+  ].map((table) => database.prepare(`delete from ${table} where id = ?`))
+  for (const id of keysOf(faults).map(Number))
+    if (owner.get(id) === undefined) for (const removal of removals) removal.run(id)
+}
+
+/** Returns a function that reads the id of the facts of a name; that of a tombstone if it has none. */
+function nameIds(database: DatabaseSync): (name: DomainName) => number {
+  const select = database.prepare('select id from crawl_state where slot = ? and name = ?')
+  return (name) => (select.get(slotOf(name), name)?.id ?? TOMBSTONE_ID) as number
+}
+
 /** Writes what follows from the facts of names whose facts are sound. */
 function mendNames(database: DatabaseSync, faults: readonly CheckFault[]): void {
-  const idOf = database.prepare('select id from crawl_state where slot = ? and name = ?')
+  const idOf = nameIds(database)
   const removeFirstSeen = database.prepare('delete from address_first_seen where id = ?')
   const insertFirstSeen = database.prepare('insert into address_first_seen (id, address, first_seen) values (?, ?, ?)')
   const shared = sharedRowWriter(database)()
   for (const name of keysOf(faults) as DomainName[]) {
-    const id = (idOf.get(slotOf(name), name)?.id ?? TOMBSTONE_ID) as number
+    const id = idOf(name)
     const rows = soundRowsOf([...checkedFactsRows(database, id, id)][0])
     if (rows === null) continue
     removeFirstSeen.run(id)
@@ -83,22 +132,18 @@ function mendNames(database: DatabaseSync, faults: readonly CheckFault[]): void 
   shared.finish()
 }
 
-/** Removes rows that contradict the facts of their name. Rows of a name that has lost its facts stay. */
+/** Removes rows that contradict the facts of their name. Rows of a name whose facts are damaged stay. */
 function removeRows(database: DatabaseSync, faults: readonly CheckFault[]): void {
-  const facts = database.prepare(
-    `select v.id, f.id as facts, f.addresses, f.redirects_to from crawl_state v left join facts f on f.id = v.id
-     where v.slot = ? and v.name = ?`,
-  )
-  type Owner = { id: number | null; facts: number | null; addresses: string | null; redirects_to: string | null }
+  const idOf = nameIds(database)
   const removals = {
     presence: database.prepare('delete from presence where address = unhex(?) and name = ?'),
     redirect: database.prepare('delete from redirect where target = ? and source = ?'),
   }
   for (const { table, key, name } of faults.map(sharedRowOf)) {
-    const owner = facts.get(slotOf(name), name) as Owner | undefined
-    if (owner?.id && owner.facts === null) continue
-    const isOwned = table === 'presence' ? owner?.addresses?.includes(`"${key}"`) : owner?.redirects_to === key
-    if (!isOwned) removals[table].run(key, name)
+    const id = idOf(name)
+    const rows = id === TOMBSTONE_ID ? null : soundRowsOf([...checkedFactsRows(database, id, id)][0])
+    if (id !== TOMBSTONE_ID && rows === null) continue
+    if (rows === null || !hasSharedRow(rows, { table, key })) removals[table].run(key, name)
     recountKey(database, { table, key })
   }
 }

@@ -103,6 +103,7 @@ export async function checkFactsPostgres(
     keys.map(({ id }) => id),
     last && JSON.stringify([last.part, last.id]),
     rows,
+    keys.map(({ part, id }) => `${part} ${id}`),
   )
 }
 
