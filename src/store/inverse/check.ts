@@ -310,7 +310,15 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
     if (unknown !== undefined)
       problemReporter(faults, 'facts', name)(`refers to the certificate ${unknown}, which does not exist`)
   }
-  return faults
+  return yield* ofOwners(faults)
+}
+
+/** The faults whose key is a name that has facts. Facts of no name are a finding of their own. */
+function* ofOwners(faults: readonly CheckFault[]): InverseCheck<CheckFault[]> {
+  if (faults.length === 0) return []
+  const names = [...new Set(faults.map(({ key }) => key as DomainName))]
+  const owners = new Set(((yield { needs: 'owners', names }) as CheckedOwner[]).map(({ name }) => name))
+  return faults.filter(({ key }) => owners.has(key as DomainName))
 }
 
 /** The published runs have every key of known names. */

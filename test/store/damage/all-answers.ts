@@ -11,12 +11,13 @@ import { parsePage } from '../conformance/reading/paging.ts'
 const ALL = 1_000_000
 const PAGE = 1_000
 
-/** `listed`: also the listing, which sorts new names into the store. */
+/** `similar`: also /similar. `listed`: also the listing, which sorts new names into the store. */
 export type Asked = {
-  listed?: boolean
   names: readonly DomainName[]
   addresses: readonly IpAddress[]
   sha256s?: readonly string[]
+  similar?: boolean
+  listed?: boolean
 }
 
 const SPANS: readonly InverseQuery[] = [
@@ -26,13 +27,16 @@ const SPANS: readonly InverseQuery[] = [
 ]
 
 /** By question; null if the call fails, to which the API responds with 500. */
-export async function allAnswers(store: Store, { names, addresses, sha256s = [], listed = false }: Asked) {
+export async function allAnswers(
+  store: Store,
+  { names, addresses, sha256s = [], similar = false, listed = false }: Asked,
+) {
   const { facts, inverse, listing } = store
   const answers = new Map<string, string | null>()
   const ask = async (question: string, call: () => Promise<unknown>): Promise<void> => {
     answers.set(question, await call().then(readable, () => null))
   }
-  const similar = openSimilarityService(store)
+  const service = openSimilarityService(store)
   for (const name of names) {
     await ask(`lookup ${name}`, () => facts.lookup(name))
     await ask(`profile ${name}`, () => facts.domainProfile(name, PAGE))
@@ -46,7 +50,7 @@ export async function allAnswers(store: Store, { names, addresses, sha256s = [],
       await ask(`interruptions ${type} ${name}`, () => facts.interruptions(name, type, null, PAGE))
     await ask(`redirected ${name}`, async () => (await inverse.redirects(name, {}, null, PAGE)).spans)
     await ask(`named ${name}`, async () => (await inverse.namedHosts(name, null, PAGE)).hosts)
-    await ask(`similar ${name}`, () => similar.similar(name, 100))
+    if (similar) await ask(`similar ${name}`, () => service.similar(name, 100))
   }
   for (const address of addresses)
     await ask(`neighbours ${address}`, async () => parsePage(await facts.neighbours([address], null, null, ALL)).rows)

@@ -26,6 +26,7 @@ import {
   unpackFacts,
 } from '../../shared/columns.ts'
 import { columnNames } from '../../shared/tables.ts'
+import { isUnreadable } from '../../shared/unreadable.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { idAllocator } from '../database/ids.ts'
@@ -314,11 +315,13 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   }
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
   const row = await readHistory(session, key[0] as number, id)
-  if (row !== null) {
-    const history = storedHistoryOf(row)
-    const removed = await removeStates(session, shards, presentedBy(history))
-    const former = formerKeysOf(history)
-    for (const key of [...entriesOfName(history).keys(), ...former, ...removed.flatMap(namedHostKeys)]) keys.add(key)
+  try {
+    const history = row && storedHistoryOf(row)
+    const removed = history ? await removeStates(session, shards, presentedBy(history)) : []
+    for (const key of removed.flatMap(namedHostKeys)) keys.add(key)
+    if (history) for (const key of [...entriesOfName(history).keys(), ...formerKeysOf(history)]) keys.add(key)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error // what damaged facts leave behind, `check --repair` removes
   }
   await eraseKeys(session, keys)
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])

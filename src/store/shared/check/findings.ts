@@ -54,6 +54,8 @@ const FACTS_FINDINGS: readonly Finding[] = [
   { tables: COUNTERS, problem: 'cannot be read: …', repair: 'count' },
   { tables: ['ledger'], problem: 'cannot be read: …', remedy: 'restore ledger' },
   { tables: ['document'], problem: 'cannot be read: …', remedy: 'observe' },
+  { tables: ['certificate'], problem: 'cannot be read: …', remedy: 'restore', losesFacts: true },
+  { tables: ['certificate'], problem: 'does not match its checksum', remedy: 'restore', losesFacts: true },
   { problem: 'cannot be read: …', remedy: 'observe', losesFacts: true },
   { problem: 'does not match its checksum', remedy: 'observe', losesFacts: true },
 
@@ -95,6 +97,7 @@ const FACTS_FINDINGS: readonly Finding[] = [
   ].map((problem): Finding => ({ tables: NAMES, problem, remedy: 'observe', losesFacts: true })),
   { tables: NAMES, problem: 'is stored in slot …', repair: 'slot', losesFacts: true },
   { tables: NAMES, problem: 'belongs to no name', repair: 'orphan' },
+  { tables: NAMES, problem: 'was forgotten, and has a clock', remedy: 'observe', losesFacts: true },
   { tables: NAMES, problem: 'has lost its facts', remedy: 'observe', losesFacts: true },
   { tables: NAMES, problem: 'has the facts of …', remedy: 'observe', losesFacts: true },
   ...['is stored in partition …'].map(
@@ -194,4 +197,10 @@ export function findingOf({ table, problem }: CheckFault): Finding {
 export function repairOf(fault: CheckFault): Repair | null {
   const finding = findingOf(fault)
   return 'repair' in finding ? finding.repair : null
+}
+
+/** What an operator does about a fault that cannot be mended; null for others. */
+export function remedyOf(fault: CheckFault): Remedy | null {
+  const finding = findingOf(fault)
+  return 'remedy' in finding ? finding.remedy : null
 }

@@ -3,7 +3,9 @@
 import { emptyTermVector, unpackTermVector, vectorDigest } from '../../../similar/text/term-vector.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackAddress } from '../../../values/ip-address.ts'
+import type { Instant } from '../../../values/time.ts'
 import type { CheckFault } from '../../port/store.ts'
+import { TOMBSTONE_ID } from '../columns.ts'
 import { type CheckedFacts, checkFactsRow } from './facts.ts'
 import {
   type CheckSlice,
@@ -21,6 +23,7 @@ export type CheckedCrawlState = PartitionedRow & {
   slot: number
   name: DomainName
   id: number | null
+  clock: Instant
   owner: DomainName | null
 }
 /** `owned`: its name exists and is on that address. `counted`: the address has a counter. */
@@ -54,8 +57,9 @@ export type CheckedDocument = PartitionedRow & {
 /** Each row is in the slot of its name, and its id is that of the facts of its name. */
 export function checkCrawlStateRows(rows: readonly CheckedCrawlState[]): CheckSlice {
   const key = ({ slot, name }: CheckedCrawlState) => [slot, name]
-  return checkRows('crawl_state', rows, key, ({ slot, name, id, owner }, report) => {
+  return checkRows('crawl_state', rows, key, ({ slot, name, id, clock, owner }, report) => {
     if (slot !== slotOf(name)) report(`is stored in slot ${slot}`)
+    if (id === TOMBSTONE_ID && clock !== 0) report('was forgotten, and has a clock')
     if (id && owner !== name) report(owner === null ? 'has lost its facts' : `has the facts of ${owner}`)
   })
 }

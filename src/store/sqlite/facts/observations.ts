@@ -25,6 +25,7 @@ import {
   unpackCrawlState,
   unpackFacts,
 } from '../../shared/columns.ts'
+import { isUnreadable } from '../../shared/unreadable.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { inverseWriter } from '../inverse/inverse.ts'
@@ -200,18 +201,30 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
     writeTombstone.run(slotOf(name), name, packClocks(NO_CLOCKS).clock)
     if (!row || row.id === TOMBSTONE_ID) return false
     const shared = prepareSharedRows()
-    for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+    const keys = keysOfName(name)
+    ifReadable(() => {
+      for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+    })
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
-    const keys = keysOfName(name)
-    if (row.id !== null && row.states !== null) {
+    ifReadable(() => {
+      if (row.id === null || row.states === null) return
       const history = historyOf({ ...row, name, id: row.id, states: row.states })
       const removed = removeCertificates(presentedBy(history))
       keys.push(...entriesOfName(history).keys(), ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
-    }
+    })
     erase(keys)
     removeEvents.run(name)
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
+  }
+}
+
+/** Runs work on the facts of a name. What damaged facts leave behind, `check --repair` removes. */
+function ifReadable(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
   }
 }

@@ -30,7 +30,7 @@ const CHECK_CRAWL_STATES = runStatement(
   'check.crawl-states',
   4,
   ({ inRun, inShard }) =>
-    `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v
+    `select v.part, v.slot, v.name, v.id, v.clock, f.name as owner from crawl_state v
     left join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}
     where (v.part, v.slot, v.name) > ($1, $2, $3) and ${inRun('v.part')} order by v.part, v.slot, v.name limit $4`,
 )
