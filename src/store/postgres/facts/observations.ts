@@ -8,7 +8,7 @@ import { NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
 import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
-import { unpackHex } from '../../../values/ip-address.ts'
+import { type IpAddress, unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
 import { formerKeysOf } from '../../inverse/former-certificates.ts'
 import { entriesOfName, presentedBy } from '../../inverse/name-events.ts'
@@ -305,8 +305,8 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   const key = [partitionOfName(name), slotOf(name), name, packClocks(NO_CLOCKS).clock]
   const [locked] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
   const { id } = locked!
-  if (id === TOMBSTONE_ID) return false
   await session.run(WRITE_TOMBSTONE, key)
+  if (id === TOMBSTONE_ID) return false
   await removeEventsOf(session, name)
   const keys = new Set(keysOfName(name))
   if (id === null) {
@@ -326,9 +326,19 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   await eraseKeys(session, keys)
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
-  for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+  for (const address of readableAddresses(JSON.parse(own?.hexes ?? '[]'))) shared.leave(address, name)
   if (own?.redirects_to) shared.removeRedirect(own.redirects_to, name)
   await shared.write(session, shards)
   await removeFiledPages(session, [{ part: key[0] as number, id }])
   return true
+}
+
+/** The addresses; none if one of them cannot be read. */
+function readableAddresses(hexes: readonly string[]): IpAddress[] {
+  try {
+    return hexes.map(unpackHex)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    return []
+  }
 }

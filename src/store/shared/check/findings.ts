@@ -129,12 +129,14 @@ const FACTS_FINDINGS: readonly Finding[] = [
     remedy: 'observe',
     losesFacts: true,
   },
-  {
-    tables: ['inverse_block'],
-    problem: 'has an entry of a certificate that does not exist',
-    remedy: 'restore',
-    losesFacts: true,
-  },
+  ...['does not exist', 'does not have the name'].map(
+    (problem): Finding => ({
+      tables: ['inverse_block'],
+      problem: `has an entry of a certificate that ${problem}`,
+      remedy: 'restore',
+      losesFacts: true,
+    }),
+  ),
   ...[
     'belongs to no run',
     'has entries that are not in order',
@@ -145,7 +147,6 @@ const FACTS_FINDINGS: readonly Finding[] = [
     'has an entry of no name',
     'has an entry of …, which was forgotten',
     'has an entry of …, which is no domain name',
-    'has an entry of a certificate that does not have the name',
   ].map((problem): Finding => ({ tables: ['inverse_block'], problem, repair: 'inverse' })),
   { tables: ['inverse_run'], problem: 'has state …', repair: 'inverse' },
 
