@@ -36,7 +36,11 @@ export async function observeRound(store: Store, round: number): Promise<void> {
   )
   if (round === 1) {
     await ingest(store, [seen('gone.example', 1, dns({ A: ['192.0.2.1'] }), redirecting('t0.example'))])
-    const logged: Certificate = { ...CERTIFICATES[0]!, sha256: 'ab'.repeat(32), names: ['logged.example'] as DomainName[] }
+    const logged: Certificate = {
+      ...CERTIFICATES[0]!,
+      sha256: 'ab'.repeat(32),
+      names: ['logged.example'] as DomainName[],
+    }
     await store.observations.addLogged([{ certificate: logged, logged_at: minute(1) }])
   }
   if (round === 2) await store.observations.forget(name('gone.example'))

@@ -9,7 +9,13 @@ export type DamagedTable = { name: string; key: readonly string[]; rows: readonl
 /** A change of rows, each by its key: removed, then added as they are. */
 export type RowDamage = { what: string; removed: readonly Row[]; added: readonly Row[] }
 
-export const DAMAGE_KINDS = ['a changed value', 'a deleted row', 'an added row', 'swapped values', 'an older row'] as const
+export const DAMAGE_KINDS = [
+  'a changed value',
+  'a deleted row',
+  'an added row',
+  'swapped values',
+  'an older row',
+] as const
 export type DamageKind = (typeof DAMAGE_KINDS)[number]
 
 /** Returns a number from 0 to below `limit`. */
@@ -49,7 +55,8 @@ export function rowDamage(kind: DamageKind, table: DamagedTable, random: RandomI
 }
 
 function isSame(a: Row, b: Row, columns: readonly string[]): boolean {
-  const text = (value: Value | undefined): unknown => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value)
+  const text = (value: Value | undefined): unknown =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
   return columns.every((column) => text(a[column]) === text(b[column]))
 }
 

@@ -14,7 +14,16 @@ import type { DamagedStore } from './trial.ts'
 const OPTIONS = { access: 'write', ledger: 'own', secret: null, now: () => NOW } as const
 
 /** Tables of the processes: no response of the API follows from them, and no check confirms them. */
-const UNCHECKED = ['job_run', 'named_lock', 'crawler', 'probe_outcome', 'certificate_log', 'migration', 'event', 'event_count']
+const UNCHECKED = [
+  'job_run',
+  'named_lock',
+  'crawler',
+  'probe_outcome',
+  'certificate_log',
+  'migration',
+  'event',
+  'event_count',
+]
 
 export type SqliteWorld = {
   /** The file of the whole store. */
@@ -73,20 +82,34 @@ function withDatabase<Result>(path: string, work: (database: DatabaseSync) => Re
 }
 
 function tableNames(database: DatabaseSync): string[] {
-  const rows = database.prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by 1`)
+  const rows = database.prepare(
+    `select name from sqlite_schema where type = 'table' and name not like 'sqlite%' order by 1`,
+  )
   return rows.all().flatMap(({ name }) => (UNCHECKED.includes(name as string) ? [] : [name as string]))
 }
 
 function rowsByTable(path: string): Map<string, Row[]> {
-  return withDatabase(path, (database) =>
-    new Map(tableNames(database).map((name) => [name, database.prepare(`select * from "${name}"`).all() as Row[]])),
+  return withDatabase(
+    path,
+    (database) =>
+      new Map(tableNames(database).map((name) => [name, database.prepare(`select * from "${name}"`).all() as Row[]])),
   )
 }
 
 function primaryKeys(path: string): Map<string, string[]> {
   const columns = 'select name from pragma_table_info(?) where pk > 0 order by pk'
-  return withDatabase(path, (database) =>
-    new Map(tableNames(database).map((table) => [table, database.prepare(columns).all(table).map(({ name }) => name as string)])),
+  return withDatabase(
+    path,
+    (database) =>
+      new Map(
+        tableNames(database).map((table) => [
+          table,
+          database
+            .prepare(columns)
+            .all(table)
+            .map(({ name }) => name as string),
+        ]),
+      ),
   )
 }
 

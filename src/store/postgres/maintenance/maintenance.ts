@@ -25,6 +25,7 @@ import {
   checkLedgerPostgres,
   checkPresencePostgres,
   checkRedirectsPostgres,
+  checkSegmentsPostgres,
   checkTargetsPostgres,
 } from './check/shared.ts'
 import { postgresRepair } from './repair.ts'
@@ -44,6 +45,7 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect', columns: ['part', 'text', 'text'], check: checkRedirectsPostgres },
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
+  { name: 'segment', columns: [], check: checkSegmentsPostgres },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },

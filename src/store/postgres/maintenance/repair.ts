@@ -1,7 +1,5 @@
 /** Mends the rows of a PostgreSQL store that follow from others (`check --repair`), one name or counter a transaction. */
 
-import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
-import { decodeDetails } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import { formatInstant } from '../../../values/time.ts'
@@ -26,7 +24,6 @@ import { keyOfCertificate } from '../facts/certificates.ts'
 import { INSERT_FIRST_SEEN } from '../facts/facts-writer.ts'
 import { removeFiledPages } from '../facts/page-removal.ts'
 import { PostgresSharedRows } from '../facts/shared-rows.ts'
-import { eraseKeys } from '../inverse/maintenance.ts'
 import { checkedFactsOf } from './check/facts.ts'
 import { answered } from './check/inverse.ts'
 
@@ -42,15 +39,11 @@ const REMOVE_FIRST_SEEN = {
 const MARK_DOCUMENT = { name: 'repair.document', text: 'insert into orphan_document (document) values ($1)' }
 const HOLD_CERTIFICATE = {
   name: 'repair.hold-certificate',
-  text: 'select details, logged_at from certificate where part = $1 and sha256 = $2 for update',
+  text: 'select 1 from certificate where part = $1 and sha256 = $2 for update',
 }
 const COUNT_CERTIFICATE = {
   name: 'repair.count-certificate',
   text: 'update certificate set states = $3 where part = $1 and sha256 = $2',
-}
-const REMOVE_CERTIFICATE = {
-  name: 'repair.remove-certificate',
-  text: 'delete from certificate where part = $1 and sha256 = $2',
 }
 const UNFILLED = { name: 'repair.unfilled', text: `select 1 from metadata where name = 'inverse_fill'` }
 
@@ -219,17 +212,11 @@ async function removePage(session: Session, shards: Shards, { key }: CheckFault)
   if (held?.facts?.text_digest === null) await removeFiledPages(session, [held])
 }
 
-/** Counts the states of a certificate by the inverse index, and removes it if nothing refers to it. */
+/** Counts the states of a certificate by the inverse index. Writers of its states wait meanwhile. */
 async function countCertificate(session: Session, shards: Shards, { key: sha256 }: CheckFault): Promise<void> {
   if ((await session.rows(UNFILLED)).length > 0) return
   const { part, sha256: bytes } = keyOfCertificate(sha256)
-  type Row = { details: string; logged_at: number | null }
-  const [row] = await session.rows<Row>(HOLD_CERTIFICATE, [part, bytes])
+  await session.rows(HOLD_CERTIFICATE, [part, bytes])
   const states = await answered(session, shards, countStates(sha256))
-  if (row === undefined || states === null) return
-  if (states > 0 || row.logged_at !== null) await session.run(COUNT_CERTIFICATE, [part, bytes, states])
-  else {
-    await session.run(REMOVE_CERTIFICATE, [part, bytes])
-    await eraseKeys(session, new Set(namedHostKeys(decodeDetails(sha256, row.details))))
-  }
+  if (states !== null) await session.run(COUNT_CERTIFICATE, [part, bytes, states])
 }

@@ -116,6 +116,11 @@ const FACTS_FINDINGS: readonly Finding[] = [
   { tables: ['document'], problem: 'has a digest that does not match its vector', remedy: 'observe' },
   { tables: ['document'], problem: 'is stored in partition …', remedy: 'restore' },
 
+  { tables: INDEX_OF_SIMILAR, problem: 'belongs to no segment', repair: 'similar' },
+  ...['has state …', 'ends before it begins', 'has documents of another segment'].map(
+    (problem): Finding => ({ tables: ['segment'], problem, repair: 'similar' }),
+  ),
+
   ...['has no entry of …', 'has other times of …', 'lacks … of the keys by which it is found'].map(
     (problem): Finding => ({ tables: ['inverse_block'], problem, repair: 'inverse' }),
   ),
@@ -151,7 +156,7 @@ const FACTS_FINDINGS: readonly Finding[] = [
   { tables: ['inverse_run'], problem: 'has state …', repair: 'inverse' },
 
   { tables: ['certificate'], problem: 'counts … states, has …', repair: 'certificate' },
-  { tables: ['certificate'], problem: 'belongs to no state', repair: 'certificate' },
+  { tables: ['certificate'], problem: 'belongs to no state', remedy: 'restore' },
   { tables: ['certificate'], problem: 'is not found by its name …', repair: 'inverse' },
   { tables: ['certificate'], problem: 'is stored in partition …', remedy: 'restore', losesFacts: true },
 

@@ -38,6 +38,7 @@ import {
   checkLedgerSqlite,
   checkPresenceSqlite,
   checkRedirectsSqlite,
+  checkSegmentsSqlite,
   checkTargetsSqlite,
 } from './check/shared.ts'
 import { sqliteRepair } from './repair.ts'
@@ -62,6 +63,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'document', columns: ['number'], check: checkDocumentsSqlite },
   { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
   { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
+  { name: 'segment', columns: [], check: checkSegmentsSqlite },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['number'], check: checkInverseNames },

@@ -1,8 +1,6 @@
 /** Mends the rows of a SQLite store that follow from others (`check --repair`). */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { namedHostKeys } from '../../../inverse/entries/value-key.ts'
-import { decodeDetails } from '../../../values/certificate/certificate.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import { formatInstant } from '../../../values/time.ts'
@@ -22,7 +20,6 @@ import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
 import { sharedRowWriter } from '../facts/shared-rows.ts'
-import { keyEraser } from '../inverse/maintenance.ts'
 import { openLedgerFile } from '../ledger/file.ts'
 import type { StoreFiles } from '../locations.ts'
 import { checkedFactsRows } from './check/facts.ts'
@@ -179,20 +176,13 @@ function markDocuments(database: DatabaseSync, faults: readonly CheckFault[]): v
   for (const document of keysOf(faults)) insert.run(Number(document))
 }
 
-/** Counts the states of certificates by the inverse index, and removes those that nothing refers to. */
+/** Counts the states of certificates by the inverse index. */
 function countCertificates(database: DatabaseSync, faults: readonly CheckFault[]): void {
   if (database.prepare(`select 1 from metadata where name = 'inverse_fill'`).get() !== undefined) return
   const count = database.prepare('update certificate set states = ? where sha256 = unhex(?)')
-  const remove = database.prepare(
-    'delete from certificate where sha256 = unhex(?) and states = 0 and logged_at is null returning details',
-  )
-  const erase = keyEraser(database)
   for (const sha256 of keysOf(faults)) {
     const states = answered(database, countStates(sha256))
-    if (states === null) continue
-    count.run(states, sha256)
-    const removed = remove.get(sha256) as { details: string } | undefined
-    if (removed !== undefined) erase(namedHostKeys(decodeDetails(sha256, removed.details)))
+    if (states !== null) count.run(states, sha256)
   }
 }
 
