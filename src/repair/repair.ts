@@ -46,6 +46,8 @@ const DEFERRED: readonly Repair[] = [...INDEXES, ...REMOVALS]
  */
 export async function repairStore(run: RepairRun, signal: AbortSignal): Promise<RepairResult> {
   const rebuilt = new Map<IndexRepair, boolean>()
+  const pages = await run.store.maintenance.pageFaults()
+  if (pages.length > 0) return leaveAll(run, pages, signal)
   let repaired = 0
   for (let number = 1; ; number++) {
     const pass = await repairRows(run, signal)
@@ -59,12 +61,24 @@ export async function repairStore(run: RepairRun, signal: AbortSignal): Promise<
   }
 }
 
-async function repairRows({ store, onRepaired, onProgress }: RepairRun, signal: AbortSignal): Promise<Pass> {
+/** Only checks a store whose pages are damaged. */
+async function leaveAll(run: RepairRun, pages: readonly CheckFault[], signal: AbortSignal): Promise<RepairResult> {
+  const { checked, left } = await repairRows(run, signal, false)
+  const faults = [...pages, ...left].map((fault) => ({ ...fault, todo: REMEDIES.restore }))
+  return { checked, repaired: 0, left: faults, isStopped: signal.aborted }
+}
+
+/** One pass over all tables. `mends`: false if it only checks. */
+async function repairRows(
+  { store, onRepaired, onProgress }: RepairRun,
+  signal: AbortSignal,
+  mends = true,
+): Promise<Pass> {
   const { maintenance } = store
   const pass: Pass = { checked: 0, repaired: 0, left: [], hasUnusedDocuments: false }
   // the states of certificates are counted by the inverse index
   const isMendable = (fault: CheckFault): boolean => {
-    const repair = repairOf(fault)
+    const repair = mends ? repairOf(fault) : null
     if (repair === 'certificate') return !needs(pass, 'inverse')
     return repair !== null && !DEFERRED.includes(repair)
   }

@@ -28,6 +28,8 @@ const UNCHECKED = [
 export type SqliteWorld = {
   /** The file of the whole store. */
   path: string
+  /** The file at an earlier time. */
+  before: string
   tables: readonly DamagedTable[]
   open(): Promise<Store>
   copy(): DamagedStore & { path: string }
@@ -36,13 +38,17 @@ export type SqliteWorld = {
 /** Creates the whole store in a folder. */
 export async function createSqliteWorld(folder: string): Promise<SqliteWorld> {
   const path = join(folder, 'whole.db')
+  const earlier = join(folder, 'before.db')
   const open = (file: string): Promise<Store> => openStore(`sqlite:${file}`, OPTIONS)
   let before = new Map<string, Row[]>()
   const store = await open(path)
   for (const round of ROUNDS) {
     await observeRound(store, round)
     await completeIndexes(store)
-    if (round === ROUNDS.at(-2)) before = rowsByTable(path)
+    if (round !== ROUNDS.at(-2)) continue
+    before = rowsByTable(path)
+    withDatabase(path, (database) => database.exec('pragma wal_checkpoint(truncate)'))
+    copyFileSync(path, earlier)
   }
   await store.close()
   const keys = primaryKeys(path)
@@ -54,6 +60,7 @@ export async function createSqliteWorld(folder: string): Promise<SqliteWorld> {
   let copies = 0
   return {
     path,
+    before: earlier,
     tables,
     open: () => open(path),
     copy() {

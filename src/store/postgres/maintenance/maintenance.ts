@@ -107,6 +107,7 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
   const { read, transaction } = database
   return {
     check: sequentialCheck(CHECK_PARTS.map((part) => checkPart(database, part))),
+    pageFaults: async () => [],
     repair: postgresRepair(database),
     async progress(job) {
       const [row] = await read<{ value: string }>(READ_PROGRESS, [`job:${job}`])

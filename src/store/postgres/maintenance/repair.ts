@@ -16,6 +16,7 @@ import {
   soundRowsOf,
 } from '../../shared/check/mending.ts'
 import type { Database } from '../database/database.ts'
+import { damageMessage } from '../database/errors.ts'
 import { crawlStateKey, partitionOfName, partitionOfPackedAddress } from '../database/partition.ts'
 import { runForRows } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
@@ -113,7 +114,8 @@ export function postgresRepair({ transaction, shards }: Database): StoreMaintena
     const found = faultsByRepair(faults)
     const all = await shards()
     for (const [repair, mend] of REPAIRS)
-      for (const fault of found.get(repair) ?? []) await transaction((session) => mend(session, all, fault))
+      for (const fault of found.get(repair) ?? [])
+        await transaction((session) => mend(session, all, fault)).catch(damageMessage)
     const statements = ledgerRepairs(found.get('ledger') ?? [])
     if (statements.length > 0) await transaction((session) => session.script(statements.join(';')))
   }

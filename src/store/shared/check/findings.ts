@@ -46,6 +46,7 @@ const INDEX_OF_SIMILAR = ['posting', 'document_frequency']
 
 /** The first finding that matches counts. */
 const FACTS_FINDINGS: readonly Finding[] = [
+  { tables: ['store'], problem: '…', remedy: 'restore', losesFacts: true },
   { problem: 'cannot be read after this key…', remedy: 'restore', losesFacts: true },
   { tables: INDEX_OF_SIMILAR, problem: 'cannot be read: …', repair: 'similar' },
   { tables: INDEX_OF_SIMILAR, problem: 'does not match its checksum', repair: 'similar' },

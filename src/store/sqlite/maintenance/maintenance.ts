@@ -40,6 +40,7 @@ import {
   checkRedirectsSqlite,
   checkSegmentsSqlite,
   checkTargetsSqlite,
+  damagedPages,
 } from './check/shared.ts'
 import { sqliteRepair } from './repair.ts'
 
@@ -92,6 +93,7 @@ export function sqliteMaintenance(database: DatabaseSync, files: StoreFiles): St
       ...CHECK_PARTS.map((part) => checkPart(database, part)),
       ['ledger', checkLedgerSqlite(ledger)],
     ]),
+    pageFaults: async () => damagedPages(database, 'store'),
     repair: sqliteRepair(database, files),
     progress: async (job) => {
       const row = database.prepare('select value from metadata where name = ?').get(`job:${job}`)

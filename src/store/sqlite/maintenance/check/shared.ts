@@ -131,7 +131,7 @@ function checkLedgerFile(database: DatabaseSync): CheckSlice {
     }
   }
   collect(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))
-  collect(() => damagedPages(database))
+  collect(() => damagedPages(database, 'ledger'))
   for (const finding of LEDGER_FINDING_QUERIES)
     collect(() => ledgerFaults(finding, database.prepare(finding.text).all() as { place: number }[]))
   collect(() => {
@@ -142,8 +142,13 @@ function checkLedgerFile(database: DatabaseSync): CheckSlice {
 }
 
 /** Checks pages, the order of keys, and that each index matches its table. */
-function damagedPages(database: DatabaseSync): CheckFault[] {
-  const rows = database.prepare('pragma integrity_check').all() as { integrity_check: string }[]
+export function damagedPages(database: DatabaseSync, table: string): CheckFault[] {
+  let rows: { integrity_check: string }[]
+  try {
+    rows = database.prepare('pragma integrity_check').all() as typeof rows
+  } catch (error) {
+    return [{ table, key: 'file', problem: `cannot be read: ${damageMessage(error)}` }]
+  }
   const problems = rows.map(({ integrity_check }) => integrity_check).filter((message) => message !== 'ok')
-  return problems.map((problem) => ({ table: 'ledger', key: 'file', problem }))
+  return problems.map((problem) => ({ table, key: 'file', problem }))
 }
