@@ -24,6 +24,7 @@ const TEXTS: Record<Verdict | 'unconfirmed', string> = {
   left: 'the repair said what it could not mend',
   unconfirmed: 'a response was wrong, and nothing in the store contradicted it',
   missed: 'check found nothing, and a response was wrong',
+  failed: 'check or the repair failed',
   misled: 'nothing was left after the repair, and a response was wrong',
 }
 const PAGE_BYTES = 4096
@@ -40,8 +41,8 @@ export class Tally {
   }
 
   add(trial: number, damage: string, { verdict, wrong, faults }: Outcome, unconfirmed: boolean): void {
-    const isBad = verdict === 'missed' || verdict === 'misled'
-    const counted = isBad && unconfirmed ? 'unconfirmed' : verdict
+    const isBad = ['missed', 'misled', 'failed'].includes(verdict)
+    const counted = isBad && unconfirmed && verdict !== 'failed' ? 'unconfirmed' : verdict
     this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + 1)
     if (counted !== verdict || !isBad) return
     this.isWrong = true

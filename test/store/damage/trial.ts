@@ -20,9 +20,9 @@ export type DamagedStore = {
 /**
  * `rejected`: the store cannot be opened. `missed`: a response is wrong, and check finds nothing. `untouched`: check
  * finds nothing, and every response is right. `mended`: the responses are right after the repair. `misled`: nothing is
- * left after the repair, but a response is wrong. `left`: the repair names what it cannot mend.
+ * left after the repair, but a response is wrong. `left`: the repair names what it cannot mend. `failed`: it throws.
  */
-export const VERDICTS = ['rejected', 'untouched', 'missed', 'mended', 'misled', 'left'] as const
+export const VERDICTS = ['rejected', 'untouched', 'missed', 'mended', 'misled', 'left', 'failed'] as const
 export type Verdict = (typeof VERDICTS)[number]
 /** `wrong`: the questions with wrong responses. */
 export type Outcome = { verdict: Verdict; wrong: string[]; faults: string[] }
@@ -45,6 +45,8 @@ export async function tryDamage(damaged: DamagedStore, whole: Answers): Promise<
     if (left.length > 0) return { verdict: 'left', wrong: [], faults: left.map(({ problem }) => problem) }
     const wrong = wrongAnswers(whole, await answersOf(store, true), { failing: true })
     return { verdict: wrong.length > 0 ? 'misled' : 'mended', wrong, faults }
+  } catch (error) {
+    return { verdict: 'failed', wrong: [], faults: [String((error as Error).stack).slice(0, 500)] }
   } finally {
     await store.close().catch(() => {})
   }

@@ -16,6 +16,7 @@ import { KnownWatches } from '../../ledger/watches.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore } from '../../port/store.ts'
 import { loggedCertificates } from '../../shared/certificates.ts'
+import { isUnreadable } from '../../shared/check/unreadable.ts'
 import {
   CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
@@ -26,7 +27,6 @@ import {
   unpackFacts,
 } from '../../shared/columns.ts'
 import { columnNames } from '../../shared/tables.ts'
-import { isUnreadable } from '../../shared/unreadable.ts'
 import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { idAllocator } from '../database/ids.ts'

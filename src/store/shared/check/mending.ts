@@ -1,11 +1,12 @@
 /** What a repair of rows needs of the check: the faults by repair, the keys in them, and what follows from sound facts. */
 
 import type { DomainName } from '../../../values/domain-name.ts'
-import { packToHex } from '../../../values/ip-address.ts'
+import { packAddress, packToHex } from '../../../values/ip-address.ts'
 import type { CheckFault } from '../../port/store.ts'
 import { type CheckedFacts, type DerivedRows, derivedRowsOf } from './facts.ts'
 import { findingOf, type Repair, repairOf } from './findings.ts'
 import { checkFactsRows } from './rows.ts'
+import { isUnreadable } from './unreadable.ts'
 
 /** The faults that each repair mends. */
 export function faultsByRepair(faults: readonly CheckFault[]): Map<Repair, CheckFault[]> {
@@ -40,5 +41,13 @@ export function hasSharedRow(
 export function soundRowsOf(row: CheckedFacts | undefined): DerivedRows | null {
   if (row === undefined || row.stateId !== row.id) return null
   const { faults } = checkFactsRows([row.id], undefined, [row])
-  return faults.some((fault) => findingOf(fault).losesFacts) ? null : derivedRowsOf(row)
+  if (faults.some((fault) => findingOf(fault).losesFacts)) return null
+  try {
+    const rows = derivedRowsOf(row)
+    for (const address of [...rows.firstSeen.keys(), ...rows.addresses]) packAddress(address)
+    return rows
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    return null
+  }
 }

@@ -16,6 +16,7 @@ import { entriesOfName, NEWEST_STATES_COLUMNS, type NewestStatesRow, presentedBy
 import type { Lease } from '../../port/schedule.ts'
 import type { LoggedCertificate, ObservationStore, SaveResult } from '../../port/store.ts'
 import { loggedCertificates } from '../../shared/certificates.ts'
+import { isUnreadable } from '../../shared/check/unreadable.ts'
 import {
   CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
@@ -25,7 +26,6 @@ import {
   unpackCrawlState,
   unpackFacts,
 } from '../../shared/columns.ts'
-import { isUnreadable } from '../../shared/unreadable.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { inverseWriter } from '../inverse/inverse.ts'

@@ -6,6 +6,7 @@ import { packAddress } from '../../../values/ip-address.ts'
 import { formatInstant } from '../../../values/time.ts'
 import { countStates } from '../../inverse/check-certificates.ts'
 import type { CheckFault, StoreMaintenance } from '../../port/store.ts'
+import type { DerivedRows } from '../../shared/check/facts.ts'
 import type { Removal, RowRepair } from '../../shared/check/findings.ts'
 import { EVENT_FINDING, ledgerRepairs } from '../../shared/check/ledger.ts'
 import {
@@ -17,6 +18,7 @@ import {
   soundRowsOf,
 } from '../../shared/check/mending.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
+import { CHECKSUM_COLUMNS, matchesChecksum } from '../database/checksum.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { writeAheadLogOf } from '../database/write-ahead-log.ts'
 import { sharedRowWriter } from '../facts/shared-rows.ts'
@@ -106,6 +108,15 @@ function nameIds(database: DatabaseSync): (name: DomainName) => number {
   return (name) => (select.get(slotOf(name), name)?.id ?? TOMBSTONE_ID) as number
 }
 
+/** What follows from facts; null if they or their superseded states are damaged. */
+function soundRowsOfId(database: DatabaseSync, id: number): DerivedRows | null {
+  const states = database.prepare('select * from dns_state where id = ?').all(id) as ChecksummedState[]
+  const isIntact = (state: ChecksummedState): boolean =>
+    matchesChecksum(CHECKSUM_COLUMNS.dns_state, state, (column) => state[column]!)
+  return states.every(isIntact) ? soundRowsOf([...checkedFactsRows(database, id, id)][0]) : null
+}
+type ChecksummedState = Record<string, string | number | null> & { checksum: number | null }
+
 /** Writes what follows from the facts of names whose facts are sound. */
 function mendNames(database: DatabaseSync, faults: readonly CheckFault[]): void {
   const idOf = nameIds(database)
@@ -114,7 +125,7 @@ function mendNames(database: DatabaseSync, faults: readonly CheckFault[]): void 
   const shared = sharedRowWriter(database)()
   for (const name of keysOf(faults) as DomainName[]) {
     const id = idOf(name)
-    const rows = soundRowsOf([...checkedFactsRows(database, id, id)][0])
+    const rows = soundRowsOfId(database, id)
     if (rows === null) continue
     removeFirstSeen.run(id)
     for (const [address, first] of rows.firstSeen) insertFirstSeen.run(id, packAddress(address), first)
@@ -138,7 +149,7 @@ function removeRows(database: DatabaseSync, faults: readonly CheckFault[]): void
   }
   for (const { table, key, name } of faults.map(sharedRowOf)) {
     const id = idOf(name)
-    const rows = id === TOMBSTONE_ID ? null : soundRowsOf([...checkedFactsRows(database, id, id)][0])
+    const rows = id === TOMBSTONE_ID ? null : soundRowsOfId(database, id)
     if (id !== TOMBSTONE_ID && rows === null) continue
     if (rows === null || !hasSharedRow(rows, { table, key })) removals[table].run(key, name)
     recountKey(database, { table, key })

@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hashToken, makeToken, newTokenRecord, TOKEN_BYTES } from '../../src/accounts/token.ts'
-import { ingest } from '../../src/store/ingest.ts'
-import type { Store } from '../../src/store/port/store.ts'
-import type { Day } from '../../src/values/time.ts'
-import { agree } from '../store/conformance/answers.ts'
-import { address, dns, NOW, name, redirecting, seen } from '../store/conformance/world.ts'
-import { Model } from '../store/model.ts'
-import { TESTER } from '../tester.ts'
-import { pause, until } from '../until.ts'
-import { folderOf } from './run.ts'
+import { hashToken, makeToken, newTokenRecord, TOKEN_BYTES } from '../../../src/accounts/token.ts'
+import { ingest } from '../../../src/store/ingest.ts'
+import type { Store } from '../../../src/store/port/store.ts'
+import type { Day } from '../../../src/values/time.ts'
+import { folderOf } from '../../cli/run.ts'
+import { TESTER } from '../../tester.ts'
+import { pause, until } from '../../until.ts'
+import { agree } from '../conformance/answers.ts'
+import { address, dns, NOW, name, redirecting, seen } from '../conformance/world.ts'
+import { Model } from '../model.ts'
 
 const NAMES = 20
 /** A name is observed at most once a minute, and the minutes of the world end at its clock. */
