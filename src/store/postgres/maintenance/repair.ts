@@ -51,11 +51,11 @@ const UNFILLED = { name: 'repair.unfilled', text: `select 1 from metadata where 
 const OTHER_STATE = 'select 1 from crawl_state w where w.part = $1 and w.slot = $4 and w.name = $3'
 const REMOVE_NAME = {
   name: 'repair.remove-name',
-  text: `delete from crawl_state where part = $1 and slot = $2 and name = $3 and exists (${OTHER_STATE})`,
+  text: `delete from crawl_state v where v.part = $1 and v.slot = $2 and v.name = $3 and exists (${OTHER_STATE})`,
 }
 const MOVE_NAME = {
   name: 'repair.move-name',
-  text: `update crawl_state v set slot = $4 where part = $1 and slot = $2 and name = $3 and not exists (${OTHER_STATE})
+  text: `update crawl_state v set slot = $4 where v.part = $1 and v.slot = $2 and v.name = $3 and not exists (${OTHER_STATE})
     and exists (select 1 from facts f where f.part = $1 and f.id = v.id and f.name = v.name)`,
 }
 /** The name that has facts with an id, in the partition of the facts. */
@@ -85,7 +85,8 @@ function sharedStatements(table: string, key: string, name: string, counter: str
     hold: { name: `repair.hold-${counter}`, text: `select 1 from ${counter} where ${ofKey} for update` },
     recount: {
       name: `repair.count-${counter}`,
-      text: `update ${counter} set ${count} = (select count(*) from ${table} where ${ofKey}) where ${ofKey}`,
+      text: `update ${counter} c set ${count} = (select count(*) from ${table} t where t.part = $1 and t.${key} = $2)
+        where c.part = $1 and c.${key} = $2`,
     },
     removeEmpty: { name: `repair.empty-${counter}`, text: `delete from ${counter} where ${ofKey} and ${count} = 0` },
   }
