@@ -251,12 +251,13 @@ async function fillCertificates(session: Session, shards: Shards, limit: number)
   else await session.run(CERTIFICATE_FILL.save, [JSON.stringify([last.part, last.sha256])])
 }
 
-/** Adds the next names of a partition. */
+/** Adds the next names of a partition, the next one that has some. */
 async function fillNames(session: Session, shards: Shards, fill: string, limit: number): Promise<void> {
-  const [part, id] = JSON.parse(fill) as [number, number]
+  let [part, id] = JSON.parse(fill) as [number, number]
   await session.rows(HOLD_ERASURES)
   const read = () => session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
   let rows = await read()
+  for (; rows.length === 0 && part < PART_VALUES.length - 1; rows = await read()) [part, id] = [part + 1, 0]
   const lacking = rows.filter(lacksWebState)
   if (lacking.length > 0) {
     await Promise.all(lacking.map((row) => beginWebState(session, PART_VALUES[part]!, row)))
@@ -278,13 +279,15 @@ async function fillNames(session: Session, shards: Shards, fill: string, limit: 
   else await session.run(EVENT_FILL.save, [JSON.stringify(next)])
 }
 
-/** Adds the keys of the next known names of a partition. */
+/** Adds the keys of the next known names of a partition, the next one that has some. */
 async function fillKnownNames(session: Session, limit: number): Promise<void> {
   const [fill] = await session.rows<{ value: string }>(NAME_FILL.read)
   if (fill === undefined) return
   await session.rows(HOLD_ERASURES)
-  const [part, ...after] = JSON.parse(fill.value) as [number, number, string]
-  const rows = await session.rows<KnownName>(READ_KNOWN_NAMES, [PART_VALUES[part], ...after, limit])
+  let [part, ...after] = JSON.parse(fill.value) as [number, number, string]
+  const read = () => session.rows<KnownName>(READ_KNOWN_NAMES, [PART_VALUES[part], ...after, limit])
+  let rows = await read()
+  for (; rows.length === 0 && part < PART_VALUES.length - 1; rows = await read()) [part, ...after] = [part + 1, -1, '']
   await writeRun(session, { names: rows.map(({ name }) => name) })
   const last = rows.length < limit ? undefined : rows.at(-1)
   const next = last === undefined ? [part + 1, -1, ''] : [part, last.slot, last.name]
