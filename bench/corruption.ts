@@ -1,8 +1,9 @@
 /**
- * `npm run bench:corruption`: flips random bits in stores and reads every response. A wrong response must never come
- * from a store in which `check` finds nothing.
- * Options: `--stores N --flips N --names N --seed N`. A call that fails is not a wrong response. For each store that
- * breaks the rule, the bench prints the tables that hold the flipped bits.
+ * `npm run bench:corruption`: flips random bits in stores, damages rows and pages, and reads every response. A wrong
+ * response must never come from a store in which `check` finds nothing. Stores with damaged rows and pages are repaired:
+ * if nothing is left, every response must be that of the whole store.
+ * Options: `--stores N --flips N --names N --seed N`, and for the repaired stores `--rows N --pages N --postgres N`. A
+ * call that fails is not a wrong response before a repair. The bench prints each store that breaks the rule.
  */
 
 import { closeSync, copyFileSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs'
@@ -20,13 +21,22 @@ import type { DomainName } from '../src/values/domain-name.ts'
 import { RECORD_TYPES } from '../src/values/records/dns-record.ts'
 import { parsePage } from '../test/store/conformance/reading/paging.ts'
 import { dns, name, redirecting, seen, soa, web } from '../test/store/conformance/world.ts'
+import { type Tally, tryOnPostgres, tryOnSqlite } from './corruption/trials.ts'
 import { readTexts } from './measure/options.ts'
 import { metric, report } from './measure/report.ts'
 import { type RandomSource, randomInt, seededRandom } from './world/random.ts'
 
 const ALL_ROWS = 1_000_000
 const WORDS = ['bread', 'cake', 'harbour', 'mill', 'bank', 'forest', 'river', 'lamp', 'stone', 'glass', 'paper', 'wind']
-const values = readTexts({ stores: '200', flips: '4', names: '200', seed: '1' })
+const values = readTexts({
+  stores: '200',
+  flips: '4',
+  names: '200',
+  seed: '1',
+  rows: '200',
+  pages: '100',
+  postgres: '50',
+})
 const NAMES = Array.from({ length: Number(values.names) }, (_, n) => name(`n${n}.example`))
 const TARGETS = Array.from({ length: 7 }, (_, n) => name(`t${n}.example`))
 
@@ -50,14 +60,27 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
+const repaired = await tryRepairs()
 const metrics = Object.entries(counts).map(([outcome, count]) => metric(OUTCOMES[outcome as Outcome], count, 'stores'))
 report(
   'corruption',
-  metrics,
+  [...metrics, ...repaired.flatMap((tally) => tally.metrics())],
   [`${values.flips} flipped bits per store, ${values.names} names, seed ${values.seed}`],
   values,
 )
-if (counts.missedWrong > 0) process.exitCode = 1
+if (counts.missedWrong > 0 || repaired.some(({ isWrong }) => isWrong)) process.exitCode = 1
+
+/** Damages rows and pages and repairs them. */
+async function tryRepairs(): Promise<Tally[]> {
+  const inside = mkdtempSync(join(tmpdir(), 'domaindex-repairs-'))
+  const [seed, rows, pages, postgres] = [values.seed, values.rows, values.pages, values.postgres].map(Number)
+  try {
+    const tallies = await tryOnSqlite(inside, seed!, rows!, pages!)
+    return postgres! > 0 ? [...tallies, await tryOnPostgres(seed!, postgres!)] : tallies
+  } finally {
+    rmSync(inside, { recursive: true, force: true })
+  }
+}
 
 async function createStore(): Promise<void> {
   const store = await openStore(`sqlite:${originalPath}`, { ...OPTIONS, access: 'write' })

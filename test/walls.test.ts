@@ -43,7 +43,7 @@ const LAYERS = [
   ['src/store/open.ts'],
   ['src/import/', 'src/export/', 'src/registrations/', 'src/similar/', 'src/inverse/', 'src/crawler/'],
   ['src/crawler/continuous/', 'src/crawler/list/', 'src/fetch/'],
-  ['src/jobs/', 'src/delivery/'],
+  ['src/jobs/', 'src/delivery/', 'src/repair/'],
   ['src/delivery/sending/'],
   ['src/api/http/'],
   ['src/api/auth/', 'src/api/signing/', 'src/api/page/'],

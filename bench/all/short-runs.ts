@@ -12,7 +12,7 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   ingest: size('--names 100000 --rounds 2 --seconds 3'),
   scale: size('--names 200000'),
   crash: size('--names 20000 --rounds 3'),
-  corruption: size('--stores 20 --names 60'),
+  corruption: size('--stores 20 --names 60 --rows 40 --pages 20 --postgres 10'),
   histories: size('--seconds 30'),
   social: size(''),
   flood: size('--seconds 3'),

@@ -64,15 +64,16 @@ export async function runInverseMaintenance(indexing: ContinuousIndexing, signal
 }
 
 /**
- * Works until nothing is left to fill in, to merge or to remove, or until the signal aborts. Returns null if another
- * process holds the lock.
+ * Works until nothing is left to fill in, to merge or to remove, or until the signal aborts. `restart`: builds the index
+ * again from the facts. Returns null if another process holds the lock.
  */
 export async function maintainInverseOnce(
-  { diskSpace, reporter, ...indexing }: InverseIndexing,
+  { diskSpace, reporter, restart = false, ...indexing }: InverseIndexing & { restart?: boolean },
   signal: AbortSignal,
 ): Promise<InverseIndexProgress | null> {
   const ran = await withMaintainer({ ...indexing, reporter }, signal, async (maintainer, until) => {
     await diskSpace?.wait(until)
+    if (restart) await maintainer.restart()
     while (!until.aborted && (await maintainer.step())) {
       reporter.progress({ ...maintainer.progress })
       await diskSpace?.wait(until)
@@ -118,6 +119,12 @@ export class InverseMaintainer {
   constructor(index: InverseIndexStore, lock: HeldLock) {
     this.#index = index
     this.#lock = lock
+  }
+
+  /** Replaces the whole index: the next steps fill it in again. */
+  async restart(): Promise<void> {
+    this.#held(await this.#index.restart(this.#lock.hold))
+    this.progress.share = 0
   }
 
   /**

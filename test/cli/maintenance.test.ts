@@ -9,7 +9,7 @@ import { readMeasuredTables } from '../../src/store/table-sizes.ts'
 import { parseName } from '../../src/values/domain-name.ts'
 import type { Day } from '../../src/values/time.ts'
 import { parsePage } from '../store/conformance/reading/paging.ts'
-import { fileOf, lineOf } from './import/lines.ts'
+import { fileOf, lineOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 type SizeReport = {
@@ -49,6 +49,35 @@ suite('upkeep', { concurrency: 2 }, () => {
     assert.equal(wrong.code, 1)
     const { faults, checked } = JSON.parse((await run(['check', '--json'])).stdout)
     assert.deepEqual([faults.length, faults[0].table, checked > 100], [1, 'redirect_count', true])
+  })
+
+  test('check --repair mends what follows from the facts, and says what is left and what to do', async (t) => {
+    const { run, path } = folderOf(t)
+    await run(['import', '-'], { input: fileOf(50, 2) })
+    const change = (sql: string): void => {
+      const database = new DatabaseSync(path('store.db'))
+      database.exec(sql)
+      database.close()
+    }
+    change(
+      'update redirect_count set sources = sources + 1; delete from presence where name = (select min(name) from facts)',
+    )
+    const mended = await run(['check', '--repair'])
+    assert.match(mended.stdout, /^repaired crawl_state \S+: is not listed on /m)
+    assert.match(mended.stdout, /^checked \d+ rows, faults (\d+), repaired \1, left 0\n$/m)
+    assert.equal(mended.code, 0)
+    assert.match((await run(['check'])).stdout, /faults 0/)
+    change(`update facts set states = '{' where name = '${nameOf(6)}'; delete from redirect_count`)
+    const left = await run(['check', '--repair', '--json'])
+    const result = JSON.parse(left.stdout)
+    assert.deepEqual(Object.keys(result), ['checked', 'faults', 'repaired', 'left'])
+    assert.equal(result.faults.length, result.repaired.length + result.left.length)
+    assert.ok(result.repaired.some(({ table }: { table: string }) => table === 'redirect'))
+    const [lost] = result.left
+    assert.deepEqual([lost.table, lost.key, left.code], ['facts', nameOf(6), 1])
+    assert.match(lost.todo, /^forget the name/)
+    assert.equal((await run(['forget', lost.key])).code, 0)
+    assert.equal((await run(['check', '--repair'])).code, 0)
   })
 
   test('sizes measures the tables of both files, and keeps the measurement for the page', async (t) => {

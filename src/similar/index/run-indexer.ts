@@ -41,11 +41,15 @@ export async function runIndexer(index: ContinuousIndexRun, signal: AbortSignal)
 
 /**
  * Brings the index up to date once. Returns when no page waits and nothing is left to merge or clean up, or when the
- * signal aborts. Returns null if another process holds the lock.
+ * signal aborts. `restart`: indexes every document again. Returns null if another process holds the lock.
  */
-export async function indexOnce(index: IndexRun, signal: AbortSignal): Promise<IndexProgress | null> {
+export async function indexOnce(
+  { restart = false, ...index }: IndexRun & { restart?: boolean },
+  signal: AbortSignal,
+): Promise<IndexProgress | null> {
   const ran = await withIndexer(index, signal, async (indexer, until) => {
     await index.diskSpace?.wait(until)
+    if (restart) await indexer.restart()
     while (!until.aborted && (await indexer.step())) {
       index.reporter.progress({ ...indexer.progress })
       await index.diskSpace?.wait(until)

@@ -59,6 +59,11 @@ export class SimilarIndexer {
     this.idfCache = createIdfCache(store.similar, Date.now)
   }
 
+  /** Replaces the whole index: the next steps index every document again. */
+  async restart(): Promise<void> {
+    if (!(await this.store.similarIndex.restart(this.lock.hold))) throw this.lock.markLost()
+  }
+
   /**
    * Does the next piece of work, within a fraction of a second. Returns false if there was none. Throws if the lock is
    * lost.

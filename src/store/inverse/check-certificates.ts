@@ -57,7 +57,7 @@ export function* checkCertificates(
 }
 
 /** The states that presented a certificate, by the index; null for too many. */
-function* countStates(sha256: string): InverseCheck<number | null> {
+export function* countStates(sha256: string): InverseCheck<number | null> {
   const prefix = certificateKey(sha256)
   const starts = new Set<string>()
   let positions = [latin1Bytes(prefix)]
@@ -91,13 +91,16 @@ function startsOf(entries: Uint8Array, prefix: string): string[] {
   return starts
 }
 
-/** The keys that are no name of a certificate that exists. */
-export function* unknownNamedHosts(keys: readonly string[]): InverseCheck<Set<string>> {
+/** The keys that are no name of a certificate that exists, each with what is wrong. */
+export function* problemsOfNamedHosts(keys: readonly string[]): InverseCheck<Map<string, string>> {
   const sha256s = [...new Set(keys.map((key) => parseNamedHostKey(key).sha256))]
-  if (sha256s.length === 0) return new Set()
+  if (sha256s.length === 0) return new Map()
   const rows = (yield { needs: 'certificates', sha256s }) as CheckedCertificate[]
-  const known = new Set(rows.flatMap(keysOfRow))
-  return new Set(keys.filter((key) => !known.has(key)))
+  const named = new Set(rows.flatMap(keysOfRow))
+  const existing = new Set(rows.map(({ sha256 }) => sha256))
+  const problemOf = (key: string): string =>
+    existing.has(parseNamedHostKey(key).sha256) ? 'does not have the name' : 'does not exist'
+  return new Map(keys.filter((key) => !named.has(key)).map((key) => [key, problemOf(key)]))
 }
 
 /** The keys of a row; none if it cannot be read, which its own check reports. */

@@ -33,6 +33,7 @@ export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
 
 /**
  * What a check needs next.
+ * - `forgotten`: the names of these that were forgotten.
  * - `known`: the names of these that are known, whether they have facts or not.
  * - `owners`: the names of these that have facts.
  * - `histories`: those of names that have facts.
@@ -41,7 +42,7 @@ export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
  *   ascend.
  */
 export type InverseCheckRequest =
-  | { needs: 'known' | 'owners' | 'histories'; names: readonly DomainName[] }
+  | { needs: 'known' | 'forgotten' | 'owners' | 'histories'; names: readonly DomainName[] }
   | { needs: 'certificates'; sha256s: readonly string[] }
   | { needs: 'blocks'; positions: readonly Buffer[] }
 export type InverseCheckAnswer =

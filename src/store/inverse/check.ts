@@ -16,13 +16,13 @@ import {
   namesHost,
   parseEntryKey,
 } from '../../inverse/entries/value-key.ts'
-import type { DomainName } from '../../values/domain-name.ts'
+import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { addressFamily } from '../../values/ip-address.ts'
 import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import type { CheckFault } from '../port/store.ts'
 import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
 import { newestRecords } from '../shared/columns.ts'
-import { unknownNamedHosts } from './check-certificates.ts'
+import { problemsOfNamedHosts } from './check-certificates.ts'
 import {
   type CheckedBlock,
   type CheckedCertificate,
@@ -105,8 +105,11 @@ export function* checkBlocks(
     const block = blocks[index]!
     const before = blocks[index - 1]
     const report = blockReporter(faults, block)
-    if (!block.isIntact) report('does not match its checksum')
     if (block.state === null) report('belongs to no run')
+    if (!block.isIntact) {
+      report('does not match its checksum')
+      continue // what it says is no finding about a name
+    }
     try {
       const problem = readBlock(block, before?.run === block.run ? before.last : null, entries, named)
       if (problem !== null) report(problem)
@@ -122,9 +125,9 @@ export function* checkBlocks(
     entries.filter(({ type }) => type !== null),
     faults,
   )
-  const unknown = yield* unknownNamedHosts(named.map(({ key }) => key))
+  const problems = yield* problemsOfNamedHosts(named.map(({ key }) => key))
   for (const { key, block } of named)
-    if (unknown.has(key)) blockReporter(faults, block)('has an entry of a certificate that does not have the name')
+    if (problems.has(key)) blockReporter(faults, block)(`has an entry of a certificate that ${problems.get(key)}`)
   const checked = blocks.length - (isChecked ? 1 : 0)
   const last = blocks.at(-1)
   return checkSlice(faults, checked, last && blockPlace(bound, last))
@@ -203,8 +206,10 @@ function* checkKnown(entries: readonly OwnedEntry[], faults: CheckFault[]): Inve
   if (entries.length === 0) return
   const rows = (yield { needs: 'known', names: namesOf(entries) }) as { name: DomainName }[]
   const known = new Set(rows.map(({ name }) => name))
+  const unknown = entries.filter(({ name }) => !known.has(name))
+  const problemOf = yield* problemsOfUnowned(unknown, 'which is not known')
   for (const entry of entries) {
-    if (!known.has(entry.name)) reportEntry(faults, entry, 'which is not known')
+    if (!known.has(entry.name)) reportEntry(faults, entry, problemOf(entry))
     else if (!isKeyOfName(entry.name, entry.key)) reportEntry(faults, entry, 'which does not have this key')
   }
 }
@@ -215,9 +220,11 @@ function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): Inv
   const owners = (yield { needs: 'owners', names: namesOf(entries) }) as CheckedOwner[]
   const states = new Map(owners.map((owner) => [owner.name, owner.states]))
   const others: OwnedEntry[] = []
+  const unowned = entries.filter(({ name }) => !states.has(name))
+  const problemOf = yield* problemsOfUnowned(unowned, 'which has no facts')
   for (const entry of entries) {
     const ofName = states.get(entry.name)
-    if (ofName === undefined) report(entry, 'which has no facts')
+    if (ofName === undefined) report(entry, problemOf(entry))
     else if (!isInNewestState(entry, ofName)) others.push(entry)
   }
   if (others.length === 0) return
@@ -226,6 +233,20 @@ function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): Inv
   for (const entry of others) {
     const ofName = expected.get(entry.name)
     if (ofName && !ofName.has(entry.key)) report(entry, 'whose history does not have it')
+  }
+}
+
+/** What is wrong with entries whose names the store does not have. `problem`: unless the index itself is wrong. */
+function* problemsOfUnowned(
+  entries: readonly OwnedEntry[],
+  problem: string,
+): InverseCheck<(entry: OwnedEntry) => string> {
+  if (entries.length === 0) return () => problem
+  const rows = (yield { needs: 'forgotten', names: namesOf(entries) }) as { name: DomainName }[]
+  const forgotten = new Set(rows.map(({ name }) => name))
+  return ({ name }) => {
+    if (forgotten.has(name)) return 'which was forgotten'
+    return parseName(name) === name ? problem : 'which is no domain name'
   }
 }
 
@@ -277,15 +298,27 @@ export function* checkNames(histories: Iterable<StoredHistory>): InverseCheck<Ch
   const faults: CheckFault[] = []
   for (const [name, entries] of expected) {
     const missing = [...entries].filter(([key]) => !found.has(key))
-    const different = [...entries].filter(([key, events]) => found.has(key) && differs(found.get(key)!, events))
+    const present = [...entries].filter(([key]) => found.has(key))
+    const lacking = present.filter(([key, events]) => events.some((event) => !found.get(key)!.has(event)))
+    const further = present.filter(([key, events]) => [...found.get(key)!].some((event) => !events.includes(event)))
     const report = problemReporter(faults, 'inverse_block', name)
     if (missing.length > 0) report(`has no entry of ${valueText(missing[0]![0])}${others(missing.length)}`)
-    if (different.length > 0) report(`has other times of ${valueText(different[0]![0])}${others(different.length)}`)
+    if (lacking.length > 0) report(`has other times of ${valueText(lacking[0]![0])}${others(lacking.length)}`)
+    if (further.length > 0)
+      report(`has times of ${valueText(further[0]![0])}${others(further.length)} that its history lacks`)
     const unknown = presented.get(name)!.find((sha256) => lost.has(sha256))
     if (unknown !== undefined)
       problemReporter(faults, 'facts', name)(`refers to the certificate ${unknown}, which does not exist`)
   }
-  return faults
+  return yield* ofOwners(faults)
+}
+
+/** The faults whose key is a name that has facts. Facts of no name are a finding of their own. */
+function* ofOwners(faults: readonly CheckFault[]): InverseCheck<CheckFault[]> {
+  if (faults.length === 0) return []
+  const names = [...new Set(faults.map(({ key }) => key as DomainName))]
+  const owners = new Set(((yield { needs: 'owners', names }) as CheckedOwner[]).map(({ name }) => name))
+  return faults.filter(({ key }) => owners.has(key as DomainName))
 }
 
 /** The published runs have every key of known names. */
@@ -312,10 +345,6 @@ function* lostCertificates(presented: ReadonlyMap<DomainName, string[]>): Invers
 
 function others(count: number): string {
   return count > 1 ? ` and ${count - 1} others` : ''
-}
-
-function differs(found: ReadonlySet<number>, events: readonly number[]): boolean {
-  return found.size !== events.length || events.some((event) => !found.has(event))
 }
 
 /** What a key says, for a message. */

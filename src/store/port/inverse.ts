@@ -129,6 +129,8 @@ export interface InverseIndexStore {
   publishRun(hold: LockHold, run: number, replaced: readonly number[]): Promise<boolean | null>
   /** Deletes at most `limit` blocks of replaced runs. Returns true if more are left. */
   removeReplaced(hold: LockHold, limit: number): Promise<boolean | null>
+  /** Replaces all runs: every name and certificate is to be filled in again. */
+  restart(hold: LockHold): Promise<boolean | null>
   /** Adds the next `limit` names of a store that is older than the index. `share`: 1 if all are added. */
   fill(hold: LockHold, limit: number): Promise<InverseProgress | null>
 }

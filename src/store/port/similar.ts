@@ -102,6 +102,8 @@ export interface SimilarIndexStore {
   ): Promise<boolean>
   /** Publishes the segment. It replaces the segments that it covers. */
   publishSegment(hold: LockHold, segment: number, documents: number): Promise<boolean>
+  /** Replaces all segments: every document is to be indexed again. */
+  restart(hold: LockHold): Promise<boolean>
   /** Deletes at most `limit` rows of replaced segments. Returns true if more are left. */
   removeReplaced(hold: LockHold, limit: number): Promise<boolean>
   /** A segment's rows in order, after `after` (null: from the first), at most `limit`. */

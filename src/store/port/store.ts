@@ -239,6 +239,17 @@ export interface StoreMaintenance {
    * writers, without false alarms.
    */
   check(resume: string | null): Promise<{ faults: CheckFault[]; checked: number; next: string | null }>
+  /**
+   * Damage of the pages of a store's file. While there is some, writing could damage more. Reads the whole file. Empty for
+   * engines that check a page whenever they read it.
+   */
+  pageFaults(): Promise<CheckFault[]>
+  /**
+   * Mends faults of `check` whose rows follow from others: writes these rows again from the facts, in the transactions
+   * of a writer. Leaves the faults that it cannot mend, and those of the indexes, which `restart` begins
+   * again.
+   */
+  repair(faults: readonly CheckFault[]): Promise<void>
   /** The progress of a maintenance job, in its own format; null if none is stored. */
   progress(job: string): Promise<string | null>
   /** Stores the progress of a job; null deletes it. */

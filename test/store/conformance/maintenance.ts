@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict'
 import { ingest } from '../../../src/store/ingest.ts'
 import type { Store } from '../../../src/store/port/store.ts'
+import { remedyOf } from '../../../src/store/shared/check/findings.ts'
+import { isLong } from '../../long.ts'
 import { checkAll } from '../check-all.ts'
+import { allAnswers, wrongAnswers } from '../damage/all-answers.ts'
+import { repairAll } from '../damage/repair-all.ts'
 import { Model } from '../model.ts'
 import { agree } from './answers.ts'
 import { CERTIFICATES } from './arbitraries.ts'
@@ -45,10 +49,18 @@ const FILLED = [
 /** A pending start page, observed after the others. */
 const WAITING = seen('f.example', 1, null, web({ has_website: true, text: 'Other text.' }))
 
+const ASKED = {
+  names: ['a', 'b', 'c', 'd', 'e', 'f', 't', 'z'].map((label) => name(`${label}.example`)),
+  addresses: ['192.0.2.1', '192.0.2.2', '::1'].map(address),
+  sha256s: CERTIFICATES.map(({ sha256 }) => sha256),
+}
+
 async function fill(store: Store): Promise<void> {
   await ingest(store, FILLED)
   await store.observations.forget(name('e.example'))
-  await fileAll(store, await holdOf(store))
+  const hold = await holdOf(store)
+  await fileAll(store, hold)
+  await store.jobs.releaseLock(hold)
   await ingest(store, [WAITING])
 }
 
@@ -62,11 +74,24 @@ export function upkeep(engine: Engine): void {
   })
 
   for (const { what, plant } of engine.damages) {
-    testUnchecked(engine, `check finds ${what}`, async (store, opened) => {
+    testUnchecked(engine, `check finds ${what}, and repairs it or says that it cannot`, async (store, opened) => {
       await fill(store)
       assert.deepEqual(await opened.check(), [])
+      const whole = isLong ? await allAnswers(store, ASKED) : null
       await plant(opened)
       assert.notDeepEqual(await opened.check(), [])
+      const { repaired, left } = await repairAll(store)
+      const remedies = new Set(left.flatMap((fault) => remedyOf(fault) ?? []))
+      if (left.length === 0) assert.ok(repaired > 0)
+      else assert.notEqual(remedies.size, 0, 'what is left, is left because of something that nothing else says')
+      if (whole === null) return
+      if (left.length === 0) {
+        assert.deepEqual(await opened.check(), [])
+        assert.deepEqual(wrongAnswers(whole, await allAnswers(store, ASKED), { failing: true }), [])
+      } else if (remedies.size === 1 && remedies.has('observe')) {
+        for (const each of ASKED.names) await store.observations.forget(each)
+        assert.deepEqual((await repairAll(store)).left, [], 'the forgotten names left nothing behind')
+      }
     })
   }
 

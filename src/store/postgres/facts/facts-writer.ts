@@ -40,7 +40,7 @@ const INSERT_INTERRUPTIONS = insertStatement<InterruptionRow>(
  * The first time a name was seen on an address. It is stored once and never changes. The join may reorder rows, so a
  * batch must have each key once.
  */
-const INSERT_FIRST_SEEN = insertStatement<FirstSeenRow>(
+export const INSERT_FIRST_SEEN = insertStatement<FirstSeenRow>(
   'first-seen.insert',
   'address_first_seen',
   tableRows('address_first_seen'),

@@ -8,7 +8,7 @@ import { NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
 import { keysOfName, namedHostKeys } from '../../../inverse/entries/value-key.ts'
 import { type DomainName, slotOf, slotRangeOf } from '../../../values/domain-name.ts'
-import { unpackHex } from '../../../values/ip-address.ts'
+import { type IpAddress, unpackHex } from '../../../values/ip-address.ts'
 import type { Instant } from '../../../values/time.ts'
 import { wholeEntries } from '../../inverse/erase.ts'
 import { certificatesNaming, hostsByUse, hostsOfEntries, knownHostKeys } from '../../inverse/forgotten-hosts.ts'
@@ -18,6 +18,7 @@ import { KnownWatches } from '../../ledger/watches.ts'
 import type { Lease } from '../../port/schedule.ts'
 import type { ObservationStore } from '../../port/store.ts'
 import { loggedCertificates } from '../../shared/certificates.ts'
+import { isUnreadable } from '../../shared/check/unreadable.ts'
 import {
   CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
@@ -306,11 +307,11 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   const key = [partitionOfName(name), slotOf(name), name, packClocks(NO_CLOCKS).clock]
   const [locked] = await session.rows<{ id: number | null }>(TAKE_NAME, key)
   const { id } = locked!
+  await session.run(WRITE_TOMBSTONE, key)
   if (id === TOMBSTONE_ID) {
     await eraseForgotten(session, shards, name, [], [])
     return false
   }
-  await session.run(WRITE_TOMBSTONE, key)
   await removeEventsOf(session, name)
   const keys = keysOfName(name)
   let hosts: string[] = []
@@ -320,17 +321,22 @@ async function forgetName(session: Session, shards: Shards, name: DomainName): P
   }
   const [own] = await session.rows<OwnRows>(READ_OWN_ROWS, [key[0], id])
   const row = await readHistory(session, key[0] as number, id)
-  if (row !== null) {
-    const history = storedHistoryOf(row)
-    const removed = await removeStates(session, shards, presentedBy(history))
-    const entryKeys = [...entriesOfName(history).keys()]
-    hosts = hostsOfEntries(entryKeys)
-    keys.push(...entryKeys, ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
+  try {
+    const history = row && storedHistoryOf(row)
+    const removed = history ? await removeStates(session, shards, presentedBy(history)) : []
+    keys.push(...removed.flatMap(namedHostKeys))
+    if (history) {
+      const entryKeys = [...entriesOfName(history).keys()]
+      hosts = hostsOfEntries(entryKeys)
+      keys.push(...entryKeys, ...formerKeysOf(history))
+    }
+  } catch (error) {
+    if (!isUnreadable(error)) throw error // what damaged facts leave behind, `check --repair` removes
   }
   await eraseForgotten(session, shards, name, keys, hosts)
   for (const removal of DELETE_OWN_ROWS) await session.run(removal, [key[0], id])
   const shared = new PostgresSharedRows()
-  for (const hex of JSON.parse(own?.hexes ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+  for (const address of readableAddresses(JSON.parse(own?.hexes ?? '[]'))) shared.leave(address, name)
   if (own?.redirects_to) shared.removeRedirect(own.redirects_to, name)
   await shared.write(session, shards)
   await removeFiledPages(session, [{ part: key[0] as number, id }])
@@ -358,4 +364,14 @@ async function eraseForgotten(
   // another transaction may have added a record of such a host and committed before its key was erased
   const { used } = await answerKeyRead(session, hostsByUse(unused))
   await writeRun(session, { hosts: used })
+}
+
+/** The addresses; none if one of them cannot be read. */
+function readableAddresses(hexes: readonly string[]): IpAddress[] {
+  try {
+    return hexes.map(unpackHex)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    return []
+  }
 }

@@ -69,6 +69,22 @@ const PUBLISH_RUN = {
   text: `update inverse_run set state = case when number = $1 then 'published' else 'replaced' end
     where number = $1 or number = any ($2::bigint[])`,
 }
+/** All names and certificates are to be filled in. */
+export const START_INVERSE_FILL = `insert into metadata (name, value)
+  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1)
+  union all select 'certificate_fill', '[-32768,""]' where exists (select 1 from certificate limit 1)
+  union all select 'name_fill', '[0,-1,""]' where exists (select 1 from crawl_state limit 1)
+  on conflict (name) do update set value = excluded.value`
+const REPLACE_RUNS = { name: 'inverse.replace-runs', text: `update inverse_run set state = 'replaced'` }
+/** Blocks that have lost their run get one, so that they are deleted with it. */
+const ADD_LOST_RUNS = {
+  name: 'inverse.add-lost-runs',
+  text: `with recursive used(run) as ((select min(run) from inverse_block) union all
+      select (select min(run) from inverse_block where run > used.run) from used where used.run is not null)
+    insert into inverse_run (number, state, fence, bytes) overriding system value
+      select run, 'replaced', 0, 0 from used where run is not null
+    on conflict do nothing`,
+}
 const READ_REPLACED = {
   name: 'inverse.replaced',
   text: `select number from inverse_run where state = 'replaced' order by number limit 1`,
@@ -188,6 +204,13 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
         return true
       }),
     removeReplaced: (hold, limit) => withLock(hold, (session) => removeReplaced(session, limit)),
+    restart: (hold) =>
+      withLock(hold, async ({ run }) => {
+        await run(REPLACE_RUNS)
+        await run(ADD_LOST_RUNS)
+        await run({ name: 'inverse.restart', text: START_INVERSE_FILL })
+        return true
+      }),
     async fill(hold, limit) {
       const shards = await database.shards()
       return withLock(hold, async (session) => {
@@ -230,12 +253,13 @@ async function fillCertificates(session: Session, shards: Shards, limit: number)
   else await session.run(CERTIFICATE_FILL.save, [JSON.stringify([last.part, last.sha256])])
 }
 
-/** Adds the next names of a partition. */
+/** Adds the next names of a partition, the next one that has some. */
 async function fillNames(session: Session, shards: Shards, fill: string, limit: number): Promise<void> {
-  const [part, id] = JSON.parse(fill) as [number, number]
+  let [part, id] = JSON.parse(fill) as [number, number]
   await session.rows(HOLD_ERASURES)
   const read = () => session.rows<HistoryOfName>(READ_HISTORIES, [PART_VALUES[part], id, limit])
   let rows = await read()
+  for (; rows.length === 0 && part < PART_VALUES.length - 1; rows = await read()) [part, id] = [part + 1, 0]
   const lacking = rows.filter(lacksWebState)
   if (lacking.length > 0) {
     await Promise.all(lacking.map((row) => beginWebState(session, PART_VALUES[part]!, row)))
@@ -257,13 +281,15 @@ async function fillNames(session: Session, shards: Shards, fill: string, limit: 
   else await session.run(EVENT_FILL.save, [JSON.stringify(next)])
 }
 
-/** Adds the keys of the next known names of a partition. */
+/** Adds the keys of the next known names of a partition, the next one that has some. */
 async function fillKnownNames(session: Session, limit: number): Promise<void> {
   const [fill] = await session.rows<{ value: string }>(NAME_FILL.read)
   if (fill === undefined) return
   await session.rows(HOLD_ERASURES)
-  const [part, ...after] = JSON.parse(fill.value) as [number, number, string]
-  const rows = await session.rows<KnownName>(READ_KNOWN_NAMES, [PART_VALUES[part], ...after, limit])
+  let [part, ...after] = JSON.parse(fill.value) as [number, number, string]
+  const read = () => session.rows<KnownName>(READ_KNOWN_NAMES, [PART_VALUES[part], ...after, limit])
+  let rows = await read()
+  for (; rows.length === 0 && part < PART_VALUES.length - 1; rows = await read()) [part, ...after] = [part + 1, -1, '']
   await writeRun(session, { names: rows.map(({ name }) => name) })
   const last = rows.length < limit ? undefined : rows.at(-1)
   const next = last === undefined ? [part + 1, -1, ''] : [part, last.slot, last.name]

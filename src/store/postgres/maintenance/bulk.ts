@@ -32,6 +32,7 @@ import {
   partitionOfSlot,
 } from '../database/partition.ts'
 import { inShardSql, type Shards } from '../database/shards.ts'
+import { START_INVERSE_FILL } from '../inverse/maintenance.ts'
 import { redactPostgresUrl } from '../locations.ts'
 import { checkStorePurpose, createSchemaIfMissing } from '../open.ts'
 
@@ -115,13 +116,6 @@ function lastNumberSql(table: keyof LastNumbers): string {
   return `select case when is_called then last_value else 0 end from ${NUMBER_SEQUENCES[table]}`
 }
 
-/** The inverse index is not copied: all names and certificates are to be filled in. */
-const START_INVERSE_FILL = `insert into metadata (name, value)
-  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1)
-  union all select 'certificate_fill', '[-32768,""]' where exists (select 1 from certificate limit 1)
-  union all select 'name_fill', '[0,-1,""]' where exists (select 1 from crawl_state limit 1)
-  on conflict (name) do nothing`
-
 async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<void> {
   for (const table of Object.keys(NUMBER_SEQUENCES) as (keyof LastNumbers)[])
     if (numbered[table] > 0) await client.query(`select setval('${NUMBER_SEQUENCES[table]}', $1)`, [numbered[table]])
@@ -130,7 +124,7 @@ async function finishCopy(client: pg.Client, numbered: LastNumbers): Promise<voi
   if (block > 0) await client.query(`select setval('name_id', $1)`, [block])
   await client.query('set synchronous_commit = on')
   await client.query(COPY_WATCH_VERSION)
-  await client.query(START_INVERSE_FILL)
+  await client.query(START_INVERSE_FILL) // the inverse index is not copied
   await client.query(`delete from metadata where name = 'copy'`)
   await client.query(`analyze ${BULK_TABLES.map(({ name }) => `"${name}"`)}`)
 }

@@ -21,11 +21,14 @@ import {
   checkAddressesPostgres,
   checkCrawlStatesPostgres,
   checkDocumentsPostgres,
+  checkEventCountsPostgres,
   checkLedgerPostgres,
   checkPresencePostgres,
   checkRedirectsPostgres,
+  checkSegmentsPostgres,
   checkTargetsPostgres,
 } from './check/shared.ts'
+import { postgresRepair } from './repair.ts'
 
 type PostgresCheckPart = {
   name: string
@@ -42,11 +45,13 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect', columns: ['part', 'text', 'text'], check: checkRedirectsPostgres },
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
+  { name: 'segment', columns: [], check: checkSegmentsPostgres },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },
   { name: 'name_key', columns: ['part', 'slot', 'text'], check: checkKeysOfNames },
   { name: 'certificate', columns: ['part', 'hex'], check: checkCertificatesPostgres },
+  { name: 'event_count', columns: [], check: checkEventCountsPostgres },
   { name: 'ledger', columns: [], check: checkLedgerPostgres },
 ]
 
@@ -107,6 +112,8 @@ export function postgresMaintenance(database: Database): StoreMaintenance {
   const { read, transaction } = database
   return {
     check: sequentialCheck(CHECK_PARTS.map((part) => checkPart(database, part))),
+    pageFaults: async () => [],
+    repair: postgresRepair(database),
     async progress(job) {
       const [row] = await read<{ value: string }>(READ_PROGRESS, [`job:${job}`])
       return row?.value ?? null

@@ -5,6 +5,7 @@
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { LockHold } from '../../port/jobs.ts'
 import type { FrequencyRow, PageFiling, PostingRow, SimilarIndexStore, StoredDocument } from '../../port/similar.ts'
+import { addLostSegmentsSql, REPLACE_SEGMENTS } from '../../shared/check/segments.ts'
 import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
@@ -125,6 +126,8 @@ const PUBLISH_SEGMENT = {
     where s.state = 'published' and s.number <> $1
       and s.first_document >= p.first_document and s.last_document <= p.last_document`,
 }
+const REPLACE_ALL = { name: 'indexing.replace-all', text: REPLACE_SEGMENTS }
+const ADD_LOST_SEGMENTS = { name: 'indexing.add-lost', text: addLostSegmentsSql('overriding system value') }
 const READ_POSTINGS = {
   name: 'indexing.rows',
   text: `select key, document, postings from posting where segment = $1 and (key, document) > ($2, $3)
@@ -173,6 +176,11 @@ export function postgresIndexer({ readLong, transaction, shards }: IndexerDataba
       writeWithLock(hold, (session) => insertSegmentRows(session, segment, postings, frequencies)),
     publishSegment: (hold, segment, documents) =>
       writeWithLock(hold, ({ run }) => run(PUBLISH_SEGMENT, [segment, documents])),
+    restart: (hold) =>
+      writeWithLock(hold, async ({ run }) => {
+        await run(REPLACE_ALL)
+        await run(ADD_LOST_SEGMENTS)
+      }),
     removeReplaced: (hold, limit) => removeReplaced((work) => withValidLock(hold, null, work), limit),
     rows: (segment, after, limit) =>
       readLong<PostingRow>(READ_POSTINGS, [segment, after?.key ?? -1, after?.document ?? 0, limit]),

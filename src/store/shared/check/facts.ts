@@ -18,6 +18,7 @@ import { RECORD_TYPES } from '../../../values/records/dns-record.ts'
 import { formatInstant, type Instant } from '../../../values/time.ts'
 import { CLOCK_ENTRY_BYTES, type FactsRow, unpackClocks, unpackFacts, unpackStates } from '../columns.ts'
 import type { DatabaseBoolean, ReportProblem } from './slice.ts'
+import { isUnreadable } from './unreadable.ts'
 
 /**
  * The facts, and as JSON the rows of their id: superseded states, interruptions, first times on addresses, dates on each
@@ -59,12 +60,43 @@ type CheckedState = {
 /** When a name was first seen on each address that it ever had. */
 type FirstSeenByAddress = ReadonlyMap<IpAddress, Instant>
 
+/**
+ * What follows from the facts of a name: the first time on each address that it ever had, the addresses that it is on
+ * now, and the target that it redirects to.
+ */
+export type DerivedRows = {
+  firstSeen: FirstSeenByAddress
+  addresses: readonly IpAddress[]
+  redirectsTo: DomainName | null
+}
+
+/** The rows that follow from facts. Throws if they cannot be read. */
+export function derivedRowsOf(row: CheckedFacts): DerivedRows {
+  const { states, addresses } = unpackFacts(row.name, row)
+  const firstSeen = firstSeenInStates(JSON.parse(row.superseded), states, readableFirstSeenOf(row))
+  return { firstSeen, addresses, redirectsTo: row.redirects_to as DomainName | null }
+}
+
+function storedFirstSeenOf({ firstSeen }: CheckedFacts): FirstSeenByAddress {
+  const rows = JSON.parse(firstSeen) as [hex: string, firstSeen: Instant][]
+  return new Map(rows.map(([hex, instant]) => [unpackHex(hex), instant]))
+}
+
+/** None if one of them cannot be read. */
+function readableFirstSeenOf(row: CheckedFacts): FirstSeenByAddress {
+  try {
+    return storedFirstSeenOf(row)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    return new Map()
+  }
+}
+
 /** Checks one name's facts and all rows that are derived from them. */
 export function checkFactsRow(row: CheckedFacts, report: ReportProblem): void {
   const current = unpackFacts(row.name, row)
   const superseded = JSON.parse(row.superseded) as CheckedState[]
-  const firstSeenRows = JSON.parse(row.firstSeen) as [hex: string, firstSeen: Instant][]
-  const firstSeen = new Map(firstSeenRows.map(([hex, instant]) => [unpackHex(hex), instant]))
+  const firstSeen = storedFirstSeenOf(row)
   checkDerived(current, report)
   checkClocks(row, current.states, report)
   checkFingerprint(row, current, report)
@@ -163,11 +195,25 @@ function checkInterruptions(
 function checkFirstSeen(
   firstSeen: FirstSeenByAddress,
   superseded: readonly CheckedState[],
-  { A, AAAA }: CurrentFacts['states'],
+  states: CurrentFacts['states'],
   report: ReportProblem,
 ): void {
-  let count = 0
-  let isSame = true
+  const first = firstSeenInStates(superseded, states, firstSeen)
+  const isSame =
+    firstSeen.size === first.size && [...first].every(([address, instant]) => firstSeen.get(address) === instant)
+  if (!isSame) report('has first times on its addresses that do not match its states')
+}
+
+/**
+ * The first time on each address: that of the oldest state with it. If older states were removed, the stored time may be
+ * before all states of its type; then it counts.
+ */
+function firstSeenInStates(
+  superseded: readonly CheckedState[],
+  { A, AAAA }: CurrentFacts['states'],
+  stored: FirstSeenByAddress,
+): Map<IpAddress, Instant> {
+  const all = new Map<IpAddress, Instant>()
   for (const [type, newest] of [['A', A] as const, ['AAAA', AAAA] as const]) {
     const older = superseded.filter((row) => row.type === STATE_TYPE_NUMBERS[type])
     const states = [...(newest ? [newest] : []), ...older.map((row) => ({ ...row, records: row.addresses ?? '[]' }))]
@@ -177,12 +223,11 @@ function checkFirstSeen(
       for (const address of addressesOfRecords(records)) first.set(address, first_seen)
     const oldest = states.at(-1)?.first_seen ?? 0
     for (const [address, instant] of first) {
-      const stored = firstSeen.get(address) ?? Number.POSITIVE_INFINITY
-      if (stored !== instant && stored >= oldest) isSame = false
+      const known = stored.get(address)
+      all.set(address, known !== undefined && known < oldest ? known : instant)
     }
-    count += first.size
   }
-  if (!isSame || firstSeen.size !== count) report('has first times on its addresses that do not match its states')
+  return all
 }
 
 /** `present`: the date on each address; null if the name is not listed there. */

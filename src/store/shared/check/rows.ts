@@ -3,7 +3,9 @@
 import { emptyTermVector, unpackTermVector, vectorDigest } from '../../../similar/text/term-vector.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { unpackAddress } from '../../../values/ip-address.ts'
+import type { Instant } from '../../../values/time.ts'
 import type { CheckFault } from '../../port/store.ts'
+import { TOMBSTONE_ID } from '../columns.ts'
 import { type CheckedFacts, checkFactsRow } from './facts.ts'
 import {
   type CheckSlice,
@@ -21,6 +23,7 @@ export type CheckedCrawlState = PartitionedRow & {
   slot: number
   name: DomainName
   id: number | null
+  clock: Instant
   owner: DomainName | null
 }
 /** `owned`: its name exists and is on that address. `counted`: the address has a counter. */
@@ -54,17 +57,22 @@ export type CheckedDocument = PartitionedRow & {
 /** Each row is in the slot of its name, and its id is that of the facts of its name. */
 export function checkCrawlStateRows(rows: readonly CheckedCrawlState[]): CheckSlice {
   const key = ({ slot, name }: CheckedCrawlState) => [slot, name]
-  return checkRows('crawl_state', rows, key, ({ slot, name, id, owner }, report) => {
+  return checkRows('crawl_state', rows, key, ({ slot, name, id, clock, owner }, report) => {
     if (slot !== slotOf(name)) report(`is stored in slot ${slot}`)
+    if (id === TOMBSTONE_ID && clock !== 0) report('was forgotten, and has a clock')
     if (id && owner !== name) report(owner === null ? 'has lost its facts' : `has the facts of ${owner}`)
   })
 }
 
-/** `ids`: those of the rows of all tables up to the key `last`. `rows`: the facts with these ids. */
+/**
+ * `ids`: those of the rows of all tables up to the key `last`. `rows`: the facts with these ids. `keys`: what names each
+ * id in a fault; by default the id.
+ */
 export function checkFactsRows(
   ids: readonly number[],
   last: string | undefined,
   rows: Iterable<CheckedFacts>,
+  keys: readonly string[] = ids.map(String),
 ): CheckSlice {
   const faults: CheckFault[] = []
   const owned = new Set<number>()
@@ -76,7 +84,8 @@ export function checkFactsRows(
     if (!row.isIntact) reportFacts('does not match its checksum')
     reportIfUnreadable(reportFacts, () => checkFactsRow(row, report))
   }
-  for (const id of ids) if (!owned.has(id)) problemReporter(faults, 'facts', String(id))('belongs to no name')
+  for (const [index, id] of ids.entries())
+    if (!owned.has(id)) problemReporter(faults, 'facts', keys[index]!)('belongs to no name')
   return checkSlice(faults, ids.length, last)
 }
 

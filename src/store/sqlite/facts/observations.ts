@@ -18,6 +18,7 @@ import { entriesOfName, NEWEST_STATES_COLUMNS, type NewestStatesRow, presentedBy
 import type { Lease } from '../../port/schedule.ts'
 import type { LoggedCertificate, ObservationStore, SaveResult } from '../../port/store.ts'
 import { loggedCertificates } from '../../shared/certificates.ts'
+import { isUnreadable } from '../../shared/check/unreadable.ts'
 import {
   CRAWL_STATE_COLUMNS,
   type CrawlStateRow,
@@ -220,21 +221,33 @@ function nameForgetter(database: DatabaseSync): (name: DomainName) => boolean {
       return false
     }
     const shared = prepareSharedRows()
-    for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+    const keys = keysOfName(name)
+    ifReadable(() => {
+      for (const hex of JSON.parse(row.addresses ?? '[]') as string[]) shared.leave(unpackHex(hex), name)
+    })
     if (row.redirects_to !== null) shared.removeRedirect(row.redirects_to, name)
     shared.finish()
-    const keys = keysOfName(name)
     const hosts: string[] = []
-    if (row.id !== null && row.states !== null) {
+    ifReadable(() => {
+      if (row.id === null || row.states === null) return
       const history = historyOf({ ...row, name, id: row.id, states: row.states })
       const removed = removeCertificates(presentedBy(history))
       const entryKeys = [...entriesOfName(history).keys()]
       hosts.push(...hostsOfEntries(entryKeys))
       keys.push(...entryKeys, ...formerKeysOf(history), ...removed.flatMap(namedHostKeys))
-    }
+    })
     erase(name, keys, hosts)
     removeEvents.run(name)
     if (row.id !== null) for (const removal of removals) removal.run(row.id)
     return true
+  }
+}
+
+/** Runs work on the facts of a name. What damaged facts leave behind, `check --repair` removes. */
+function ifReadable(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
   }
 }

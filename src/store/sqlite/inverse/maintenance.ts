@@ -29,6 +29,20 @@ import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { certificateWriter } from '../facts/certificates.ts'
 import { blockWriter, fillProgressReader, inverseWriter, PUBLISHED_RUNS_SQL, sliceReader } from './inverse.ts'
 
+/** All names and certificates are to be filled in. */
+export const START_INVERSE_FILL = `insert or replace into metadata (name, value)
+  select 'inverse_fill', json_array(0, max(id)) from facts having max(id) is not null
+  union all select 'certificate_fill', '' where exists (select 1 from certificate)
+  union all select 'name_fill', '[-1,""]' where exists (select 1 from crawl_state)`
+
+/** Blocks that have lost their run get one, so that they are deleted with it. */
+const RESTART_INDEX = `update inverse_run set state = 'replaced';
+  with recursive used(run) as (select min(run) from inverse_block union all
+    select (select min(run) from inverse_block where run > used.run) from used where used.run is not null)
+  insert or ignore into inverse_run (number, state, fence, bytes)
+    select run, 'replaced', 0, 0 from used where run is not null;
+  ${START_INVERSE_FILL}`
+
 export function sqliteInverseIndex(database: DatabaseSync, log: WriteAheadLog): InverseIndexStore {
   const validLock = database.prepare(
     `select 1 from named_lock where name = 'inverse' and fence = ? and holder is not null`,
@@ -61,6 +75,11 @@ export function sqliteInverseIndex(database: DatabaseSync, log: WriteAheadLog): 
         return true
       }),
     removeReplaced: (hold, limit) => withLock(hold, () => removeReplaced(limit)),
+    restart: (hold) =>
+      withLock(hold, () => {
+        database.exec(RESTART_INDEX)
+        return true
+      }),
     fill: (hold, limit) => withLock(hold, () => fill(limit)),
   }
 }

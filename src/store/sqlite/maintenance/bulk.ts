@@ -18,16 +18,11 @@ import { pathExists } from '../../shared/access.ts'
 import { writeTransaction } from '../database/connection.ts'
 import { openSqliteFile } from '../database/file.ts'
 import { SQLITE_FACTS_SCHEMA } from '../database/migrate.ts'
+import { START_INVERSE_FILL } from '../inverse/maintenance.ts'
 import { openLedgerFile } from '../ledger/file.ts'
 import { openLedgerAt } from '../ledger/ledger-location.ts'
 import type { StoreFiles } from '../locations.ts'
 import { openFacts } from '../open.ts'
-
-/** The inverse index is not copied: all names and certificates are to be filled in. */
-const START_INVERSE_FILL = `insert or replace into metadata (name, value)
-  select 'inverse_fill', json_array(0, max(id)) from facts having max(id) is not null
-  union all select 'certificate_fill', '' where exists (select 1 from certificate)
-  union all select 'name_fill', '[-1,""]' where exists (select 1 from crawl_state)`
 
 /** `read`: an existing store. `write`: creates the store if there is none. Throws StoreFault. */
 export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): BulkStore {
@@ -62,7 +57,7 @@ export function openBulkSqlite(files: StoreFiles, access: 'read' | 'write'): Bul
       setLastNumber(facts, 'event', event)
       for (const [table, number] of Object.entries(ofLedger)) setLastNumber(ledger, table, number)
       ledger.exec(COPY_WATCH_VERSION)
-      facts.exec(START_INVERSE_FILL)
+      facts.exec(START_INVERSE_FILL) // the inverse index is not copied
       facts.exec(`delete from metadata where name = 'copy'`)
     },
     async close() {

@@ -34,11 +34,15 @@ import { schemaFaults } from './check/schema.ts'
 import {
   checkAddressesSqlite,
   checkDocumentsSqlite,
+  checkEventCountsSqlite,
   checkLedgerSqlite,
   checkPresenceSqlite,
   checkRedirectsSqlite,
+  checkSegmentsSqlite,
   checkTargetsSqlite,
+  damagedPages,
 } from './check/shared.ts'
+import { sqliteRepair } from './repair.ts'
 
 /** A table or an index. `hasRowid`: its rows are in its leaves, not in all of its pages. */
 type Tree = { name: string; table: string; hasRowid: 0 | 1 }
@@ -61,6 +65,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'document', columns: ['number'], check: checkDocumentsSqlite },
   { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
   { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
+  { name: 'segment', columns: [], check: checkSegmentsSqlite },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['number'], check: checkInverseNames },
@@ -70,6 +75,7 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'sorted_name', columns: ['text'], check: checkSortedNames },
   { name: 'pending_name', columns: ['number'], check: checkPendingNames },
   { name: 'slot_lease', columns: [], check: checkSlotLeases },
+  { name: 'event_count', columns: [], check: checkEventCountsSqlite },
 ]
 
 /** A part that reads each slice in a transaction and skips damaged rows. */
@@ -79,7 +85,8 @@ function checkPart(database: DatabaseSync, { name, columns, check }: SqliteCheck
   return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage)]
 }
 
-export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger }: StoreFiles): StoreMaintenance {
+export function sqliteMaintenance(database: DatabaseSync, files: StoreFiles): StoreMaintenance {
+  const { facts: path, ledger } = files
   database.function('slot', { deterministic: true }, (name) => slotOf(name as DomainName))
   return {
     check: sequentialCheck([
@@ -87,6 +94,8 @@ export function sqliteMaintenance(database: DatabaseSync, { facts: path, ledger 
       ...CHECK_PARTS.map((part) => checkPart(database, part)),
       ['ledger', checkLedgerSqlite(ledger)],
     ]),
+    pageFaults: async () => damagedPages(database, 'store'),
+    repair: sqliteRepair(database, files),
     progress: async (job) => {
       const row = database.prepare('select value from metadata where name = ?').get(`job:${job}`)
       return (row?.value as string | undefined) ?? null

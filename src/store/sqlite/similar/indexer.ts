@@ -10,6 +10,7 @@ import type {
   SimilarIndexStore,
   StoredDocument,
 } from '../../port/similar.ts'
+import { addLostSegmentsSql, REPLACE_SEGMENTS } from '../../shared/check/segments.ts'
 import { unpackTerms } from '../../shared/columns.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { writeTransaction } from '../database/connection.ts'
@@ -52,6 +53,7 @@ export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): Simil
     writeRows: (hold, segment, postings, frequencies) =>
       writeWithLock(hold, () => write(segment, postings, frequencies)),
     publishSegment: (hold, segment, count) => writeWithLock(hold, () => publish(segment, count)),
+    restart: (hold) => writeWithLock(hold, () => database.exec(`${REPLACE_SEGMENTS}; ${addLostSegmentsSql()}`)),
     removeReplaced: (hold, limit) => withValidLock(hold, false, () => removeReplaced(limit)),
     rows: async (segment, after, limit) => rows(segment, after, limit),
     tombstones: async (after, last, limit) => tombstones(after, last, limit),

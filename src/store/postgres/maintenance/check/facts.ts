@@ -97,7 +97,23 @@ export async function checkFactsPostgres(
 ): Promise<CheckSlice> {
   const keys = await nextKeys(session, after, limit, shards)
   const known = keys.filter(({ part }) => PARTS.has(part)) // no shard has the others: their rows belong to no name
-  const owners = await readForRows<FactsOwner, FactsKey>(session.rows, shards, CHECK_OWNERS, known)
+  const rows = await checkedFactsOf(session, shards, known)
+  const last = keys.at(-1)
+  return checkFactsRows(
+    keys.map(({ id }) => id),
+    last && JSON.stringify([last.part, last.id]),
+    rows,
+    keys.map(({ part, id }) => `${part} ${id}`),
+  )
+}
+
+/** What the check reads of the facts with these keys, of those that exist. */
+export async function checkedFactsOf(
+  session: Session,
+  shards: Shards,
+  keys: readonly FactsKey[],
+): Promise<CheckedFacts[]> {
+  const owners = await readForRows<FactsOwner, FactsKey>(session.rows, shards, CHECK_OWNERS, keys)
   const inShard = await readForRows<FactsInShard, FactsKey & { name_part: number; slot: number }>(
     session.rows,
     shards,
@@ -107,19 +123,13 @@ export async function checkFactsPostgres(
   const presenceSince = await presenceSinceOf(session, shards, inShard)
   const redirects = await redirectsOf(session, shards, inShard)
   const documents = await documentsOf(session, inShard)
-  const rows = inShard.map(
+  return inShard.map(
     (row, index): CheckedFacts => ({
       ...row,
       ...documents[index]!,
       presenceSince: presenceSince[index]!,
       hasRedirect: redirects.has(row),
     }),
-  )
-  const last = keys.at(-1)
-  return checkFactsRows(
-    keys.map(({ id }) => id),
-    last && JSON.stringify([last.part, last.id]),
-    rows,
   )
 }
 

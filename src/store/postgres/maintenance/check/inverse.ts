@@ -65,13 +65,16 @@ const CHECK_OWNERS_OF = rowStatement<NameRow>(
     join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
     join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
 )
-const CHECK_KNOWN = rowStatement<NameRow>(
-  'check.known',
-  NAME_ROW,
-  ({ rows, inShard }) =>
-    `select v.name from ${rows}
-    join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and v.id is distinct from ${TOMBSTONE_ID} and ${inShard('v.part')}`,
-)
+const namesWhere = (name: string, condition: string) =>
+  rowStatement<NameRow>(
+    name,
+    NAME_ROW,
+    ({ rows, inShard }) =>
+      `select v.name from ${rows}
+      join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${condition} and ${inShard('v.part')}`,
+  )
+const CHECK_KNOWN = namesWhere('check.known', `v.id is distinct from ${TOMBSTONE_ID}`)
+const CHECK_FORGOTTEN = namesWhere('check.forgotten', `v.id = ${TOMBSTONE_ID}`)
 const CHECK_KNOWN_NAMES = runStatement(
   'check.known-names',
   4,
@@ -224,7 +227,7 @@ function historiesOf(rows: readonly HistoryOfName[]) {
   })
 }
 
-async function answered<Result>(session: Session, shards: Shards, check: InverseCheck<Result>): Promise<Result> {
+export async function answered<Result>(session: Session, shards: Shards, check: InverseCheck<Result>): Promise<Result> {
   let step = check.next([])
   while (!step.done) step = check.next(await answerTo(session, shards, step.value))
   return step.value
@@ -240,8 +243,10 @@ async function answerTo(session: Session, shards: Shards, request: InverseCheckR
     return readForRows<CheckedCertificate, CertificateKey>(session.rows, shards, CHECK_CERTIFICATES_OF, keys)
   }
   const names = request.names.map((name) => ({ part: partitionOfName(name), slot: slotOf(name), name }))
-  if (request.needs === 'known')
-    return readForRows<{ name: DomainName }, NameRow>(session.rows, shards, CHECK_KNOWN, names)
+  if (request.needs === 'known' || request.needs === 'forgotten') {
+    const statement = request.needs === 'known' ? CHECK_KNOWN : CHECK_FORGOTTEN
+    return readForRows<{ name: DomainName }, NameRow>(session.rows, shards, statement, names)
+  }
   if (request.needs === 'owners')
     return readForRows<CheckedOwner, NameRow>(session.rows, shards, CHECK_OWNERS_OF, names)
   return historiesOf(await readForRows<HistoryOfName, NameRow>(session.rows, shards, CHECK_HISTORIES_OF, names))

@@ -4,7 +4,7 @@
  */
 
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
-import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
+import { EVENT_FINDING, LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import {
   type CheckedAddress,
   type CheckedCrawlState,
@@ -19,6 +19,13 @@ import {
   checkRedirectRows,
   checkTargetRows,
 } from '../../../shared/check/rows.ts'
+import {
+  type CheckedSegment,
+  checkSegments,
+  READ_SEGMENTS,
+  READ_USED_SEGMENTS,
+  type UsedSegment,
+} from '../../../shared/check/segments.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { readRuns } from '../../database/citus/part-runs.ts'
 import { partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../../database/partition.ts'
@@ -30,7 +37,7 @@ const CHECK_CRAWL_STATES = runStatement(
   'check.crawl-states',
   4,
   ({ inRun, inShard }) =>
-    `select v.part, v.slot, v.name, v.id, f.name as owner from crawl_state v
+    `select v.part, v.slot, v.name, v.id, v.clock, f.name as owner from crawl_state v
     left join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}
     where (v.part, v.slot, v.name) > ($1, $2, $3) and ${inRun('v.part')} order by v.part, v.slot, v.name limit $4`,
 )
@@ -203,6 +210,17 @@ export async function checkCrawlStatesPostgres(
     session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, max, ...run]),
   )
   return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
+}
+
+/** The segments of the index of /similar. */
+export async function checkSegmentsPostgres({ rows }: Session): Promise<CheckSlice> {
+  const segments = await rows<CheckedSegment>({ name: 'check.segments', text: READ_SEGMENTS })
+  return checkSegments(segments, await rows<UsedSegment>({ name: 'check.used-segments', text: READ_USED_SEGMENTS }))
+}
+
+/** The counters of the events of accounts. */
+export async function checkEventCountsPostgres({ rows }: Session): Promise<CheckSlice> {
+  return { faults: ledgerFaults(EVENT_FINDING, await rows(EVENT_FINDING)), checked: 0, last: null }
 }
 
 /** Checks the ledger's rows. */

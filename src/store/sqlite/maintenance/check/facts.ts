@@ -38,18 +38,23 @@ type TableCheck = {
   table: ChecksummedTable
   /** The first columns of its first list, which are the key. */
   key: number
+  /** SQL condition of the rows whose checksum counts: rows of an id without facts are reported as such. */
+  owned?: string
   /** Parses the content of a row without a checksum. Throws if it cannot be parsed. */
   read?(row: ChecksummedRow): void
 }
 
+const OF_FACTS = 'exists (select 1 from facts f where f.id = t.id)'
 const STATE_TABLE: TableCheck = {
   table: 'dns_state',
   key: 3,
+  owned: OF_FACTS,
   read: ({ records }) => void (records !== null && JSON.parse(records as string)),
 }
 const INTERRUPTION_TABLE: TableCheck = {
   table: 'dns_interruption',
   key: 3,
+  owned: OF_FACTS,
 }
 const POSTING_TABLE: TableCheck = {
   table: 'posting',
@@ -93,7 +98,7 @@ function idsAfter(database: DatabaseSync, after: number, limit: number): number[
   return rows.map(({ id }) => id)
 }
 
-function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
+export function* checkedFactsRows(database: DatabaseSync, first: number, last: number): Iterable<CheckedFacts> {
   const statement = database.prepare(
     `select f.*, v.id as stateId, v.clock, v.other_clocks as otherClocks, v.dns_fingerprint as dnsFingerprint,
        (select json_group_array(json_object('type', type, 'first_seen', first_seen, 'last_confirmed', last_confirmed,
@@ -119,7 +124,7 @@ export function checkCrawlStatesSqlite(database: DatabaseSync, after: string | n
   const [slot, name] = after === null ? [-1, ''] : (JSON.parse(after) as [number, string])
   const rows = database
     .prepare(
-      `select v.slot, v.name, v.id, f.name as owner from crawl_state v left join facts f on f.id = v.id
+      `select v.slot, v.name, v.id, v.clock, f.name as owner from crawl_state v left join facts f on f.id = v.id
        where (v.slot, v.name) > (?, ?) order by v.slot, v.name limit ?`,
     )
     .all(slot, name, limit)
@@ -139,17 +144,19 @@ export function checkSlotLeases(database: DatabaseSync): CheckSlice {
   return { faults, checked: 0, last: null }
 }
 
-function checkChecksums({ table, key, read }: TableCheck) {
+function checkChecksums({ table, key, owned = 'true', read }: TableCheck) {
   const keys = CHECKSUM_COLUMNS[table][0]!.slice(0, key)
   return (database: DatabaseSync, after: string | null, limit: number): CheckSlice => {
     const from = after === null ? keys.map(() => -1) : (JSON.parse(after) as number[])
     const rows = database
-      .prepare(`select * from ${table} where (${keys}) > (${keys.map(() => '?')}) order by ${keys} limit ?`)
+      .prepare(
+        `select t.*, ${owned} as owned from ${table} t where (${keys}) > (${keys.map(() => '?')}) order by ${keys} limit ?`,
+      )
       .all(...from, limit) as ChecksummedRow[]
     const faults: CheckFault[] = []
     for (const row of rows) {
       const report: ReportProblem = problemReporter(faults, table, keys.map((column) => row[column]).join(' '))
-      if (!matchesChecksum(CHECKSUM_COLUMNS[table], row, (column) => row[column]!))
+      if (row.owned && !matchesChecksum(CHECKSUM_COLUMNS[table], row, (column) => row[column]!))
         report('does not match its checksum')
       if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
     }

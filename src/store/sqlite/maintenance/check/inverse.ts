@@ -91,10 +91,8 @@ export function checkKeysOfNames(database: DatabaseSync, after: string | null, l
   return checkSlice(faults, rows.length, last && JSON.stringify([last.slot, last.name]))
 }
 
-function knownOf(database: DatabaseSync, names: readonly DomainName[]): { name: DomainName }[] {
-  const select = database.prepare(
-    `select name from crawl_state where slot = ? and name = ? and id is not ${TOMBSTONE_ID}`,
-  )
+function namesWhere(database: DatabaseSync, names: readonly DomainName[], condition: string): { name: DomainName }[] {
+  const select = database.prepare(`select name from crawl_state where slot = ? and name = ? and ${condition}`)
   return names.flatMap((name) => (select.get(slotOf(name), name) as { name: DomainName } | undefined) ?? [])
 }
 
@@ -111,7 +109,7 @@ function historiesOf(database: DatabaseSync, rows: readonly NameRow[]) {
   })
 }
 
-function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): Result {
+export function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): Result {
   let step = check.next([])
   while (!step.done) step = check.next(answerTo(database, step.value))
   return step.value
@@ -120,7 +118,8 @@ function answered<Result>(database: DatabaseSync, check: InverseCheck<Result>): 
 function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
   if (request.needs === 'blocks') return foundBlocks(database, request.positions)
   if (request.needs === 'certificates') return certificatesOf(database, request.sha256s)
-  if (request.needs === 'known') return knownOf(database, request.names)
+  if (request.needs === 'known') return namesWhere(database, request.names, `id is not ${TOMBSTONE_ID}`)
+  if (request.needs === 'forgotten') return namesWhere(database, request.names, `id = ${TOMBSTONE_ID}`)
   const rows = factsOf(database, request.names)
   return request.needs === 'owners' ? rows : historiesOf(database, rows)
 }

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { CheckFault } from '../../../port/store.ts'
-import { LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
+import { EVENT_FINDING, LEDGER_FINDING_QUERIES, LEDGER_ROWS, ledgerFaults } from '../../../shared/check/ledger.ts'
 import {
   type CheckedAddress,
   type CheckedDocument,
@@ -15,6 +15,13 @@ import {
   checkRedirectRows,
   checkTargetRows,
 } from '../../../shared/check/rows.ts'
+import {
+  type CheckedSegment,
+  checkSegments,
+  READ_SEGMENTS,
+  READ_USED_SEGMENTS,
+  type UsedSegment,
+} from '../../../shared/check/segments.ts'
 import type { CheckPart } from '../../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { connectSqlite } from '../../database/connection.ts'
@@ -89,6 +96,18 @@ export function checkDocumentsSqlite(database: DatabaseSync, after: string | nul
   return checkDocumentRows(rows as CheckedDocument[])
 }
 
+/** The segments of the index of /similar. */
+export function checkSegmentsSqlite(database: DatabaseSync): CheckSlice {
+  const segments = database.prepare(READ_SEGMENTS).all() as CheckedSegment[]
+  return checkSegments(segments, database.prepare(READ_USED_SEGMENTS).all() as UsedSegment[])
+}
+
+/** The counters of the events of accounts. */
+export function checkEventCountsSqlite(database: DatabaseSync): CheckSlice {
+  const faults = ledgerFaults(EVENT_FINDING, database.prepare(EVENT_FINDING.text).all() as { place: number }[])
+  return { faults, checked: 0, last: null }
+}
+
 /** Checks everything at once: the ledger's rows of many years are fewer than those of one day's crawl. */
 export function checkLedgerSqlite(path: string): CheckPart {
   return () => {
@@ -112,7 +131,7 @@ function checkLedgerFile(database: DatabaseSync): CheckSlice {
     }
   }
   collect(() => schemaFaults(database, SQLITE_LEDGER_SCHEMA, 'ledger'))
-  collect(() => damagedPages(database))
+  collect(() => damagedPages(database, 'ledger'))
   for (const finding of LEDGER_FINDING_QUERIES)
     collect(() => ledgerFaults(finding, database.prepare(finding.text).all() as { place: number }[]))
   collect(() => {
@@ -123,8 +142,13 @@ function checkLedgerFile(database: DatabaseSync): CheckSlice {
 }
 
 /** Checks pages, the order of keys, and that each index matches its table. */
-function damagedPages(database: DatabaseSync): CheckFault[] {
-  const rows = database.prepare('pragma integrity_check').all() as { integrity_check: string }[]
+export function damagedPages(database: DatabaseSync, table: string): CheckFault[] {
+  let rows: { integrity_check: string }[]
+  try {
+    rows = database.prepare('pragma integrity_check').all() as typeof rows
+  } catch (error) {
+    return [{ table, key: 'file', problem: `cannot be read: ${damageMessage(error)}` }]
+  }
   const problems = rows.map(({ integrity_check }) => integrity_check).filter((message) => message !== 'ok')
-  return problems.map((problem) => ({ table: 'ledger', key: 'file', problem }))
+  return problems.map((problem) => ({ table, key: 'file', problem }))
 }
