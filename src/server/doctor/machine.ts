@@ -1,7 +1,7 @@
 /** Examines this machine: its disks, the limit of open files, and the ports of the listeners. */
 
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -22,6 +22,8 @@ const SLOW_SYNC_MS = 20
 /** Descriptors besides those of connections: files of the store, connections to it, listeners. */
 const OTHER_DESCRIPTORS = 256
 const ANSWER_TIMEOUT_MS = 3_000
+/** The bytes of an answer that are read. The metrics of a server are shorter. */
+const MAX_ANSWER_BYTES = 4 * 2 ** 20
 
 /** Examines each disk that the settings name, once. `storeBytes`: the size of the store; null if it is not known. */
 export async function examineDisks(settings: Settings, storeBytes: number | null): Promise<Finding[]> {
@@ -62,9 +64,10 @@ async function spaceFinding(subject: string, path: string, storeBytes: number | 
 
 const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
-/** The folder of a path, or the nearest one that exists. */
+/** The path if it is a folder; otherwise its nearest parent folder that exists. */
 function folderAt(path: string): string {
-  return nearestExisting(existsSync(path) && path.includes('.') ? dirname(path) : path)
+  const existing = nearestExisting(path)
+  return statSync(existing).isDirectory() ? existing : dirname(existing)
 }
 
 /** Writes a file, measures how long that takes, and removes it. */
@@ -88,6 +91,7 @@ async function speedFinding(subject: string, folder: string): Promise<Finding> {
 async function measureWrites(path: string): Promise<{ rate: number; sync: number }> {
   const file = await open(path, 'wx', 0o600)
   try {
+    await rm(path).catch(() => {}) // so that nothing stays if this process is killed; Windows removes no open file
     const startedAt = performance.now()
     await file.write(Buffer.alloc(SPEED_BYTES, 1))
     await file.sync()
@@ -172,20 +176,30 @@ async function readOwnListener({ host, port }: ListenAddress, path: string) {
   try {
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
     const response = await fetch(`http://${bracketedHost(name)}:${port}${path}`, { signal, redirect: 'error' })
-    const text = (await response.text()).trim()
-    if (path === '/metrics') return text.includes('domaindex_') ? { status: response.status, reason: '' } : null
-    const isOwn = response.status === 200 || response.status === 503
-    return isOwn ? { status: response.status, reason: statusOf(text) } : null
+    const text = await readStart(response)
+    const reason = path === '/metrics' ? (text.includes('domaindex_') ? '' : null) : readinessOf(response, text)
+    return reason === null ? null : { status: response.status, reason }
   } catch {
     return null
   }
 }
 
-/** The `status` of a JSON body, or the text itself. */
-function statusOf(text: string): string {
-  try {
-    return String((JSON.parse(text) as { status?: unknown }).status)
-  } catch {
-    return text.slice(0, 200)
+/** The body as text, up to MAX_ANSWER_BYTES. */
+async function readStart({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) break
   }
+  return Buffer.concat(chunks).toString().trim()
+}
+
+/** What /readyz of the API (JSON) or of a crawler (text) says; null if it is neither. */
+function readinessOf({ status, headers }: Response, text: string): string | null {
+  const [type] = (headers.get('content-type') ?? '').split(';')
+  if (type === 'application/json') return (JSON.parse(text) as { status?: string }).status ?? null
+  if (type !== 'text/plain') return null
+  return status === 503 ? text.slice(0, 200) : text === 'ready' ? text : null
 }
