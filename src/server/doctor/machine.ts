@@ -6,7 +6,7 @@ import { open, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { ListenAddress } from '../../config/parse.ts'
-import type { Settings } from '../../config/settings.ts'
+import { SETTINGS, type Settings } from '../../config/settings.ts'
 import { fileFolders } from '../../jobs/file-store/location.ts'
 import { engineOf } from '../../store/engines.ts'
 import { diskSpaceAt, fileMessageOf, nearestExisting, shortageAt } from '../../store/shared/disk.ts'
@@ -128,16 +128,21 @@ export async function examineFileLimit({ connections }: Settings): Promise<Findi
   return [ok('open files', `at most ${text}`)]
 }
 
+/** The names of the settings of a listener's host and port. */
+type ListenerSettings = { host: string; port: string }
+
 /** Examines the public listener and the two admin listeners: free, or a server that is ready. */
 export async function examineListeners({ host, port, admin, crawlAdmin }: Settings): Promise<Finding[]> {
-  const listeners: [subject: string, address: ListenAddress | null, path: string, setting: string][] = [
-    ['API', { host, port }, '/readyz', 'DOMAINDEX_PORT'],
-    ['metrics', admin, '/metrics', 'DOMAINDEX_ADMIN'],
-    ['metrics of the crawl', crawlAdmin, '/readyz', 'DOMAINDEX_CRAWL_ADMIN'],
+  const ofSetting = ({ name }: { name: string }): ListenerSettings => ({ host: name, port: name })
+  const api: ListenerSettings = { host: SETTINGS.host.name, port: SETTINGS.port.name }
+  const listeners: [subject: string, address: ListenAddress | null, path: string, names: ListenerSettings][] = [
+    ['API', { host, port }, '/readyz', api],
+    ['metrics', admin, '/metrics', ofSetting(SETTINGS.admin)],
+    ['metrics of the crawl', crawlAdmin, '/readyz', ofSetting(SETTINGS.crawlAdmin)],
   ]
   return Promise.all(
-    listeners.map(([subject, address, path, setting]) =>
-      address === null ? off(subject, `${setting} is off`) : examineListener(subject, address, path, setting),
+    listeners.map(([subject, address, path, names]) =>
+      address === null ? off(subject, `${names.port} is off`) : examineListener(subject, address, path, names),
     ),
   )
 }
@@ -146,16 +151,20 @@ async function examineListener(
   subject: string,
   address: ListenAddress,
   path: string,
-  setting: string,
+  names: ListenerSettings,
 ): Promise<Finding> {
   const { host, port } = address
   const error = await listenOnce(address)
   if (error === null) return ok(subject, `nothing listens on ${bracketedHost(host)}:${port}`)
   if (error.code !== 'EADDRINUSE')
-    return fault(subject, listenFault(error, address, { host: setting, port: setting }).message, `change ${setting}`)
+    return fault(subject, listenFault(error, address, names).message, 'a server cannot start until then')
   const response = await readOwnListener(address, path)
   if (response === null)
-    return fault(subject, `another program listens on ${bracketedHost(host)}:${port}`, `end it, or change ${setting}`)
+    return fault(
+      subject,
+      `another program listens on ${bracketedHost(host)}:${port}`,
+      `end it, or change ${names.port}`,
+    )
   if (response.status === 503)
     return fault(subject, `the server is not ready: ${response.reason}`, 'its log says why (docs/incidents.md)')
   return ok(subject, `domaindex answers on ${bracketedHost(host)}:${port}`)
