@@ -3,8 +3,8 @@
  * notices survives. `--sample N` tries N changes of each module, `--only MODULE` those of one.
  */
 
-import { execFileSync, spawn } from 'node:child_process'
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { cpSync, globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { readTexts } from './measure/options.ts'
@@ -27,10 +27,12 @@ const copies = Array.from({ length: Math.max(1, Math.min(4, availableParallelism
   join(folder, `${index}`),
 )
 
-/** Copies the checkout by hard links. A change replaces the file, so that the original keeps its content. */
+/** What a copy of the checkout does without. It has a link to the packages. */
+const NOT_COPIED = ['.git', 'node_modules', 'release'].map((name) => join(ROOT, name))
+
 function copyCheckout(to: string): void {
-  execFileSync('cp', ['--archive', '--link', ROOT, to])
-  rmSync(join(to, '.git'), { recursive: true, force: true })
+  cpSync(ROOT, to, { recursive: true, filter: (path) => !NOT_COPIED.includes(path) })
+  symlinkSync(join(ROOT, 'node_modules'), join(to, 'node_modules'))
 }
 
 /** Runs the tests of a module in a copy. Resolves to whether they pass; null if the time is up. */
@@ -52,11 +54,6 @@ function testsPass(copy: string, tests: readonly string[], timeoutMs: number): P
       resolve(isLate ? null : code === 0)
     })
   })
-}
-
-function replaceFile(path: string, content: string): void {
-  rmSync(path)
-  writeFileSync(path, content)
 }
 
 function trialsOf({ sources }: MutatedModule): Trial[] {
@@ -83,9 +80,9 @@ async function mutateModule(mutated: MutatedModule): Promise<ModuleResult> {
     for (let trial = waiting.pop(); trial !== undefined; trial = waiting.pop()) {
       const { path, start, end, text, line, what } = trial
       const original = readFileSync(join(ROOT, path), 'utf8')
-      replaceFile(join(copy, path), original.slice(0, start) + text + original.slice(end))
+      writeFileSync(join(copy, path), original.slice(0, start) + text + original.slice(end))
       const outcome = await testsPass(copy, tests, timeoutMs)
-      replaceFile(join(copy, path), original)
+      writeFileSync(join(copy, path), original)
       if (outcome === true) result.survivors.push(`${path}:${line}: ${what}`)
       else result.killed++
       if (outcome === null) result.timedOut++

@@ -60,6 +60,8 @@ function step<Result>(text: string, work: () => Result): Result {
 function release(version: string): void {
   if (git('status', '--porcelain') !== '') throw new Error('the checkout has changes: commit or remove them')
   if (versionOf() !== version) prepareOrUndo(version)
+  else if (git('show', '--no-patch', '--format=%s') !== subjectOf(version))
+    throw new Error(`the last commit is not "${subjectOf(version)}": check that commit out to build it again`)
   const folder = join(ROOT, 'release', version)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -74,12 +76,15 @@ function release(version: string): void {
   console.log(`Next: .ci/run in a fresh clone, then tag and publish as docs/releasing.md says.`)
 }
 
-/** Commits the version. If a step fails, nothing is changed. */
+/** The subject of the commit of a release. */
+const subjectOf = (version: string): string => `Release ${version}`
+
+/** Commits the version. If a step fails, also the commit itself, nothing is changed. */
 function prepareOrUndo(version: string): void {
   try {
     prepare(version, versionOf())
   } catch (error) {
-    git('checkout', '--quiet', '--', '.')
+    git('reset', '--quiet', '--hard')
     git('clean', '--quiet', '-fd', '--', 'test/fixtures/stores')
     throw error
   }
@@ -99,7 +104,7 @@ function prepare(version: string, former: string): void {
     run('npm', ['test', '--', 'test/store/fixtures/releases.test.ts', 'test/deploy/compose.test.ts']),
   )
   git('add', '--all')
-  git('commit', '--quiet', '--message', `Release ${version}`)
+  git('commit', '--quiet', '--message', subjectOf(version))
 }
 
 /** Builds every file of the release from the commit. */

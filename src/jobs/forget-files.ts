@@ -24,14 +24,20 @@ import { linesOfFile } from './file-store/packed-names.ts'
 import { type BuildContext, publishFile, requireDiskSpace } from './publish.ts'
 import { listingContent, parquetContent, SNAPSHOT_GZIP_LEVEL } from './snapshot.ts'
 
-/** The kinds of text files that the jobs of each lock build. The Parquet files of a snapshot follow its text files. */
-const TEXT_KINDS = {
-  daily: ['daily', 'dropped'],
-  followup: ['followup-7', 'followup-30'],
-  snapshot: ['snapshot', 'enriched'],
-} as const satisfies Record<string, readonly FileKind[]>
-export type FileLock = keyof typeof TEXT_KINDS
-const FILE_LOCKS = Object.keys(TEXT_KINDS) as FileLock[]
+type TextKind = Exclude<FileKind, `${string}-parquet`>
+
+/** The lock of the jobs that build a kind of text file. The Parquet files of a snapshot follow its text files. */
+const LOCKS_BY_KIND = {
+  daily: 'daily',
+  dropped: 'daily',
+  'followup-7': 'followup',
+  'followup-30': 'followup',
+  snapshot: 'snapshot',
+  enriched: 'snapshot',
+} as const satisfies Record<TextKind, string>
+export type FileLock = (typeof LOCKS_BY_KIND)[TextKind]
+const TEXT_KINDS = Object.keys(LOCKS_BY_KIND) as TextKind[]
+const FILE_LOCKS = new Set(Object.values(LOCKS_BY_KIND))
 
 const HEADED_KINDS: readonly FileKind[] = ['followup-7', 'followup-30', 'enriched']
 
@@ -46,7 +52,7 @@ export type FileRemoval = {
 /** Removes the names from the files of one lock, which the caller holds. A stopped removal is repeated as a whole. */
 export async function removeFromFiles(lock: FileLock, removal: FileRemoval, context: BuildContext): Promise<void> {
   const { fileStore } = removal
-  for (const kind of TEXT_KINDS[lock]) {
+  for (const kind of TEXT_KINDS.filter((each) => LOCKS_BY_KIND[each] === lock)) {
     const edition = snapshotEditionOf(kind)
     for (const manifest of await fileStore.list(kind)) {
       context.signal.throwIfAborted()

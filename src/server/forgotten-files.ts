@@ -2,13 +2,14 @@
 
 import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
+import { BuildFault } from '../jobs/file-store/build-fault.ts'
 import { fileFolders } from '../jobs/file-store/location.ts'
 import { openFileStore } from '../jobs/file-store/open.ts'
 import { type FileRemoval, removeFromFiles, withEachFileLock } from '../jobs/forget-files.ts'
 import { processHolderName } from '../store/named-lock.ts'
 import type { Store } from '../store/port/store.ts'
 import { diskSpaceOf, printDiskSpace } from './disk-space.ts'
-import { requireOwnPlaces } from './places/check.ts'
+import { wrongPlaces } from './places/check.ts'
 import { filePlace } from './places/place.ts'
 import { SYSTEM_CLOCK } from './system-clock.ts'
 
@@ -16,7 +17,7 @@ const MAX_PACKING_THREADS = 16
 
 /**
  * Waits for builds that other processes have begun, because their files may have the names. `onWait` receives the job.
- * Throws CommandFault if the files are not those of the installation, and BuildFault if they cannot be replaced.
+ * Throws BuildFault if the files are not those of the installation, or if they cannot be replaced.
  */
 export async function removeFromFinishedFiles(
   settings: Settings,
@@ -25,7 +26,8 @@ export async function removeFromFinishedFiles(
   signal: AbortSignal,
 ): Promise<void> {
   const mode = settings.forgottenFiles
-  if (mode !== 'keep') await requireOwnPlaces([await filePlace(settings)], store)
+  const wrong = mode === 'keep' ? [] : await wrongPlaces([await filePlace(settings)], store, 'command')
+  if (wrong.length > 0) throw new BuildFault(wrong.join('\n'))
   const fileStore = await openFileStore(settings)
   const owner = { jobs: store.jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
   const threads = Math.min(MAX_PACKING_THREADS, availableParallelism())

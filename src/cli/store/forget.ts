@@ -27,7 +27,7 @@ Earlier backups still contain the name.
 
 Ctrl-C stops the command; run it again to continue.
 
-Exit codes: 0 everything is forgotten, 1 it failed or was stopped.`
+Exit codes: 0 everything is forgotten, 1 it failed, 2 wrong usage.`
 
 /** Names read at once. */
 const FORGET_BATCH_NAMES = 5_000
@@ -87,11 +87,9 @@ async function forgetDemanded(demand: Demand, json: true | undefined): Promise<v
     if (!stop.signal.aborted) throw error
   } finally {
     progress.end()
+    if (stop.signal.aborted) console.error('stopped before the end; run it again to continue')
     stop.end()
   }
-  if (!stop.signal.aborted) return
-  console.error('stopped before the end; run it again to continue')
-  process.exitCode = 1
 }
 
 /** Forgets in the store first, so that what builds files meanwhile leaves the names out. */

@@ -70,8 +70,8 @@ const PLAN_KEYS: ReadonlyMap<string, keyof SelfCheckPlan> = new Map([
 
 /**
  * Parses `zones=.,com missing=com ipv4only=ipv4only.arpa unfiltered=isitblocked.org
- * addresses=198.41.0.4:53,[2001:db8::1]:53`. The parts are separated by spaces and may have any order. `none` disables a part. A missing part has its value from
- * DEFAULT_SELF_CHECK_PLAN. Returns undefined for any other text.
+ * addresses=198.41.0.4:53,[2001:db8::1]:53`. The parts are separated by spaces and may have any order. `none` disables a
+ * part. A missing part has its value from DEFAULT_SELF_CHECK_PLAN. Returns undefined for any other text.
  */
 export function parseSelfCheckPlan(text: string): SelfCheckPlan | undefined {
   const plan: Partial<Record<keyof SelfCheckPlan, unknown>> = {}

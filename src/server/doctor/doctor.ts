@@ -2,15 +2,17 @@
 
 import { withTimeout } from '../../api/http/timers.ts'
 import { CommandFault } from '../../config/command-fault.ts'
-import type { Settings } from '../../config/settings.ts'
+import { type Settings, SettingsFault } from '../../config/settings.ts'
+import { BuildFault } from '../../jobs/file-store/build-fault.ts'
 import type { DnsServer } from '../../probe/dns/server.ts'
 import { userMessageOf } from '../../store/engines.ts'
 import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
-import { examineInbox, examineJobs, examineMail, examinePlaces } from './files.ts'
+import { examineFilesOfNoStore, examineInbox, examineJobs, examineMail, examinePlaces } from './files.ts'
 import { type Finding, fault, off } from './finding.ts'
 import { examineDisks, examineFileLimit, examineListeners } from './machine.ts'
 import { examineReachability, examineResolvers } from './network.ts'
+import { examineOptOut, examinePlans } from './setting-files.ts'
 import {
   examineBackups,
   examineCertificateLogs,
@@ -63,9 +65,12 @@ export async function examineInstallation(options: DoctorOptions): Promise<Findi
     ...(await examinePart('disks', () => examineDisks(settings, storeBytes?.facts ?? null))),
     ...(await examinePart('open files', () => examineFileLimit(settings))),
     ...(await examinePart('listeners', () => examineListeners(settings))),
+    ...(await examinePart('plans', () => examinePlans(settings))),
+    ...(await examinePart('opt-out list', () => examineOptOut(settings))),
   ]
   if (storeFinding !== null) findings.push(storeFinding)
-  if (store !== null)
+  if (store === null) findings.push(...(await examinePart('places for files', () => examineFilesOfNoStore(settings))))
+  else
     for (const [subject, examine] of STORE_PARTS)
       findings.push(...(await examinePart(subject, () => examine(settings, store))))
   findings.push(...(await examinePart('mail', () => examineMail(settings))))
@@ -89,9 +94,8 @@ async function examinePart(subject: string, examine: () => Promise<Finding[]>): 
 }
 
 function failedPart(subject: string, error: unknown): Finding {
-  const isPlain = error instanceof StoreFault || error instanceof CommandFault
-  const message = isPlain
-    ? error.message
-    : (userMessageOf(error) ?? `it cannot be examined: ${(error as Error).message}`)
-  return fault(subject, message, 'the other lines may say why')
+  const isPlain = [StoreFault, CommandFault, SettingsFault, BuildFault].some((kind) => error instanceof kind)
+  const message = isPlain ? (error as Error).message : userMessageOf(error)
+  if (message !== null) return fault(subject, message, 'see docs/incidents.md if you cannot correct it')
+  return fault(subject, `it cannot be examined: ${(error as Error).message}`, 'the other lines may say why')
 }

@@ -7,8 +7,10 @@ import { Mailer } from '../../api/context/mailer.ts'
 import type { Settings } from '../../config/settings.ts'
 import { mailSettings } from '../../config/web.ts'
 import { nullIfMissing } from '../../jobs/file-store/durable.ts'
+import { fileFolders } from '../../jobs/file-store/location.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { MARK_NAME } from '../../jobs/file-store/place-mark.ts'
+import { errorText } from '../../jobs/job-lock.ts'
 import { STOPPED_MESSAGE } from '../../jobs/job-plan.ts'
 import { labelOfFile, unlabelledFiles } from '../../registrations/inbox.ts'
 import { RUN_RETENTION_SECONDS } from '../../store/port/jobs.ts'
@@ -16,7 +18,7 @@ import type { Store } from '../../store/port/store.ts'
 import { ALARM_LIMITS } from '../metrics/alarm-limits.ts'
 import { readJobMetrics } from '../metrics/job-metrics.ts'
 import { wrongPlaces } from '../places/check.ts'
-import { type Place, placesOf } from '../places/place.ts'
+import { filePlace, type Place, placesOf } from '../places/place.ts'
 import { durationText, type Finding, fault, off, ok, warning } from './finding.ts'
 
 /** Seconds after which a file that is still in the inbox needs an operator. */
@@ -24,6 +26,13 @@ const MAX_INBOX_AGE_SECONDS = 86_400
 /** The jobs that run every day, as in deploy/monitoring/alerts.yml. */
 const DAILY_JOBS = ['inbox', 'daily', 'snapshot']
 const MAX_NAMED_FILES = 5
+
+/** Examines whether finished files can be in S3, before there is a store that knows the place. */
+export async function examineFilesOfNoStore(settings: Settings): Promise<Finding[]> {
+  if (fileFolders(settings).length > 0) return []
+  const place = await filePlace(settings)
+  return [await examineWriting(`${place.name} in ${place.location}`, place)]
+}
 
 /** Examines whether each place is that of the installation, and can be written. */
 export async function examinePlaces(settings: Settings, store: Store): Promise<Finding[]> {
@@ -35,16 +44,20 @@ async function examinePlace(place: Place, store: Store): Promise<Finding[]> {
   const subject = `${place.name} in ${place.location}`
   const wrong = await wrongPlaces([place], store, 'command')
   if (wrong.length > 0) return wrong.map((each) => fault(subject, each, 'the server is not ready until then'))
+  return [await examineWriting(subject, place)]
+}
+
+async function examineWriting(subject: string, place: Place): Promise<Finding> {
   const note = `${MARK_NAME}.doctor-${randomUUID()}`
   try {
     await place.notes.write(note, note)
     const isKept = (await place.notes.read(note)) === note
     await place.notes.remove(note)
-    return [
-      isKept ? ok(subject, 'can be written and read') : fault(subject, 'it loses what is written', 'check the storage'),
-    ]
+    return isKept
+      ? ok(subject, 'can be written and read')
+      : fault(subject, 'it loses what is written', 'check the storage')
   } catch (error) {
-    return [fault(subject, (error as Error).message, 'check its settings and permissions')]
+    return fault(subject, errorText(error), 'check its settings and permissions')
   }
 }
 

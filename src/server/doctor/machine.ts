@@ -1,12 +1,12 @@
 /** Examines this machine: its disks, the limit of open files, and the ports of the listeners. */
 
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { open, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { ListenAddress } from '../../config/parse.ts'
-import type { Settings } from '../../config/settings.ts'
+import { SETTINGS, type Settings } from '../../config/settings.ts'
 import { fileFolders } from '../../jobs/file-store/location.ts'
 import { engineOf } from '../../store/engines.ts'
 import { diskSpaceAt, fileMessageOf, nearestExisting, shortageAt } from '../../store/shared/disk.ts'
@@ -22,6 +22,8 @@ const SLOW_SYNC_MS = 20
 /** Descriptors besides those of connections: files of the store, connections to it, listeners. */
 const OTHER_DESCRIPTORS = 256
 const ANSWER_TIMEOUT_MS = 3_000
+/** The bytes of an answer that are read. The metrics of a server are shorter. */
+const MAX_ANSWER_BYTES = 4 * 2 ** 20
 
 /** Examines each disk that the settings name, once. `storeBytes`: the size of the store; null if it is not known. */
 export async function examineDisks(settings: Settings, storeBytes: number | null): Promise<Finding[]> {
@@ -62,9 +64,10 @@ async function spaceFinding(subject: string, path: string, storeBytes: number | 
 
 const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`
 
-/** The folder of a path, or the nearest one that exists. */
+/** The path if it is a folder; otherwise its nearest parent folder that exists. */
 function folderAt(path: string): string {
-  return nearestExisting(existsSync(path) && path.includes('.') ? dirname(path) : path)
+  const existing = nearestExisting(path)
+  return statSync(existing).isDirectory() ? existing : dirname(existing)
 }
 
 /** Writes a file, measures how long that takes, and removes it. */
@@ -88,6 +91,7 @@ async function speedFinding(subject: string, folder: string): Promise<Finding> {
 async function measureWrites(path: string): Promise<{ rate: number; sync: number }> {
   const file = await open(path, 'wx', 0o600)
   try {
+    await rm(path).catch(() => {}) // so that nothing stays if this process is killed; Windows removes no open file
     const startedAt = performance.now()
     await file.write(Buffer.alloc(SPEED_BYTES, 1))
     await file.sync()
@@ -124,16 +128,21 @@ export async function examineFileLimit({ connections }: Settings): Promise<Findi
   return [ok('open files', `at most ${text}`)]
 }
 
+/** The names of the settings of a listener's host and port. */
+type ListenerSettings = { host: string; port: string }
+
 /** Examines the public listener and the two admin listeners: free, or a server that is ready. */
 export async function examineListeners({ host, port, admin, crawlAdmin }: Settings): Promise<Finding[]> {
-  const listeners: [subject: string, address: ListenAddress | null, path: string, setting: string][] = [
-    ['API', { host, port }, '/readyz', 'DOMAINDEX_PORT'],
-    ['metrics', admin, '/metrics', 'DOMAINDEX_ADMIN'],
-    ['metrics of the crawl', crawlAdmin, '/readyz', 'DOMAINDEX_CRAWL_ADMIN'],
+  const ofSetting = ({ name }: { name: string }): ListenerSettings => ({ host: name, port: name })
+  const api: ListenerSettings = { host: SETTINGS.host.name, port: SETTINGS.port.name }
+  const listeners: [subject: string, address: ListenAddress | null, path: string, names: ListenerSettings][] = [
+    ['API', { host, port }, '/readyz', api],
+    ['metrics', admin, '/metrics', ofSetting(SETTINGS.admin)],
+    ['metrics of the crawl', crawlAdmin, '/readyz', ofSetting(SETTINGS.crawlAdmin)],
   ]
   return Promise.all(
-    listeners.map(([subject, address, path, setting]) =>
-      address === null ? off(subject, `${setting} is off`) : examineListener(subject, address, path, setting),
+    listeners.map(([subject, address, path, names]) =>
+      address === null ? off(subject, `${names.port} is off`) : examineListener(subject, address, path, names),
     ),
   )
 }
@@ -142,16 +151,20 @@ async function examineListener(
   subject: string,
   address: ListenAddress,
   path: string,
-  setting: string,
+  names: ListenerSettings,
 ): Promise<Finding> {
   const { host, port } = address
   const error = await listenOnce(address)
   if (error === null) return ok(subject, `nothing listens on ${bracketedHost(host)}:${port}`)
   if (error.code !== 'EADDRINUSE')
-    return fault(subject, listenFault(error, address, { host: setting, port: setting }).message, `change ${setting}`)
+    return fault(subject, listenFault(error, address, names).message, 'a server cannot start until then')
   const response = await readOwnListener(address, path)
   if (response === null)
-    return fault(subject, `another program listens on ${bracketedHost(host)}:${port}`, `end it, or change ${setting}`)
+    return fault(
+      subject,
+      `another program listens on ${bracketedHost(host)}:${port}`,
+      `end it, or change ${names.port}`,
+    )
   if (response.status === 503)
     return fault(subject, `the server is not ready: ${response.reason}`, 'its log says why (docs/incidents.md)')
   return ok(subject, `domaindex answers on ${bracketedHost(host)}:${port}`)
@@ -172,20 +185,30 @@ async function readOwnListener({ host, port }: ListenAddress, path: string) {
   try {
     const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS)
     const response = await fetch(`http://${bracketedHost(name)}:${port}${path}`, { signal, redirect: 'error' })
-    const text = (await response.text()).trim()
-    if (path === '/metrics') return text.includes('domaindex_') ? { status: response.status, reason: '' } : null
-    const isOwn = response.status === 200 || response.status === 503
-    return isOwn ? { status: response.status, reason: statusOf(text) } : null
+    const text = await readStart(response)
+    const reason = path === '/metrics' ? (text.includes('domaindex_') ? '' : null) : readinessOf(response, text)
+    return reason === null ? null : { status: response.status, reason }
   } catch {
     return null
   }
 }
 
-/** The `status` of a JSON body, or the text itself. */
-function statusOf(text: string): string {
-  try {
-    return String((JSON.parse(text) as { status?: unknown }).status)
-  } catch {
-    return text.slice(0, 200)
+/** The body as text, up to MAX_ANSWER_BYTES. */
+async function readStart({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) break
   }
+  return Buffer.concat(chunks).toString().trim()
+}
+
+/** What /readyz of the API (JSON) or of a crawler (text) says; null if it is neither. */
+function readinessOf({ status, headers }: Response, text: string): string | null {
+  const [type] = (headers.get('content-type') ?? '').split(';')
+  if (type === 'application/json') return (JSON.parse(text) as { status?: string }).status ?? null
+  if (type !== 'text/plain') return null
+  return status === 503 ? text.slice(0, 200) : text === 'ready' ? text : null
 }

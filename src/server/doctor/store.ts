@@ -14,7 +14,7 @@ import { durationText, type Finding, fault, off, ok, warning } from './finding.t
 const MAX_BACKUP_AGE_SECONDS = 8 * 86_400
 
 /** Examines what every call needs. */
-export async function examineStore({ store: location }: Settings, store: Store): Promise<Finding[]> {
+export async function examineStore({ store: location, secret }: Settings, store: Store): Promise<Finding[]> {
   await store.probe()
   const { name } = engineOf(location)
   const pending = await migrateStore(location, true)
@@ -26,7 +26,7 @@ export async function examineStore({ store: location }: Settings, store: Store):
       : warning('schema', `migrations are pending: ${pending.join(', ')}`, 'run domaindex migrate'),
     ok(
       'secret',
-      secrets.length > 1 ? 'that of the installation; a former one is still valid' : 'that of the installation',
+      `${secret === null ? 'made by the store' : 'set by DOMAINDEX_SECRET'}${secrets.length > 1 ? '; a former one is still valid' : ''}`,
     ),
     await clockFinding(store),
   ]

@@ -67,10 +67,11 @@ async function runJobProcess(order: JobsOrder, log: Logger, signal: AbortSignal)
     events: jobEventLogger(log),
   }
   try {
+    void runDoctorRegularly(order, store, log, signal) // never rejects, and the end of this process does not wait for it
     await waitForPlaces(settings, store, log, signal)
     if (signal.aborted) return
     log.info({ holder }, 'job scheduler started')
-    await Promise.all([runJobScheduler(scheduler, signal), runDoctorRegularly(order, store, log, signal)])
+    await runJobScheduler(scheduler, signal)
   } finally {
     await store.close()
   }
@@ -89,6 +90,7 @@ async function runDoctorRegularly(
     await SYSTEM_CLOCK.wait(delay, signal)
     if (signal.aborted) return
     const findings = await examineInstallation(options)
+    if (signal.aborted) return
     await saveReport(store, findings).catch((err: Error) => log.warn({ err }, 'the report of doctor was not kept'))
     for (const { subject, state, message } of findings)
       if (state === 'fault') log.warn({ subject, reason: message }, 'doctor found a fault')

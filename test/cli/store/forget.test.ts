@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -11,7 +12,7 @@ import { parseName } from '../../../src/values/domain-name.ts'
 import type { Day } from '../../../src/values/time.ts'
 import { readAll } from '../../jobs/file-store/conformance.ts'
 import { lineOf, nameOf } from '../import/lines.ts'
-import { folderOf } from '../run.ts'
+import { folderOf, outcomeOf } from '../run.ts'
 
 const DAY = '2026-11-19' as Day
 
@@ -58,10 +59,30 @@ suite('domaindex forget', { concurrency: 2 }, () => {
     await observe(lineOf(1))
     const { stdout, code } = await run(['forget', nameOf(1).toUpperCase(), nameOf(2)])
     assert.deepEqual([code, stdout], [0, `${nameOf(1)}: forgotten\n${nameOf(2)}: was not known\n`])
+    await run(['claim'])
+    const elsewhere = await run(['forget', nameOf(2)], { env: { DOMAINDEX_FILES: 'elsewhere' } })
+    assert.equal(elsewhere.code, 1)
+    assert.match(elsewhere.stderr, /\(elsewhere\) is empty, or has no mark: .*; the names are forgotten in the store$/m)
     assert.match((await observe(`${lineOf(1, 1)}\n${lineOf(2)}`)).stdout, /applied 0, .* stale 2,/)
     assert.equal((await run(['check'])).code, 0)
     const refused = await run(['forget', nameOf(3), 'https://example.com/'])
     assert.match(refused.stderr, /^domaindex: "https:\/\/example\.com\/": a scheme .*; send example\.com\n$/)
+  })
+
+  test('given another process builds files, forget waits, and a signal ends it with advice', async (t) => {
+    const { start, observe, withStore } = installation(t)
+    await observe(lineOf(1))
+    await withStore(({ jobs }) => jobs.acquireLock('daily', 'another process'))
+    const child = start(['forget', nameOf(1)])
+    const outcome = outcomeOf(child)
+    await once(child.stderr, 'data')
+    child.kill('SIGINT')
+    const { stdout, stderr, ...ended } = await outcome
+    assert.deepEqual([ended, stdout], [{ code: null, signal: 'SIGINT' }, `${nameOf(1)}: forgotten\n`])
+    assert.equal(
+      stderr,
+      'waiting until another process has built the daily files\nstopped before the end; run it again to continue\n',
+    )
   })
 
   test('forget --opted-out removes the names and suffixes of the opt-out list and nothing else', async (t) => {

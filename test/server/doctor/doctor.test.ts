@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { answerAlways } from '../../../lab/answer-overrides.ts'
 import { startDnsServer } from '../../../lab/dns.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import { loadSettings } from '../../../src/config/settings.ts'
@@ -75,6 +76,54 @@ test('given no store, the machine and the network are examined, and nothing is c
   assert.ok(path('store.db'))
 })
 
+test('given a place, a file and a path that a server cannot use, the doctor says so before there is a store', async (t) => {
+  const { examine, path } = await world(t)
+  const closed = createServer().listen(0, '127.0.0.1')
+  await once(closed, 'listening')
+  const { port } = closed.address() as AddressInfo
+  closed.close()
+  const { code, has } = await examine({
+    DOMAINDEX_PLANS: path('absent.json'),
+    DOMAINDEX_CRAWL_OPT_OUT: path('absent.txt'),
+    DOMAINDEX_FILES: 's3://absent',
+    DOMAINDEX_FILES_ENDPOINT: `http://127.0.0.1:${port}`,
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'key',
+  })
+  assert.equal(code, 1)
+  has(/^fault plans: .*absent\.json \(DOMAINDEX_PLANS\) cannot be read/m)
+  has(/^fault opt-out list: .*absent\.txt cannot be read: the file does not exist/m)
+  has(/^fault (places for files|files in s3:\/\/absent): DOMAINDEX_FILES \(s3:\/\/absent\/\): .*ECONNREFUSED/m)
+})
+
+test('given a store whose path has no dot, and one in a folder whose name has one, their disks are measured', async (t) => {
+  const { examine, withStore, path } = await world(t)
+  mkdirSync(path('in.folder'))
+  for (const file of ['plain', 'in.folder/plain']) {
+    await withStore((store) => store.probe(), `sqlite:${path(file)}`)
+    const { has } = await examine({ DOMAINDEX_STORE: `sqlite:${path(file)}` })
+    has(/^(ok|warning) disk of .*plain: writes \d+ MiB per second/m)
+    assert.deepEqual(
+      readdirSync(dirname(path(file))).filter((each) => each.startsWith('.doctor')),
+      [],
+    )
+  }
+})
+
+test('a program that answers every path is no server of domaindex, and an address of another machine is a fault', async (t) => {
+  const { examine } = await world(t)
+  const other = createHttpServer((_, response) => response.writeHead(200).end('<title>other</title>'))
+  other.listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const { has } = await examine({ DOMAINDEX_PORT: String(port), DOMAINDEX_CRAWL_ADMIN: `127.0.0.1:${port}` })
+  has(/^fault API: another program listens/m)
+  has(/^fault metrics of the crawl: another program listens/m)
+  const { has: hasElsewhere } = await examine({ DOMAINDEX_HOST: '192.0.2.1' })
+  hasElsewhere(/^fault API: this machine has no address 192\.0\.2\.1: set another one with DOMAINDEX_HOST$/m)
+})
+
 test('the bounds are those of the alerts', () => {
   const alerts = readText('deploy/monitoring/alerts.yml')
   for (const expression of [
@@ -136,17 +185,19 @@ test('given an installation in order, no finding is a fault, and the store keeps
 
 test('a finding names what is wrong with the resolvers', async (t) => {
   const { examine, servers } = await world(t)
-  servers[0].override(answerAlways('silent'))
+  const gone = await startDnsServer(TABLE)
+  await gone.close()
+  const resolversOf = (named: readonly { address: string; port: number }[]) =>
+    named.flatMap(({ address, port }) => ['--resolver', `${address}:${port}`])
   servers[1].override((host) => (host === 'blocked.test' ? { A: ['0.0.0.0'] } : undefined))
-  const { code, has } = await examine()
+  const { code, has } = await examine({}, resolversOf([gone, servers[1]]))
   assert.equal(code, 1)
   has(/^fault resolver 127\.0\.0\.1 port \d+: does not answer$/m)
   has(/^warning resolver 127\.0\.0\.1 port \d+: it denies blocked\.test, so it filters names$/m)
   has(/^warning resolvers: 1 of 2 work$/m)
   servers[0].override((host) => (host === 'com' ? { SOA: [SOA], NS: ['other.test'] } : undefined))
   ;(await examine()).has(/^warning resolvers: .* lists other name servers for com than the first one$/m)
-  const single = ['--resolver', `${servers[0].address}:${servers[0].port}`]
-  ;(await examine({}, single)).has(/^warning resolvers: there is only one/m)
+  ;(await examine({}, resolversOf([servers[0]]))).has(/^warning resolvers: there is only one/m)
 })
 
 test('a finding names what is wrong with the machine, the inbox, the jobs, the backup and the mail server', async (t) => {
