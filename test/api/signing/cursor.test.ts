@@ -1,6 +1,7 @@
 /** The cursor: any alteration is rejected, and it is valid for 24 hours. */
 
 import assert from 'node:assert/strict'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Cursor, cursorKeys, signCursor, verifyCursor } from '../../../src/api/signing/cursor.ts'
@@ -25,6 +26,15 @@ test('an unchanged cursor is decoded to its content', () => {
       assert.deepEqual(verifyCursor(keys, signCursor(keys, cursor), cursor.issued), cursor)
     }),
   )
+})
+
+test('a cursor has the format of every release: the key is derived for its purpose, and signs what is before it', () => {
+  const key = hkdfSync('sha256', SECRETS[0]!.bytes, new Uint8Array(), 'domaindex cursor 1', 32)
+  const fields = ['redirect', 'example.com', '', 'a.example', 1_795_176_000]
+  const signed = `7.${Buffer.from(JSON.stringify(fields)).toString('base64url')}`
+  const signature = createHmac('sha256', Buffer.from(key)).update(signed).digest('base64url')
+  const [endpoint, query, type, position, issued] = fields as [string, string, string, string, number]
+  assert.equal(signCursor(keys, { endpoint, query, type, position, issued } as Cursor), `${signed}.${signature}`)
 })
 
 test('a cursor is URL-safe', () => {
