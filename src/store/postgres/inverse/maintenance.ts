@@ -69,12 +69,26 @@ const PUBLISH_RUN = {
   text: `update inverse_run set state = case when number = $1 then 'published' else 'replaced' end
     where number = $1 or number = any ($2::bigint[])`,
 }
+/** The rows of `metadata` from which the index is filled, and the tables that it is filled from. */
+const FILL_STARTS: readonly [name: string, value: string, table: string][] = [
+  ['inverse_fill', '[0,0]', 'facts'],
+  ['certificate_fill', '[-32768,""]', 'certificate'],
+  ['name_fill', '[0,-1,""]', 'crawl_state'],
+]
 /** All names and certificates are to be filled in. */
 export const START_INVERSE_FILL = `insert into metadata (name, value)
-  select 'inverse_fill', '[0,0]' where exists (select 1 from facts limit 1)
-  union all select 'certificate_fill', '[-32768,""]' where exists (select 1 from certificate limit 1)
-  union all select 'name_fill', '[0,-1,""]' where exists (select 1 from crawl_state limit 1)
+  ${FILL_STARTS.map(([name, value, table]) => `select '${name}', '${value}' where exists (select 1 from ${table} limit 1)`).join(' union all ')}
   on conflict (name) do update set value = excluded.value`
+/** The same in two statements, because Citus would send a write that reads distributed tables to all shards. */
+const READ_FILLED_TABLES = {
+  name: 'inverse.filled-tables',
+  text: `select ${FILL_STARTS.map(([name, , table]) => `exists (select 1 from ${table} limit 1) as ${name}`).join()}`,
+}
+const RESTART_FILL = {
+  name: 'inverse.restart',
+  text: `insert into metadata (name, value) select * from unnest($1::text[], $2::text[])
+    on conflict (name) do update set value = excluded.value`,
+}
 const REPLACE_RUNS = { name: 'inverse.replace-runs', text: `update inverse_run set state = 'replaced'` }
 /** Blocks that have lost their run get one, so that they are deleted with it. */
 const ADD_LOST_RUNS = {
@@ -205,10 +219,12 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
       }),
     removeReplaced: (hold, limit) => withLock(hold, (session) => removeReplaced(session, limit)),
     restart: (hold) =>
-      withLock(hold, async ({ run }) => {
+      withLock(hold, async ({ rows, run }) => {
         await run(REPLACE_RUNS)
         await run(ADD_LOST_RUNS)
-        await run({ name: 'inverse.restart', text: START_INVERSE_FILL })
+        const [filled] = await rows<Record<string, boolean>>(READ_FILLED_TABLES)
+        const starts = FILL_STARTS.filter(([name]) => filled![name])
+        await run(RESTART_FILL, [starts.map(([name]) => name), starts.map(([, value]) => value)])
         return true
       }),
     async fill(hold, limit) {
