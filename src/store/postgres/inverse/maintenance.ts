@@ -79,11 +79,7 @@ const FILL_STARTS: readonly [name: string, value: string, table: string][] = [
 export const START_INVERSE_FILL = `insert into metadata (name, value)
   ${FILL_STARTS.map(([name, value, table]) => `select '${name}', '${value}' where exists (select 1 from ${table} limit 1)`).join(' union all ')}
   on conflict (name) do update set value = excluded.value`
-/** The same in two statements, because Citus would send a write that reads distributed tables to all shards. */
-const READ_FILLED_TABLES = {
-  name: 'inverse.filled-tables',
-  text: `select ${FILL_STARTS.map(([name, , table]) => `exists (select 1 from ${table} limit 1) as ${name}`).join()}`,
-}
+/** The same without a look at the tables, because Citus would send such a write to all shards. */
 const RESTART_FILL = {
   name: 'inverse.restart',
   text: `insert into metadata (name, value) select * from unnest($1::text[], $2::text[])
@@ -219,12 +215,10 @@ export function postgresInverseIndex(database: Database): InverseIndexStore {
       }),
     removeReplaced: (hold, limit) => withLock(hold, (session) => removeReplaced(session, limit)),
     restart: (hold) =>
-      withLock(hold, async ({ rows, run }) => {
+      withLock(hold, async ({ run }) => {
         await run(REPLACE_RUNS)
         await run(ADD_LOST_RUNS)
-        const [filled] = await rows<Record<string, boolean>>(READ_FILLED_TABLES)
-        const starts = FILL_STARTS.filter(([name]) => filled![name])
-        await run(RESTART_FILL, [starts.map(([name]) => name), starts.map(([, value]) => value)])
+        await run(RESTART_FILL, [FILL_STARTS.map(([name]) => name), FILL_STARTS.map(([, value]) => value)])
         return true
       }),
     async fill(hold, limit) {
