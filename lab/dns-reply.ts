@@ -27,13 +27,17 @@ const MAX_ALIASES = 20
 const TIME_TO_LIVE = 60
 const PLAIN_BYTES = 512
 const EDNS_BYTES = 1232
-const ZONE = { primary_nameserver: 'ns.lab', mailbox: 'hostmaster.lab', serial: 1, refresh_seconds: 7200 }
-const START_OF_AUTHORITY = recordData('SOA', {
-  ...ZONE,
+/** The SOA of negative answers, and of zones for which any SOA will do. */
+export const LAB_SOA = {
+  primary_nameserver: 'ns.lab',
+  mailbox: 'hostmaster.lab',
+  serial: 1,
+  refresh_seconds: 7200,
   retry_seconds: 3600,
   expire_seconds: 1_209_600,
   minimum_ttl_seconds: 60,
-})
+}
+const START_OF_AUTHORITY = recordData('SOA', LAB_SOA)
 
 /** `nextRotation` counts rotating answers: it returns how often it was called with the same text. */
 export function replyTo(

@@ -6,27 +6,19 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startCertificateLog } from '../../lab/certificate-log/log.ts'
 import { startDnsServer } from '../../lab/dns.ts'
+import { LAB_SOA } from '../../lab/dns-reply.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
 import { logListOf } from '../../test/fetch/ct/lists.ts'
 import { labEntries } from '../../test/fetch/ct/world.ts'
 import type { CrawledNames } from './model.ts'
 
-const SOA = {
-  primary_nameserver: 'ns.example',
-  mailbox: 'hostmaster.example',
-  serial: 1,
-  refresh_seconds: 7_200,
-  retry_seconds: 3_600,
-  expire_seconds: 1_209_600,
-  minimum_ttl_seconds: 60,
-}
 const LOG_ENTRIES = { first: 100, more: 5, all: 5_000 }
 
 export type Surroundings = Awaited<ReturnType<typeof openSurroundings>>
 
 export async function openSurroundings(crawled: CrawledNames) {
   const table = (): DnsTable => ({
-    'zone.example': { SOA: [SOA], NS: ['ns.example'] },
+    'zone.example': { SOA: [LAB_SOA], NS: ['ns.example'] },
     ...Object.fromEntries(crawled.names.map((name, index) => [name, { A: crawled.addressesOf(index) }])),
   })
   const resolver = await startDnsServer(table())

@@ -6,10 +6,10 @@
 import type { Account } from '../accounts/account.ts'
 import type { AuditEntry } from '../accounts/audit.ts'
 import { eventJson } from '../delivery/webhook-message.ts'
+import { eventPages } from '../store/event-pages.ts'
 import type { Ledger } from '../store/port/ledger.ts'
 import type { Store } from '../store/port/store.ts'
-import type { StoredEvent } from '../store/port/watch/events.ts'
-import { formatInstant, type Instant } from '../values/time.ts'
+import { type Instant, utcText } from '../values/time.ts'
 
 /** Rows that are read at once. */
 const PAGE_ROWS = 1_000
@@ -39,19 +39,15 @@ export async function* accountDocument(
     watches: await ledger.watches(id),
     webhooks: await webhooksOf(ledger, id),
     digest: await ledger.digest(id),
-    feed_created: textOfInstant(await ledger.feedCreated(id)),
+    feed_created: utcText(await ledger.feedCreated(id)),
   }
-  const head = JSON.stringify(parts, (key, value) => (INSTANT_KEYS.has(key) ? textOfInstant(value) : value), 2)
+  const head = JSON.stringify(parts, (key, value) => (INSTANT_KEYS.has(key) ? utcText(value) : value), 2)
   yield head.slice(0, -'\n}'.length)
   yield* arrayPart('audit', auditPages(ledger, email), ({ time, ...entry }) =>
-    JSON.stringify({ time: textOfInstant(time), ...entry }),
+    JSON.stringify({ time: utcText(time), ...entry }),
   )
   yield* arrayPart('events', eventPages(events, id), eventJson)
   yield '\n}\n'
-}
-
-function textOfInstant(value: Instant | null): string | null {
-  return value === null ? null : `${formatInstant(value)}Z`
 }
 
 async function webhooksOf(ledger: Ledger, account: number) {
@@ -83,14 +79,5 @@ async function* auditPages(ledger: Ledger, email: string): AsyncGenerator<AuditE
     yield page
     if (page.length < PAGE_ROWS) return
     after = page.at(-1)!.id
-  }
-}
-
-async function* eventPages(events: Store['events'], account: number): AsyncGenerator<StoredEvent[]> {
-  for (let after = 0; ; ) {
-    const page = await events.events(account, after, PAGE_ROWS)
-    yield page
-    if (page.length < PAGE_ROWS) return
-    after = page.at(-1)!.number
   }
 }

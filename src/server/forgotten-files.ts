@@ -1,19 +1,17 @@
 /** Removes forgotten names from the finished files of the settings, and from the list of names of the next snapshot. */
 
-import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
 import { BuildFault } from '../jobs/file-store/build-fault.ts'
 import { fileFolders } from '../jobs/file-store/location.ts'
 import { openFileStore } from '../jobs/file-store/open.ts'
 import { type FileRemoval, removeFromFiles, withEachFileLock } from '../jobs/forget-files.ts'
+import { packingThreads } from '../jobs/gzip/gzip.ts'
 import { processHolderName } from '../store/named-lock.ts'
 import type { Store } from '../store/port/store.ts'
 import { diskSpaceOf, printDiskSpace } from './disk-space.ts'
 import { wrongPlaces } from './places/check.ts'
 import { filePlace } from './places/place.ts'
 import { SYSTEM_CLOCK } from './system-clock.ts'
-
-const MAX_PACKING_THREADS = 16
 
 /**
  * Waits for builds that other processes have begun, because their files may have the names. `onWait` receives the job.
@@ -30,7 +28,7 @@ export async function removeFromFinishedFiles(
   if (wrong.length > 0) throw new BuildFault(wrong.join('\n'))
   const fileStore = await openFileStore(settings)
   const owner = { jobs: store.jobs, holder: processHolderName(), clock: SYSTEM_CLOCK }
-  const threads = Math.min(MAX_PACKING_THREADS, availableParallelism())
+  const threads = packingThreads()
   const diskSpace = diskSpaceOf(settings, fileFolders(settings), printDiskSpace)
   await withEachFileLock(owner, signal, onWait, async (lock, held) => {
     const context = { signal: held.signal, requireLock: held.requireHeld, onRows: () => {}, threads, diskSpace }

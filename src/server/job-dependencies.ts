@@ -1,9 +1,9 @@
 /** Creates the dependencies of jobs from the settings. */
 
-import { availableParallelism } from 'node:os'
 import type { Settings } from '../config/settings.ts'
 import type { FileStore } from '../jobs/file-store/file-store.ts'
 import { openFileStore } from '../jobs/file-store/open.ts'
+import { packingThreads } from '../jobs/gzip/gzip.ts'
 import { measurePlaces } from '../jobs/place-sizes.ts'
 import { type PruneDependencies, type PruneReport, prune } from '../jobs/prune.ts'
 import { buildSnapshots } from '../jobs/snapshot.ts'
@@ -15,8 +15,6 @@ import type { Store } from '../store/port/store.ts'
 import type { Instant } from '../values/time.ts'
 import { SYSTEM_CLOCK } from './system-clock.ts'
 
-/** The maximum number of compression threads. Each uses about 20 MB. */
-const MAX_PACKING_THREADS = 16
 /** Seconds until the inbox is checked again for files that may have been incomplete. */
 const INBOX_RECHECK_SECONDS = 120
 
@@ -40,7 +38,7 @@ export async function createJobDependencies(
     fileStore,
     registrations: openRegistrations(zones),
     qualityBounds: dailyBounds && { ...dailyBounds, minDifference: dailyMinDifference },
-    threads: Math.min(MAX_PACKING_THREADS, availableParallelism()),
+    threads: packingThreads(),
     async processInbox({ signal }) {
       const reports = await processInbox({ ...inbox, root: zones, store, signal, onReport })
       signal.throwIfAborted()

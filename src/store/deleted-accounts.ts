@@ -1,5 +1,6 @@
 /** Removes the events of accounts that were deleted. They are in the facts, which the ledger's transactions cannot change. */
 
+import { eventPages } from './event-pages.ts'
 import type { Store } from './port/store.ts'
 
 /** Events that one transaction removes. */
@@ -26,10 +27,6 @@ export async function removeEventsOfDeletedAccounts(
 
 async function countEvents(events: Store['events'], account: number): Promise<number> {
   let count = 0
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const page: Awaited<ReturnType<typeof events.events>> = await events.events(account, after, EVENTS_PER_REMOVAL)
-    count += page.length
-    after = page.at(-1)?.number
-  }
+  for await (const page of eventPages(events, account)) count += page.length
   return count
 }

@@ -3,23 +3,15 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { TestContext } from 'node:test'
 import { startDnsServer } from '../../lab/dns.ts'
+import { LAB_SOA } from '../../lab/dns-reply.ts'
 import type { DnsTable } from '../../lab/dns-table.ts'
 import { folderOf, outcomeOf } from '../cli/run.ts'
 import { know } from './world.ts'
 
-const SOA = {
-  primary_nameserver: 'ns.example',
-  mailbox: 'hostmaster.example',
-  serial: 1,
-  refresh_seconds: 7200,
-  retry_seconds: 3600,
-  expire_seconds: 1_209_600,
-  minimum_ttl_seconds: 60,
-}
 export const NAMES = Array.from({ length: 60 }, (_, index) => `n${index}.example`)
 export const ASKED = 'asked.example'
 const TABLE: DnsTable = {
-  'zone.example': { SOA: [SOA], NS: ['ns.example'] },
+  'zone.example': { SOA: [LAB_SOA], NS: ['ns.example'] },
   ...Object.fromEntries([...NAMES, ASKED].map((name) => [name, { MX: [{ priority: 1, mail_server: 'mx.example' }] }])),
 }
 export const ENVIRONMENT = {

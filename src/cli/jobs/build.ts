@@ -1,6 +1,5 @@
 /** `domaindex build`: builds files manually, as the job scheduler builds them. */
 
-import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CommandFault, PARTLY_DONE } from '../../config/command-fault.ts'
 import type { Settings } from '../../config/settings.ts'
@@ -9,6 +8,7 @@ import { type FileManifest, fileName } from '../../jobs/file-store/file-store.ts
 import { fileFolders } from '../../jobs/file-store/location.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { FOLLOWUPS, type FollowupDays } from '../../jobs/followup.ts'
+import { packingThreads } from '../../jobs/gzip/gzip.ts'
 import { type JobLock, withJobLock } from '../../jobs/job-lock.ts'
 import type { JobStep } from '../../jobs/job-plan.ts'
 import { LOCK_OF_JOB, type StepOutcome } from '../../jobs/job-scheduler.ts'
@@ -33,9 +33,6 @@ start. The store may be in use. DOMAINDEX_FILES keeps the newest DOMAINDEX_SNAPS
 each edition.
 
 Exit codes: 0 both are built, 1 they are not built, and the previous files are unchanged.`
-
-/** Maximum number of compression threads. Each uses about 20 MB. */
-const MAX_GZIP_THREADS = 16
 
 type OnSnapshotStep = NonNullable<SnapshotBuild['onStep']>
 
@@ -251,7 +248,7 @@ async function buildSnapshotFiles(
       keepCount: snapshotsKept,
       onStep: steps.show,
     }
-    const threads = Math.min(MAX_GZIP_THREADS, availableParallelism())
+    const threads = packingThreads()
     const built = await buildSnapshots(parts, {
       ...lock,
       requireLock: lock.requireHeld,

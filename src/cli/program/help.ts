@@ -44,6 +44,7 @@ const NOT_SERVE_SETTING_KEYS: readonly SettingKey[] = [
   'forgottenFiles',
 ]
 const ALL_SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[]
+const SERVE_SETTING_KEYS = ALL_SETTING_KEYS.filter((key) => !NOT_SERVE_SETTING_KEYS.includes(key))
 
 /** The help texts of commands that read the same settings. */
 function helpOf(
@@ -57,7 +58,7 @@ function helpOf(
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   serve: {
     examples: ['serve', 'serve --crawl --resolver 192.0.2.53'],
-    settings: ALL_SETTING_KEYS.filter((key) => !NOT_SERVE_SETTING_KEYS.includes(key)),
+    settings: SERVE_SETTING_KEYS,
   },
   crawl: {
     examples: ['crawl example.com', 'crawl --file names.txt.gz --json', 'crawl --loop', 'crawl --status --json'],
@@ -109,7 +110,7 @@ export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   },
   doctor: {
     examples: ['doctor', 'doctor --resolver 192.0.2.53 --resolver 198.51.100.53 --json'],
-    settings: ALL_SETTING_KEYS.filter((key) => !NOT_SERVE_SETTING_KEYS.includes(key)),
+    settings: SERVE_SETTING_KEYS,
   },
   index: { examples: ['index', 'index --json'], settings: [...STORE_SETTING_KEYS, 'diskFree'] },
   'account show': { examples: ['account show ann@example.com'], settings: [...STORE_SETTING_KEYS, 'plans'] },

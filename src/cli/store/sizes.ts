@@ -1,14 +1,12 @@
 /** `domaindex sizes`: what an installation takes, how it grows, and when its disks will be full. */
 
-import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { Settings } from '../../config/settings.ts'
-import { fileFolders } from '../../jobs/file-store/location.ts'
 import { openFileStore } from '../../jobs/file-store/open.ts'
 import { measurePlaces } from '../../jobs/place-sizes.ts'
-import { engineOf } from '../../store/engines.ts'
+import { disksOf } from '../../server/disks.ts'
 import type { Store, TableSize } from '../../store/port/store.ts'
-import { diskSpaceAt, nearestExisting } from '../../store/shared/disk.ts'
+import { diskSpaceAt } from '../../store/shared/disk.ts'
 import {
   growthPerDay,
   type PlaceSizes,
@@ -18,7 +16,7 @@ import {
   type SizesOfDay,
 } from '../../store/size-history.ts'
 import { measureTables } from '../../store/table-sizes.ts'
-import { addDays, type Day, dayOf, formatInstant } from '../../values/time.ts'
+import { addDays, type Day, dayOf, utcText } from '../../values/time.ts'
 import { loadExistingStoreSettings, withStore } from '../program/existing-store.ts'
 import { alignedColumns, printResult } from '../program/output.ts'
 
@@ -63,10 +61,10 @@ async function printSizes(settings: Settings, store: Store, json: boolean | unde
   const places = await measurePlaces({ store, fileStore: await openFileStore(settings), zones, inbox })
   const { unused } = await store.maintenance.sizes()
   const history = await readSizeHistory(store.maintenance)
-  const disks = await forecastDisks(pathsOf(settings), history, dayOf(at))
+  const disks = await forecastDisks(settings, history, dayOf(at))
   const names = tables.find(({ name }) => name === 'crawl_state')?.rows ?? null
   const result = {
-    measured: `${formatInstant(at)}Z`,
+    measured: utcText(at),
     tables: tables.map(({ name, bytes, indexes, rows }) => ({ name, bytes, index_bytes: indexes, rows })),
     names,
     places: SIZED_PLACES.map((place) => {
@@ -82,37 +80,12 @@ async function printSizes(settings: Settings, store: Store, json: boolean | unde
   printResult(json, result, lines)
 }
 
-/** The paths whose disks are known. */
-function pathsOf(settings: Settings): Record<SizedPlace, readonly string[]> {
-  const { store, ledger, zones, inbox } = settings
-  const paths = engineOf(store).paths(store)
-  return {
-    store: [...paths, ...(ledger === null ? [] : [ledger])],
-    files: fileFolders(settings),
-    zones: [zones],
-    inbox: [inbox],
-  }
-}
-
-/** One forecast for each disk. A store with its ledger on another disk counts for both. */
-async function forecastDisks(
-  paths: Readonly<Record<SizedPlace, readonly string[]>>,
-  history: readonly SizesOfDay[],
-  today: Day,
-): Promise<DiskForecast[]> {
-  const disks = new Map<number, { path: string; places: Set<SizedPlace> }>()
-  for (const place of SIZED_PLACES)
-    for (const path of paths[place]) {
-      const existing = nearestExisting(path)
-      const { dev } = await stat(existing)
-      const disk = disks.get(dev) ?? { path: existing, places: new Set() }
-      disks.set(dev, { ...disk, places: disk.places.add(place) })
-    }
-  const forecasts = [...disks.values()].map(async ({ path, places }): Promise<DiskForecast | null> => {
+/** A store with its ledger on another disk counts for both. */
+async function forecastDisks(settings: Settings, history: readonly SizesOfDay[], today: Day): Promise<DiskForecast[]> {
+  const disks = await disksOf(settings, SIZED_PLACES)
+  const forecasts = disks.map(async ({ path, places }): Promise<DiskForecast | null> => {
     const space = await diskSpaceAt(path)
-    return (
-      space && { places: [...places], ...space, ...forecastOf(space.free, growthPerDay(history, [...places]), today) }
-    )
+    return space && { places, ...space, ...forecastOf(space.free, growthPerDay(history, places), today) }
   })
   return (await Promise.all(forecasts)).filter((forecast) => forecast !== null)
 }

@@ -3,6 +3,7 @@
  * with a sync flush, so that all blocks form one gzip member (RFC 1951, RFC 1952).
  */
 
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
 import { fixedSizeBlocks } from '../file-store/fixed-size-blocks.ts'
@@ -21,12 +22,20 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 /** A last block without content. */
 const EMPTY_LAST_BLOCK = Uint8Array.of(3, 0)
 
+/** The maximum number of threads that `packingThreads` gives. Each uses about 20 MB. */
+const MAX_PACKING_THREADS = 16
+
 export type GzipOptions = {
   /** Compression level of zlib, from 1 (fastest) to 9 (smallest). */
   level: number
   threads: number
   /** Block size in bytes. Larger blocks need more memory and do not compress better. */
   block?: number
+}
+
+/** The number of threads with which this machine compresses. */
+export function packingThreads(): number {
+  return Math.min(MAX_PACKING_THREADS, availableParallelism())
 }
 
 /**

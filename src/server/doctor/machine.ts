@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { open, readFile, rm, stat } from 'node:fs/promises'
+import { open, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { ListenAddress } from '../../config/parse.ts'
 import { SETTINGS, type Settings } from '../../config/settings.ts'
-import { fileFolders } from '../../jobs/file-store/location.ts'
-import { engineOf } from '../../store/engines.ts'
 import { diskSpaceAt, fileMessageOf, nearestExisting, shortageAt } from '../../store/shared/disk.ts'
+import { SIZED_PLACES } from '../../store/size-history.ts'
+import { disksOf } from '../disks.ts'
 import { bracketedHost, listenFault } from '../listen-fault.ts'
 import { type Finding, fault, off, ok, warning } from './finding.ts'
 
@@ -27,19 +27,10 @@ const MAX_ANSWER_BYTES = 4 * 2 ** 20
 
 /** Examines each disk that the settings name, once. `storeBytes`: the size of the store; null if it is not known. */
 export async function examineDisks(settings: Settings, storeBytes: number | null): Promise<Finding[]> {
-  const { store, zones, inbox, jobTimes, diskFree } = settings
-  const paths = [
-    ...engineOf(store).paths(store),
-    ...fileFolders(settings),
-    ...(jobTimes === null ? [] : [zones, inbox]),
-  ]
-  const disks = new Map<number, string>()
-  for (const path of paths) {
-    const { dev } = await stat(nearestExisting(path))
-    if (!disks.has(dev)) disks.set(dev, path)
-  }
+  const { jobTimes, diskFree } = settings
+  const disks = await disksOf(settings, jobTimes === null ? ['store', 'files'] : SIZED_PLACES)
   const findings: Finding[] = []
-  for (const path of disks.values()) {
+  for (const { path } of disks) {
     const subject = `disk of ${path}`
     const shortage = diskFree === null ? null : await shortageAt(path, diskFree)
     if (shortage !== null)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
+import { LAB_SOA } from '../../../lab/dns-reply.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import type { Observation } from '../../../src/observe/observation.ts'
 import { observe } from '../../../src/observe/observe.ts'
@@ -19,13 +20,9 @@ import { resolverOf } from './dns-lab.ts'
 const NO_WEB: WebProber = { probe: async () => null, close: async () => {} }
 const DELAY = 5
 const PARALLEL = 256
-const SOA = {
-  ...{ primary_nameserver: 'ns.test', mailbox: 'hostmaster.test', serial: 1, refresh_seconds: 7200 },
-  ...{ retry_seconds: 3600, expire_seconds: 1_209_600, minimum_ttl_seconds: 60 },
-}
 const WELL = {
   ...{ A: ['192.0.2.1'], AAAA: ['2001:db8::1'], MX: [{ priority: 1, mail_server: 'mx.test' }], TXT: [['v=1']] },
-  ...{ NS: ['ns.test'], SOA: [SOA], delay: DELAY },
+  ...{ NS: ['ns.test'], SOA: [LAB_SOA], delay: DELAY },
 }
 const DEAD = ['servfail', 'refused', { A: 'servfail', AAAA: 'refused', delay: DELAY }] as const
 

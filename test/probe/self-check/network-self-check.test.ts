@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { answerAlways, answerShare } from '../../../lab/answer-overrides.ts'
 import { type DnsHeard, type LabDnsServer, startDnsServer } from '../../../lab/dns.ts'
+import { LAB_SOA } from '../../../lab/dns-reply.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import { type Lab, startLab } from '../../../lab/lab.ts'
 import { observe } from '../../../src/observe/observe.ts'
@@ -20,17 +21,8 @@ import { parseName } from '../../../src/values/domain-name.ts'
 import { addressFamily, type IpAddress } from '../../../src/values/ip-address.ts'
 import { parseHostName } from '../../../src/values/records/host-name.ts'
 
-const SOA = {
-  primary_nameserver: 'ns.test',
-  mailbox: 'hostmaster.test',
-  serial: 1,
-  refresh_seconds: 7200,
-  retry_seconds: 3600,
-  expire_seconds: 1_209_600,
-  minimum_ttl_seconds: 60,
-}
 const ZONES = ['.', 'com', 'org']
-const TABLE: DnsTable = Object.fromEntries(ZONES.map((zone) => [zone, { SOA: [SOA], NS: ['ns.test'] }]))
+const TABLE: DnsTable = Object.fromEntries(ZONES.map((zone) => [zone, { SOA: [LAB_SOA], NS: ['ns.test'] }]))
 /** Milliseconds for servers that never answer, which are waited for in full. */
 const PATIENCE = 300
 /** Milliseconds if every server answers. */

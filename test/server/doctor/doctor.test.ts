@@ -8,6 +8,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startDnsServer } from '../../../lab/dns.ts'
+import { LAB_SOA } from '../../../lab/dns-reply.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import { loadSettings } from '../../../src/config/settings.ts'
 import type { Finding } from '../../../src/server/doctor/finding.ts'
@@ -20,18 +21,9 @@ import { folderOf } from '../../cli/run.ts'
 import { readText } from '../../deploy/deployment.ts'
 import { hosted } from '../../spec/observations.ts'
 
-const SOA = {
-  primary_nameserver: 'ns.test',
-  mailbox: 'hostmaster.test',
-  serial: 1,
-  refresh_seconds: 7200,
-  retry_seconds: 3600,
-  expire_seconds: 1_209_600,
-  minimum_ttl_seconds: 60,
-}
 const TABLE: DnsTable = {
-  '.': { SOA: [SOA], NS: ['ns.test'] },
-  com: { SOA: [SOA], NS: ['ns.test'] },
+  '.': { SOA: [LAB_SOA], NS: ['ns.test'] },
+  com: { SOA: [LAB_SOA], NS: ['ns.test'] },
   'blocked.test': { A: ['192.0.2.1'] },
 }
 /** Free ports, the control questions of the servers of the test, and no public control question. */
@@ -195,7 +187,7 @@ test('a finding names what is wrong with the resolvers', async (t) => {
   has(/^fault resolver 127\.0\.0\.1 port \d+: does not answer$/m)
   has(/^warning resolver 127\.0\.0\.1 port \d+: it denies blocked\.test, so it filters names$/m)
   has(/^warning resolvers: 1 of 2 work$/m)
-  servers[0].override((host) => (host === 'com' ? { SOA: [SOA], NS: ['other.test'] } : undefined))
+  servers[0].override((host) => (host === 'com' ? { SOA: [LAB_SOA], NS: ['other.test'] } : undefined))
   ;(await examine()).has(/^warning resolvers: .* lists other name servers for com than the first one$/m)
   ;(await examine({}, resolversOf([servers[0]]))).has(/^warning resolvers: there is only one/m)
 })
