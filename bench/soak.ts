@@ -12,8 +12,9 @@ import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
 import { faultsOf } from './soak/fault-list.ts'
 import { Faults } from './soak/faults.ts'
 import { Installation, type SoakEngine } from './soak/installation.ts'
-import { historyIn, SoakLoad } from './soak/load.ts'
-import { CrawledNames, ImportedNames } from './soak/model.ts'
+import { historyIn, Judge } from './soak/judge.ts'
+import { SoakLoad } from './soak/load.ts'
+import { CrawledNames, checkHistory, ImportedNames, type ShownHistory } from './soak/model.ts'
 import { bytesOfFolder, Samples } from './soak/samples.ts'
 import { openSurroundings, type Surroundings } from './soak/surroundings.ts'
 import { seededRandom } from './world/random.ts'
@@ -25,6 +26,7 @@ type Soak = {
   surroundings: Surroundings
   imported: ImportedNames
   crawled: CrawledNames
+  judge: Judge
   tokens: readonly string[]
   random: () => number
   until: number
@@ -45,6 +47,8 @@ const SAMPLE_MS = 5_000
 const SETTLE_SECONDS = 150
 /** If a figure grows by more than this factor from the second to the last quarter, it is not flat. */
 const MAX_GROWTH = 1.25
+/** Seconds in which an event reaches the webhook after an answer has shown it. */
+const DELIVERY_SECONDS = 30
 const MAX_PRINTED = 10
 
 const options = readOptions(2_000, 1_200, 1)
@@ -57,11 +61,12 @@ async function soak(engine: SoakEngine): Promise<void> {
   const { resolver } = surroundings
   const installation = await Installation.create(engine, `${resolver.address}:${resolver.port}`)
   try {
-    const imported = new ImportedNames(options.names, Math.floor(Date.now() / 1_000) - 86_400)
+    const imported = new ImportedNames(options.names)
     const tokens = await prepare(installation, surroundings, crawled)
     const random = seededRandom(Date.now() % 1e9, 1, 1)
     const until = performance.now() + options.seconds * 1_000
-    await examine({ engine, installation, surroundings, imported, crawled, tokens, random, until })
+    const judge = new Judge(imported, crawled)
+    await examine({ engine, installation, surroundings, imported, crawled, judge, tokens, random, until })
   } finally {
     await installation.remove()
     await surroundings.close()
@@ -105,11 +110,11 @@ async function call({ installation, tokens }: Pick<Soak, 'installation' | 'token
 }
 
 async function examine(run: Soak): Promise<void> {
-  const { installation, surroundings, imported, crawled, tokens, random, until } = run
-  const faults = new Faults(faultsOf(installation, surroundings, random), random)
+  const { installation, surroundings, imported, crawled, judge, tokens, random, until } = run
+  const faults = new Faults(faultsOf(installation, surroundings, random), () => installation.waitUntilReady(), random)
   const origin = () => installation.origin
   const isBroken = () => faults.isBroken()
-  const load = new SoakLoad({ rate: CALLS_PER_SECOND, origin, tokens, imported, crawled, random, isBroken })
+  const load = new SoakLoad({ rate: CALLS_PER_SECOND, origin, tokens, imported, crawled, judge, random, isBroken })
   const samples = new Samples()
   const [imports] = await Promise.all([
     importRepeatedly(run),
@@ -152,12 +157,14 @@ async function importRepeatedly({ installation, imported, random, until }: Soak)
 }
 
 /** Changes what the resolver answers, and puts a longer list of names into the inbox. */
-async function changeRepeatedly({ installation, surroundings, imported, random, until }: Soak): Promise<void> {
+async function changeRepeatedly({ installation, surroundings, imported, judge, random, until }: Soak): Promise<void> {
   for (let size = 100; performance.now() < until; size += 5) {
     await sleep(CHANGE_MS)
     surroundings.change(random, CHANGED_SHARE)
     const yesterday = addDays(dayOf(Math.floor(Date.now() / 1_000)), -1)
-    writeFileSync(installation.path(`inbox/soak-${yesterday}.names`), imported.names.slice(0, size).join('\n'))
+    const names = imported.names.slice(0, size)
+    judge.listWritten(yesterday, names.length)
+    writeFileSync(installation.path(`inbox/soak-${yesterday}.names`), names.join('\n'))
   }
 }
 
@@ -170,40 +177,43 @@ async function sampleRepeatedly({ installation, until }: Soak, samples: Samples)
 
 /** Compares the history of every name with the model. */
 async function compareHistories(run: Soak): Promise<{ lost: string[]; stale: string[] }> {
-  const { imported, crawled, tokens } = run
-  const historyOf = async (query: string) => {
-    const values = new URLSearchParams({ token: tokens[1]!, query, type: 'A', limit: '100' })
-    return historyIn(await call(run, `/v1.0/dnshistory?${values}`).catch((error: Error) => emptyHistory(error)))
-  }
+  const { imported, crawled } = run
+  const endMoment = imported.beginMoment()
   const lost: string[] = []
-  for (const name of imported.names) {
-    const wrong = imported.expectation(name).check(await historyOf(name))
+  for (const [index, name] of imported.names.entries()) {
+    const wrong = checkHistory(imported, index, endMoment().range(index), await readHistory(run, name))
     if (wrong !== null) lost.push(wrong)
   }
   const stale: string[] = []
   for (const [index, name] of crawled.names.entries())
-    if (!crawled.isCurrent(index, (await historyOf(name)).addresses[0])) stale.push(name)
+    if (!crawled.isCurrent(index, (await readHistory(run, name)).states[0]?.address)) stale.push(name)
   return { lost, stale }
 }
 
-/** An unknown name has no history. */
-function emptyHistory(error: Error): string {
-  if (!error.message.includes(': 404 ')) throw error
-  return JSON.stringify({ meta: { totals: { A: 0 } }, result: { A: [] } })
+/** All states of type A of a name, page by page. */
+async function readHistory(run: Soak, query: string): Promise<ShownHistory> {
+  const states: ShownHistory['states'][number][] = []
+  for (let next: string | undefined; ; ) {
+    const values = { token: run.tokens[1]!, query, type: 'A', limit: '100', ...(next === undefined ? {} : { next }) }
+    const text = await call(run, `/v1.0/dnshistory?${new URLSearchParams(values)}`)
+    states.push(...historyIn(text).states)
+    next = (JSON.parse(text) as { meta: { next?: string } }).meta.next
+    if (next === undefined) return { states, total: states.length }
+  }
 }
 
-/** The number of events of the first account, and of those that its webhook did not receive. */
+/** The number of events of the first account, and of those that its webhook did not receive within some seconds. */
 async function compareEvents(run: Soak): Promise<{ events: number; undelivered: number }> {
-  const delivered = new Set([...run.surroundings.received].map((id) => Number(id.split('_')[1])))
-  const count = { events: 0, undelivered: 0 }
+  const ids: number[] = []
   for (let after = 0, isMore = true; isMore; ) {
     const { result } = JSON.parse(await call(run, `/events?after=${after}&limit=1000`)) as { result: { id: number }[] }
-    count.events += result.length
-    count.undelivered += result.filter(({ id }) => !delivered.has(id)).length
+    ids.push(...result.map(({ id }) => id))
     isMore = result.length > 0
-    after = result.at(-1)?.id ?? after
+    after = ids.at(-1) ?? after
   }
-  return count
+  await sleep(DELIVERY_SECONDS * 1_000)
+  const delivered = new Set([...run.surroundings.received].map((id) => Number(id.split('_')[1])))
+  return { events: ids.length, undelivered: ids.filter((id) => !delivered.has(id)).length }
 }
 
 type Outcome = Awaited<ReturnType<typeof compareHistories>> &
@@ -221,7 +231,11 @@ function addMetrics({ engine, installation, imported }: Soak, outcome: Outcome):
   const growth = samples.growth()
   const grown = growth.filter(({ factor }) => factor > MAX_GROWTH)
   raw[engine] = { ...outcome, samples: growth, checked: checked.slice(0, 5_000) }
-  const problems = [tally.texts, lost, stale, grown.map((each) => JSON.stringify(each))]
+  const wrong = Object.entries(tally.wrongBy).flatMap(([endpoint, { count, first, last, texts }]) => [
+    `/${endpoint}: ${count} wrong answers from ${first} s to ${last} s`,
+    ...texts,
+  ])
+  const problems = [tally.failures, wrong, lost, stale, grown.map((each) => JSON.stringify(each))]
   for (const text of problems.flatMap((list) => list.slice(0, MAX_PRINTED))) console.log(`${engine}: ${text}`)
   const none = (text: string, count: number): Metric => metricWithMax(`${engine}: ${text}`, count, '', 0)
   const plain = (text: string, value: number, unit = ''): Metric => metric(`${engine}: ${text}`, value, unit)

@@ -6,7 +6,7 @@ import { chooseByWeight } from './weighted.ts'
 /** `break` breaks something and resolves when it is mended. Its text says what was done; null if it was not possible. */
 export type Fault = { name: string; weight: number; break(): Promise<string | null> }
 
-/** Seconds after a fault in which calls may still fail, because processes start again. */
+/** Seconds after a fault, and after the server is ready again, in which calls may still fail. */
 const RECOVERY_SECONDS = 15
 /** Seconds between two faults. */
 const PAUSE_SECONDS = { min: 10, max: 25 }
@@ -17,8 +17,11 @@ export class Faults {
   readonly #faults: readonly Fault[]
   readonly #random: () => number
 
-  constructor(faults: readonly Fault[], random: () => number) {
+  readonly #waitUntilReady: () => Promise<void>
+
+  constructor(faults: readonly Fault[], waitUntilReady: () => Promise<void>, random: () => number) {
     this.#faults = faults
+    this.#waitUntilReady = waitUntilReady
     this.#random = random
   }
 
@@ -35,6 +38,7 @@ export class Faults {
       this.#brokenUntil = Number.POSITIVE_INFINITY
       const fault = chooseByWeight(this.#faults, this.#random)
       const text = await fault.break()
+      await this.#waitUntilReady()
       this.#brokenUntil = performance.now() + RECOVERY_SECONDS * 1_000
       if (text === null) continue
       this.done[fault.name] = (this.done[fault.name] ?? 0) + 1

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import {
   domaindexCommand,
@@ -17,6 +18,8 @@ import { connectionConfig, type PostgresServer, startPostgresServer } from '../w
 
 export type SoakEngine = 'SQLite' | 'PostgreSQL'
 
+/** Seconds for a start on a loaded machine. */
+const START_SECONDS = 300
 /** The bytes of the disk of a SQLite store. */
 const DISK_SIZE = '2g'
 const SETTINGS = {
@@ -98,11 +101,20 @@ export class Installation {
     const outputFile = this.path(`server-${this.#starts++}.log`)
     this.server = startProcess(domaindexCommand('serve', ...this.#serveOptions), { env: this.env, outputFile })
     const { exited } = this.server
-    const [origin] = await waitForOutput(this.server, /http:\/\/[\d.]+:\d+/)
+    const [origin] = await waitForOutput(this.server, /http:\/\/[\d.]+:\d+/, START_SECONDS)
     this.origin = origin
     void exited.then(() => {
       if (!this.#isStopping) void this.serve().catch((error: Error) => console.error(error.message))
     })
+  }
+
+  /** Waits until the server says that it is ready. Throws after some minutes. */
+  async waitUntilReady(): Promise<void> {
+    for (const deadline = performance.now() + START_SECONDS * 1_000; performance.now() < deadline; await sleep(200)) {
+      const response = await fetch(`${this.origin}/readyz`).catch(() => null)
+      if (response?.ok === true) return
+    }
+    throw new Error(`the server was not ready in ${START_SECONDS} s`)
   }
 
   async stopServing(): Promise<void> {
