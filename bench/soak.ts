@@ -43,8 +43,11 @@ const CHANGE_MS = 10_000
 const CHANGED_SHARE = 0.1
 const ACCOUNTS = 20
 const SAMPLE_MS = 5_000
-/** Seconds after the end in which the crawler, the index and the deliveries catch up. */
-const SETTLE_SECONDS = 150
+/**
+ * Seconds after the end in which the crawler, the index and the deliveries catch up. Names that a killed crawler had taken
+ * are probed again after five minutes.
+ */
+const SETTLE_SECONDS = 400
 /** If a figure grows by more than this factor from the second to the last quarter, it is not flat. */
 const MAX_GROWTH = 1.25
 /** Seconds in which an event reaches the webhook after an answer has shown it. */
@@ -130,12 +133,14 @@ async function examine(run: Soak): Promise<void> {
   addMetrics(run, { tally: load.tally, done: faults.done, imports, samples, ...found, checked })
 }
 
-/** Imports new states until the end. An import that was killed is repeated. */
+/** Imports new states until the end, half of them of one name after another. An import that was killed is repeated. */
 async function importRepeatedly({ installation, imported, random, until }: Soak) {
   const count = { done: 0, repeated: 0 }
   const path = installation.path('batch.jsonl')
-  while (performance.now() < until) {
-    const indexes = Array.from({ length: IMPORT_NAMES }, () => Math.floor(random() * options.names))
+  for (let next = 0; performance.now() < until; ) {
+    const indexes = Array.from({ length: IMPORT_NAMES }, (_, position) =>
+      position % 2 === 0 ? next++ % options.names : Math.floor(random() * options.names),
+    )
     writeFileSync(
       path,
       imported

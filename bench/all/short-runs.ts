@@ -43,5 +43,6 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   mutation: size('--sample 5', 15),
   soak: size('--seconds 60 --names 500', 12),
   upgrade: size('--from HEAD --names 500', 10),
+  year: size('--names 10', 15),
   lookalikes: size('--names 20000 --count 50'),
 }

@@ -40,6 +40,8 @@ type Options = {
 const RIGHT = [200, 404]
 const TICK_MS = 20
 const TIMEOUT_MS = 30_000
+/** Fewer than the server accepts from one address. */
+const MAX_SOCKETS = 64
 const MAX_KEPT = 20
 const PRINT_MS = 60_000
 
@@ -54,7 +56,7 @@ export class SoakLoad {
     wrongBy: {},
   }
   readonly #options: Options
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 100 })
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: MAX_SOCKETS })
   readonly #pending = new Set<Promise<void>>()
   readonly #timers: NodeJS.Timeout[]
   readonly #start = performance.now()

@@ -27,9 +27,9 @@ const TOPICS = 20
 const WORDS_OF_TOPIC = 60
 /**
  * Imports are observed so many seconds ahead of the clock: then they are newer than what the crawler finds out about
- * their names, which no DNS server knows. A store accepts 300 seconds.
+ * their names, which no DNS server knows. A store accepts 300 seconds. Each name is imported again before they are over.
  */
-const AHEAD_SECONDS = 240
+const AHEAD_SECONDS = 290
 /** A website changes its topic once in so many states. */
 const STATES_OF_TOPIC = 8
 
