@@ -11,8 +11,8 @@ export const LEASE_TIMEOUT_SECONDS = 2
 /** If at most this many units remain, the ledger grants single units. */
 export const SINGLE_UNIT_THRESHOLD = 1_000
 
-/** The maximum number of units in a token lease. */
-export const MAX_LEASE_UNITS = 64
+/** The maximum number of units in a token lease: as many as a batch has lines. Single calls request fewer. */
+export const MAX_LEASE_UNITS = 1_024
 
 /**
  * Returns the number of units in a token lease. `remaining` units (1 or more) are neither spent nor leased, and

@@ -25,12 +25,14 @@ export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => vo
 
 /**
  * The account of a batch. `authenticate` returns its caller as of now, and throws `token_invalid`. `count` is called for
- * each line with the name of its endpoint (`other` if the line names none) and its status.
+ * each line with the name of its endpoint (`other` if the line names none) and its status. `expectCalls` announces the
+ * lines to the quota limiter, and takes them back (a negative number) as their answers are known.
  */
 export type BatchAccount = {
   id: number
   authenticate: () => Caller | Promise<Caller>
   count: (endpoint: string, status: number) => void
+  expectCalls: (count: number) => void
 }
 
 /**
@@ -47,15 +49,21 @@ export async function* answerLines(
 ): AsyncGenerator<LineAnswer> {
   const open: Promise<LineAnswer>[] = []
   let started = 0
+  let expected = lines.length
+  account.expectCalls(expected)
   try {
     while (started < lines.length || open.length > 0) {
       while (started < lines.length && open.length < MAX_OPEN_LINES) {
         open.push(answerLine(context, account, lines[started++]!, id))
         if (started % LINES_PER_TURN === 0) await yieldToEventLoop()
       }
-      yield await open.shift()!
+      const answer = await open.shift()!
+      expected--
+      account.expectCalls(-1)
+      yield answer
     }
   } finally {
+    account.expectCalls(-expected)
     for (const answer of open) void answer.then(({ release }) => release())
   }
 }

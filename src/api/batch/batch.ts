@@ -46,6 +46,7 @@ export async function handleBatch(context: ApiContext, request: ApiRequest, repl
         context.metrics.countBatchLine(endpoint, lineStatus)
         countCall(request.accessRecord, endpoint)
       },
+      expectCalls: (count) => context.quotaLimiter.expectCalls(caller, count),
     }
     const answers = answerLines(context, account, lines, request.id)
     await sendAnswers(context, request, reply, headers, answers)

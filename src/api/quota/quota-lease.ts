@@ -1,15 +1,16 @@
 /** A token lease: units of the daily budget of an account that this process may spend without asking the ledger. */
 
 import type { QuotaGrant } from '../../accounts/budget-arithmetic.ts'
+import { MAX_LEASE_UNITS } from '../../accounts/quota-lease-rules.ts'
 import type { Settlement } from '../../store/port/ledger.ts'
 import type { Day } from '../../values/time.ts'
 
 /** The source of a unit: a lease of several units, or a single unit, which the ledger already counts as spent. */
 export type UnitSource = 'leased' | 'charged'
 
-/** The maximum number of idle units. */
-const MAX_IDLE_UNITS = 64
-/** If less than this share of the maximum is idle, the limiter requests more units. */
+/** The number of idle units for single calls, and the least for batches. */
+const UNITS_FOR_SINGLE_CALLS = 64
+/** If less than this share of the idle units that are wanted is there, the limiter requests more. */
 const RENEW_BELOW_SHARE = 1 / 4
 
 export class TokenLease {
@@ -23,8 +24,10 @@ export class TokenLease {
   #recent = 0
   /** Older idle units, which the next settlement returns. */
   #expiring = 0
-  /** The maximum number of idle units. It decreases if the ledger grants fewer. */
-  #maxIdle = MAX_IDLE_UNITS
+  /** The maximum number of idle units. It decreases if the ledger grants fewer than requested. */
+  #maxIdle = MAX_LEASE_UNITS
+  /** Calls that batches have announced, and whose answers are not known yet. */
+  #expected = 0
   /** Leased units of calls in flight. */
   #inFlight = 0
   /** Leased units that are spent, but not settled with the ledger. */
@@ -53,14 +56,28 @@ export class TokenLease {
     return this.#idle + this.#inFlight + this.#spent === 0
   }
 
+  /** Whether a batch has announced calls. */
+  get isExpectingCalls(): boolean {
+    return this.#expected > 0
+  }
+
+  /** Announces calls. A negative number takes calls back whose answers are known, or that will not be made. */
+  expectCalls(count: number): void {
+    this.#expected = Math.max(0, this.#expected + count)
+  }
+
   /** The number of units to request. */
   get unitsToRequest(): number {
-    return this.#maxIdle - this.#idle
+    return Math.max(1, this.#wantedIdle - this.#idle)
   }
 
   /** Whether few units are idle although the ledger grants several at once. */
   get isLow(): boolean {
-    return this.grantsSeveral && this.#idle < this.#maxIdle * RENEW_BELOW_SHARE
+    return this.grantsSeveral && this.#idle < this.#wantedIdle * RENEW_BELOW_SHARE
+  }
+
+  get #wantedIdle(): number {
+    return Math.min(this.#maxIdle, Math.max(UNITS_FOR_SINGLE_CALLS, this.#expected))
   }
 
   /** Takes an idle unit for a call, the oldest first. Returns false if there is none. */
@@ -76,14 +93,14 @@ export class TokenLease {
     return this.#recent + this.#expiring
   }
 
-  /** Adds the granted units. Returns their source, or null if the ledger granted none. */
-  applyGrant({ granted, used, retryLater }: QuotaGrant): UnitSource | null {
+  /** Adds the granted ones of the `requested` units. Returns their source, or null if the ledger granted none. */
+  applyGrant({ granted, used, retryLater }: QuotaGrant, requested: number): UnitSource | null {
     this.#unspent = this.limit - used
     const source = granted === 0 ? null : granted === 1 ? 'charged' : 'leased'
     this.grantsSeveral = retryLater || source === 'leased'
     if (source !== 'leased') return source
     this.#recent += granted
-    this.#maxIdle = Math.min(this.#maxIdle, this.#idle)
+    if (granted < requested) this.#maxIdle = Math.min(this.#maxIdle, this.#idle)
     return source
   }
 

@@ -72,6 +72,14 @@ export class QuotaLimiter {
   }
 
   /**
+   * Announces calls of a batch, so that their units come in few requests to the ledger. A negative `count` takes calls
+   * back whose answers are known, or that will not be made.
+   */
+  expectCalls(caller: Caller, count: number): void {
+    if (caller.limits.dailyCalls !== null) this.#accountQuota(caller).lease.expectCalls(count)
+  }
+
+  /**
    * Admits a call that is never charged. Throws `rate_limited` if no unit is left, unless the call is for a `file` that
    * was charged today.
    */
@@ -185,8 +193,9 @@ export class QuotaLimiter {
     const { account, day, limit } = lease
     const { ledger, holder } = this.#options
     try {
-      const grant = await ledger.takeQuota({ account, day, limit, requested: lease.unitsToRequest, holder })
-      const source = lease.applyGrant(grant)
+      const requested = lease.unitsToRequest
+      const grant = await ledger.takeQuota({ account, day, limit, requested, holder })
+      const source = lease.applyGrant(grant, requested)
       if (source === 'charged') this.#handToNext(quota)
       else if (grant.retryLater) await this.#options.timers.wait(RETRY_MS)
       else if (source === null) {
@@ -248,7 +257,7 @@ export class QuotaLimiter {
 }
 
 function isSettled({ lease, waiting, openRequests }: AccountQuota): boolean {
-  return lease.isEmpty && waiting.length + openRequests === 0
+  return lease.isEmpty && !lease.isExpectingCalls && waiting.length + openRequests === 0
 }
 
 type PendingRefund = Pick<TokenLease, 'account' | 'day'>
