@@ -80,9 +80,9 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     },
     ...sqliteProfiles(database, beginRead),
     ...sqlitePages(database, beginRead, longPages),
-    history: sqliteHistory(database),
+    history: sqliteHistory(database, beginRead),
     ...sqliteWebHistories(database, beginRead),
-    interruptions: sqliteInterruptions(database),
+    interruptions: sqliteInterruptions(database, beginRead),
     prunedUntil: cutoffReader(database, beginRead),
   }
 }
@@ -104,19 +104,20 @@ function sqliteSummaries(database: DatabaseSync, beginRead: BeginRead): FactsRea
   }
 }
 
-/** The history on SQLite: the newest state of a type from the facts, superseded ones and interruptions by time. */
-function sqliteInterruptions(database: DatabaseSync): FactsReader['interruptions'] {
+function sqliteInterruptions(database: DatabaseSync, beginRead: BeginRead): FactsReader['interruptions'] {
   const select = database.prepare(
     `select i.last_seen, i.seen_again from crawl_state v join dns_interruption i on i.id = v.id
      where v.slot = ? and v.name = ? and i.type = ? and i.seen_again < ? order by i.seen_again desc limit ?`,
   )
   return async (name, type, before, limit) => {
+    beginRead()
     const key = [slotOf(name), name, RECORD_TYPE_NUMBERS[type], before ?? Number.MAX_SAFE_INTEGER, limit]
     return select.all(...key).map((row) => ({ ...row }) as Interruption)
   }
 }
 
-function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
+/** The history on SQLite: the newest state of a type from the facts, superseded ones by time. */
+function sqliteHistory(database: DatabaseSync, beginRead: BeginRead): FactsReader['history'] {
   const facts = database.prepare(
     'select f.id, f.states from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
   )
@@ -125,8 +126,9 @@ function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
      from dns_state s left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
      where s.id = ? and s.type = ? and s.first_seen < ? order by s.first_seen desc limit +?`,
   )
-  return async (name, types, before, limit) =>
-    readTransaction(database, () => {
+  return async (name, types, before, limit) => {
+    beginRead()
+    return readTransaction(database, () => {
       const row = facts.get(slotOf(name), name) as { id: number; states: string } | undefined
       const current: CurrentFacts['states'] = row ? unpackStates(row.states) : {}
       const entries = types.map((type): [string, History] => {
@@ -138,6 +140,7 @@ function sqliteHistory(database: DatabaseSync): FactsReader['history'] {
       })
       return Object.fromEntries(entries) as Record<(typeof types)[number], History>
     })
+  }
 }
 
 /** The states of the web verdict, or of the certificate. */
