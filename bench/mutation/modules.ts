@@ -38,7 +38,7 @@ export const MUTATED_MODULES: readonly MutatedModule[] = [
   {
     name: 'sessions',
     sources: ['src/accounts/session.ts'],
-    tests: ['test/app/session-authenticator.test.ts', 'test/app/sign-in*.test.ts'],
+    tests: ['test/accounts/session.test.ts', 'test/app/session-authenticator.test.ts'],
   },
   {
     name: 'scoring of /similar',

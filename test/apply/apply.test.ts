@@ -201,6 +201,43 @@ property('a forgotten name never changes', [history], (observations) => {
   assert.ok(outcomes.every((outcome) => outcome === 'stale'))
 })
 
+test('the same parts again need no facts; another part, an interruption and a certificate alone do', () => {
+  const first = seen(NAME, 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true }))
+  const { visit } = live(nothing(NAME), [first]).known
+  const needsFacts = (parts: Partial<Observation>, state = visit): boolean =>
+    differs(state, prepareObservation({ ...first, observed_at: minute(2), ...parts }))
+  for (const parts of [{}, { web: null }, { dns: null }, { dns: null, web: null }])
+    assert.equal(needsFacts(parts), false)
+  const neither = { dns: null, web: null }
+  for (const parts of [
+    { dns: dns({ A: ['192.0.2.2'] }) },
+    { dns: NXDOMAIN, web: null },
+    { web: web() },
+    { dns: null, web: web() },
+    { dns: { ...first.dns!, interrupted: ['A' as const] } },
+    { ...neither, presented: null },
+    { ...neither, ssl: 'valid' as const },
+  ]) {
+    assert.equal(needsFacts(parts), true, JSON.stringify(parts))
+    assert.equal(needsFacts(parts, { ...visit, forgotten: true }), false, 'a forgotten name stays as it is')
+  }
+})
+
+test('the number of states is counted up to 1,001', () => {
+  const { known } = step(nothing(NAME), [seen(NAME, 1, dns({ A: ['192.0.2.1'] }))])
+  for (const [count, after] of [
+    [1, 2],
+    [999, 1_000],
+    [1_000, 1_001],
+    [1_001, 1_001],
+  ] as const) {
+    const states = { A: { ...known.current.states.A!, count } }
+    const counted = { visit: known.visit, current: { ...known.current, states } }
+    const { current } = step(counted, [seen(NAME, 2, dns({ A: ['192.0.2.2'] }))]).known
+    assert.equal(current.states.A?.count, after)
+  }
+})
+
 test('the order of record lists, repeated records, letter case and trailing dots of names make no change', () => {
   const MX = [
     ['A.example', 10],
