@@ -12,6 +12,7 @@ const LONGEST = `${long(63)}.${long(63)}.${long(63)}.${long(61)}`
 test('white space around a name, letter case and one trailing dot are removed', () => {
   assert.equal(parseName('example.com'), 'example.com')
   assert.equal(parseName('\t Example.COM.\r\n'), 'example.com')
+  assert.equal(parseName('EXAMPLE.COM'), 'example.com')
   assert.equal(parseName('\u00a0example.com\ufeff'), 'example.com')
 })
 
@@ -56,6 +57,8 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['exa$mple.com', /only letters/],
   ['*.example.com', /only letters/],
   ['a\u0000.example', /only letters/],
+  ['\u0080.example', /only letters/],
+  ['\u007f.example', /only letters/],
   ['ü%41.example', /only letters/],
   ['％41.example', /only letters/],
   ['\ud800.example', /only letters/],
@@ -102,6 +105,12 @@ test('a text that is not a name is rejected with a reason', () => {
 test('a label of 63 bytes and a name of 253 bytes are accepted, also with a trailing dot', () => {
   assert.equal(LONGEST.length, 253)
   assert.equal(parseName(`${LONGEST}.`), LONGEST)
+})
+
+test('a text outside ASCII is read up to 1,024 characters, because UTS 46 drops some', () => {
+  const ofLength = (length: number) => `${'\u00ad'.repeat(length - 'a.example'.length)}a.example`
+  assert.equal(parseName(ofLength(1_024)), 'a.example')
+  assert.equal(parseName(ofLength(1_025)), null)
 })
 
 test('every text is either a canonical name or rejected with a phrase', () => {
