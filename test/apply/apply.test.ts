@@ -11,7 +11,7 @@ import type { Observation } from '../../src/observe/observation.ts'
 import { encodePresented } from '../../src/values/certificate/presented.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { NAMES, observations } from '../store/conformance/arbitraries.ts'
-import { dns, minute, NXDOMAIN, redirecting, seen, web } from '../store/conformance/world.ts'
+import { dns, minute, NXDOMAIN, redirecting, seen, soa, web } from '../store/conformance/world.ts'
 import { live, nothing, step } from './crawl-state.ts'
 
 const NAME = NAMES[0]!
@@ -221,6 +221,24 @@ test('the same parts again need no facts; another part, an interruption and a ce
     assert.equal(needsFacts(parts), true, JSON.stringify(parts))
     assert.equal(needsFacts(parts, { ...visit, forgotten: true }), false, 'a forgotten name stays as it is')
   }
+})
+
+test('an SOA that differs in its serial alone from the one before is stored as its serial, with the whole one as its base', () => {
+  const sets = [soa(1), soa(2), soa(3), soa(3, 60), soa(4, 60), soa(5)].map((record) => dns({ SOA: [record] }))
+  const { superseded } = live(
+    nothing(NAME),
+    sets.map((set, n) => seen(NAME, n, set)),
+  )
+  assert.deepEqual(
+    superseded.map(({ serial, base, records }) => [serial, base, records === null]),
+    [
+      [null, null, false],
+      [2, minute(0), true],
+      [3, minute(0), true],
+      [null, null, false],
+      [4, minute(3), true],
+    ],
+  )
 })
 
 test('the number of states is counted up to 1,001', () => {

@@ -60,6 +60,7 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['\u0080.example', /only letters/],
   ['\u007f.example', /only letters/],
   ['ü%41.example', /only letters/],
+  ['%41ü.example', /only letters/],
   ['％41.example', /only letters/],
   ['\ud800.example', /only letters/],
   ['℀.example', /only letters/],
@@ -105,6 +106,7 @@ test('a text that is not a name is rejected with a reason', () => {
 test('a label of 63 bytes and a name of 253 bytes are accepted, also with a trailing dot', () => {
   assert.equal(LONGEST.length, 253)
   assert.equal(parseName(`${LONGEST}.`), LONGEST)
+  assert.equal(parseName(`a.${long(63)}`), `a.${long(63)}`)
 })
 
 test('a text outside ASCII is read up to 1,024 characters, because UTS 46 drops some', () => {
