@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToUnicode } from 'node:url'
 import fc from 'fast-check'
-import { type DomainName, nameProblem, parseName, registrableDomain, slotOf } from '../../src/values/domain-name.ts'
+import {
+  type DomainName,
+  nameProblem,
+  parseName,
+  registrableDomain,
+  SLOT_COUNT,
+  slotOf,
+  slotRangeOf,
+} from '../../src/values/domain-name.ts'
 import { vectors } from './vectors.ts'
 
 const long = (length: number) => 'a'.repeat(length)
@@ -78,6 +86,7 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['bü\u3000cher.de', /white space/],
   ['example.123', /digits only/],
   ['1.2.3', /digits only/],
+  [`${LONGEST.slice(0, -61)}${'1'.repeat(61)}`, /digits only/],
   ['1.2.3.4', /^an address is no domain name; send a bare domain name/],
   ['１２７.１', /./],
   ['::1', /^an address is no domain name; send a bare domain name/],
@@ -198,7 +207,11 @@ test('the slot of a name never changes', () => {
     ['_dmarc.example.org', 44976],
     ['0-0.example', 26553],
   ] as [DomainName, number][]
-  for (const [name, slot] of pinned) assert.equal(slotOf(name), slot)
+  for (const [name, slot] of pinned) {
+    assert.equal(slotOf(name), slot)
+    assert.equal(slotRangeOf(name), Math.floor(slot / 256), 'the upper byte')
+  }
+  assert.equal(SLOT_COUNT, 65_536)
 })
 
 test('slots are well distributed over similar names', () => {
