@@ -8,6 +8,7 @@ import type { DnsPart, Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import type { Instant } from '../../src/values/time.ts'
 import { NAMES } from '../store/conformance/arbitraries.ts'
+import { name } from '../store/conformance/world.ts'
 import { type Known, live, nothing } from './crawl-state.ts'
 
 const NAME = NAMES[0]!
@@ -67,6 +68,15 @@ test('a name that is only known is due as soon as possible', () => {
   assert.equal(known.visit.due, 0)
 })
 
+test('names that are observed together are due between 90 and 95 percent of the interval later, each at its own time', () => {
+  const due = Array.from({ length: 200 }, (_, n) => {
+    const domain = name(`n${n}.example`)
+    return live(nothing(domain), [{ ...visitAt(BEGIN), domain }]).known.visit.due - BEGIN
+  })
+  assert.ok(due.every((span) => isAbout(span, first)))
+  assert.ok(Math.max(...due) - Math.min(...due) > 0.045 * first)
+})
+
 test('a name that does not change is probed less and less often, up to the maximum interval minus a little', () => {
   const [one, ...rest] = spans(Array.from({ length: 12 }, () => SAME)).spans
   assert.ok(isAbout(one, first), `${one}`)
@@ -122,6 +132,15 @@ test('addresses count as a change unless they also changed at the previous probe
 test('a name that answers again has changed', () => {
   const [, failing, back] = spans([SAME, { status: 'nxdomain' }, SAME]).spans
   assert.ok(isAbout(failing, soonest) && isAbout(back, soonest), `${failing} ${back}`)
+})
+
+test('a name that was due when it was last observed, or before, has no interval yet: it starts from the first one', () => {
+  for (const due of [BEGIN, BEGIN - 1, 0]) {
+    const { known } = live(nothing(NAME), [visitAt(BEGIN)])
+    const postponed = { ...known, visit: { ...known.visit, due } }
+    const next = live(postponed, [visitAt(BEGIN + 60)]).known.visit.due
+    assert.ok(isAbout(next - BEGIN - 60, 1.5 * first), `${due}: ${next - BEGIN}`)
+  }
 })
 
 test('a second part of the same time leaves the plan as it is', () => {

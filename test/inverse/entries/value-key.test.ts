@@ -131,7 +131,7 @@ test('all hosts below a host are one range of keys, which begins after those of 
 test('keys are those of every release', () => {
   const sha256 = 'ab'.repeat(32)
   const digest = '\xab'.repeat(32)
-  const redirecting = [0, 0, 0, 0, 'b.example', 'www.b.example', 'valid']
+  const redirecting: unknown[] = [0, 0, 0, 0, 'b.example', 'www.b.example', 'valid']
   for (const [keys, expected] of [
     [valueKeysOfRecord('A', '192.0.2.1'), ['\x04\xc0\x00\x02\x01']],
     [valueKeysOfRecord('NS', 'ns.example'), ['hexample\x01ns\x01\x00\x02']],
