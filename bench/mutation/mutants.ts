@@ -2,8 +2,8 @@
 
 import { parseSync } from 'oxc-parser'
 
-/** Replaces the text from `start` to `end`. `what`: the change, for people. */
-export type Mutant = { start: number; end: number; text: string; line: number; what: string }
+/** Replaces the text from `start` to `end`. `what`: the change, for people. `code`: the line that it is in. */
+export type Mutant = { start: number; end: number; text: string; line: number; code: string; what: string }
 
 type Node = { type: string; start: number; end: number } & Record<string, unknown>
 
@@ -34,13 +34,18 @@ const SKIPPED =
 
 export function mutantsOf(path: string, source: string): Mutant[] {
   const mutants: Mutant[] = []
+  const lines = source.split('\n')
   const add = (start: number, end: number, text: string): void => {
     const line = source.slice(0, start).split('\n').length
-    const before = source.slice(start, end).replaceAll(/\s+/g, ' ')
-    mutants.push({ start, end, text, line, what: `${before.slice(0, 60)} → ${text.slice(0, 60) || 'nothing'}` })
+    const what = `${shorten(source.slice(start, end))} → ${shorten(text) || 'nothing'}`
+    mutants.push({ start, end, text, line, code: lines[line - 1]!.trim(), what })
   }
   visit(parseSync(path, source).program as unknown as Node, source, add)
   return mutants
+}
+
+function shorten(code: string): string {
+  return code.replaceAll(/\s+/g, ' ').slice(0, 60)
 }
 
 type Add = (start: number, end: number, text: string) => void

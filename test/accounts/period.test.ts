@@ -43,6 +43,10 @@ for (const text of [
   test(`"${text}" is not a period`, () => assert.equal(parsePeriod(text), null))
 }
 
+test('the earliest first day is 1970-01-02', () => {
+  assert.equal(parsePeriod('basic:1970-01-02..')?.first, '1970-01-02')
+})
+
 test('a period is parsed as it was written', () => {
   fc.assert(
     fc.property(periods, (list) => {

@@ -50,6 +50,24 @@ test('the shares of all live processes never exceed the free units, and are sing
   fc.assert(property, { numRuns: 1_000 })
 })
 
+test('a process gets at most 64 units and an eighth of its part of what is left, and one if 1,000 or fewer are left', () => {
+  for (const [remaining, requested, live, expected] of [
+    [25_000, 100, 1, 64],
+    [25_000, 10, 1, 10],
+    [25_000, 100, 100, 31],
+    [1_001, 100, 2, 62],
+    [1_001, 64, 1, 64],
+    [1_000, 64, 1, 1],
+    [1_001, 64, 1_000, 1],
+  ] as const)
+    assert.equal(leaseSize(remaining, requested, live), expected, `${remaining} ${requested} ${live}`)
+})
+
+test('a process that was silent for more than 2 seconds has expired', () => {
+  const silences = [0, 2, 2.1].map((seconds) => ({ holder: `silent for ${seconds}`, seconds }))
+  assert.deepEqual(classifyHolders(silences, []), { liveCount: 2, expired: ['silent for 2.1'], renewed: [] })
+})
+
 test('expired leases of today and yesterday can be restored', () => {
   const midnight = Date.UTC(2026, 10, 20) / 1000
   assert.deepEqual([midnight - 1, midnight].map(firstRestorableDay), ['2026-11-18', '2026-11-19'])

@@ -129,6 +129,16 @@ test('the use of a session is recorded at most once a minute', async (t) => {
   }
 })
 
+test('an account has at most 100 sessions: a new one ends the oldest', async (t) => {
+  const { ledger, account, session, ask } = await world(t)
+  const add = (count: number): Promise<unknown> =>
+    ledger.createSession({ account: account.id, hash: new Uint8Array(32).fill(count), browser: '', address: '' }, START)
+  for (let count = 1; count < 100; count++) await add(count)
+  assert.equal(await ask(), ANN)
+  await add(100)
+  assert.ok((await ledger.sessions(account.id)).every(({ id }) => id !== session.id))
+})
+
 test('requests at once record the use of a session once', async (t) => {
   const { clock, ledger, session, request, secret } = await world(t)
   let touched = 0

@@ -11,7 +11,7 @@ import type { Observation } from '../../src/observe/observation.ts'
 import { encodePresented } from '../../src/values/certificate/presented.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { NAMES, observations } from '../store/conformance/arbitraries.ts'
-import { dns, minute, NXDOMAIN, redirecting, seen, web } from '../store/conformance/world.ts'
+import { dns, minute, NXDOMAIN, redirecting, seen, soa, web } from '../store/conformance/world.ts'
 import { live, nothing, step } from './crawl-state.ts'
 
 const NAME = NAMES[0]!
@@ -199,6 +199,61 @@ property('a forgotten name never changes', [history], (observations) => {
   const { change, outcomes } = step({ visit: { ...visit, version: 3, forgotten: true }, current }, observations)
   assert.equal(change, null)
   assert.ok(outcomes.every((outcome) => outcome === 'stale'))
+})
+
+test('the same parts again need no facts; another part, an interruption and a certificate alone do', () => {
+  const first = seen(NAME, 1, dns({ A: ['192.0.2.1'] }), web({ has_website: true }))
+  const { visit } = live(nothing(NAME), [first]).known
+  const needsFacts = (parts: Partial<Observation>, state = visit): boolean =>
+    differs(state, prepareObservation({ ...first, observed_at: minute(2), ...parts }))
+  for (const parts of [{}, { web: null }, { dns: null }, { dns: null, web: null }])
+    assert.equal(needsFacts(parts), false)
+  const neither = { dns: null, web: null }
+  for (const parts of [
+    { dns: dns({ A: ['192.0.2.2'] }) },
+    { dns: NXDOMAIN, web: null },
+    { web: web() },
+    { dns: null, web: web() },
+    { dns: { ...first.dns!, interrupted: ['A' as const] } },
+    { ...neither, presented: null },
+    { ...neither, ssl: 'valid' as const },
+  ]) {
+    assert.equal(needsFacts(parts), true, JSON.stringify(parts))
+    assert.equal(needsFacts(parts, { ...visit, forgotten: true }), false, 'a forgotten name stays as it is')
+  }
+})
+
+test('an SOA that differs in its serial alone from the one before is stored as its serial, with the whole one as its base', () => {
+  const sets = [soa(1), soa(2), soa(3), soa(3, 60), soa(4, 60), soa(5)].map((record) => dns({ SOA: [record] }))
+  const { superseded } = live(
+    nothing(NAME),
+    sets.map((set, n) => seen(NAME, n, set)),
+  )
+  assert.deepEqual(
+    superseded.map(({ serial, base, records }) => [serial, base, records === null]),
+    [
+      [null, null, false],
+      [2, minute(0), true],
+      [3, minute(0), true],
+      [null, null, false],
+      [4, minute(3), true],
+    ],
+  )
+})
+
+test('the number of states is counted up to 1,001', () => {
+  const { known } = step(nothing(NAME), [seen(NAME, 1, dns({ A: ['192.0.2.1'] }))])
+  for (const [count, after] of [
+    [1, 2],
+    [999, 1_000],
+    [1_000, 1_001],
+    [1_001, 1_001],
+  ] as const) {
+    const states = { A: { ...known.current.states.A!, count } }
+    const counted = { visit: known.visit, current: { ...known.current, states } }
+    const { current } = step(counted, [seen(NAME, 2, dns({ A: ['192.0.2.2'] }))]).known
+    assert.equal(current.states.A?.count, after)
+  }
 })
 
 test('the order of record lists, repeated records, letter case and trailing dots of names make no change', () => {

@@ -8,17 +8,27 @@ import type { DnsPart, Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import type { Instant } from '../../src/values/time.ts'
 import { NAMES } from '../store/conformance/arbitraries.ts'
+import { name } from '../store/conformance/world.ts'
 import { type Known, live, nothing } from './crawl-state.ts'
 
 const NAME = NAMES[0]!
 const BEGIN = 1_800_000_000
 const { min: soonest, first, max: latest } = DEFAULT_PROBE_INTERVALS
 
-type Seen = { status?: DnsPart['status']; A?: string[]; serial?: number; text?: string }
+/** `A`: null if it was not queried. */
+type Seen = {
+  status?: DnsPart['status']
+  A?: string[] | null
+  AAAA?: string[]
+  NS?: string[]
+  serial?: number
+  text?: string
+  ssl?: 'valid' | 'invalid' | 'nocert'
+}
 
 function visitAt(
   at: Instant,
-  { status = 'ok', A = ['192.0.2.1'], serial = 1, text = 'words' }: Seen = {},
+  { status = 'ok', A = ['192.0.2.1'], AAAA = [], NS = [], serial = 1, text = 'words', ssl = 'nocert' }: Seen = {},
 ): Observation {
   const SOA = [
     { primary_nameserver: 'ns.example', admin_email: 'a@example', serial, refresh_seconds: 1, retry_seconds: 1 },
@@ -28,8 +38,8 @@ function visitAt(
     JSON.stringify({
       domain: NAME,
       observed_at: new Date(at * 1000).toISOString(),
-      dns: { status, A, AAAA: [], SOA: SOA.map((soa) => ({ ...soa, expire_seconds: 1 })) },
-      ...(status === 'ok' && { web: { ...web, redirects_to: null, ssl: 'nocert', social_accounts: [], text } }),
+      dns: { status, ...(A !== null && { A }), AAAA, NS, SOA: SOA.map((soa) => ({ ...soa, expire_seconds: 1 })) },
+      ...(status === 'ok' && { web: { ...web, redirects_to: null, ssl, social_accounts: [], text } }),
     }),
   )
   if (typeof observation === 'string') throw new Error(observation)
@@ -58,6 +68,15 @@ test('a name that is only known is due as soon as possible', () => {
   assert.equal(known.visit.due, 0)
 })
 
+test('names that are observed together are due between 90 and 95 percent of the interval later, each at its own time', () => {
+  const due = Array.from({ length: 200 }, (_, n) => {
+    const domain = name(`n${n}.example`)
+    return live(nothing(domain), [{ ...visitAt(BEGIN), domain }]).known.visit.due - BEGIN
+  })
+  assert.ok(due.every((span) => isAbout(span, first)))
+  assert.ok(Math.max(...due) - Math.min(...due) > 0.045 * first)
+})
+
 test('a name that does not change is probed less and less often, up to the maximum interval minus a little', () => {
   const [one, ...rest] = spans(Array.from({ length: 12 }, () => SAME)).spans
   assert.ok(isAbout(one, first), `${one}`)
@@ -84,6 +103,62 @@ test('a changed SOA, a changed page text, and addresses that also changed at the
     'the first change counts',
   )
   assert.ok(turning.at(-1)! > first, 'those at every visit do not')
+})
+
+test('any other record and the website count as a change, however often they change', () => {
+  for (const changes of [
+    (n: number): Seen => ({ NS: [`ns${n}.example`] }),
+    (n: number): Seen => ({ ssl: n % 2 === 0 ? 'valid' : 'invalid' }),
+  ]) {
+    const all = spans(Array.from({ length: 4 }, (_, n) => changes(n))).spans
+    for (const [n, span] of all.slice(1).entries()) assert.ok(isAbout(span, Math.max(all[n]! / 2, soonest)), `${all}`)
+  }
+})
+
+test('addresses count as a change unless they also changed at the previous probe', () => {
+  const family = (n: number): Seen[] => [{ A: [`192.0.2.${n}`] }, { AAAA: [`2001:db8::${n}`] }]
+  for (const which of [0, 1]) {
+    const at = (n: number): Seen => family(n)[which]!
+    const [first, second, third, fourth, fifth] = spans([at(1), at(2), at(3), at(3), at(4)]).spans
+    assert.ok(second! < first!, 'the first change')
+    assert.ok(third! > second!, 'the next one at once')
+    assert.ok(fourth! > third!, 'no change')
+    assert.ok(fifth! < fourth!, 'a change after a probe without one')
+  }
+  const [before, after] = spans([{ A: null }, { A: ['192.0.2.1'] }]).spans
+  assert.ok(after! < before!, 'the first addresses of a known name')
+})
+
+test('a name that answers again has changed', () => {
+  const [, failing, back] = spans([SAME, { status: 'nxdomain' }, SAME]).spans
+  assert.ok(isAbout(failing, soonest) && isAbout(back, soonest), `${failing} ${back}`)
+})
+
+test('a name that was due when it was last observed, or before, has no interval yet: it starts from the first one', () => {
+  for (const due of [BEGIN, BEGIN - 1, 0]) {
+    const { known } = live(nothing(NAME), [visitAt(BEGIN)])
+    const postponed = { ...known, visit: { ...known.visit, due } }
+    const next = live(postponed, [visitAt(BEGIN + 60)]).known.visit.due
+    assert.ok(isAbout(next - BEGIN - 60, 1.5 * first), `${due}: ${next - BEGIN}`)
+  }
+})
+
+test('a second part of the same time leaves the plan as it is', () => {
+  const { dns, web, ...rest } = visitAt(BEGIN)
+  const { known } = live(nothing(NAME), [{ ...rest, dns, web: null }])
+  const both = live(known, [{ ...rest, dns: null, web }]).known
+  assert.deepEqual([both.visit.due, both.visit.failures], [known.visit.due, 0])
+})
+
+test('the website alone does not say whether a name fails: it fails as before', () => {
+  for (const [status, failures] of [
+    ['ok', 0],
+    ['nxdomain', 2],
+  ] as const) {
+    const { known } = spans([{ status }])
+    const { web, ...rest } = visitAt(known.visit.due)
+    assert.equal(live(known, [{ ...rest, dns: null, web }]).known.visit.failures, failures, status)
+  }
 })
 
 test('names that fail are probed after a day, then after twice as long each time, and as before once they answer', () => {

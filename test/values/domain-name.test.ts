@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToUnicode } from 'node:url'
 import fc from 'fast-check'
-import { type DomainName, nameProblem, parseName, registrableDomain, slotOf } from '../../src/values/domain-name.ts'
+import {
+  type DomainName,
+  nameProblem,
+  parseName,
+  registrableDomain,
+  SLOT_COUNT,
+  slotOf,
+  slotRangeOf,
+} from '../../src/values/domain-name.ts'
 import { vectors } from './vectors.ts'
 
 const long = (length: number) => 'a'.repeat(length)
@@ -12,6 +20,7 @@ const LONGEST = `${long(63)}.${long(63)}.${long(63)}.${long(61)}`
 test('white space around a name, letter case and one trailing dot are removed', () => {
   assert.equal(parseName('example.com'), 'example.com')
   assert.equal(parseName('\t Example.COM.\r\n'), 'example.com')
+  assert.equal(parseName('EXAMPLE.COM'), 'example.com')
   assert.equal(parseName('\u00a0example.com\ufeff'), 'example.com')
 })
 
@@ -39,7 +48,7 @@ test('a name outside ASCII is converted by UTS 46', () => {
 
 const REFUSED: [text: string, why: RegExp][] = [
   ['', /^the name is empty; send a bare domain name such as example\.com$/],
-  [' . ', /empty/],
+  [' . ', /the name is empty/],
   ['localhost', /no dot/],
   ['localhost.', /no dot/],
   ['..', /empty label/],
@@ -56,7 +65,10 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['exa$mple.com', /only letters/],
   ['*.example.com', /only letters/],
   ['a\u0000.example', /only letters/],
+  ['\u0080.example', /only letters/],
+  ['\u007f.example', /only letters/],
   ['ü%41.example', /only letters/],
+  ['%41ü.example', /only letters/],
   ['％41.example', /only letters/],
   ['\ud800.example', /only letters/],
   ['℀.example', /only letters/],
@@ -74,6 +86,7 @@ const REFUSED: [text: string, why: RegExp][] = [
   ['bü\u3000cher.de', /white space/],
   ['example.123', /digits only/],
   ['1.2.3', /digits only/],
+  [`${LONGEST.slice(0, -61)}${'1'.repeat(61)}`, /digits only/],
   ['1.2.3.4', /^an address is no domain name; send a bare domain name/],
   ['１２７.１', /./],
   ['::1', /^an address is no domain name; send a bare domain name/],
@@ -102,6 +115,13 @@ test('a text that is not a name is rejected with a reason', () => {
 test('a label of 63 bytes and a name of 253 bytes are accepted, also with a trailing dot', () => {
   assert.equal(LONGEST.length, 253)
   assert.equal(parseName(`${LONGEST}.`), LONGEST)
+  assert.equal(parseName(`a.${long(63)}`), `a.${long(63)}`)
+})
+
+test('a text outside ASCII is read up to 1,024 characters, because UTS 46 drops some', () => {
+  const ofLength = (length: number) => `${'\u00ad'.repeat(length - 'a.example'.length)}a.example`
+  assert.equal(parseName(ofLength(1_024)), 'a.example')
+  assert.equal(parseName(ofLength(1_025)), null)
 })
 
 test('every text is either a canonical name or rejected with a phrase', () => {
@@ -187,7 +207,11 @@ test('the slot of a name never changes', () => {
     ['_dmarc.example.org', 44976],
     ['0-0.example', 26553],
   ] as [DomainName, number][]
-  for (const [name, slot] of pinned) assert.equal(slotOf(name), slot)
+  for (const [name, slot] of pinned) {
+    assert.equal(slotOf(name), slot)
+    assert.equal(slotRangeOf(name), Math.floor(slot / 256), 'the upper byte')
+  }
+  assert.equal(SLOT_COUNT, 65_536)
 })
 
 test('slots are well distributed over similar names', () => {

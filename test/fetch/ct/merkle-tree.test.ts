@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { consistencyOf, leafHashOf, pathOf, rootOf } from '../../../lab/certificate-log/tree.ts'
-import { CompactRange, isConsistent, rangeBefore } from '../../../src/fetch/ct/log/merkle-tree.ts'
+import { CompactRange, completeRoot, isConsistent, rangeBefore } from '../../../src/fetch/ct/log/merkle-tree.ts'
 
 const leaves = (count: number): Buffer[] =>
   Array.from({ length: count }, (_, index) => leafHashOf(Buffer.from(String(index))))
@@ -19,6 +19,10 @@ test('the root of a compact range is that of the tree, and it continues from its
     assert.deepEqual(continued.root(), rootOf(all), `${count} leaves`)
   }
   assert.throws(() => new CompactRange(3, [Buffer.alloc(32)]), RangeError)
+})
+
+test('the root of a complete subtree is that of a tree with its leaves', () => {
+  for (const count of [1, 2, 4, 8, 256]) assert.deepEqual(completeRoot(leaves(count)), rootOf(leaves(count)))
 })
 
 test('a proof of consistency is accepted, and no other', () => {
@@ -41,6 +45,7 @@ test('a proof of consistency is accepted, and no other', () => {
     }),
   )
   assert.ok(!isConsistent([2, rootOf(leaves(2))], [1, rootOf(leaves(1))], []))
+  assert.ok(!isConsistent([3, rootOf(leaves(3))], [5, rootOf(leaves(5))], []))
 })
 
 test('an audit path gives the range before its leaf, and a wrong one gives null', () => {

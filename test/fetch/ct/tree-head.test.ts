@@ -1,10 +1,10 @@
 /** Tests the heads of certificate logs: they are accepted as the log signed them, and in no other form. */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
 import { startCertificateLog } from '../../../lab/certificate-log/log.ts'
-import { logIdOf, parseCheckpoint, parseSignedTreeHead } from '../../../src/fetch/ct/log/tree-head.ts'
+import { logIdOf, parseCheckpoint, parseSignedTreeHead, requireLogKey } from '../../../src/fetch/ct/log/tree-head.ts'
 import { LogFault } from '../../../src/fetch/ct/log.ts'
 import { LOG_TIME, labEntries, logOfLab } from './world.ts'
 
@@ -30,6 +30,27 @@ for (const algorithm of ['ec', 'rsa'] as const) {
     assert.equal(parseCheckpoint(log, checkpoint.replace('\n\n', `\n\n${other}`)).size, COUNT)
     const many = other.repeat(50)
     assert.throws(() => parseCheckpoint(log, checkpoint.replace('\n\n', `\n\n${many}`)), /no signature of its key/)
+  })
+
+  test(`${algorithm}: at most 64 signatures of a checkpoint are read`, () => {
+    const withOthers = (count: number): string =>
+      `${origin}\n${COUNT}\n${root}\n\n${'— witness.example AAAA\n'.repeat(count)}${signature}\n`
+    for (const count of [0, 63]) assert.equal(parseCheckpoint(log, withOthers(count)).size, COUNT)
+    assert.throws(() => parseCheckpoint(log, withOthers(64)), /no signature of its key/)
+  })
+
+  test(`${algorithm}: a line without the dash or the name of the log is not its signature`, () => {
+    for (const line of [signature.replace('—', '-'), signature.replace(origin!, `${origin}x`)])
+      assert.throws(() => parseCheckpoint(log, checkpoint.replace(signature, line)), /no signature of its key/)
+  })
+
+  test(`${algorithm}: a checkpoint has an origin, a size and an empty line before its signatures`, () => {
+    for (const [from, to] of [
+      ['\n\n', '\n'],
+      [`${origin}\n`, '\n'],
+      [`\n${COUNT}\n`, '\n\n'],
+    ] as const)
+      assert.throws(() => parseCheckpoint(log, checkpoint.replace(from, to)), /malformed/)
   })
 
   test(`${algorithm}: no byte of the signed text or of the signature may differ`, () => {
@@ -78,3 +99,25 @@ for (const algorithm of ['ec', 'rsa'] as const) {
     assert.equal(logIdOf(lab.key), createHash('sha256').update(lab.key).digest('base64'))
   })
 }
+
+test('a log may be empty', async () => {
+  const lab = await startCertificateLog([], { now: () => HEAD_TIME })
+  const texts = ['checkpoint', 'ct/v1/get-sth'].map(async (path) => (await fetch(`${lab.url}${path}`)).text())
+  const [checkpoint = '', treeHead = ''] = await Promise.all(texts)
+  await lab.close()
+  const log = logOfLab(lab, 'tiles')
+  assert.equal(parseCheckpoint(log, checkpoint).size, 0)
+  assert.equal(parseSignedTreeHead(log, treeHead).size, 0)
+})
+
+test('a log key is ECDSA with P-256, or RSA with at least 2,048 bits (RFC 6962, section 2.1.4)', () => {
+  const der = ({ publicKey }: { publicKey: KeyObject }): Buffer => publicKey.export({ type: 'spki', format: 'der' })
+  for (const key of [
+    generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
+    generateKeyPairSync('rsa', { modulusLength: 2_040 }),
+    generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }),
+    generateKeyPairSync('ed25519'),
+  ])
+    assert.throws(() => requireLogKey(der(key)), /neither ECDSA with P-256 nor RSA/)
+  assert.throws(() => requireLogKey(Buffer.from('no key')), /neither ECDSA with P-256 nor RSA/)
+})

@@ -104,6 +104,60 @@ test('blocks give back the entries that were packed, in order, and say where eac
   )
 })
 
+test('a block has the bytes of every release', () => {
+  const blocks = packed(
+    new Map([
+      ['ab', [5, 7]],
+      ['ac', [3, 300]],
+      ['ad', []],
+      [`${KEY_KIND.rotatedName}x`, []],
+    ]),
+  )
+  const expected = ['05', '0002616202', '0002', '01016302', '03a902', '01016400', '00027078']
+  assert.deepEqual(
+    blocks.map(({ bytes }) => Buffer.from(bytes).toString('hex')),
+    [expected.join('')],
+  )
+  assert.equal(positionOf('k', 2 ** 33 + 0x01020304), 'k\x00\x02\x01\x02\x03\x04')
+})
+
+test('a block is complete at 880 bytes, and an entry of more than 128 events continues', () => {
+  const keys = Array.from({ length: 300 }, (_, n) => `${String(n).padStart(3, '0')}456789`)
+  const map: Entries = new Map(keys.map((each) => [each, []]))
+  for (const { bytes } of packed(map).slice(0, -1)) assert.ok(bytes.length >= 880 && bytes.length < 900)
+  const writer = new BlockWriter()
+  const list = Array.from({ length: 300 }, (_, n) => n)
+  writer.add(latin1Bytes('k'), 1, list, list.length)
+  const cursor = cursorOf(writer.take(true))
+  const counts: number[] = []
+  while (cursor.next()) counts.push(cursor.eventCount)
+  assert.deepEqual(counts, [128, 128, 44])
+})
+
+test('a number that no writer writes is damage: a shared or a whole key, a count or an event that is too large', () => {
+  const before = [0, 0, 1, 97, 0] // the base, then the key "a" without events
+  for (const [bytes, isDamaged] of [
+    [[0, 0, 1, 97, 1, 0], false],
+    [[...before, 1, 0, 0], false],
+    [[...before, 2, 0, 0], true],
+    [[0, 0, 0x80, 10, ...Array(1280).fill(97), 0], false],
+    [[0, 0, 0x81, 10, ...Array(1281).fill(97), 0], true],
+    [[0, 0, 1, 97, 0x80, 1, ...Array(128).fill(0)], false],
+    [[0, 0, 1, 97, 0x81, 1, ...Array(129).fill(0)], true],
+    [[0, 0, 1, 97, 1, 1], true], // before 0
+    [[0, 0, 1, 97, 1, 0xfe, 0xff, 0xff, 0xff, 0xff, 0x3f], false], // 2 ** 40 - 1
+    [[0, 0, 1, 97, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40], true], // 2 ** 40
+  ] as [number[], boolean][]) {
+    const read = () => entriesOf(Uint8Array.from(bytes))
+    if (isDamaged) assert.throws(read, /damaged block/, bytes.slice(0, 12).join(' '))
+    else read()
+  }
+})
+
+function entriesOf(bytes: Uint8Array): Entries {
+  return read(new EntryCursor([bytes]))
+}
+
 test('a key of 1,280 bytes and 1,000 events before the base of the block come back', () => {
   const long = 'k'.repeat(MAX_KEY_BYTES)
   const map: Entries = new Map([

@@ -5,16 +5,29 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BlockWriter, EntryCursor, MAX_KEY_BYTES } from '../../../src/inverse/entries/block.ts'
 import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
+import { packRotation, unpackRotation } from '../../../src/inverse/entries/rotation.ts'
 import {
   addressKey,
+  certificateKey,
+  forwardNamePrefix,
   hostKey,
+  hostOfValueKey,
   hostPrefix,
+  isKeyOfName,
+  KEY_KIND,
+  keysOfLastLabel,
+  keysOfName,
+  knownNameOfKey,
   latin1Bytes,
+  namedHostKeys,
   nameOfSetKey,
   nameSetKey,
+  namesHost,
   parseEntryKey,
+  parseNamedHostKey,
   textKey,
   valueKeysOfRecord,
+  valueKeysOfValues,
 } from '../../../src/inverse/entries/value-key.ts'
 import { compareAddresses, type IpAddress, parseAddress } from '../../../src/values/ip-address.ts'
 import { parseHostName } from '../../../src/values/records/host-name.ts'
@@ -112,6 +125,71 @@ test('all hosts below a host are one range of keys, which begins after those of 
   assert.deepEqual(
     below,
     ['b.example', 'a.b.example'].map((each) => hostKey(each, 'NS')),
+  )
+})
+
+test('keys are those of every release', () => {
+  const sha256 = 'ab'.repeat(32)
+  const digest = '\xab'.repeat(32)
+  const redirecting: unknown[] = [0, 0, 0, 0, 'b.example', 'www.b.example', 'valid']
+  for (const [keys, expected] of [
+    [valueKeysOfRecord('A', '192.0.2.1'), ['\x04\xc0\x00\x02\x01']],
+    [valueKeysOfRecord('NS', 'ns.example'), ['hexample\x01ns\x01\x00\x02']],
+    [valueKeysOfRecord('CNAME', 'ns.example'), ['hexample\x01ns\x01\x00\x05']],
+    [valueKeysOfRecord('MX', [258, 'mx.example']), ['hexample\x01mx\x01\x00\x0f\x01\x02']],
+    [valueKeysOfRecord('TXT', ['v']), ['t\x05["v"]']],
+    [valueKeysOfValues('web', redirecting), ['rexample\x01b\x01www\x01\x00']],
+    [valueKeysOfValues('web', redirecting.with(4, null)), []],
+    [valueKeysOfValues('certificate', sha256), [`c${digest}`]],
+    [namedHostKeys({ sha256, names: ['*.a.example'] }), [`mexample\x01a\x01*\x01\x00${digest}`]],
+    [[nameSetKey('knownHost', 'a.example')], ['ka\x01example\x01']],
+    [keysOfName('a.b').slice(0, 2), ['ob\x01a\x01', 'sa\x01b\x01']],
+    [[forwardNamePrefix('a.b.c')], ['sa\x01b\x01c']],
+  ])
+    assert.deepEqual(keys, expected)
+})
+
+test('the keys of a redirect, of a certificate and of its names give back what they say', () => {
+  const sha256 = '0123456789abcdef'.repeat(4)
+  const [redirect] = valueKeysOfValues('web', [0, 0, 0, 0, 'b.example', null, 'valid'])
+  assert.deepEqual(parseEntryKey(redirect! + NAME), { value: { kind: 'redirect', host: 'b.example' }, name: NAME })
+  const certificate = certificateKey(sha256)
+  assert.deepEqual(parseEntryKey(certificate + NAME), { value: { kind: 'certificate', sha256 }, name: NAME })
+  const names = ['*.a.example', 'a.example']
+  const parsed = namedHostKeys({ sha256, names }).map(parseNamedHostKey)
+  assert.deepEqual(
+    parsed,
+    names.map((host) => ({ host, sha256 })),
+  )
+  assert.equal(parseEntryKey(namedHostKeys({ sha256, names })[0]!), null, 'a set has no values')
+  const key = hostKey('ns.example', 'NS')
+  assert.deepEqual([namesHost(key), namesHost(certificate), hostOfValueKey(key)], [true, false, 'ns.example'])
+})
+
+test('a known name has one key in each order of its labels, and one for each place before its last dot', () => {
+  fc.assert(
+    fc.property(fc.domain(), fc.domain(), (name, other) => {
+      const keys = keysOfName(name)
+      assert.equal(new Set(keys).size, 1 + name.lastIndexOf('.'))
+      for (const key of keys) {
+        assert.equal(knownNameOfKey(key), name)
+        assert.ok(isKeyOfName(name, key))
+        assert.equal(isKeyOfName(other, key), name === other)
+      }
+    }),
+  )
+  const rotated = (at: number): string => {
+    const { bytes, length } = packRotation('ab.cd', at)
+    return KEY_KIND.rotatedName + bytes.toString('latin1', 0, length)
+  }
+  assert.deepEqual(
+    [0, 1, 2, 3].map((at) => isKeyOfName('ab.cd', rotated(at))),
+    [false, true, false, false],
+  )
+  assert.equal(knownNameOfKey(nameSetKey('knownHost', 'a.example')), null)
+  assert.deepEqual(
+    keysOfLastLabel('ab.cd').map((key) => [key[0], unpackRotation(key.slice(1))]),
+    [0, 1, 2].map((at) => ['l', { name: '.cd', at }]),
   )
 })
 

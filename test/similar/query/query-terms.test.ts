@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { MAX_ROW_POSTINGS } from '../../../src/similar/postings/postings.ts'
 import { weightDocument } from '../../../src/similar/query/cosine.ts'
 import type { IdfTable } from '../../../src/similar/query/idf-table.ts'
 import { chooseQueryTerms, maxRowsFor, QUERY_LIMITS } from '../../../src/similar/query/query-terms.ts'
@@ -105,6 +106,42 @@ test('the heavier of two frequent terms gets more rows', () => {
       [wordAt(0), 2],
     ],
   )
+})
+
+test('a posting adds the weight of its term in the page times the IDF', () => {
+  const { vector, idfTable } = pageOf([
+    { pages: 900, count: 9 },
+    { pages: 30, count: 1 },
+  ])
+  const page = weightDocument(vector, idfTable)
+  const chosen = chooseQueryTerms(page, idfTable, { isIndexed: true, maxRows: QUERY_LIMITS.rows })
+  assert.equal(chosen.length, 2)
+  for (const { term, weight } of chosen) {
+    const expected = page.weights[vector.terms.indexOf(term)]! * idfTable.idfOf(term)
+    assert.ok(Math.abs(weight / expected - 1) < 1e-9, `${weight}, not ${expected}`)
+  }
+})
+
+test('a term whose postings are in one row is read whatever its share, and others up to the rows that they fill', () => {
+  const rowsOf = (pages: number, { maxRows = QUERY_LIMITS.rows as number, others = 0 } = {}) => {
+    const { vector, idfTable } = pageOf([
+      { pages, count: 2 },
+      ...Array.from({ length: others }, () => ({ pages: 5_000, count: 1 })),
+    ])
+    const chosen = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows })
+    return chosen.find(({ term }) => term === wordAt(0))?.rows
+  }
+  const half = MAX_ROW_POSTINGS / 2
+  const few = { maxRows: 5, others: 100 }
+  assert.deepEqual([rowsOf(half - 1, few), rowsOf(half, few)], [1, undefined])
+  assert.deepEqual(
+    [half, 2 * half, 2 * half + 1, 6 * half, 40 * half].map((pages) => rowsOf(pages)),
+    [2, 2, 4, 4, 8],
+  )
+})
+
+test('an index of 50,000 pages has 80 rows, one of 500,000 has 440, and one of their geometric mean the mean', () => {
+  assert.deepEqual([10, 50_000, 158_114, 500_000, 1e9].map(maxRowsFor), [80, 80, 260, 440, 440])
 })
 
 test('the number of rows grows with the index, and never exceeds the limit', () => {

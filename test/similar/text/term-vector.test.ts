@@ -1,6 +1,7 @@
 /** The vector of a start page: terms with their counts, in few bytes that equal texts share. */
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -73,6 +74,20 @@ test('the terms of a vector ascend, each once, and their counts are exact up to 
       assert.equal(counts, terms.length * Math.min(times, 32_767))
     }),
   )
+})
+
+test('the numbers of terms and the packed bytes are those of every release', () => {
+  const vector = termVectorOf(Uint32Array.of(1, 1, 2, 3, 0x12345678, 70_000, 0xffffffff, 2))
+  assert.deepEqual(pairsOf(vector), [
+    [12_833_548, 3],
+    [21_313_698, 1],
+    [34_063_804, 2],
+    [59_634_502, 32_767],
+  ])
+  const packed = Buffer.from(packTermVector(vector))
+  assert.equal(packed.toString('hex'), '2f0f4c31e059657c28d194c316c48001fffc')
+  const digest = createHash('sha256').update(packed).digest('hex')
+  assert.equal(vectorDigest(packed), Number.parseInt(digest.slice(0, 13), 16))
 })
 
 test('two hashes with the same number count as one term', () => {

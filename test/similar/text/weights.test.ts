@@ -17,6 +17,12 @@ test('IDF is ln((all + 1) / pages): above 0 for a term of all pages, higher for 
   assert.equal(idf(0, 1), 0)
 })
 
+test('the highest level stands for a share of 2 ** -3.8, the lowest for five octaves less', () => {
+  assert.ok(Math.abs(weightOfLevel(15) - 2 ** -3.8) < 1e-12)
+  assert.ok(Math.abs(weightOfLevel(0) - 2 ** -8.8) < 1e-12)
+  assert.deepEqual([weightLevelOf(1), weightLevelOf(1e-6)], [15, 0])
+})
+
 test('a level is the one with the nearest share, and the highest has the highest share', () => {
   for (let level = 0; level < WEIGHT_LEVELS; level++) {
     assert.equal(weightLevelOf(weightOfLevel(level)), level)

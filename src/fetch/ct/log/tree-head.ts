@@ -45,7 +45,7 @@ export function parseSignedTreeHead(log: CertificateLog, text: string): TreeHead
 /** Parses a checkpoint, a signed note. Throws LogFault if it is invalid or has no valid signature of the log. */
 export function parseCheckpoint(log: CertificateLog, text: string): TreeHead {
   const end = text.indexOf('\n\n')
-  const [origin = '', sizeText = '', root = ''] = text.slice(0, end + 1).split('\n')
+  const [origin = '', sizeText = '', root = ''] = text.slice(0, end).split('\n')
   if (end < 0 || origin === '' || !/^(0|[1-9]\d{0,15})$/.test(sizeText))
     throw new LogFault('its checkpoint is malformed')
   const keyId = hash('sha256', noteKeyBytes(origin, log), 'buffer').subarray(0, 4)
