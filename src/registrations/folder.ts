@@ -29,6 +29,7 @@ export async function removeDaysBefore(root: string, before: Day, isDry: boolean
   if (days.length > 0 && !isDry)
     await withFolderLock(root, async () => {
       for (const day of days) await rm(join(root, 'days', day), { recursive: true, force: true })
+      await syncFolder(join(root, 'days')) // after a power failure, files would be built from what came back
     })
   return days.length
 }

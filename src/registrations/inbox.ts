@@ -5,8 +5,9 @@ import { createReadStream, type Stats } from 'node:fs'
 import { lstat, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError, StorageError } from '../import/stream/input-error.ts'
-import { ensureFolder, nullIfMissing } from '../jobs/file-store/durable.ts'
+import { ensureFolder, nullIfMissing, syncFolder } from '../jobs/file-store/durable.ts'
 import { endWriter, isLeftover, newWriterName } from '../jobs/file-store/leftovers.ts'
+import { folderNotes } from '../jobs/file-store/place-mark.ts'
 import { type Day, type Instant, parseDay } from '../values/time.ts'
 import { folderEntries } from './folder.ts'
 import type { RegistrationImportOptions, RegistrationImportResult, RejectedEntry } from './import-options.ts'
@@ -127,6 +128,7 @@ export async function removeArchivedBefore(folder: string, before: Instant, isDr
   let count = 0
   for (const place of ARCHIVES) {
     const entries = await folderEntries(join(folder, place))
+    const countBefore = count
     for (const file of entries.filter((entry) => !entry.endsWith(REPORT_SUFFIX))) {
       const [path, report] = [join(folder, place, file), join(folder, place, file + REPORT_SUFFIX)]
       const archived = (await lstat(report).catch(nullIfMissing)) ?? (await lstat(path).catch(nullIfMissing))
@@ -134,6 +136,7 @@ export async function removeArchivedBefore(folder: string, before: Instant, isDr
       if (!isDry) for (const each of [path, report]) await rm(each, { force: true })
       count++
     }
+    if (count > countBefore && !isDry) await syncFolder(join(folder, place))
   }
   return count
 }
@@ -231,12 +234,15 @@ async function importLabelledFile(
   }
 }
 
-/** Writes the report before it moves the file. */
+/**
+ * Writes the report before it moves the file. After that, a power failure does not return the file to the inbox: it would
+ * replace what newer files of its name say.
+ */
 async function archiveFile(folder: string, claimed: string, report: InboxReport): Promise<void> {
   const place = join(folder, report.outcome)
-  await ensureFolder(place)
-  await writeFile(join(place, report.file + REPORT_SUFFIX), `${JSON.stringify(report, null, 2)}\n`)
+  await folderNotes(place).write(report.file + REPORT_SUFFIX, JSON.stringify(report, null, 2))
   await rename(join(folder, claimed), join(place, report.file))
+  for (const changed of [place, join(folder, TAKING_FOLDER), folder]) await syncFolder(changed)
 }
 
 /** Returns files that a process claimed and that no longer runs. */

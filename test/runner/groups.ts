@@ -14,6 +14,7 @@ export const ALONE = [
   'server/serve',
   'server/two-servers',
   'similar/query/idf-cache',
+  'simulation/simulation',
   'store/ledger/sqlite',
   'store/migrations/added-column',
   'store/migrations/killed-migration',

@@ -77,6 +77,14 @@ export class Model {
     this.#now = now
   }
 
+  /** A model that knows the same. */
+  copy(): Model {
+    const copy = new Model(this.#now)
+    for (const [name, domain] of this.#domains) copy.#domains.set(name, domain) // each change replaces the object
+    for (const name of this.#forgotten) copy.#forgotten.add(name)
+    return copy
+  }
+
   observe(observation: Observation): IngestOutcome {
     const { domain: name, observed_at } = observation
     if (observed_at > this.#now + FIVE_MINUTES) return 'ahead'

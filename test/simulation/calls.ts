@@ -1,0 +1,134 @@
+/** The calls of the seven endpoints, and what the model says of their responses. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { gunzipSync } from 'node:zlib'
+import type { Lookup } from '../../src/store/port/store.ts'
+import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
+import { addDays, dayOf, formatInstant } from '../../src/values/time.ts'
+import type { Run } from './expectations.ts'
+import { ACCOUNTS, type Step } from './steps.ts'
+import { require, Violation } from './violation.ts'
+import { LIMITS, type World } from './world.ts'
+
+type Call = Extract<Step, { kind: 'call' }>
+type Answer = { status: number; body: Buffer }
+/** `null`: the response says that nothing is on record. */
+type Expected = unknown
+
+const OK = 200
+const NOT_FOUND = 404
+const MAX_PAGES = 30
+/** Responses that say nothing about the data: the plan, the quota, an overload, a failed ledger. */
+const REFUSALS = [403, 429, 500, 503]
+
+/** Calls an endpoint, all pages of it, and compares the response with the model. */
+export async function callEndpoint(run: Run, step: Call): Promise<void> {
+  const query = step.endpoint === 'reverseip' && step.address !== null ? step.address : step.name
+  const { endpoint, limit } = step
+  if (endpoint === 'daily') return callDaily(run, step)
+  if (endpoint === 'snapshot' || endpoint === 'similar') {
+    await ask(run, step, endpoint === 'similar' ? { query } : {})
+    return
+  }
+  const isPaged = endpoint === 'redirect' || endpoint === 'reverseip'
+  const found: unknown[] = []
+  let next: string | null = null
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const { status, body } = await ask(run, step, { query, ...(isPaged && { limit }), ...(next !== null && { next }) })
+    if (REFUSALS.includes(status)) return
+    const expected = expectedResult(run, step)
+    if (status === NOT_FOUND) {
+      require(expected === null, () => `${endpoint} ${query} has nothing, and not ${JSON.stringify(expected)}`)
+      return
+    }
+    require(status === OK, () => `${endpoint} ${query} got ${status}: ${body}`)
+    const { result, meta } = JSON.parse(String(body)) as { result: unknown; meta: { next?: string | null } }
+    if (isPaged) found.push(...(result as unknown[]))
+    next = isPaged ? (meta.next ?? null) : null
+    if (next !== null) continue
+    const seen = isPaged ? found : result
+    require(isDeepStrictEqual(seen, expected), () =>
+      `${endpoint} ${query} is ${JSON.stringify(seen)}, not ${JSON.stringify(expected)}`)
+    return
+  }
+  throw new Violation(`the pages of ${endpoint} ${query} have no end`)
+}
+
+function expectedResult({ expected: { facts, plan } }: Run, { endpoint, name, address, account }: Call): Expected {
+  if (endpoint === 'lookup') {
+    const found = facts.lookup(name)
+    return found === null ? null : lookupResult(found)
+  }
+  if (endpoint === 'redirect') return facts.redirects(name).map((target) => ({ target }))
+  if (endpoint === 'reverseip') {
+    const addresses = address === null ? facts.addresses(name) : [address as never]
+    const rows = facts.neighbours(addresses, address === null ? name : null)
+    return (address === null ? addresses : rows).length === 0 ? null : rows
+  }
+  const limit = LIMITS[account === 0 ? plan : ACCOUNTS[account]!].historyStates!
+  return Object.fromEntries(
+    RECORD_TYPES.map((type) => {
+      const states = facts.history(name, type).slice(0, Math.min(limit, 10))
+      return [
+        type,
+        states.map(({ first_seen, records }) => ({
+          first_seen: formatInstant(first_seen),
+          records: JSON.parse(records),
+        })),
+      ]
+    }),
+  )
+}
+
+const YES_NO = [
+  ...['has_website', 'redirect_to_https', 'redirect_to_www', 'redirect_to_domain', 'only_with_www', 'only_dns_no_web'],
+] as const satisfies readonly string[]
+
+function lookupResult(found: Lookup): object {
+  const words = YES_NO.map((key) => [key, found[key as keyof Lookup] ? 'yes' : 'no'])
+  return {
+    ...Object.fromEntries(words),
+    ssl: found.ssl,
+    ...(found.ip !== null && { ip: found.ip }),
+    redirect_count: String(found.redirect_count),
+    reverse_ip_count: String(found.reverse_ip_count),
+    social_networks: JSON.parse(found.social_networks),
+    social_accounts: JSON.parse(found.social_accounts),
+  }
+}
+
+async function callDaily(run: Run, step: Call): Promise<void> {
+  const { world, expected } = run
+  const date = addDays(dayOf(world.clock.now), -step.limit)
+  const { status, body } = await ask(run, step, { date })
+  if (status !== OK) return
+  const { allowed } = expected.namesOfDay(date)
+  for (const name of namesIn(body))
+    require(allowed.has(name), () => `the daily file of ${date} has ${name}, which no list of that day has`)
+}
+
+export const namesIn = (packed: Uint8Array): string[] => String(gunzipSync(packed)).split('\n').filter(Boolean)
+
+/** Sends a call and counts it. A call that is answered never exceeds the budget of its day. */
+async function ask({ world, expected }: Run, { endpoint, account }: Call, parameters: object): Promise<Answer> {
+  const { api } = await world.serve()
+  const { token, id } = world.accounts[account]!
+  const day = dayOf(world.clock.now)
+  const { statusCode: status, rawPayload: body } = await api.app.inject({
+    method: 'POST',
+    url: `/v1.0/${endpoint}`,
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify({ token, ...parameters }),
+  })
+  if (status === OK && endpoint !== 'daily' && endpoint !== 'snapshot') {
+    const limit = dailyLimit(world, account, expected.plan)
+    const count = expected.count(id, day)
+    require(count <= limit, () => `call ${count} of ${ACCOUNTS[account]} on ${day} was answered, above ${limit}`)
+  }
+  require(status !== 401, () => `a valid token was rejected: ${body}`)
+  return { status, body }
+}
+
+function dailyLimit(_: World, account: number, plan: (typeof ACCOUNTS)[number]): number {
+  return LIMITS[account === 0 ? plan : ACCOUNTS[account]!].dailyCalls!
+}

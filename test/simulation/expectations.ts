@@ -1,0 +1,162 @@
+/**
+ * What the simulated service must know: a model of the facts, and of what lists, calls and watches add to it. It is
+ * certain of what was acknowledged. What a process was doing when it died may have happened or not.
+ */
+
+import type { Observation } from '../../src/observe/observation.ts'
+import { parseObservation } from '../../src/observe/observation-parser.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import type { Day } from '../../src/values/time.ts'
+import { formatInstant, type Instant } from '../../src/values/time.ts'
+import { Model } from '../store/model.ts'
+import type { ACCOUNTS, Sighting } from './steps.ts'
+import { modelView, watchedView } from './views.ts'
+import type { World } from './world.ts'
+
+/** A file of the inbox. `contents`: what the source may have; the last one is that of the newest file. */
+type Source = { contents: ReadonlySet<string>[]; isWaiting: boolean }
+type Names = readonly DomainName[]
+/** A watch of a name, and how many observations of each time changed what is known of it. */
+type ExpectedEvents = {
+  account: number
+  watch: number
+  name: DomainName
+  times: Map<Instant, number>
+  isActive: boolean
+}
+
+/** One run of a simulation. */
+export type Run = { world: World; expected: Expectations }
+
+export class Expectations {
+  readonly facts = new Model(Number.POSITIVE_INFINITY)
+  readonly forgotten = new Set<DomainName>()
+  /** Names that an import may have added. */
+  readonly #maybeKnown = new Set<DomainName>()
+  /** By day and file. */
+  readonly #sources = new Map<Day, Map<string, Source>>()
+  /** Answered calls that cost a unit, by account and day. */
+  readonly #answered = new Map<string, number>()
+  readonly #watches: ExpectedEvents[] = []
+  /** The plan of the first account, which has no period. */
+  plan: (typeof ACCOUNTS)[number] = 'free'
+
+  /** Applies observations that were acknowledged, one transaction. What one time changed of a name is one event. */
+  observe(observations: readonly Observation[]): void {
+    const lastChange = new Map<DomainName, Instant>()
+    for (const observation of observations) {
+      const { domain, observed_at } = observation
+      const before = watchedView(this.facts, domain)
+      this.facts.observe(observation)
+      if (watchedView(this.facts, domain) === before || lastChange.get(domain) === observed_at) continue
+      lastChange.set(domain, observed_at)
+      for (const { name, times, isActive } of this.#watches)
+        if (isActive && name === domain) times.set(observed_at, (times.get(observed_at) ?? 0) + 1)
+    }
+  }
+
+  stateOf(names: Names, facts = this.facts): string {
+    return names.map((name) => modelView(facts, name)).join('\n')
+  }
+
+  stateAfter(names: Names, observations: readonly Observation[]): string {
+    const facts = this.facts.copy()
+    for (const observation of observations) facts.observe(observation)
+    return this.stateOf(names, facts)
+  }
+
+  /** Counts an answered call. Returns how many there were that day. */
+  count(account: number, day: Day): number {
+    const key = `${account} ${day}`
+    const count = (this.#answered.get(key) ?? 0) + 1
+    this.#answered.set(key, count)
+    return count
+  }
+
+  watch(account: number, watch: number, name: DomainName): void {
+    this.#watches.push({ account, watch, name, times: new Map(), isActive: true })
+  }
+
+  watchesOf(account: number): readonly ExpectedEvents[] {
+    return this.#watches.filter((each) => each.account === account)
+  }
+
+  endWatch(watch: number): void {
+    for (const each of this.#watches) if (each.watch === watch) each.isActive = false
+  }
+
+  know(names: Names): void {
+    for (const domain of names) this.facts.observe({ domain, observed_at: 0, dns: null, web: null })
+  }
+
+  forget(name: DomainName): void {
+    this.facts.forget(name)
+    this.forgotten.add(name)
+    this.#maybeKnown.delete(name)
+    for (const watch of this.#watches) if (watch.name === name) watch.times.clear() // its events go too
+  }
+
+  /** The name may be known: what the store says counts. */
+  settle(name: DomainName, isKnown: boolean): void {
+    if (!isKnown) return
+    this.know([name])
+    this.#maybeKnown.delete(name)
+  }
+
+  put(day: Day, file: string, names: Names): void {
+    const sources = this.#sources.get(day) ?? new Map<string, Source>()
+    this.#sources.set(day, sources)
+    const contents = [...(sources.get(file)?.contents ?? [new Set<string>()]), new Set<string>(names)]
+    sources.set(file, { contents, isWaiting: true })
+    for (const name of names) if (!this.forgotten.has(name)) this.#maybeKnown.add(name)
+  }
+
+  /** Returns what is wrong with the import of a file, or null. */
+  imported(day: Day, file: string): string | null {
+    const source = this.#sources.get(day)?.get(file)
+    if (source === undefined) return `${file} was imported, and nobody has put it into the inbox`
+    if (!source.isWaiting) return `${file} was imported again`
+    source.isWaiting = false
+    source.contents = source.contents.slice(-1)
+    this.know([...source.contents[0]!].filter((name) => !this.forgotten.has(name as DomainName)) as DomainName[])
+    return null
+  }
+
+  hasFile(day: Day, file: string): boolean {
+    return this.#sources.get(day)?.has(file) ?? false
+  }
+
+  uncertainNames(): DomainName[] {
+    return [...this.#maybeKnown]
+  }
+
+  days(): Day[] {
+    return [...this.#sources.keys()].sort()
+  }
+
+  forgetDaysBefore(before: Day): void {
+    for (const day of this.days()) if (day < before) this.#sources.delete(day)
+  }
+
+  /** The names that a day must have, and those that it may have. `isOld`: it may have been pruned. */
+  namesOfDay(day: Day, isOld = false): { required: Set<string>; allowed: Set<string> } {
+    const sources = [...(this.#sources.get(day)?.values() ?? [])]
+    const required = new Set<string>()
+    const allowed = new Set<string>()
+    for (const { contents } of sources) {
+      for (const content of contents) for (const name of content) allowed.add(name)
+      for (const name of contents[0]!) if (contents.every((content) => content.has(name))) required.add(name)
+    }
+    return { required: isOld ? new Set() : required, allowed }
+  }
+}
+
+/** The observations of a step, as the lines of a file say them. */
+export function observationsOf(sightings: readonly Sighting[], now: Instant): Observation[] {
+  return sightings.map(({ name, age, dns, web }) => {
+    const line = { domain: name, observed_at: `${formatInstant(now - age)}Z`, dns, web }
+    const observation = parseObservation(JSON.stringify(line))
+    if (typeof observation === 'string') throw new Error(observation)
+    return observation
+  })
+}

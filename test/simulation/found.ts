@@ -1,0 +1,25 @@
+/** The steps that found faults of the product, each as short as the simulation could make them. */
+
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { NAMES, type Step } from './steps.ts'
+
+const QUIET = { disturbance: null, losesPower: false, salt: 0 }
+/** The names of the lists. */
+const [FIRST, SECOND] = NAMES as [DomainName, DomainName]
+
+export const FOUND: Readonly<Record<string, readonly Step[]>> = {
+  'a loss of power returned an imported list to the inbox': [
+    { ...QUIET, kind: 'list', list: null, daysAgo: 2, names: [FIRST, SECOND] },
+    { ...QUIET, kind: 'pass', seconds: 33 },
+    { ...QUIET, kind: 'jobs' },
+    { ...QUIET, kind: 'power', salt: 163_108_372 },
+    { ...QUIET, kind: 'pass', seconds: 78_415 },
+    { ...QUIET, kind: 'jobs' },
+  ],
+  'a loss of power returned days that had been pruned': [
+    { ...QUIET, kind: 'list', list: 'theirs', daysAgo: 3, names: [FIRST, SECOND] },
+    { ...QUIET, kind: 'pass', seconds: 7_841_513 },
+    { ...QUIET, kind: 'jobs' },
+    { ...QUIET, kind: 'power', salt: 1_048_136_363 },
+  ],
+}

@@ -1,0 +1,36 @@
+/** What is known of a name, as one text: of the model, and of a store. */
+
+import type { FactsReader, Lookup, PastState } from '../../src/store/port/store.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { RECORD_TYPES, type RecordType } from '../../src/values/records/dns-record.ts'
+import type { Model } from '../store/model.ts'
+
+/** More states than a name gets. */
+const MAX_STATES = 1_000
+
+export function modelView(facts: Model, name: DomainName): string {
+  const states = (type: RecordType): readonly PastState[] => facts.history(name, type)
+  return viewOf(name, facts.lookup(name), states)
+}
+
+export async function storeView(facts: FactsReader, name: DomainName): Promise<string> {
+  const history = await facts.history(name, RECORD_TYPES, null, MAX_STATES)
+  return viewOf(name, await facts.lookup(name), (type) => history[type].states)
+}
+
+/** What watches of a name report if it changes. That a name cannot be resolved says nothing about it. */
+export function watchedView(facts: Model, name: DomainName): string {
+  const lookup = facts.lookup(name)
+  if (lookup === null) return 'unknown'
+  const records = RECORD_TYPES.map((type) => facts.history(name, type)[0]?.records ?? '[]')
+  return JSON.stringify([lookup.ip === 'nxdomain', records, facts.webHistory(name)[0]?.verdict])
+}
+
+function viewOf(name: DomainName, lookup: Lookup | null, states: (type: RecordType) => readonly PastState[]): string {
+  if (lookup === null) return `${name}: unknown`
+  const fields = Object.entries(lookup).sort(([a], [b]) => (a < b ? -1 : 1))
+  const histories = RECORD_TYPES.flatMap((type) =>
+    states(type).map(({ first_seen, last_confirmed, records }) => `${type} ${first_seen} ${last_confirmed} ${records}`),
+  )
+  return `${name}: ${fields.map((field) => field.join('=')).join(' ')} ${histories.join(' ')}`
+}
