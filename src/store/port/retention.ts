@@ -11,6 +11,9 @@ import type { LockHold } from './jobs.ts'
  */
 export type StateCutoffs = Readonly<Partial<Record<StateType, Instant>>>
 
+/** The row of `metadata` with the newest cutoff of each type, as JSON. */
+export const PRUNED_UNTIL = 'pruned_until'
+
 /** The names that lose states, and those states. */
 export type PrunedStates = { names: number; states: number }
 

@@ -10,13 +10,12 @@ import { packAddress } from '../../../values/ip-address.ts'
 import {
   countPruned,
   newestCutoffs,
-  PRUNED_UNTIL,
   type PrunedHistory,
   prunedHistory,
   stateLimits,
 } from '../../inverse/pruned-history.ts'
 import { RunWriter } from '../../inverse/run-writer.ts'
-import type { FactsPruning, PruneCandidates, StateCutoffs } from '../../port/retention.ts'
+import { type FactsPruning, PRUNED_UNTIL, type PruneCandidates, type StateCutoffs } from '../../port/retention.ts'
 import { TOMBSTONE_ID } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'

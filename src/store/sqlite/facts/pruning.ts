@@ -9,13 +9,12 @@ import type { Instant } from '../../../values/time.ts'
 import {
   countPruned,
   newestCutoffs,
-  PRUNED_UNTIL,
   type PrunedHistory,
   parseCutoffs,
   prunedHistory,
   stateLimits,
 } from '../../inverse/pruned-history.ts'
-import type { FactsPruning, StateCutoffs } from '../../port/retention.ts'
+import { type FactsPruning, PRUNED_UNTIL, type StateCutoffs } from '../../port/retention.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
