@@ -27,6 +27,8 @@ export type PruneCandidates = { names: DomainName[]; next: string | null; share:
 export interface FactsPruning {
   /** Searches the superseded states of the next `limit` names that have any. `after`: `next` of the call before. */
   candidates(cutoffs: StateCutoffs, after: string | null, limit: number): Promise<PruneCandidates>
+  /** The number of names that one transaction should prune, so that no writer waits for long. */
+  readonly namesPerTransaction: number
   /** What `prune` would remove from these names. */
   prunable(names: readonly DomainName[], cutoffs: StateCutoffs): Promise<PrunedStates>
   /**

@@ -32,6 +32,7 @@ export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): Facts
   const saveCutoffs = cutoffWriter(database)
   return {
     candidates: async (cutoffs, after, limit) => readTransaction(database, () => candidates(cutoffs, after, limit)),
+    namesPerTransaction: 50,
     prunable: async (names, cutoffs) => readTransaction(database, () => countPruned(findPrunable(names, cutoffs))),
     prune: ({ fence }, names, cutoffs) =>
       log.whenBounded(() =>
