@@ -22,8 +22,6 @@ type StoredPrune = { after: string }
 
 /** Names with superseded states that one search reads. */
 const SEARCHED_NAMES = 1000
-/** Names that one transaction prunes: some tens of milliseconds. */
-const PRUNED_NAMES = 50
 /**
  * Milliseconds after each transaction, or as long as it took. Without it, a merge of the inverse index would always have
  * to read again.
@@ -51,10 +49,10 @@ export async function pruneHistory(
   do {
     await yieldToEventLoop() // an engine may answer without yielding to the event loop
     const { names, next, share } = await pruning.candidates(cutoffs, after, SEARCHED_NAMES)
-    for (let from = 0; from < names.length; from += PRUNED_NAMES) {
+    for (let from = 0; from < names.length; from += pruning.namesPerTransaction) {
       signal.throwIfAborted()
       const startedAt = clock.monotonicMs()
-      const some = names.slice(from, from + PRUNED_NAMES)
+      const some = names.slice(from, from + pruning.namesPerTransaction)
       const pruned = await (hold === null ? pruning.prunable(some, cutoffs) : pruning.prune(hold, some, cutoffs))
       if (pruned === null) return null
       total.names += pruned.names

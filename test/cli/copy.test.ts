@@ -18,6 +18,8 @@ import { fileOf, nameOf } from './import/lines.ts'
 import { folderOf } from './run.ts'
 
 const NAMES = 60
+/** The cutoffs of the retention. */
+const PRUNED = { A: 2_000_000_000 }
 const [ONE, TWO, THREE] = ['p1.example', 'p2.example', 'p3.example']
 
 /** The text of a start page on a day of January. */
@@ -26,8 +28,8 @@ function observationOf(domain: string, day: number, text: string): Observation {
 }
 
 /**
- * Creates a SQLite store and returns its folder. It has an account with a crawl request, a forgotten name and start
- * pages: linked ones, a pending one, and the document of a deleted one.
+ * Creates a SQLite store and returns its folder. It has an account with a crawl request, a forgotten name, a name that
+ * lost its oldest states, and start pages: linked ones, a pending one, and the document of a deleted one.
  */
 async function fill(): Promise<string> {
   const folder = folderOf({ after })
@@ -55,6 +57,10 @@ async function fill(): Promise<string> {
       name: parseName(nameOf(3))!,
       maxPerDay: 5,
     })
+    const prune = (await store.jobs.acquireLock('prune', 'test'))!
+    const { names } = (await store.pruning.prune(prune, [parseName(nameOf(3))!], PRUNED))!
+    assert.equal(names, 1)
+    await store.jobs.releaseLock(prune)
     await schedule.heartbeat('a crawler', '{}')
     const hour = 3600 * Math.floor((await now()) / 3600)
     await schedule.addOutcomes([
@@ -114,6 +120,7 @@ async function answersOf(url: string): Promise<unknown> {
   const name = parseName(nameOf(3))!
   const answers = {
     lookup: await store.facts.lookup(name),
+    prunedUntil: await store.facts.prunedUntil(),
     history: await store.facts.history(name, ['A', 'NS'], null, 10),
     visits: await store.observations.crawlStates([name, parseName(nameOf(1))!]),
     accounts: await store.ledger.accounts(null, 10),
@@ -146,9 +153,11 @@ suite('copy', { skip: noPostgres, concurrency: 2 }, () => {
     assert.match(there.stdout, /crawl_request: 1 rows,.*lookup_request_count: 1 rows,.*probe_outcome: 2 rows,/s)
     const again = await copy(postgres, back)
     assert.deepEqual(tablesOf(again.stdout), tablesOf(there.stdout), again.stderr)
+    const answers = await answersOf(url)
+    assert.deepEqual((answers as { prunedUntil: unknown }).prunedUntil, PRUNED)
     for (const store of [postgres, back]) {
       assert.match((await run(['check'], { env: { DOMAINDEX_STORE: store } })).stdout, /faults 0\n$/)
-      assert.deepEqual(await answersOf(store), await answersOf(url))
+      assert.deepEqual(await answersOf(store), answers)
       assert.ok((await inverseShareOf(store)) < 1)
       const index = await run(['index'], { env: { DOMAINDEX_STORE: store } })
       assert.equal(index.code, 0, index.stderr)

@@ -20,7 +20,7 @@ type Write = (typeof WRITES)[number]
 export function watched(store: Store, before: (place: number, write: Write) => Promise<void> | void): Store {
   let place = 0
   const indexing: Record<string, unknown> = {}
-  for (const key of ['pending', 'documents', 'rows', 'tombstones'] as const)
+  for (const key of ['pending', 'documents', 'countDocuments', 'rows', 'tombstones'] as const)
     indexing[key] = store.similarIndex[key].bind(store.similarIndex)
   for (const key of WRITES) {
     const write = store.similarIndex[key].bind(store.similarIndex) as (...args: unknown[]) => Promise<unknown>

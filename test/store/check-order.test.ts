@@ -36,6 +36,43 @@ for (const [what, table] of [
   })
 }
 
+test('given slices of more than ten rows that take too long, the check reads fewer, and only once too many', async () => {
+  const END = 200
+  const limits: number[] = []
+  const table: CheckedTable = {
+    name: 'made up',
+    columns: ['number'],
+    check(after, limit) {
+      limits.push(limit)
+      if (limit > 10) throw new Error('too long')
+      const from = after === null ? 0 : (JSON.parse(after) as [number])[0]
+      const last = Math.min(END, from + limit)
+      return { faults: [], checked: last - from, last: last === from ? null : JSON.stringify([last]) }
+    },
+  }
+  const check = skippingDamage(table, THROW, () => true)
+  let [checked, last] = [0, null as string | null]
+  do {
+    const slice = await check(last)
+    assert.deepEqual(slice.faults, [])
+    checked += slice.checked
+    last = slice.last
+  } while (last !== null)
+  assert.equal(checked, END)
+  assert.deepEqual(
+    limits.filter((limit) => limit > 10),
+    [500, 63],
+  )
+})
+
+test('a row that takes too long by itself ends the check', async () => {
+  const check: CheckedTable['check'] = () => {
+    throw new Error('too long')
+  }
+  const part = skippingDamage({ name: 'made up', columns: ['number'], check }, THROW, () => true)
+  await assert.rejects(async () => part(null), /too long/)
+})
+
 const COLUMNS: readonly KeyColumn[] = ['part', 'hex', 'text']
 
 test('keys after a key grow up to the last possible one and contain no NUL', () => {

@@ -13,10 +13,14 @@ import { terminalText } from '../program/output.ts'
 
 const DOCTOR_HELP = `
 Examines the disks, the limit of open files, the listeners, the store, what runs on it, the mail
-server, the resolvers, IPv4 and IPv6. It takes up to a minute, and may run beside a server. It writes
-small files to each disk and place for files, and removes them. The operator's page shows the result.
+server, the resolvers, IPv4 and IPv6. It prints each line when it knows it, takes up to half a minute,
+and may run beside a server. It writes small files to each disk and place for files, and removes them.
+The operator's page shows the result.
 
 Exit codes: 0 no faults, 1 faults were found, 2 wrong usage.`
+
+/** Milliseconds that a database server may be silent. */
+const STORE_SILENCE_MS = 10_000
 
 export function defineDoctor(command: Command): void {
   command
@@ -42,10 +46,10 @@ async function runDoctor(resolvers: readonly DnsServer[], json: boolean): Promis
         store = await openIfExists(settings)
         return store
       },
+      ...(json ? {} : { onFindings: printFindings }),
     })
     if (store !== null) await keepReport(store, findings)
     if (json) console.log(JSON.stringify({ findings }))
-    else for (const line of findings.flatMap(findingLines)) console.log(line)
     if (findings.some(({ state }) => state === 'fault')) process.exitCode = 1
   } finally {
     await (store as Store | null)?.close()
@@ -53,7 +57,8 @@ async function runDoctor(resolvers: readonly DnsServer[], json: boolean): Promis
 }
 
 async function openIfExists({ store, secret, pool }: Settings): Promise<Store | null> {
-  return (await storeExists(store)) ? openStore(store, { access: 'write', ledger: 'own', secret, pool }) : null
+  if (!(await storeExists(store))) return null
+  return openStore(store, { access: 'write', ledger: 'own', secret, pool, maxSilence: STORE_SILENCE_MS })
 }
 
 /** The report is worth printing even if the store cannot keep it. */
@@ -68,6 +73,10 @@ const LABELS: Readonly<Record<FindingState, string>> = {
   off: 'off     ',
   warning: 'warning ',
   fault: 'fault   ',
+}
+
+function printFindings(findings: readonly Finding[]): void {
+  for (const line of findings.flatMap(findingLines)) console.log(line)
 }
 
 function findingLines({ subject, state, message, advice }: Finding): string[] {

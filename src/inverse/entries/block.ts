@@ -50,6 +50,11 @@ export function endEvent(at: number): number {
   return 2 * at + 1
 }
 
+/** The observation of an event. */
+export function timeOfEvent(event: number): number {
+  return Math.floor(event / 2)
+}
+
 /**
  * A place in a run: a key, 0, and an event as five bytes. Positions sort as entries do. `event` 0 is the first place of
  * a key, and the only one in a set of names.

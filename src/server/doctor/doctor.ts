@@ -24,17 +24,22 @@ import {
 
 /**
  * `store` opens the store, or returns null if there is none. `resolvers`: those of the system if there are none.
- * `hasNetwork`: whether to examine the network of the crawler.
+ * `hasNetwork`: whether to examine the network of the crawler. `openTimeout`: milliseconds for `store`. `onFindings`
+ * receives the findings of each part as soon as they and those of all parts before it are known.
  */
 export type DoctorOptions = {
   settings: Settings
   store: () => Promise<Store | null>
   resolvers: readonly DnsServer[]
   hasNetwork: boolean
+  openTimeout?: number
+  onFindings?: (findings: readonly Finding[]) => void
 }
 
-/** The maximum number of milliseconds for one part. */
+/** The maximum number of milliseconds for one part, to open the store, and to measure its size. */
 const PART_TIMEOUT_MS = 20_000
+const OPEN_TIMEOUT_MS = 12_000
+const SIZE_TIMEOUT_MS = 5_000
 
 /** What needs the store. The subject is that of the finding if it cannot be examined. */
 const STORE_PARTS: readonly [subject: string, examine: (settings: Settings, store: Store) => Promise<Finding[]>][] = [
@@ -51,46 +56,75 @@ const STORE_PARTS: readonly [subject: string, examine: (settings: Settings, stor
 
 /** Examines everything, in an order from the machine to the services. Never rejects. */
 export async function examineInstallation(options: DoctorOptions): Promise<Finding[]> {
-  const { settings, resolvers, hasNetwork } = options
-  let store: Store | null = null
-  let storeFinding: Finding | null = null
-  try {
-    store = await options.store()
-    if (store === null) storeFinding = off('store', 'there is none yet: serve, import and crawl create it')
-  } catch (error) {
-    storeFinding = failedPart('store', error)
+  const all: Finding[] = []
+  for await (const findings of examineParts(options)) {
+    options.onFindings?.(findings)
+    all.push(...findings)
   }
-  const storeBytes = await store?.maintenance.sizes().catch(() => null)
-  const findings = [
-    ...(await examinePart('disks', () => examineDisks(settings, storeBytes?.facts ?? null))),
-    ...(await examinePart('open files', () => examineFileLimit(settings))),
-    ...(await examinePart('listeners', () => examineListeners(settings))),
-    ...(await examinePart('plans', () => examinePlans(settings))),
-    ...(await examinePart('opt-out list', () => examineOptOut(settings))),
+  return all
+}
+
+/** The parts run at once, except that those of the store begin after the measurement of the disks. */
+async function* examineParts({
+  settings,
+  resolvers,
+  hasNetwork,
+  ...options
+}: DoctorOptions): AsyncGenerator<Finding[]> {
+  const machine = [
+    examinePart('open files', () => examineFileLimit(settings)),
+    examinePart('listeners', () => examineListeners(settings)),
+    examinePart('plans', () => examinePlans(settings)),
+    examinePart('opt-out list', () => examineOptOut(settings)),
   ]
-  if (storeFinding !== null) findings.push(storeFinding)
-  if (store === null) findings.push(...(await examinePart('places for files', () => examineFilesOfNoStore(settings))))
-  else
-    for (const [subject, examine] of STORE_PARTS)
-      findings.push(...(await examinePart(subject, () => examine(settings, store))))
-  findings.push(...(await examinePart('mail', () => examineMail(settings))))
-  if (!hasNetwork) return findings
-  const network = [
-    examinePart('resolvers', () => examineResolvers(settings, resolvers)),
-    examinePart('internet', () => examineReachability(settings)),
+  const services = [
+    examinePart('mail', () => examineMail(settings)),
+    ...(hasNetwork
+      ? [
+          examinePart('resolvers', () => examineResolvers(settings, resolvers)),
+          examinePart('internet', () => examineReachability(settings)),
+        ]
+      : []),
   ]
-  return [...findings, ...(await Promise.all(network)).flat()]
+  const opening = openPart(options)
+  yield* machine
+  const { store, findings } = await opening
+  const sizes = store && (await withTimeout(store.maintenance.sizes(), SIZE_TIMEOUT_MS).catch(() => null))
+  yield examinePart('disks', () => examineDisks(settings, sizes?.facts ?? null))
+  if (findings.length > 0) yield findings
+  if (store === null) yield examinePart('places for files', () => examineFilesOfNoStore(settings))
+  else yield* STORE_PARTS.map(([subject, examine]) => examinePart(subject, () => examine(settings, store)))
+  yield* services
+}
+
+/** The store, or null and the finding that says why. */
+async function openPart({
+  store: open,
+  openTimeout = OPEN_TIMEOUT_MS,
+}: Pick<DoctorOptions, 'store' | 'openTimeout'>): Promise<{ store: Store | null; findings: Finding[] }> {
+  try {
+    const opened = await withTimeout(
+      open().then((store) => ({ store })),
+      openTimeout,
+    )
+    if (opened === null) return { store: null, findings: [silentPart('store', openTimeout)] }
+    const none = off('store', 'there is none yet: serve, import and crawl create it')
+    return { store: opened.store, findings: opened.store === null ? [none] : [] }
+  } catch (error) {
+    return { store: null, findings: [failedPart('store', error)] }
+  }
 }
 
 async function examinePart(subject: string, examine: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    const findings = await withTimeout(examine(), PART_TIMEOUT_MS)
-    return (
-      findings ?? [fault(subject, `no answer within ${PART_TIMEOUT_MS / 1_000} seconds`, 'check what it depends on')]
-    )
+    return (await withTimeout(examine(), PART_TIMEOUT_MS)) ?? [silentPart(subject, PART_TIMEOUT_MS)]
   } catch (error) {
     return [failedPart(subject, error)]
   }
+}
+
+function silentPart(subject: string, milliseconds: number): Finding {
+  return fault(subject, `no answer within ${milliseconds / 1_000} seconds`, 'check what it depends on')
 }
 
 function failedPart(subject: string, error: unknown): Finding {

@@ -6,6 +6,7 @@ import { readBackupTime } from '../../store/backup-record.ts'
 import { engineOf } from '../../store/engines.ts'
 import { migrateStore } from '../../store/open.ts'
 import type { Store } from '../../store/port/store.ts'
+import type { StoreLocation } from '../../store/port/url.ts'
 import { readLogStatus } from '../certificate-logs/status.ts'
 import { ALARM_LIMITS } from '../metrics/alarm-limits.ts'
 import { ClockCheck } from '../processes/clock-check.ts'
@@ -28,11 +29,17 @@ export async function examineStore({ store: location, secret }: Settings, store:
       'secret',
       `${secret === null ? 'made by the store' : 'set by DOMAINDEX_SECRET'}${secrets.length > 1 ? '; a former one is still valid' : ''}`,
     ),
-    await clockFinding(store),
+    await clockFinding(location, store),
   ]
 }
 
-async function clockFinding({ now }: Pick<Store, 'now'>): Promise<Finding> {
+/** Whether the store is files of this machine, and no server. */
+function isOnThisMachine(location: StoreLocation): boolean {
+  return engineOf(location).paths(location).length > 0
+}
+
+async function clockFinding(location: StoreLocation, { now }: Pick<Store, 'now'>): Promise<Finding> {
+  if (isOnThisMachine(location)) return off('clock', 'not examined: the store uses the clock of this machine')
   const clock = new ClockCheck(() => {})
   clock.record(Math.floor(Date.now() / 1_000) - (await now()))
   const advice = 'synchronize the clocks of both machines by NTP'
@@ -67,7 +74,7 @@ export async function examineIndexes({ index }: Settings, store: Store): Promise
 
 /** Examines when `domaindex backup` last copied the store. */
 export async function examineBackups({ store: location }: Settings, store: Store): Promise<Finding[]> {
-  if (engineOf(location).paths(location).length === 0)
+  if (!isOnThisMachine(location))
     return [
       off('backup', 'the backups of a database server are not known here: docs/postgresql.md says how to make them'),
     ]

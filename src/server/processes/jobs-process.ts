@@ -18,7 +18,7 @@ import { StoreFault } from '../../store/port/fault.ts'
 import type { Store } from '../../store/port/store.ts'
 import { diskSpaceOf, logDiskSpace } from '../disk-space.ts'
 import { examineInstallation } from '../doctor/doctor.ts'
-import { saveReport } from '../doctor/reports.ts'
+import { runDoctorRegularly } from '../doctor/regular.ts'
 import { createJobDependencies } from '../job-dependencies.ts'
 import { withoutOptedOutNames } from '../opted-out-names.ts'
 import { wrongPlaces } from '../places/check.ts'
@@ -32,10 +32,6 @@ const JOBS_NICENESS = 10
 /** Milliseconds until wrong places for files are checked again. */
 const PLACES_RETRY_MS = 10_000
 
-/** Milliseconds until `doctor` first runs, and between two runs. */
-const DOCTOR_DELAY_MS = 300_000
-const DOCTOR_INTERVAL_MS = 3_600_000
-
 runChildProcess<JobsOrder>({
   name: 'job scheduler',
   run(order, log, signal) {
@@ -46,7 +42,7 @@ runChildProcess<JobsOrder>({
 })
 
 async function runJobProcess(order: JobsOrder, log: Logger, signal: AbortSignal): Promise<void> {
-  const { settings } = order
+  const { settings, resolvers } = order
   const { secret, pool, jobTimes, followupWait } = settings
   const opened = await openStore(settings.store, { access: 'write', ledger: 'own', secret, pool })
   const store = withoutOptedOutNames(opened, settings, (message) => log.error(message))
@@ -66,8 +62,15 @@ async function runJobProcess(order: JobsOrder, log: Logger, signal: AbortSignal)
     run: (step, lock) => runStep(dependencies, step, lock, { onRows: () => {} }),
     events: jobEventLogger(log),
   }
+  const examine = () =>
+    examineInstallation({
+      settings,
+      store: async () => store,
+      resolvers: resolvers ?? [],
+      hasNetwork: resolvers !== null,
+    })
   try {
-    void runDoctorRegularly(order, store, log, signal) // never rejects, and the end of this process does not wait for it
+    void runDoctorRegularly({ examine, store, log, clock: SYSTEM_CLOCK }, signal) // the end of this process waits for none
     await waitForPlaces(settings, store, log, signal)
     if (signal.aborted) return
     log.info({ holder }, 'job scheduler started')
@@ -76,25 +79,6 @@ async function runJobProcess(order: JobsOrder, log: Logger, signal: AbortSignal)
     await store.close()
   }
   log.info('job scheduler stopped')
-}
-
-/** Examines the installation every hour, and keeps the report for the page of operators. Logs faults. */
-async function runDoctorRegularly(
-  { settings, resolvers }: JobsOrder,
-  store: Store,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const options = { settings, store: async () => store, resolvers: resolvers ?? [], hasNetwork: resolvers !== null }
-  for (let delay = DOCTOR_DELAY_MS; ; delay = DOCTOR_INTERVAL_MS) {
-    await SYSTEM_CLOCK.wait(delay, signal)
-    if (signal.aborted) return
-    const findings = await examineInstallation(options)
-    if (signal.aborted) return
-    await saveReport(store, findings).catch((err: Error) => log.warn({ err }, 'the report of doctor was not kept'))
-    for (const { subject, state, message } of findings)
-      if (state === 'fault') log.warn({ subject, reason: message }, 'doctor found a fault')
-  }
 }
 
 /** Waits until all places for files are those of the installation, so that no job works in others. */

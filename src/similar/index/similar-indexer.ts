@@ -30,10 +30,14 @@ const PAGES_PER_TRANSACTION = 256
 const ROWS_PER_CLEANUP = 5000
 /** Deleted documents read or removed at once. */
 const TOMBSTONES_PER_READ = 5000
+/** Documents counted at once. */
+const DOCUMENTS_PER_COUNT = 10_000
 /** Merge batches per step, so that merging keeps up with indexing. */
 const BATCHES_PER_STEP = 4
 /** Seconds between two updates of the watermark if nothing else happens. */
 const WATERMARK_INTERVAL_SECONDS = 2
+
+type Counted = Awaited<ReturnType<Store['similarIndex']['countDocuments']>>
 
 export class SimilarIndexer {
   readonly progress: IndexProgress = { indexed: 0, hasPending: false, documents: 0 }
@@ -168,8 +172,8 @@ export class SimilarIndexer {
       rows: similarIndex.rows.bind(similarIndex),
     }
     yield* mergeSegments(source, numbers, tombstones, writer)
-    const documents = merged.reduce((sum, part) => sum + part.documents, -tombstones.found)
-    this.requireWritten(await similarIndex.publishSegment(this.lock.hold, segment, Math.max(0, documents)))
+    const documents = yield* this.countDocuments(first, last)
+    this.requireWritten(await similarIndex.publishSegment(this.lock.hold, segment, documents))
     this.needsCleanup = true
     for (const purged of tombstones.batches(TOMBSTONES_PER_READ)) {
       yield
@@ -185,6 +189,18 @@ export class SimilarIndexer {
       if (some.length < TOMBSTONES_PER_READ) return tombstones
       after = some.at(-1)!
     }
+  }
+
+  /** Documents that are deleted from now on have a tombstone, which says that the segment counts them. */
+  private async *countDocuments(first: number, last: number): AsyncGenerator<void, number> {
+    let total = 0
+    for (let after: number | null = first - 1; after !== null; ) {
+      const counted: Counted = await this.store.similarIndex.countDocuments(after, last, DOCUMENTS_PER_COUNT)
+      total += counted.count
+      after = counted.next
+      if (after !== null) yield
+    }
+    return total
   }
 
   private async beginSegment(first: number, last: number): Promise<{ segment: number; writer: SegmentWriter }> {

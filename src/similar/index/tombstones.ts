@@ -1,11 +1,8 @@
-/** The documents deleted when a merge begins. The merge drops their postings and records which of them it found. */
+/** The documents deleted when a merge begins. The merge drops their postings. */
 
 export class Tombstones {
-  /** How many of them the merge found. Others may have no postings in these segments. */
-  found = 0
   private size = 0
   private documents = new Float64Array(1024)
-  private isFound = new Uint8Array(1024)
 
   /** Adds documents, ascending and above those added before. */
   add(documents: readonly number[]): void {
@@ -21,10 +18,7 @@ export class Tombstones {
     let index = 0
     return documents.filter((document) => {
       index = this.findIndex(document, index)
-      if (index === this.size || this.documents[index] !== document) return true
-      this.found += 1 - this.isFound[index]!
-      this.isFound[index] = 1
-      return false
+      return index === this.size || this.documents[index] !== document
     })
   }
 
@@ -46,9 +40,8 @@ export class Tombstones {
   }
 
   private grow(capacity: number): void {
-    const [documents, isFound] = [new Float64Array(capacity), new Uint8Array(capacity)]
+    const documents = new Float64Array(capacity)
     documents.set(this.documents)
-    isFound.set(this.isFound)
-    Object.assign(this, { documents, isFound })
+    this.documents = documents
   }
 }

@@ -15,6 +15,11 @@ export function termOfKey(key: number): number {
   return Math.floor(key / WEIGHT_LEVELS)
 }
 
+/** The first key behind a term; null: behind all terms. */
+export function termEnd(term: number | null): number {
+  return ((term ?? 2 ** TERM_BITS - 1) + 1) * WEIGHT_LEVELS
+}
+
 function levelOfKey(key: number): number {
   return WEIGHT_LEVELS - 1 - (key % WEIGHT_LEVELS)
 }

@@ -9,7 +9,7 @@ import { latin1Bytes } from '../../inverse/entries/value-key.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { Instant } from '../../values/time.ts'
 import type { DatabaseBoolean } from '../shared/check/slice.ts'
-import type { StoredHistory } from './name-events.ts'
+import type { NewestStatesRow, StoredHistory } from './name-events.ts'
 
 /** A block with the state of its run; null if the run does not exist. */
 export type CheckedBlock = {
@@ -19,8 +19,12 @@ export type CheckedBlock = {
   state: string | null
   isIntact: DatabaseBoolean
 }
-/** The name of an entry, and its stored states. */
-export type CheckedOwner = { name: DomainName; states: string }
+/** The name of an entry, and its stored newest states. */
+export type CheckedOwner = NewestStatesRow
+/** Asks for the superseded state of a type (its stored number) in which a name was at a moment. */
+export type StateRequest = { name: DomainName; type: number; at: Instant }
+/** The text of that state; that of its base if it is stored as a serial. */
+export type FoundState = Pick<StateRequest, 'name' | 'type' | 'at'> & { records: string }
 /** A certificate. `problem`: what is wrong with its row. */
 export type CheckedCertificate = {
   sha256: string
@@ -37,18 +41,21 @@ export type FoundBlock = Pick<CheckedBlock, 'run' | 'last' | 'entries'>
  * - `known`: the names of these that are known, whether they have facts or not.
  * - `owners`: the names of these that have facts.
  * - `histories`: those of names that have facts.
+ * - `states`: of each of these the newest superseded state that began by the moment, if there is one.
  * - `certificates`: the rows of those that exist.
  * - `blocks`: of each published run the first block that ends at one of the positions or later, each once. The positions
  *   ascend.
  */
 export type InverseCheckRequest =
   | { needs: 'known' | 'forgotten' | 'owners' | 'histories'; names: readonly DomainName[] }
+  | { needs: 'states'; states: readonly StateRequest[] }
   | { needs: 'certificates'; sha256s: readonly string[] }
   | { needs: 'blocks'; positions: readonly Buffer[] }
 export type InverseCheckAnswer =
   | { name: DomainName }[]
   | CheckedOwner[]
   | StoredHistory[]
+  | FoundState[]
   | CheckedCertificate[]
   | FoundBlock[]
 export type InverseCheck<Result> = Generator<InverseCheckRequest, Result, InverseCheckAnswer>

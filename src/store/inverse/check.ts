@@ -2,7 +2,8 @@
  * Checks the inverse index: its blocks, the owners of its entries, and that it has every entry and key of a name.
  */
 
-import { EntryCursor, positionOf } from '../../inverse/entries/block.ts'
+import { STATE_TYPE_NUMBERS } from '../../apply/stored-numbers.ts'
+import { EntryCursor, positionOf, timeOfEvent } from '../../inverse/entries/block.ts'
 import { valueKeysOfSet } from '../../inverse/entries/record-events.ts'
 import {
   hostOfValueKey,
@@ -18,22 +19,24 @@ import {
 } from '../../inverse/entries/value-key.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { addressFamily } from '../../values/ip-address.ts'
-import { isFurtherType, type StateType } from '../../values/state-type.ts'
+import type { StateType } from '../../values/state-type.ts'
+import type { Instant } from '../../values/time.ts'
 import type { CheckFault } from '../port/store.ts'
 import { type CheckSlice, checkSlice, problemReporter } from '../shared/check/slice.ts'
-import { newestRecords } from '../shared/columns.ts'
 import { problemsOfNamedHosts } from './check-certificates.ts'
 import {
   type CheckedBlock,
   type CheckedCertificate,
   type CheckedOwner,
   type FoundBlock,
+  type FoundState,
   findEntries,
   type InverseCheck,
   latin1,
+  type StateRequest,
 } from './check-entries.ts'
 import { formerKeysOf, nameOfFormerKey } from './former-certificates.ts'
-import { entriesOfName, presentedBy, type StoredHistory } from './name-events.ts'
+import { entriesOfName, newestTextsOf, presentedBy, type StoredHistory } from './name-events.ts'
 
 /** The states of a run (migration `inverse`). */
 const RUN_STATES = ['building', 'published', 'replaced']
@@ -53,7 +56,15 @@ const SETS_OF_OTHERS: readonly string[] = [KEY_KIND.knownHost, KEY_KIND.namedHos
 
 /** A name of a certificate. */
 type NamedEntry = { key: string; block: CheckedBlock }
-type OwnedEntry = { key: string; name: DomainName; type: StateType | null; valueKey: string; block: CheckedBlock }
+/** `at`: the time of its first event in the block; 0 without events. */
+type OwnedEntry = {
+  key: string
+  name: DomainName
+  type: StateType | null
+  valueKey: string
+  at: Instant
+  block: CheckedBlock
+}
 
 /** The number of blocks of a slice. */
 export function blocksPerSlice(limit: number): number {
@@ -163,7 +174,7 @@ function readBlock(
       if (reached !== null && position <= reached) problem ??= 'has entries that are not in order'
       reached = position
     }
-    const entry = key === lastKey ? null : ownedEntry(key, cursor.eventCount, block)
+    const entry = key === lastKey ? null : ownedEntry(key, cursor, block)
     lastKey = key
     if (key !== null && key[0] === KEY_KIND.namedHost) named.push({ key, block })
     if (typeof entry === 'string') problem ??= entry
@@ -174,9 +185,13 @@ function readBlock(
 }
 
 /** The entry of a key. Null for one that belongs to no name. A text is what is wrong with it. */
-function ownedEntry(key: string, eventCount: number, block: CheckedBlock): OwnedEntry | string | null {
+function ownedEntry(
+  key: string,
+  { eventCount, events }: Pick<EntryCursor, 'eventCount' | 'events'>,
+  block: CheckedBlock,
+): OwnedEntry | string | null {
   const former = nameOfFormerKey(key) as DomainName | null
-  if (former !== null) return { key, name: former, type: 'certificate', valueKey: key, block }
+  if (former !== null) return { key, name: former, type: 'certificate', valueKey: key, at: 0, block }
   const parsed = parseEntryKey(key)
   const ofKnownName = knownNameOfKey(key)
   if (parsed === null && ofKnownName === null && !SETS_OF_OTHERS.includes(key[0]!))
@@ -186,7 +201,8 @@ function ownedEntry(key: string, eventCount: number, block: CheckedBlock): Owned
   if (name === null) return null
   if (!NAME_PATTERN.test(name)) return 'has an entry of no name'
   const valueKey = key.slice(0, key.length - name.length)
-  return { key, name, type: parsed === null ? null : typeOf(parsed.value), valueKey, block }
+  const at = eventCount === 0 ? 0 : timeOfEvent(events[0]!)
+  return { key, name, type: parsed === null ? null : typeOf(parsed.value), valueKey, at, block }
 }
 
 function typeOf(value: NonNullable<ReturnType<typeof parseEntryKey>>['value']): StateType {
@@ -214,19 +230,23 @@ function* checkKnown(entries: readonly OwnedEntry[], faults: CheckFault[]): Inve
   }
 }
 
-/** Each entry belongs to a name whose newest records of the type have the value, or otherwise its history. */
+/**
+ * Each entry belongs to a name whose newest records of the type have the value, or those at the time of the entry, or
+ * otherwise its history. A history is read last, because a name with a long one has many entries.
+ */
 function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): InverseCheck<void> {
   const report = (entry: OwnedEntry, problem: string): void => reportEntry(faults, entry, problem)
   const owners = (yield { needs: 'owners', names: namesOf(entries) }) as CheckedOwner[]
-  const states = new Map(owners.map((owner) => [owner.name, owner.states]))
-  const others: OwnedEntry[] = []
-  const unowned = entries.filter(({ name }) => !states.has(name))
+  const newest = new Map(owners.map((owner) => [owner.name, readableNewestTexts(owner)]))
+  const former: OwnedEntry[] = []
+  const unowned = entries.filter(({ name }) => !newest.has(name))
   const problemOf = yield* problemsOfUnowned(unowned, 'which has no facts')
   for (const entry of entries) {
-    const ofName = states.get(entry.name)
+    const ofName = newest.get(entry.name)
     if (ofName === undefined) report(entry, problemOf(entry))
-    else if (!isInNewestState(entry, ofName)) others.push(entry)
+    else if (!hasValue(entry, ofName[entry.type!]?.records)) former.push(entry)
   }
+  const others = yield* withoutState(former)
   if (others.length === 0) return
   const histories = (yield { needs: 'histories', names: namesOf(others) }) as StoredHistory[]
   const expected = new Map(histories.map((history) => [history.name, keysOf(history)]))
@@ -234,6 +254,17 @@ function* checkOwners(entries: readonly OwnedEntry[], faults: CheckFault[]): Inv
     const ofName = expected.get(entry.name)
     if (ofName && !ofName.has(entry.key)) report(entry, 'whose history does not have it')
   }
+}
+
+/** The entries whose value is not in the superseded state of the time of the entry. */
+function* withoutState(entries: readonly OwnedEntry[]): InverseCheck<readonly OwnedEntry[]> {
+  if (entries.length === 0) return entries
+  const requestOf = ({ name, type, at }: OwnedEntry) => ({ name, type: STATE_TYPE_NUMBERS[type!], at })
+  const place = ({ name, type, at }: StateRequest): string => `${type} ${at} ${name}`
+  const asked = new Map(entries.map(requestOf).map((request) => [place(request), request]))
+  const found = (yield { needs: 'states', states: [...asked.values()] }) as FoundState[]
+  const records = new Map(found.map((state) => [place(state), state.records]))
+  return entries.filter((entry) => !hasValue(entry, records.get(place(requestOf(entry)))))
 }
 
 /** What is wrong with entries whose names the store does not have. `problem`: unless the index itself is wrong. */
@@ -254,11 +285,19 @@ function namesOf(entries: readonly OwnedEntry[]): DomainName[] {
   return [...new Set(entries.map(({ name }) => name))]
 }
 
-function isInNewestState({ type, valueKey }: OwnedEntry, states: string): boolean {
+/** The newest states of a name; none if they cannot be read, which the check of facts reports. */
+function readableNewestTexts(owner: CheckedOwner): ReturnType<typeof newestTextsOf> {
   try {
-    if (type === null || isFurtherType(type)) return false
-    const records = newestRecords(states, type)
-    return records !== null && valueKeysOfSet(type, records).includes(valueKey)
+    return newestTextsOf(owner)
+  } catch {
+    return {}
+  }
+}
+
+/** Whether a stored text has the value of an entry; false if it cannot be read. */
+function hasValue({ type, valueKey }: OwnedEntry, records: string | undefined): boolean {
+  try {
+    return records !== undefined && valueKeysOfSet(type!, records).includes(valueKey)
   } catch {
     return false
   }

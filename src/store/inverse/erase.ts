@@ -12,9 +12,9 @@ export function wholeEntries(keys: Iterable<string>): ErasedEntries {
 
 /** The entries of a block without what is removed, packed again; null if it has nothing of it. */
 export function withoutEntries(block: Uint8Array, erased: ErasedEntries): Block[] | null {
+  if (!hasErased(block, erased)) return null
   const writer = new BlockWriter()
   const cursor = new EntryCursor([block])
-  let isChanged = false
   while (cursor.next()) {
     const { key, keyLength, events, eventCount } = cursor
     const removed = erased.get(key.toString('latin1', 0, keyLength))
@@ -24,9 +24,19 @@ export function withoutEntries(block: Uint8Array, erased: ErasedEntries): Block[
     }
     const kept = removed === null ? [] : remainingEvents(cursor, removed)
     if (kept.length > 0) writer.add(key, keyLength, kept, kept.length)
-    if (removed === null || kept.length < eventCount) isChanged = true
   }
-  return isChanged ? writer.take(true) : null
+  return writer.take(true)
+}
+
+/** Most blocks that are looked at have nothing of it, if there are many runs. */
+function hasErased(block: Uint8Array, erased: ErasedEntries): boolean {
+  const cursor = new EntryCursor([block])
+  while (cursor.next()) {
+    const removed = erased.get(cursor.key.toString('latin1', 0, cursor.keyLength))
+    if (removed === null) return true
+    if (removed !== undefined && remainingEvents(cursor, removed).length < cursor.eventCount) return true
+  }
+  return false
 }
 
 function remainingEvents({ events, eventCount }: EntryCursor, removed: ReadonlySet<number>): number[] {

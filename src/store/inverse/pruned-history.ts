@@ -118,9 +118,6 @@ export function stateLimits(cutoffs: StateCutoffs): [type: number, cutoff: Insta
   })
 }
 
-/** The row of `metadata` with the newest cutoff of each type, as JSON. */
-export const PRUNED_UNTIL = 'pruned_until'
-
 /** The newest cutoff of each type. `stored`: as in the row; undefined if there is none. */
 export function newestCutoffs(stored: string | undefined, cutoffs: StateCutoffs): StateCutoffs {
   const known = parseCutoffs(stored)

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { columnNames, type FactTable } from '../shared/tables.ts'
+import { PRUNED_UNTIL } from './retention.ts'
 
 export type BulkValue = string | number | Uint8Array | null
 /**
@@ -134,9 +135,13 @@ const SIMILAR_TABLES: readonly BulkTable[] = [
   { name: 'document', columns: ['number', 'digest', 'vector'], key: 1, partitionKey: 'number' },
 ]
 
+/** What the store says of itself. Most of it is about the files or the database of the store. */
+const METADATA_TABLE: BulkTable = { name: 'metadata', columns: ['name', 'value'], key: 1 }
+
 /** In the order in which they are copied. */
 export const BULK_TABLES: readonly BulkTable[] = [
   ...FACTS_TABLES,
+  METADATA_TABLE,
   ...LEDGER_TABLES,
   OUTCOME_TABLE,
   LOG_TABLE,
@@ -147,6 +152,7 @@ export const BULK_TABLES: readonly BulkTable[] = [
 /** SQL condition, valid in every engine, of the rows of a table to copy. Without one, all rows are copied. */
 export const COPY_CONDITIONS: Readonly<Record<string, string>> = {
   document: 'exists (select 1 from page_document r where r.document = t.number)',
+  metadata: `t.name = '${PRUNED_UNTIL}'`,
 }
 
 /** The highest number ever assigned in each numbered table. Numbers are never reused. */

@@ -11,6 +11,9 @@ import type { LockHold } from './jobs.ts'
  */
 export type StateCutoffs = Readonly<Partial<Record<StateType, Instant>>>
 
+/** The row of `metadata` with the newest cutoff of each type, as JSON. */
+export const PRUNED_UNTIL = 'pruned_until'
+
 /** The names that lose states, and those states. */
 export type PrunedStates = { names: number; states: number }
 
@@ -24,6 +27,8 @@ export type PruneCandidates = { names: DomainName[]; next: string | null; share:
 export interface FactsPruning {
   /** Searches the superseded states of the next `limit` names that have any. `after`: `next` of the call before. */
   candidates(cutoffs: StateCutoffs, after: string | null, limit: number): Promise<PruneCandidates>
+  /** The number of names that one transaction should prune, so that no writer waits for long. */
+  readonly namesPerTransaction: number
   /** What `prune` would remove from these names. */
   prunable(names: readonly DomainName[], cutoffs: StateCutoffs): Promise<PrunedStates>
   /**

@@ -91,6 +91,11 @@ export interface SimilarIndexStore {
   filePages(hold: LockHold, filings: readonly PageFiling[]): Promise<boolean>
   /** Documents above `after`, ascending, at most `limit`. */
   documents(after: number, limit: number): Promise<StoredDocument[]>
+  /**
+   * Counts at most `limit` documents above `after`, up to `last`. `next`: the last one that was counted; null if no
+   * further ones follow.
+   */
+  countDocuments(after: number, last: number, limit: number): Promise<{ count: number; next: number | null }>
   /** Begins an unpublished segment and returns its number. Deletes unpublished segments of other locks. */
   beginSegment(hold: LockHold, first: number, last: number): Promise<number | null>
   /** Adds rows to an unpublished segment. */

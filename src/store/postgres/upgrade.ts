@@ -5,9 +5,12 @@ import { type Database, openDatabase } from './database/database.ts'
 import { DISTRIBUTION_STEP, distributeTables, removeFormerRows, undistributedTables } from './database/distribution.ts'
 import { applyPostgresMigrations, hasTables, MIGRATION_LOCK, SCHEMA_PARTS } from './database/migrate.ts'
 
-/** Whether the current schema contains a store. */
-export function postgresStoreExists(url: string): Promise<boolean> {
-  return withDatabase(url, hasTables)
+/** Milliseconds that the server may be silent if only the catalog is read, which waits for no lock. */
+const CATALOG_SILENCE_MS = 8_000
+
+/** Whether the current schema contains a store. `maxSilence`: milliseconds that the server may be silent. */
+export function postgresStoreExists(url: string, maxSilence = CATALOG_SILENCE_MS): Promise<boolean> {
+  return withDatabase(url, maxSilence, hasTables)
 }
 
 /**
@@ -16,7 +19,7 @@ export function postgresStoreExists(url: string): Promise<boolean> {
  * `facts/0002-schedule.sql`, and of the distribution.
  */
 export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
-  return withDatabase(url, async (database) => {
+  return withDatabase(url, plan ? CATALOG_SILENCE_MS : undefined, async (database) => {
     const done: string[] = []
     for (const [part, folder] of SCHEMA_PARTS)
       for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report }))
@@ -48,8 +51,12 @@ async function distribute({ transactionOnce, hasCitus }: Database): Promise<void
   })
 }
 
-async function withDatabase<Result>(url: string, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex' })
+async function withDatabase<Result>(
+  url: string,
+  maxSilence: number | undefined,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex', maxSilence })
   try {
     return await work(database)
   } finally {

@@ -269,12 +269,6 @@ export function unpackStates(text: string): NewestStates {
   return states
 }
 
-/** The records of the newest state of one type; null if there is none. */
-export function newestRecords(text: string, type: RecordType): string | null {
-  const state = (JSON.parse(text) as StoredStates)[type]
-  return state ? JSON.stringify(state[3]) : null
-}
-
 /** The words of the start page of a name; null if it has no text. */
 export function wordsOfPage(page: PageOfName | null): TermVector | null {
   if (page === null) return null

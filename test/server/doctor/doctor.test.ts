@@ -4,13 +4,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startDnsServer } from '../../../lab/dns.ts'
 import { LAB_SOA } from '../../../lab/dns-reply.ts'
 import type { DnsTable } from '../../../lab/dns-table.ts'
 import { loadSettings } from '../../../src/config/settings.ts'
+import { examineInstallation } from '../../../src/server/doctor/doctor.ts'
 import type { Finding } from '../../../src/server/doctor/finding.ts'
 import { examineFileLimit } from '../../../src/server/doctor/machine.ts'
 import { readReports } from '../../../src/server/doctor/reports.ts'
@@ -116,6 +117,41 @@ test('a program that answers every path is no server of domaindex, and an addres
   hasElsewhere(/^fault API: this machine has no address 192\.0\.2\.1: set another one with DOMAINDEX_HOST$/m)
 })
 
+test('given a store that does not open and a silent mail server, the doctor reports each part before it waits for the next', async (t) => {
+  const { path } = folderOf(t)
+  const silent = createServer().listen(0, '127.0.0.1')
+  const accepted = Promise.withResolvers<Socket>()
+  silent.on('connection', accepted.resolve)
+  t.after(() => silent.close())
+  await once(silent, 'listening')
+  const smtp = `smtp://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const settings = {
+    ...loadSettings(),
+    ...{ store: `sqlite:${path('store.db')}`, files: path('files'), jobTimes: null, diskFree: null },
+    ...{ port: 0, admin: null, crawlAdmin: null },
+    ...{ smtp, mailFrom: 'domaindex@example.com', publicUrl: 'https://example.com' },
+  }
+  const reported: Finding[] = []
+  const findings = await examineInstallation({
+    settings,
+    store: () => new Promise(() => {}),
+    resolvers: [],
+    hasNetwork: false,
+    openTimeout: 1,
+    onFindings(part) {
+      reported.push(...part)
+      if (part.some(({ subject }) => subject === 'store')) void accepted.promise.then((socket) => socket.destroy())
+    },
+  })
+  assert.deepEqual(reported, findings)
+  const store = findings.find(({ subject }) => subject === 'store')
+  assert.equal(store?.state, 'fault')
+  assert.match(store.message, /^no answer within /)
+  const mail = findings.at(-1)
+  assert.equal(mail?.state, 'fault')
+  assert.doesNotMatch(mail.message, /timeout/i)
+})
+
 test('the bounds are those of the alerts', () => {
   const alerts = readText('deploy/monitoring/alerts.yml')
   for (const expression of [
@@ -154,18 +190,9 @@ test('given an installation in order, no finding is a fault, and the store keeps
   assert.equal(code, 0, lines.join('\n'))
   has(/^ok mail by 127\.0\.0\.1:\d+: accepts mail$/m)
   assert.deepEqual(mail.logins, ['me:secret'])
-  for (const subject of [
-    'store',
-    'schema',
-    'secret',
-    'clock',
-    'index of /similar',
-    'inverse index',
-    'backup',
-    'inbox',
-    'jobs',
-  ])
+  for (const subject of ['store', 'schema', 'secret', 'index of /similar', 'inverse index', 'backup', 'inbox', 'jobs'])
     has(new RegExp(`^ok ${subject}: `, 'm'))
+  has(/^off clock: not examined: the store uses the clock of this machine$/m)
   const reports = await withStore(async ({ maintenance, now }) => readReports(maintenance, await now()))
   assert.deepEqual(
     reports.map(({ findings }) => findings.some(({ subject }) => subject === 'backup')),

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { parseName } from '../../../src/values/domain-name.ts'
+import { parseInstant } from '../../../src/values/time.ts'
 import { look, NXDOMAIN, ok, SERVFAIL, site } from '../observations.ts'
 import { makeWorld } from '../world.ts'
 
@@ -262,4 +264,34 @@ test('the past of a domain needs the plan of /dnshistory; that of an address is 
   assert.deepEqual([meta.limit, meta.max_limit], [1_000, 1_000])
   const { headers } = await get('/account/quota', free)
   assert.equal(headers.get('ratelimit'), '"daily";r=98;t=43200', 'a page costs one call, and a refusal none')
+})
+
+test('given a store whose oldest states were removed, an answer that reaches back further says so', async () => {
+  type Marked = { meta: { removed_before: string | null } }
+  const markOf = async (path: string) => ((await get(path)).body as Marked).meta.removed_before
+  const cutoff = parseInstant(on('03-20'))!
+  assert.equal(await markOf('/ip/192.0.2.1/32'), null)
+  const hold = (await world.store.jobs.acquireLock('prune', 'test'))!
+  const cutoffs = { A: cutoff, web: cutoff }
+  assert.equal((await world.store.pruning.prune(hold, [parseName('moved.example')!], cutoffs))!.names, 1)
+  const mark = on('03-20')
+  assert.deepEqual(await rowsOf('/ip/192.0.2.1?at=2026-02-20'), ['gone.example 192.0.2.1 02-01 02-01'])
+  assert.equal(await markOf('/ip/192.0.2.1?at=2026-02-20'), mark)
+  assert.equal(await markOf('/ip/192.0.2.1/32'), mark)
+  assert.equal(await markOf('/ip/192.0.2.1?to=2026-09-01'), mark)
+  assert.equal(await markOf('/ip/192.0.2.1?from=2026-03-20T10:00:00Z'), null)
+  assert.equal(await markOf('/ip/192.0.2.1?at=2026-07-01'), null)
+  assert.equal(await markOf('/ip/2001:db8::1?at=2026-02-20'), null) // AAAA is kept
+  const { status, body } = await get('/ip/192.0.2.77?at=2026-02-20')
+  assert.equal(status, 404)
+  assert.match(
+    (body as { msg: string }).msg,
+    /at this time\. The operator has removed history of before 2026-03-20T10:00:00Z\./,
+  )
+  const { body: redirects } = await get('/domain/moved.example/redirects?at=2026-02-20')
+  assert.match((redirects as { msg: string }).msg, /has removed history of before 2026-03-20T10:00:00Z\.$/)
+  assert.doesNotMatch(
+    ((await get('/domain/moved.example/redirects?at=2026-04-20')).body as { msg: string }).msg,
+    /removed/,
+  )
 })

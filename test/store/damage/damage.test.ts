@@ -9,7 +9,7 @@ import { randomInt, seededRandom } from '../../../bench/world/random.ts'
 import { inForm } from '../../long.ts'
 import { noPostgres, postgresServer } from '../postgres/server.ts'
 import { createPostgresWorld } from './postgres-store.ts'
-import { DAMAGE_KINDS, type DamagedTable, rowDamage } from './random-damage.ts'
+import { DAMAGE_KINDS, type DamagedTable, type Row, type RowDamage, rowDamage } from './random-damage.ts'
 import { createSqliteWorld } from './sqlite-store.ts'
 import { type Answers, answersOf, type DamagedStore, tryDamage, type Verdict } from './trial.ts'
 import { isUnconfirmed } from './unconfirmed.ts'
@@ -41,6 +41,27 @@ async function tryAll(
   return verdicts
 }
 
+/** The index of similar pages knows how many documents it has, and the terms of its postings. */
+async function trySegments(tables: readonly DamagedTable[], copy: () => Promise<DamagedStore>): Promise<void> {
+  const rowOf = (table: string): Row => tables.find(({ name }) => name === table)!.rows.at(-1)!
+  const segment = rowOf('segment')
+  const counting = (documents: number): RowDamage => ({
+    what: 'segment.documents',
+    removed: [segment],
+    added: [{ ...segment, documents }],
+  })
+  const documents = Number(segment.documents)
+  const lost = { what: 'document_frequency', removed: [rowOf('document_frequency')], added: [] }
+  const whole = await answersOfWhole(copy)
+  for (const damage of [counting(documents + 1), counting(documents - 1), lost]) {
+    const damaged = await copy()
+    assert.ok(await damaged.plant(damage), damage.what)
+    const { verdict, faults } = await tryDamage(damaged, whole)
+    assert.equal(verdict, 'mended', `${JSON.stringify(damage)}: ${faults.slice(0, 3)}`)
+    await damaged.drop()
+  }
+}
+
 async function answersOfWhole(copy: () => Promise<DamagedStore>): Promise<Answers> {
   const undamaged = await copy()
   const store = await undamaged.open()
@@ -61,6 +82,7 @@ test('SQLite: no wrong response comes from a store that check or a repair calls 
     )
   const verdicts = await tryAll(world.tables, async () => world.copy(), { trials: inForm(30, 400), first: 0 })
   for (const verdict of ['mended', 'left', 'untouched'] as const) assert.ok(verdicts.get(verdict)! > 1, verdict)
+  await trySegments(world.tables, async () => world.copy())
 })
 
 test('PostgreSQL: no wrong response comes from a store that check or a repair calls whole', {
@@ -69,5 +91,6 @@ test('PostgreSQL: no wrong response comes from a store that check or a repair ca
   const world = await createPostgresWorld(await postgresServer())
   const verdicts = await tryAll(world.tables, world.copy, { trials: inForm(6, 200), first: 0 })
   assert.ok(verdicts.get('mended')! > 1)
+  await trySegments(world.tables, world.copy)
   await world.drop()
 })

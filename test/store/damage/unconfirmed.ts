@@ -12,10 +12,9 @@ const UNCONFIRMED: Readonly<Record<string, readonly string[]>> = {
   dns_interruption: ['*'],
   // only a count of all documents would show that a row of the index is missing, or belongs to another document
   document: ['number', '*'],
-  document_frequency: ['*'],
   page_document: ['document', '*'],
   posting: ['*'],
-  segment: ['documents', 'first_document', 'last_document'],
+  segment: ['first_document', 'last_document'],
   // the log alone knows it
   certificate: ['logged_at', '*'],
 }

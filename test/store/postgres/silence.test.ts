@@ -1,12 +1,15 @@
 /** A PostgreSQL that does not respond for a while, and statements that fail because of an earlier one. */
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { StoreFault, StoreUnavailableFault } from '../../../src/store/port/fault.ts'
 import { CREATE_COMMIT_MARKERS } from '../../../src/store/postgres/database/commit-marker.ts'
 import { type Database, openDatabase } from '../../../src/store/postgres/database/database.ts'
 import { groupCommit } from '../../../src/store/postgres/ledger/ledger.ts'
+import { postgresStoreExists } from '../../../src/store/postgres/upgrade.ts'
 import { until } from '../../until.ts'
 import { proxyTo } from './proxy.ts'
 import { noPostgres, postgresServer } from './server.ts'
@@ -50,6 +53,18 @@ test('reads and writes give up a server that does not respond, and try it again 
   proxy.freeze(false)
   assert.deepEqual(await database.read(ONE), [{ one: 1 }])
   await write(database)
+})
+
+test('a look whether there is a store gives up a server that accepts the connection and is silent then', async (t) => {
+  const accepted = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1') // AuthenticationOk, ReadyForQuery
+  const silent = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write(accepted))
+  }).listen(0, '127.0.0.1')
+  t.after(() => silent.close())
+  await once(silent, 'listening')
+  const url = `postgres://user@127.0.0.1:${(silent.address() as AddressInfo).port}/store`
+  await assert.rejects(postgresStoreExists(url, 1_000), StoreUnavailableFault)
 })
 
 test('a single long statement may exceed the timeout, and arriving responses keep a connection', {

@@ -1,14 +1,29 @@
 /** The pages of GET /ip/ADDRESS and /ip/NETWORK over time: which domains were on addresses, and when. */
 
 import { readAddressPage } from '../../../export/as-of.ts'
-import { type IpAddress, type Network, parseNetwork, parseQueryAddress } from '../../../values/ip-address.ts'
+import {
+  addressFamily,
+  type IpAddress,
+  type Network,
+  parseNetwork,
+  parseQueryAddress,
+} from '../../../values/ip-address.ts'
 import { ApiError } from '../../http/errors.ts'
 import { readQueryParameter, readTextParameter } from '../../http/parameters.ts'
 import type { EndpointCall, EndpointResult } from '../endpoint.ts'
 import { indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
 import { AddressSchema, DomainSchema, exactObject, PageMetaSchemas, Type, UtcInstantSchema } from '../schema.ts'
-import { instantJson, readTime, TIME_PARAMETERS, TimeMetaSchemas, timeJson, timeQuestion } from './moment.ts'
+import {
+  instantJson,
+  readRemovedBefore,
+  readTime,
+  removedText,
+  TIME_PARAMETERS,
+  TimeMetaSchemas,
+  timeJson,
+  timeQuestion,
+} from './moment.ts'
 
 export const AddressTimesSchema = exactObject({
   meta: exactObject({
@@ -41,13 +56,16 @@ export async function readAddressTimes(call: EndpointCall): Promise<EndpointResu
   const after = parseIndexPosition(page.position)
   await requireCompleteIndex(inverse)
   const { spans, position } = await readAddressPage(call, { first, last, ...timeQuestion(time) }, after, page.limit)
+  const removedBefore = await readRemovedBefore(call.facts, addressFamily(first) === 6 ? 'AAAA' : 'A', time)
   if (spans.length === 0 && position === null && after === null)
-    throw new ApiError('no_data', { msg: `No domain is on record for ${query} at this time.` })
+    throw new ApiError('no_data', {
+      msg: `No domain is on record for ${query} at this time.${removedText(removedBefore)}`,
+    })
   const rows = spans.map(
     ({ name, data, first, last }) =>
       `{"target":"${name}","ip":"${(data as { address: IpAddress }).address}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
   )
-  const about = [`"query":"${query}"`, timeJson(time)]
+  const about = [`"query":"${query}"`, timeJson(time, removedBefore)]
   return { body: pageBody(page, about, rows, indexPositionText(position)), lastObserved: null }
 }
 

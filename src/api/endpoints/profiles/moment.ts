@@ -1,6 +1,8 @@
 /** The parameters that name a moment or a time: days, or dates and times. */
 
 import type { TimeQuestion } from '../../../export/span-page.ts'
+import type { FactsReader } from '../../../store/port/store.ts'
+import type { StateType } from '../../../values/state-type.ts'
 import {
   formatInstant,
   type Instant,
@@ -45,6 +47,10 @@ export const TimeMetaSchemas = {
   at: nullable(UtcInstantSchema, 'The moment; null without `at`.'),
   from: nullable(UtcInstantSchema, 'The start of the time; null without `from`.'),
   to: nullable(UtcInstantSchema, 'The end of the time; null without `to`.'),
+  removed_before: nullable(
+    UtcInstantSchema,
+    'The operator keeps history for a limited time: rows of before this moment may be missing, or begin later than they did. Null if the time asked for begins later.',
+  ),
 }
 
 /** A moment or a time that is asked for; all are null if there is neither. */
@@ -66,9 +72,25 @@ export function timeQuestion({ at, from, to }: Time): TimeQuestion {
   return at === null ? { from, to } : { at }
 }
 
-/** The members of `meta` that repeat the time. */
-export function timeJson(time: Time): string {
-  return TIME_PARAMETERS.map((name) => `"${name}":${instantJson(time[name])}`).join()
+/** The members of `meta` that repeat the time, and `removed_before`. */
+export function timeJson(time: Time, removedBefore: Instant | null): string {
+  const times = TIME_PARAMETERS.map((name) => `"${name}":${instantJson(time[name])}`)
+  return [...times, `"removed_before":${instantJson(removedBefore)}`].join()
+}
+
+/** The moment before which states of a type were removed; null if the time does not reach back before it. */
+export async function readRemovedBefore(
+  facts: Pick<FactsReader, 'prunedUntil'>,
+  type: StateType,
+  { at, from }: Time,
+): Promise<Instant | null> {
+  const cutoff = (await facts.prunedUntil())[type] ?? null
+  return cutoff !== null && (at ?? from ?? 0) < cutoff ? cutoff : null
+}
+
+/** What a message adds if nothing is on record for a time. */
+export function removedText(removedBefore: Instant | null): string {
+  return removedBefore === null ? '' : ` The operator has removed history of before ${formatInstant(removedBefore)}Z.`
 }
 
 export function instantJson(instant: Instant | null): string {

@@ -8,7 +8,16 @@ import type { Endpoint } from '../endpoint.ts'
 import { CURSOR_ERRORS, indexPositionText, pageBody, parseIndexPosition, readPage } from '../paging.ts'
 import { requireCompleteIndex } from '../pdns.ts'
 import { DomainSchema, exactObject, PageMetaSchemas, PageParameterSchemas, Type, UtcInstantSchema } from '../schema.ts'
-import { instantJson, momentParameter, readTime, TimeMetaSchemas, timeJson, timeQuestion } from './moment.ts'
+import {
+  instantJson,
+  momentParameter,
+  readRemovedBefore,
+  readTime,
+  removedText,
+  TimeMetaSchemas,
+  timeJson,
+  timeQuestion,
+} from './moment.ts'
 import { RequestedSchema, requestedNames } from './requested-name.ts'
 
 export const redirecthistory: Endpoint = {
@@ -60,15 +69,16 @@ export const redirecthistory: Endpoint = {
       (await facts.lookup(names[0]!.name)) !== null
     const { name, requested } = names[isKnown ? 0 : 1]!
     const { spans, position } = await readRedirectPage(call, name, timeQuestion(time), after, page.limit)
+    const removedBefore = await readRemovedBefore(facts, 'web', time)
     if (spans.length === 0 && position === null && after === null)
       throw new ApiError('no_data', {
-        msg: `No redirect to ${name} is on record${Object.values(time).some((each) => each !== null) ? ' for this time' : ''}.`,
+        msg: `No redirect to ${name} is on record${Object.values(time).some((each) => each !== null) ? ' for this time' : ''}.${removedText(removedBefore)}`,
       })
     const rows = spans.map(
       ({ name, host, first, last }) =>
         `{"target":"${name}","redirect_host":"${host}","first_seen":${instantJson(first)},"last_seen":${instantJson(last)}}`,
     )
-    const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`, timeJson(time)]
+    const about = [`"query":"${name}"`, `"requested":${JSON.stringify(requested)}`, timeJson(time, removedBefore)]
     return { body: pageBody(page, about, rows, indexPositionText(position)), lastObserved: null }
   },
 }

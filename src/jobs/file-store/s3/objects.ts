@@ -47,6 +47,8 @@ export type UploadedPart = { PartNumber: number; ETag: string }
 const REQUEST_TIMEOUT_MS = 15_000
 /** The same for a request that sends a part of a file. */
 const UPLOAD_TIMEOUT_MS = 300_000
+/** A body of at most so many bytes or characters is sent at once, so it needs no longer than a request without one. */
+const SMALL_BODY = 65_536
 const CONNECTION_TIMEOUT_MS = 3_000
 const MAX_ATTEMPTS = 4
 /** Objects per page of a listing. S3 returns at most 1,000. */
@@ -121,7 +123,8 @@ export class S3Objects {
   /** Replaces an object atomically. */
   async put(key: string, Body: Uint8Array | string, ContentType: string): Promise<void> {
     const command = new PutObjectCommand({ ...this.#at(key), Body, ContentType })
-    await this.#run((client, options) => client.send(command, options), UPLOAD_TIMEOUT_MS)
+    const timeoutMs = Body.length > SMALL_BODY ? UPLOAD_TIMEOUT_MS : REQUEST_TIMEOUT_MS
+    await this.#run((client, options) => client.send(command, options), timeoutMs)
   }
 
   /** Does nothing if there is no such object. */

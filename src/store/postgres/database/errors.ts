@@ -28,6 +28,7 @@ const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 const IN_FAILED_TRANSACTION = '25P02'
 const LOCK_NOT_AVAILABLE = '55P03'
+const QUERY_CANCELED = '57014'
 const INVALID_SQL_STATEMENT_NAME = '26000'
 const DUPLICATE_PREPARED_STATEMENT = '42P05'
 const DISK_FULL = '53100'
@@ -43,8 +44,8 @@ const MESSAGES_BY_CODE: Record<string, string> = {
   [DISK_FULL]: 'the disk of the server is full; what was not finished was not written',
   '53300':
     'the server has no free connections: raise max_connections or the connection limit of the role, or lower DOMAINDEX_POOL',
-  '55P03': 'another process has locked rows: try again when it has ended',
-  '57014': 'a statement timed out and was cancelled',
+  [LOCK_NOT_AVAILABLE]: 'another process has locked rows: try again when it has ended',
+  [QUERY_CANCELED]: 'a statement timed out and was cancelled',
   '25006': 'the server is read-only: use the primary server',
   '42P01': 'tables of the store are missing: restore them from a backup, or use another database',
   '42P07':
@@ -117,7 +118,16 @@ export function damageMessage(error: unknown): string {
 
 /** Whether a statement timed out waiting for a lock, also if the error is wrapped in a StoreFault. */
 export function isLocked(error: unknown): boolean {
-  return [error, (error as { cause?: unknown }).cause ?? {}].some((cause) => errorCode(cause) === LOCK_NOT_AVAILABLE)
+  return hasCode(error, LOCK_NOT_AVAILABLE)
+}
+
+/** The same for a statement that took too long. */
+export function isTimedOut(error: unknown): boolean {
+  return hasCode(error, QUERY_CANCELED)
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return [error, (error as { cause?: unknown }).cause ?? {}].some((cause) => errorCode(cause) === code)
 }
 
 /** Whether the connection was closed because the server was silent. A new connection would not help. */

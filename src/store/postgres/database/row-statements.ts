@@ -3,6 +3,7 @@
  * partitions of their shard: the only place that numbers these parameters and routes a statement to one shard of Citus.
  */
 
+import type { DomainName } from '../../../values/domain-name.ts'
 import { type IpAddress, packToHex } from '../../../values/ip-address.ts'
 import { type ColumnType, columnTypes, type FactTable } from '../../shared/tables.ts'
 import { bytesArray, hexArray, plainArray, textArray } from './arrays.ts'
@@ -78,6 +79,12 @@ export function rowStatement<Row extends PartRow>(
     valuesOf: (rows) => arrays.map(([, encode], index) => encode(rows.map((row) => row[names[index]!]) as never[])),
   }
 }
+
+/** The key of a crawl state. */
+export type NameKey = { part: number; slot: number; name: DomainName }
+export const NAME_KEY = { part: 'smallint', slot: 'integer', name: 'word' } as const
+/** The condition of crawl states `v`. */
+export const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
 
 /** The rows of a table with their partition. */
 export function tableRows<Table extends FactTable>(table: Table) {

@@ -33,7 +33,16 @@ import { plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { idAllocator } from '../database/ids.ts'
 import { partitionOfName } from '../database/partition.ts'
-import { type RowSql, type RowStatement, readForRows, rowStatement, tableRows } from '../database/row-statements.ts'
+import {
+  CRAWL_STATE_OF_KEY,
+  NAME_KEY,
+  type NameKey,
+  type RowSql,
+  type RowStatement,
+  readForRows,
+  rowStatement,
+  tableRows,
+} from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { eraseEntries, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
@@ -78,11 +87,6 @@ export const FACTS_SELECT_COLUMNS = unpackedColumns.map((column) =>
     ? "(select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as addresses"
     : `f.${column}`,
 )
-
-/** The key of a crawl state. */
-export type NameKey = { part: number; slot: number; name: DomainName }
-const NAME_KEY = { part: 'smallint', slot: 'integer', name: 'word' } as const
-const CRAWL_STATE_OF_KEY = 'v.part = k.part and v.slot = k.slot and v.name = k.name'
 
 /** A read of columns of the crawl states `v` of names. `joins`: further tables. */
 export function nameStatement(name: string, columns: string, joins: (sql: RowSql) => string = () => '') {

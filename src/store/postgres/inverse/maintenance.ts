@@ -29,7 +29,7 @@ import { bytesArray, plainArray } from '../database/arrays.ts'
 import { readRuns } from '../database/citus/part-runs.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES, partitionOfName } from '../database/partition.ts'
-import { runStatement } from '../database/row-statements.ts'
+import { CRAWL_STATE_OF_KEY, NAME_KEY, type NameKey, rowStatement, runStatement } from '../database/row-statements.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { addCertificates } from '../facts/certificates.ts'
@@ -136,6 +136,15 @@ const READ_HISTORIES = {
   text: `select f.id, ${historySql('$1', () => 'true')}
     from facts f where f.part = $1 and f.id > $2 order by f.id limit $3`,
 }
+/** The stored history of names that have facts, with the version of their crawl states. */
+export const READ_HISTORIES_OF = rowStatement<NameKey>(
+  'inverse.histories-of',
+  NAME_KEY,
+  ({ rows, inShard }) =>
+    `select f.part, f.id, v.version, ${historySql('f.part', inShard)} from ${rows}
+    join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShard('v.part')}
+    join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
+)
 /** Keeps the row locked until the end of the transaction. */
 const RAISE_VERSION = {
   name: 'inverse.raise-version',

@@ -5,7 +5,7 @@ import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
 import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
 import type { Database } from '../database/database.ts'
-import { damageMessage } from '../database/errors.ts'
+import { damageMessage, isTimedOut } from '../database/errors.ts'
 import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { checkFactsPostgres } from './check/facts.ts'
@@ -17,6 +17,7 @@ import {
   checkKeysOfNames,
 } from './check/inverse.ts'
 import { checkSchema } from './check/schema.ts'
+import { checkPostedTermsPostgres, checkSegmentDocumentsPostgres, checkSegmentsPostgres } from './check/segments.ts'
 import {
   checkAddressesPostgres,
   checkCrawlStatesPostgres,
@@ -25,7 +26,6 @@ import {
   checkLedgerPostgres,
   checkPresencePostgres,
   checkRedirectsPostgres,
-  checkSegmentsPostgres,
   checkTargetsPostgres,
 } from './check/shared.ts'
 import { postgresRepair } from './repair.ts'
@@ -46,6 +46,8 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
   { name: 'segment', columns: [], check: checkSegmentsPostgres },
+  { name: 'posted_term', columns: [], check: checkPostedTermsPostgres },
+  { name: 'segment_document', columns: [], check: checkSegmentDocumentsPostgres },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['part', 'number'], check: checkInverseNames },
@@ -77,7 +79,7 @@ function checkPart({ snapshot, shards }: Database, { name, columns, check }: Pos
     }
     return slice
   }
-  return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage)]
+  return [name, skippingDamage({ name, columns, check: checkRows }, damageMessage, isTimedOut)]
 }
 
 /** The tables of the current schema, and the log that was written since the last checkpoint. */

@@ -10,6 +10,7 @@ import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
 import type { Database } from '../database/database.ts'
 import { PART_VALUES, partitionOfName } from '../database/partition.ts'
+import type { ReadStatement } from '../database/pipelined-reader.ts'
 import { matchRows, rowStatement } from '../database/row-statements.ts'
 import { inShardSql, type Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
@@ -103,6 +104,11 @@ const READ_DOCUMENTS = {
   name: 'indexing.documents',
   text: 'select number as document, vector from document where number > $1 order by number limit $2',
 }
+const COUNT_DOCUMENTS = {
+  name: 'indexing.count-documents',
+  text: `select count(*) as count, max(number) as last from
+    (select number from document where number > $1 and number <= $2 order by number limit $3) counted`,
+}
 const BEGIN_SEGMENT = {
   name: 'indexing.begin',
   text: `with ended as (update segment set state = 'replaced' where state = 'building' and fence <> $3)
@@ -167,6 +173,7 @@ export function postgresIndexer({ readLong, transaction, shards }: IndexerDataba
       return writeWithLock(hold, (session) => filePendingPages(session, where, filings))
     },
     documents: (after, limit) => readLong<StoredDocument>(READ_DOCUMENTS, [after, limit]),
+    countDocuments: (after, last, limit) => countDocuments(readLong, after, last, limit),
     beginSegment: (hold, first, last) =>
       withValidLock(hold, null as number | null, async ({ rows }) => {
         const [segmentRow] = await rows<{ number: number }>(BEGIN_SEGMENT, [first, last, hold.fence])
@@ -190,6 +197,18 @@ export function postgresIndexer({ readLong, transaction, shards }: IndexerDataba
       writeWithLock(hold, ({ run }) => run(DELETE_TOMBSTONES, [plainArray(documents)])),
     setIndexedUntil: (hold, until) => writeWithLock(hold, ({ run }) => run(SET_INDEXED_UNTIL, [String(until)])),
   }
+}
+
+/** Counts documents, as SimilarIndexStore. */
+export async function countDocuments(
+  read: ReadStatement,
+  after: number,
+  upTo: number,
+  limit: number,
+): Promise<{ count: number; next: number | null }> {
+  const [row] = await read<{ count: number; last: number | null }>(COUNT_DOCUMENTS, [after, upTo, limit])
+  const { count, last } = row!
+  return { count, next: count < limit ? null : last }
 }
 
 type PageKey = readonly [part: number, id: number]

@@ -20,20 +20,30 @@ export type DamageMessage = (error: unknown) => string
 const LIMIT_DIVISOR = 8
 const OUT_OF_ORDER = 'its keys are out of order'
 
-/** Runs a part of the check and skips damaged rows. Throws errors that are not damage. */
-export function skippingDamage({ name, columns, check }: CheckedTable, damageMessage: DamageMessage): CheckPart {
+/**
+ * Runs a part of the check and skips damaged rows. Throws errors that are not damage. `isTooLong`: whether an error says
+ * that the slice took too long. Then this one and the following ones have fewer rows.
+ */
+export function skippingDamage(
+  { name, columns, check }: CheckedTable,
+  damageMessage: DamageMessage,
+  isTooLong: (error: unknown) => boolean = () => false,
+): CheckPart {
+  let maxRows = CHECK_SLICE_ROWS
   const read = async (after: string | null, limit: number): Promise<CheckSlice | string> => {
     try {
       const slice = await check(after, limit)
       // damaged keys may lead back to the start of the slice, and the check would never end
       return after !== null && slice.last !== null && !isBeyond(slice.last, after) ? OUT_OF_ORDER : slice
     } catch (error) {
-      return damageMessage(error)
+      if (limit === 1 || !isTooLong(error)) return damageMessage(error)
+      maxRows = Math.min(maxRows, Math.ceil(limit / LIMIT_DIVISOR))
+      return 'it takes too long'
     }
   }
   return async (after) => {
     let damage = ''
-    for (let limit = CHECK_SLICE_ROWS; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / LIMIT_DIVISOR)) {
+    for (let limit = maxRows; limit > 0; limit = limit === 1 ? 0 : Math.ceil(limit / LIMIT_DIVISOR)) {
       const slice = await read(after, limit)
       if (typeof slice !== 'string') return slice
       damage = slice

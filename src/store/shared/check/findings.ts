@@ -118,7 +118,10 @@ const FACTS_FINDINGS: readonly Finding[] = [
   { tables: ['document'], problem: 'is stored in partition …', remedy: 'restore' },
 
   { tables: INDEX_OF_SIMILAR, problem: 'belongs to no segment', repair: 'similar' },
-  ...['has state …', 'ends before it begins', 'has documents of another segment'].map(
+  ...['ends with another term', 'lacks a term that has postings'].map(
+    (problem): Finding => ({ tables: ['document_frequency'], problem, repair: 'similar' }),
+  ),
+  ...['has state …', 'ends before it begins', 'has documents of another segment', 'counts … documents, has …'].map(
     (problem): Finding => ({ tables: ['segment'], problem, repair: 'similar' }),
   ),
 

@@ -1,7 +1,17 @@
-/** Checks the segments of the index of /similar: their states and ranges, and that every row belongs to one. */
+/**
+ * Checks the segments of the index of /similar: their states and ranges, that every row belongs to one, that the terms of
+ * postings have a document frequency, and the number of documents.
+ */
 
+import {
+  emptyDocumentFrequencies,
+  MAX_ROW_TERMS,
+  unpackDocumentFrequencies,
+} from '../../../similar/postings/document-frequencies.ts'
+import { termOfKey } from '../../../similar/postings/postings.ts'
+import type { FrequencyRow, Segment } from '../../port/similar.ts'
 import type { CheckFault } from '../../port/store.ts'
-import { type CheckSlice, problemReporter } from './slice.ts'
+import { type CheckSlice, problemReporter, reportIfUnreadable } from './slice.ts'
 
 export type CheckedSegment = { number: number; first: number; last: number; state: string }
 /** A segment that has rows in a table. */
@@ -45,3 +55,73 @@ export function checkSegments(segments: readonly CheckedSegment[], used: readonl
   }
   return { faults, checked: segments.length, last: null }
 }
+
+/** Rows of document frequencies of one slice, each with some hundred terms, for a limit of the check. */
+export function frequencyRowsFor(limit: number): number {
+  return Math.ceil(limit / 64)
+}
+
+/** Where a check of the terms of segments is: the segment, and its last term that was checked. */
+export type TermPosition = [segment: number, term: number]
+/** The same for the documents: the last document that was counted, and the sums of `CountedDocuments` so far. */
+export type DocumentPosition = [segment: number, document: number, living: number, all: number]
+
+/** The position in a segment; `start` if the segment was not begun. */
+export function positionIn<Position extends TermPosition | DocumentPosition>(
+  position: Position | null,
+  { segment }: Pick<Segment, 'segment'>,
+  start: Position,
+): Position {
+  return position !== null && position[0] === segment ? position : start
+}
+
+/**
+ * Checks that each term of a posting is among the terms of `frequencies`. `keys`: those of the postings after `term`, up
+ * to the last term of `frequencies`; up to the end of the segment if these are fewer than `limit`.
+ */
+export function checkPostedTerms(
+  { segment }: Pick<Segment, 'segment'>,
+  frequencies: readonly FrequencyRow[],
+  keys: readonly number[],
+  limit: number,
+): CheckSlice {
+  const faults: CheckFault[] = []
+  const counted = new Set<number>()
+  const row = emptyDocumentFrequencies(MAX_ROW_TERMS)
+  for (const { last, counts } of frequencies) {
+    const report = problemReporter(faults, 'document_frequency', `${segment} ${last}`)
+    reportIfUnreadable(report, () => {
+      unpackDocumentFrequencies(counts, row)
+      for (const term of row.terms.subarray(0, row.size)) counted.add(term)
+      if (row.terms[row.size - 1] !== last) report('ends with another term')
+    })
+  }
+  const missing = faults.length > 0 ? undefined : keys.map(termOfKey).find((term) => !counted.has(term))
+  if (missing !== undefined)
+    problemReporter(faults, 'document_frequency', `${segment} ${missing}`)('lacks a term that has postings')
+  const next: TermPosition = frequencies.length < limit ? [segment + 1, -1] : [segment, frequencies.at(-1)!.last]
+  return { faults, checked: 0, last: JSON.stringify(next) }
+}
+
+/**
+ * The documents of a slice of a segment. `living`: those that exist. `all`: with those that were deleted, which the
+ * segment may count. `last`: the last document of the slice; null at the end of the segment.
+ */
+export type CountedDocuments = { living: number; all: number; last: number | null }
+
+/** Adds up the documents of a segment, slice by slice, and compares their number with that of the segment at its end. */
+export function checkSegmentDocuments(
+  { segment, documents }: Segment,
+  [, , formerLiving, formerAll]: DocumentPosition,
+  counted: CountedDocuments,
+): CheckSlice {
+  const faults: CheckFault[] = []
+  const [living, all] = [formerLiving + counted.living, formerAll + counted.all]
+  if (counted.last === null && (documents < living || documents > all))
+    problemReporter(faults, 'segment', String(segment))(`counts ${documents} documents, has ${living}`)
+  const next: DocumentPosition = counted.last === null ? [segment + 1, -1, 0, 0] : [segment, counted.last, living, all]
+  return { faults, checked: 0, last: JSON.stringify(next) }
+}
+
+/** The end of a part that checks segments. */
+export const NO_SEGMENT: CheckSlice = { faults: [], checked: 0, last: null }

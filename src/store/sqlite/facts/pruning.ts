@@ -9,13 +9,12 @@ import type { Instant } from '../../../values/time.ts'
 import {
   countPruned,
   newestCutoffs,
-  PRUNED_UNTIL,
   type PrunedHistory,
   parseCutoffs,
   prunedHistory,
   stateLimits,
 } from '../../inverse/pruned-history.ts'
-import type { FactsPruning, StateCutoffs } from '../../port/retention.ts'
+import { type FactsPruning, PRUNED_UNTIL, type StateCutoffs } from '../../port/retention.ts'
 import { checksumOf } from '../database/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
@@ -33,6 +32,7 @@ export function sqlitePruning(database: DatabaseSync, log: WriteAheadLog): Facts
   const saveCutoffs = cutoffWriter(database)
   return {
     candidates: async (cutoffs, after, limit) => readTransaction(database, () => candidates(cutoffs, after, limit)),
+    namesPerTransaction: 50,
     prunable: async (names, cutoffs) => readTransaction(database, () => countPruned(findPrunable(names, cutoffs))),
     prune: ({ fence }, names, cutoffs) =>
       log.whenBounded(() =>

@@ -31,6 +31,7 @@ import {
   checkKeysOfNames,
 } from './check/inverse.ts'
 import { schemaFaults } from './check/schema.ts'
+import { checkPostedTermsSqlite, checkSegmentDocumentsSqlite, checkSegmentsSqlite } from './check/segments.ts'
 import {
   checkAddressesSqlite,
   checkDocumentsSqlite,
@@ -38,7 +39,6 @@ import {
   checkLedgerSqlite,
   checkPresenceSqlite,
   checkRedirectsSqlite,
-  checkSegmentsSqlite,
   checkTargetsSqlite,
   damagedPages,
 } from './check/shared.ts'
@@ -66,6 +66,8 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
   { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
   { name: 'segment', columns: [], check: checkSegmentsSqlite },
+  { name: 'posted_term', columns: [], check: checkPostedTermsSqlite },
+  { name: 'segment_document', columns: [], check: checkSegmentDocumentsSqlite },
   { name: 'inverse_run', columns: ['number'], check: checkInverseRuns },
   { name: 'inverse_block', columns: ['number', 'number', 'hex'], check: checkInverseBlocks },
   { name: 'inverse_name', columns: ['number'], check: checkInverseNames },

@@ -31,6 +31,7 @@ export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): Simil
   const documents = database.prepare(
     'select number as document, vector from document where number > ? order by number limit ?',
   )
+  const countDocuments = documentCounter(database)
   const setIndexedUntil = database.prepare(`insert or replace into metadata (name, value) values ('indexed_until', ?)`)
   const file = pageFiler(database)
   const { begin, write, publish, rows } = segmentStatements(database)
@@ -49,6 +50,7 @@ export function sqliteIndexer(database: DatabaseSync, log: WriteAheadLog): Simil
       (pending.all(limit) as PendingPageRow[]).map((row) => ({ ...row, terms: unpackTerms(row.terms) })),
     filePages: (hold, filings) => writeWithLock(hold, () => file(filings)),
     documents: async (after, limit) => (documents.all(after, limit) as StoredDocument[]).map((row) => ({ ...row })),
+    countDocuments: async (after, last, limit) => countDocuments(after, last, limit),
     beginSegment: (hold, first, last) => withValidLock(hold, null, () => begin(hold, first, last)),
     writeRows: (hold, segment, postings, frequencies) =>
       writeWithLock(hold, () => write(segment, postings, frequencies)),
@@ -100,6 +102,18 @@ function segmentStatements(database: DatabaseSync) {
     },
     rows: (segment: number, after: { key: number; document: number } | null, limit: number): PostingRow[] =>
       (rows.all(segment, after?.key ?? -1, after?.document ?? 0, limit) as PostingRow[]).map((row) => ({ ...row })),
+  }
+}
+
+/** Counts documents, as SimilarIndexStore. */
+export function documentCounter(database: DatabaseSync) {
+  const count = database.prepare(
+    `select count(*) as count, max(number) as last from
+       (select number from document where number > ? and number <= ? order by number limit ?)`,
+  )
+  return (after: number, upTo: number, limit: number): { count: number; next: number | null } => {
+    const { count: counted, last } = count.get(after, upTo, limit) as { count: number; last: number | null }
+    return { count: counted, next: counted < limit ? null : last }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Checks the inverse index: runs, blocks with the owners of their entries, and the entries of each name. */
 
-import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
+import type { DomainName } from '../../../../values/domain-name.ts'
+import type { Instant } from '../../../../values/time.ts'
 import {
   blockStart,
   blocksPerSlice,
@@ -20,16 +21,33 @@ import type {
   InverseCheckAnswer,
   InverseCheckRequest,
 } from '../../../inverse/check-entries.ts'
+import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { TOMBSTONE_ID } from '../../../shared/columns.ts'
 import { bytesArray } from '../../database/arrays.ts'
 import { readRuns } from '../../database/citus/part-runs.ts'
-import { fingerprintPartitionSql, PART_VALUES, partitionOfName } from '../../database/partition.ts'
-import { type PartRow, readForRows, rowStatement, runStatement } from '../../database/row-statements.ts'
+import { fingerprintPartitionSql, PART_VALUES } from '../../database/partition.ts'
+import {
+  CRAWL_STATE_OF_KEY,
+  matchRows,
+  NAME_KEY,
+  type NameKey,
+  type PartRow,
+  readForRows,
+  rowStatement,
+  runStatement,
+} from '../../database/row-statements.ts'
 import type { Shards } from '../../database/shards.ts'
 import type { Session } from '../../database/transaction.ts'
 import { type CertificateKey, keyOfCertificate } from '../../facts/certificates.ts'
-import { type HistoryOfName, historySql, READ_RUNS, storedHistoryOf } from '../../inverse/maintenance.ts'
+import { keyOfName } from '../../facts/observations.ts'
+import {
+  type HistoryOfName,
+  historySql,
+  READ_HISTORIES_OF,
+  READ_RUNS,
+  storedHistoryOf,
+} from '../../inverse/maintenance.ts'
 
 const CHECK_RUNS = {
   name: 'check.inverse-runs',
@@ -53,25 +71,36 @@ const FIND_PUBLISHED_BLOCKS = {
     where r.state = 'published'`,
 }
 
-type NameRow = PartRow & { slot: number; name: DomainName }
 type PartHistory = HistoryOfName & PartRow
 
-const NAME_ROW = { part: 'smallint', slot: 'integer', name: 'word' } as const
-const CHECK_OWNERS_OF = rowStatement<NameRow>(
+const CHECK_OWNERS_OF = rowStatement<NameKey>(
   'check.inverse-owners',
-  NAME_ROW,
+  NAME_KEY,
   ({ rows, inShard }) =>
-    `select f.name, f.states from ${rows}
-    join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
+    `select ${NEWEST_STATES_COLUMNS.map((column) => `f.${column}`)} from ${rows}
+    join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShard('v.part')}
     join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
 )
+type StateRow = NameKey & { type: number; at: Instant }
+const CHECK_STATES_OF = rowStatement<StateRow>(
+  'check.inverse-states',
+  { ...NAME_KEY, type: 'smallint', at: 'bigint' },
+  ({ numberedRows, inShard }) =>
+    `select k.position, s.records from ${numberedRows}
+    join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${inShard('v.part')}
+    cross join lateral (select coalesce(s.records, b.records) as records from dns_state s
+      left join dns_state b on b.part = s.part and b.id = s.id and b.type = s.type
+        and b.first_seen = s.base_first_seen and ${inShard('b.part')}
+      where s.part = v.part and s.id = v.id and s.type = k.type and s.first_seen <= k.at and ${inShard('s.part')}
+      order by s.first_seen desc limit 1) s`,
+)
 const namesWhere = (name: string, condition: string) =>
-  rowStatement<NameRow>(
+  rowStatement<NameKey>(
     name,
-    NAME_ROW,
+    NAME_KEY,
     ({ rows, inShard }) =>
       `select v.name from ${rows}
-      join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${condition} and ${inShard('v.part')}`,
+      join crawl_state v on ${CRAWL_STATE_OF_KEY} and ${condition} and ${inShard('v.part')}`,
   )
 const CHECK_KNOWN = namesWhere('check.known', `v.id is distinct from ${TOMBSTONE_ID}`)
 const CHECK_FORGOTTEN = namesWhere('check.forgotten', `v.id = ${TOMBSTONE_ID}`)
@@ -84,14 +113,6 @@ const CHECK_KNOWN_NAMES = runStatement(
     order by v.part, v.slot, v.name limit $4`,
 )
 const CHECK_NAME_FILL = { name: 'check.name-fill', text: `select value from metadata where name = 'name_fill'` }
-const CHECK_HISTORIES_OF = rowStatement<NameRow>(
-  'check.inverse-histories',
-  NAME_ROW,
-  ({ rows, inShard }) =>
-    `select f.id, ${historySql('f.part', inShard)} from ${rows}
-    join crawl_state v on v.part = k.part and v.slot = k.slot and v.name = k.name and ${inShard('v.part')}
-    join facts f on f.part = v.part and f.id = v.id and ${inShard('f.part')}`,
-)
 const CHECK_INVERSE_NAMES = runStatement(
   'check.inverse-names',
   3,
@@ -171,7 +192,7 @@ export async function checkKeysOfNames(
   const [part, slot, name] = after === null ? [MIN_PART, -1, ''] : (JSON.parse(after) as [number, number, string])
   const max = namesPerSlice(limit, await session.rows<{ bytes: number }>(READ_RUNS))
   const rows = await readRuns(shards, after === null ? null : part, max, (run, left) =>
-    session.rows<NameRow>(CHECK_KNOWN_NAMES, [part, slot, name, left, ...run]),
+    session.rows<NameKey>(CHECK_KNOWN_NAMES, [part, slot, name, left, ...run]),
   )
   const [fill] = await session.rows<{ value: string }>(CHECK_NAME_FILL)
   const filled = rows.filter((row) => fill === undefined || isKeyFilled(row, fill.value))
@@ -180,7 +201,7 @@ export async function checkKeysOfNames(
   return checkSlice(faults, rows.length, last && JSON.stringify([last.part, last.slot, last.name]))
 }
 
-function isKeyFilled({ part, slot, name }: NameRow, fill: string): boolean {
+function isKeyFilled({ part, slot, name }: NameKey, fill: string): boolean {
   const [next, filledSlot, filledName] = JSON.parse(fill) as [number, number, string]
   const index = PART_VALUES.indexOf(part)
   return index < next || (index === next && (slot < filledSlot || (slot === filledSlot && name <= filledName)))
@@ -242,12 +263,18 @@ async function answerTo(session: Session, shards: Shards, request: InverseCheckR
     const keys = request.sha256s.map(keyOfCertificate)
     return readForRows<CheckedCertificate, CertificateKey>(session.rows, shards, CHECK_CERTIFICATES_OF, keys)
   }
-  const names = request.names.map((name) => ({ part: partitionOfName(name), slot: slotOf(name), name }))
+  if (request.needs === 'states') {
+    const rows = request.states.map((state) => ({ ...state, ...keyOfName(state.name) }))
+    type Found = { position: number; records: string }
+    const found = await matchRows<Found, StateRow>(session.rows, shards, CHECK_STATES_OF, rows)
+    return found.map(({ row: { name, type, at }, result }) => ({ name, type, at, records: result.records }))
+  }
+  const names = request.names.map(keyOfName)
   if (request.needs === 'known' || request.needs === 'forgotten') {
     const statement = request.needs === 'known' ? CHECK_KNOWN : CHECK_FORGOTTEN
-    return readForRows<{ name: DomainName }, NameRow>(session.rows, shards, statement, names)
+    return readForRows<{ name: DomainName }, NameKey>(session.rows, shards, statement, names)
   }
   if (request.needs === 'owners')
-    return readForRows<CheckedOwner, NameRow>(session.rows, shards, CHECK_OWNERS_OF, names)
-  return historiesOf(await readForRows<HistoryOfName, NameRow>(session.rows, shards, CHECK_HISTORIES_OF, names))
+    return readForRows<CheckedOwner, NameKey>(session.rows, shards, CHECK_OWNERS_OF, names)
+  return historiesOf(await readForRows<HistoryOfName, NameKey>(session.rows, shards, READ_HISTORIES_OF, names))
 }

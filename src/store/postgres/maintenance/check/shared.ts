@@ -19,13 +19,6 @@ import {
   checkRedirectRows,
   checkTargetRows,
 } from '../../../shared/check/rows.ts'
-import {
-  type CheckedSegment,
-  checkSegments,
-  READ_SEGMENTS,
-  READ_USED_SEGMENTS,
-  type UsedSegment,
-} from '../../../shared/check/segments.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { readRuns } from '../../database/citus/part-runs.ts'
 import { partitionOfName, partitionOfPackedAddress, partitionOfSlot } from '../../database/partition.ts'
@@ -210,12 +203,6 @@ export async function checkCrawlStatesPostgres(
     session.rows<CheckedCrawlState>(CHECK_CRAWL_STATES, [part, slot, name, max, ...run]),
   )
   return checkCrawlStateRows(rows.map((row) => ({ ...row, rightPart: partitionOfSlot(row.slot) })))
-}
-
-/** The segments of the index of /similar. */
-export async function checkSegmentsPostgres({ rows }: Session): Promise<CheckSlice> {
-  const segments = await rows<CheckedSegment>({ name: 'check.segments', text: READ_SEGMENTS })
-  return checkSegments(segments, await rows<UsedSegment>({ name: 'check.used-segments', text: READ_USED_SEGMENTS }))
 }
 
 /** The counters of the events of accounts. */

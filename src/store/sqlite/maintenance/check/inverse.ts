@@ -17,8 +17,10 @@ import type {
   CheckedCertificate,
   CheckedOwner,
   FoundBlock,
+  FoundState,
   InverseCheck,
   InverseCheckRequest,
+  StateRequest,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
 import { hexOf } from '../../../shared/check/rows.ts'
@@ -118,6 +120,7 @@ export function answered<Result>(database: DatabaseSync, check: InverseCheck<Res
 function answerTo(database: DatabaseSync, request: InverseCheckRequest) {
   if (request.needs === 'blocks') return foundBlocks(database, request.positions)
   if (request.needs === 'certificates') return certificatesOf(database, request.sha256s)
+  if (request.needs === 'states') return statesOf(database, request.states)
   if (request.needs === 'known') return namesWhere(database, request.names, `id is not ${TOMBSTONE_ID}`)
   if (request.needs === 'forgotten') return namesWhere(database, request.names, `id = ${TOMBSTONE_ID}`)
   const rows = factsOf(database, request.names)
@@ -152,6 +155,19 @@ function certificatesOf(database: DatabaseSync, sha256s: readonly string[]): Che
   return sha256s.flatMap((sha256) => {
     const row = select.get(Buffer.from(sha256, 'hex')) as CertificateRow | undefined
     return row === undefined ? [] : [{ ...row, sha256 }]
+  })
+}
+
+function statesOf(database: DatabaseSync, states: readonly StateRequest[]): FoundState[] {
+  const select = database.prepare(
+    `select coalesce(s.records, b.records) as records from crawl_state v
+       join dns_state s on s.id = v.id and s.type = ? and s.first_seen <= ?
+       left join dns_state b on b.id = s.id and b.type = s.type and b.first_seen = s.base_first_seen
+     where v.slot = ? and v.name = ? order by s.first_seen desc limit 1`,
+  )
+  return states.flatMap((state) => {
+    const row = select.get(state.type, state.at, slotOf(state.name), state.name) as { records: string } | undefined
+    return row === undefined ? [] : [{ ...state, records: row.records }]
   })
 }
 

@@ -15,13 +15,6 @@ import {
   checkRedirectRows,
   checkTargetRows,
 } from '../../../shared/check/rows.ts'
-import {
-  type CheckedSegment,
-  checkSegments,
-  READ_SEGMENTS,
-  READ_USED_SEGMENTS,
-  type UsedSegment,
-} from '../../../shared/check/segments.ts'
 import type { CheckPart } from '../../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../../shared/check/slice.ts'
 import { connectSqlite } from '../../database/connection.ts'
@@ -94,12 +87,6 @@ export function checkDocumentsSqlite(database: DatabaseSync, after: string | nul
     )
     .all(document, limit)
   return checkDocumentRows(rows as CheckedDocument[])
-}
-
-/** The segments of the index of /similar. */
-export function checkSegmentsSqlite(database: DatabaseSync): CheckSlice {
-  const segments = database.prepare(READ_SEGMENTS).all() as CheckedSegment[]
-  return checkSegments(segments, database.prepare(READ_USED_SEGMENTS).all() as UsedSegment[])
 }
 
 /** The counters of the events of accounts. */
