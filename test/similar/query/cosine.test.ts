@@ -62,6 +62,22 @@ test('the dot product with itself is the square of the length', () => {
   )
 })
 
+test('so it is whatever the terms, in every place of the table', () => {
+  const terms = fc.uniqueArray(fc.nat(TERM_COUNT - 1), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(terms, (some) => {
+      const table = idfTableOf(
+        TOTAL,
+        some.map((term) => [term, 2] as const),
+      )
+      const vector = vectorOf(new Map(some.map((term, at) => [term, 1 + at])))
+      const page = weightDocument(vector, table)
+      assert.ok(close(dotProduct(page, rangeOf(vector)), page.length ** 2))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('a table of terms stays small, however the terms were chosen', () => {
   const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
   const { terms: words, factors } = weightDocument(vectorOf(page), idfTable).termTable
