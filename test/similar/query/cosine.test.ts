@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { seededRandom } from '../../../bench/world/random.ts'
 import { dotProduct, vectorLength, weightDocument } from '../../../src/similar/query/cosine.ts'
 import { emptyTermVector, TERM_COUNT, type TermVector } from '../../../src/similar/text/term-vector.ts'
 import { idfTableOf, rangeOf } from '../sample-documents.ts'
@@ -82,4 +83,11 @@ test('a table of terms stays small, however the terms were chosen', () => {
   const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
   const { terms: words, factors } = weightDocument(vectorOf(page), idfTable).termTable
   assert.ok(words.length + factors.length < 100 * page.size, `${words.length} places for ${page.size} words`)
+})
+
+test('most terms are in one of their two slots of the table', () => {
+  const random = seededRandom(1, 2, 3)
+  const terms = new Set(Array.from({ length: 2_000 }, () => Math.floor(random() * TERM_COUNT)))
+  const { overflow } = weightDocument(vectorOf(new Map([...terms].map((term) => [term, 1]))), idfTable).termTable
+  assert.ok(overflow.length < 0.03 * terms.size, `${overflow.length} of ${terms.size}`)
 })

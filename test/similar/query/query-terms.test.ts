@@ -140,6 +140,13 @@ test('a term whose postings are in one row is read whatever its share, and other
   )
 })
 
+test('a term of half the pages is read too', () => {
+  const { vector, idfTable } = pageOf([{ pages: TOTAL / 2, count: 1 }])
+  const page = weightDocument(vector, idfTable)
+  assert.ok(page.weights[0]! < 1)
+  assert.equal(chooseQueryTerms(page, idfTable, { isIndexed: true, maxRows: 8 })[0]?.term, wordAt(0))
+})
+
 test('a share of half a row is a row', () => {
   const { vector, idfTable } = pageOf(Array.from({ length: 2 }, () => ({ pages: 1_000_000, count: 1 })))
   const chosen = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows: 1 })
