@@ -27,10 +27,15 @@ test('the verdict of an older row counts as first seen when the web was last obs
 })
 
 test('the first verdict begins a state, and a redirect a span', () => {
-  const unknown = { web: null, states: {} }
   const state = { first_seen: 200, count: 1 }
-  assert.deepEqual(webStateChange(unknown, 0, NONE, 200), { state, superseded: [], sets: [] })
-  assert.deepEqual(webStateChange(unknown, 0, A, 200), { state, superseded: [], sets: [set(null, 0, A, 200)] })
+  // an older row has a verdict without an observation of the web if only a certificate was observed
+  for (const unknown of [
+    { web: null, states: {} },
+    { web: NONE, states: {} },
+  ]) {
+    assert.deepEqual(webStateChange(unknown, 0, NONE, 200), { state, superseded: [], sets: [] })
+    assert.deepEqual(webStateChange(unknown, 0, A, 200), { state, superseded: [], sets: [set(null, 0, A, 200)] })
+  }
 })
 
 test('another verdict begins a state after the one before, and another redirect a span; the same verdict does not', () => {

@@ -7,10 +7,12 @@ import {
   type Block,
   BlockWriter,
   EntryCursor,
+  endEvent,
   eventOfPosition,
   keyOfPosition,
   MAX_KEY_BYTES,
   positionOf,
+  startEvent,
 } from '../../../src/inverse/entries/block.ts'
 import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
 import { MergedEntries } from '../../../src/inverse/entries/merge.ts'
@@ -118,6 +120,7 @@ test('a block has the bytes of every release', () => {
     blocks.map(({ bytes }) => Buffer.from(bytes).toString('hex')),
     [expected.join('')],
   )
+  assert.deepEqual([startEvent(10), endEvent(10)], [20, 21])
   assert.equal(positionOf('k', 2 ** 33 + 0x01020304), 'k\x00\x02\x01\x02\x03\x04')
 })
 

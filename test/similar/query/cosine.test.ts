@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { seededRandom } from '../../../bench/world/random.ts'
 import { dotProduct, vectorLength, weightDocument } from '../../../src/similar/query/cosine.ts'
 import { emptyTermVector, TERM_COUNT, type TermVector } from '../../../src/similar/text/term-vector.ts'
 import { idfTableOf, rangeOf } from '../sample-documents.ts'
@@ -62,8 +63,31 @@ test('the dot product with itself is the square of the length', () => {
   )
 })
 
+test('so it is whatever the terms, in every place of the table', () => {
+  const terms = fc.uniqueArray(fc.nat(TERM_COUNT - 1), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(terms, (some) => {
+      const table = idfTableOf(
+        TOTAL,
+        some.map((term) => [term, 2] as const),
+      )
+      const vector = vectorOf(new Map(some.map((term, at) => [term, 1 + at])))
+      const page = weightDocument(vector, table)
+      assert.ok(close(dotProduct(page, rangeOf(vector)), page.length ** 2))
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test('a table of terms stays small, however the terms were chosen', () => {
   const page = new Map(Array.from({ length: 60 }, (_, at) => [at * 2 ** 20, 1]))
   const { terms: words, factors } = weightDocument(vectorOf(page), idfTable).termTable
   assert.ok(words.length + factors.length < 100 * page.size, `${words.length} places for ${page.size} words`)
+})
+
+test('most terms are in one of their two slots of the table', () => {
+  const random = seededRandom(1, 2, 3)
+  const terms = new Set(Array.from({ length: 2_000 }, () => Math.floor(random() * TERM_COUNT)))
+  const { overflow } = weightDocument(vectorOf(new Map([...terms].map((term) => [term, 1]))), idfTable).termTable
+  assert.ok(overflow.length < 0.03 * terms.size, `${overflow.length} of ${terms.size}`)
 })

@@ -140,6 +140,22 @@ test('a term whose postings are in one row is read whatever its share, and other
   )
 })
 
+test('a term of half the pages is read too', () => {
+  const { vector, idfTable } = pageOf([{ pages: TOTAL / 2, count: 1 }])
+  const page = weightDocument(vector, idfTable)
+  assert.ok(page.weights[0]! < 1)
+  assert.equal(chooseQueryTerms(page, idfTable, { isIndexed: true, maxRows: 8 })[0]?.term, wordAt(0))
+})
+
+test('a share of half a row is a row', () => {
+  const { vector, idfTable } = pageOf(Array.from({ length: 2 }, () => ({ pages: 1_000_000, count: 1 })))
+  const chosen = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows: 1 })
+  assert.deepEqual(
+    chosen.map(({ term, rows }) => [term, rows]),
+    [[wordAt(0), 1]],
+  )
+})
+
 test('an index of 50,000 pages has 80 rows, one of 500,000 has 440, and one of their geometric mean the mean', () => {
   assert.deepEqual([10, 50_000, 158_114, 500_000, 1e9].map(maxRowsFor), [80, 80, 260, 440, 440])
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { BitWriter } from '../../../src/similar/text/bits.ts'
 import {
   emptyTermVector,
   packTermVector,
@@ -46,6 +47,33 @@ test('a vector is read as it was packed, into arrays that grow if necessary', ()
     }),
     { numRuns: 300 },
   )
+})
+
+test('arrays that are long enough are kept, and bytes that claim more terms than they can hold get no room', () => {
+  const vector = vectorWith([
+    [1, 2],
+    [3, 4],
+  ])
+  const exact = emptyTermVector(2)
+  const { terms } = exact
+  unpackTermVector(packTermVector(vector), exact)
+  assert.equal(exact.terms, terms)
+  for (const [claimed, isRoomMade] of [
+    [40, true],
+    [41, false],
+  ] as const) {
+    const writer = new BitWriter()
+    writer.writeGamma(claimed + 1)
+    const bytes = new Uint8Array(10)
+    bytes.set(writer.take())
+    const into = emptyTermVector(0)
+    try {
+      unpackTermVector(bytes, into)
+    } catch (error) {
+      assert.ok(error instanceof RangeError)
+    }
+    assert.equal(into.terms.length > 0, isRoomMade, `${claimed} terms`)
+  }
 })
 
 test('pages without a word and of 20,000 words can be packed and unpacked, and a word takes about 2 bytes', () => {
