@@ -33,12 +33,14 @@ type Action =
   | { kind: 'call'; endpoint: QueryEndpoint; account: number; name: DomainName; address: string | null; limit: number }
   | { kind: 'pass'; seconds: number }
   | { kind: 'list'; list: string | null; daysAgo: number; names: DomainName[] }
+  | { kind: 'zone'; names: DomainName[] }
   | { kind: 'jobs' }
   | { kind: 'forget'; name: DomainName }
   | { kind: 'watch'; account: number; name: DomainName }
   | { kind: 'unwatch'; account: number; name: DomainName }
   | { kind: 'events'; account: number }
   | { kind: 'plan'; account: number; plan: number }
+  | { kind: 'token'; account: number }
   | { kind: 'settle' }
   | { kind: 'restart' }
   | { kind: 'power' }
@@ -76,12 +78,14 @@ const KINDS: { readonly [Kind in ActionKind]: [weight: number, draw: Draw<Kind>]
     8,
     (random) => ({ list: randomChoice(random, LISTS), daysAgo: randomInt(random, 4), names: someNames(random) }),
   ],
+  zone: [2, (random) => ({ names: someNames(random) })],
   jobs: [4, () => ({})],
   forget: [0.2, (random) => ({ name: randomChoice(random, NAMES) })],
   watch: [2, (random) => ({ account: randomInt(random, ACCOUNTS.length), name: randomChoice(random, NAMES) })],
   unwatch: [0.5, (random) => ({ account: randomInt(random, ACCOUNTS.length), name: randomChoice(random, NAMES) })],
   events: [3, (random) => ({ account: randomInt(random, ACCOUNTS.length) })],
   plan: [0.5, (random) => ({ account: randomInt(random, ACCOUNTS.length), plan: randomInt(random, ACCOUNTS.length) })],
+  token: [0.5, (random) => ({ account: randomInt(random, ACCOUNTS.length) })],
   settle: [3, () => ({})],
   restart: [0.2, () => ({})],
   power: [0.7, () => ({})],
