@@ -89,6 +89,7 @@ const jobs: Action<'jobs'> = {
     const { worker } = world
     const faults: unknown[] = []
     const startedAt = world.clock.now
+    const done: string[] = []
     const scheduler: JobScheduler = {
       store: worker.store,
       holder: worker.holder,
@@ -99,7 +100,7 @@ const jobs: Action<'jobs'> = {
         followupWait: FOLLOWUP_WAIT,
       }),
       run: (step, lock) => runStep(worker.jobs, step, lock, { onRows() {} }),
-      events: { done() {}, failed: (_, error) => void faults.push(error) },
+      events: { done: ({ job }) => void done.push(job), failed: (_, error) => void faults.push(error) },
     }
     await runDueJobs(scheduler, LIVE)
     world.clock.pass(1000) // what was imported in this second is built in the next one
@@ -107,7 +108,8 @@ const jobs: Action<'jobs'> = {
     if (faults.length > 0) throw faults[0]
     await checkFiles(run)
     await checkSnapshot(run, startedAt)
-    expected.forgetDaysBefore(addDays(oldestKept(world), -1)) // the round began a day ago at most
+    const isPruned = done.lastIndexOf('prune') > done.lastIndexOf('inbox')
+    if (isPruned) expected.forgetDaysBefore(oldestKept(world))
   },
 }
 

@@ -154,8 +154,14 @@ export class Expectations {
     return [...this.#sources.keys()].sort()
   }
 
+  /** The days were pruned, except what still waits in the inbox. */
   forgetDaysBefore(before: Day): void {
-    for (const day of this.days()) if (day < before) this.#sources.delete(day)
+    for (const [day, sources] of this.#sources) {
+      if (day >= before) continue
+      for (const [file, source] of sources)
+        if (source.isWaiting) source.contents = [new Set(), source.contents.at(-1)!]
+        else sources.delete(file)
+    }
   }
 
   /** The names that a day must have, and those that it may have. `isOld`: it may have been pruned. */

@@ -26,7 +26,7 @@ export const FAULTS: readonly PlantedFault[] = [
   { name: 'finished files are not synced', rules: { skipsSync: isPath(/^\/files\/.*\.[0-9a-f]{12}/) } },
   { name: 'the folders of registrations are not synced', rules: { skipsSync: isPath(/^\/zones\/days\/[^/]*$/) } },
   { name: 'the folder of the archive is not synced', rules: { skipsSync: isPath(/^\/inbox(\/\w+)?$/) } },
-  { name: 'a short write counts as complete', rules: { hidesFailure: isPath(/^\/zones\//) } },
+  { name: 'a short write counts as complete', rules: { hidesFailure: isPath(/^\/(zones|files)\//) } },
   {
     name: 'observations are acknowledged before they are written',
     store: (store) => {

@@ -231,11 +231,11 @@ export class World {
     const owner = new SimulatedProcess(++this.#births)
     this.files.add(owner)
     const store = await this.#store(access)
-    const planted = this.planted.store?.(store) ?? store
     const close = async (): Promise<void> => {
       for (const end of owner.onDeath) await end()
     }
-    return { process: owner, store: storeOf(planted, owner), close }
+    const own = storeOf(store, owner)
+    return { process: owner, store: this.planted.store?.(own) ?? own, close }
   }
 
   /**
