@@ -6,9 +6,10 @@ import { removeFromFinishedFiles } from '../../src/server/forgotten-files.ts'
 import { forgetName } from '../../src/store/forget.ts'
 import { ingest } from '../../src/store/ingest.ts'
 import { addDays, dayOf } from '../../src/values/time.ts'
+import { zoneOf } from '../registrations/world.ts'
 import { TESTER } from '../tester.ts'
-import { callEndpoint } from './calls.ts'
-import { checkEvents, checkFiles, checkKnown, checkWorld, oldestKept } from './checks.ts'
+import { callEndpoint, checkUnits, replaceToken } from './calls.ts'
+import { checkEvents, checkFiles, checkKnown, checkSnapshot, checkWorld, oldestKept } from './checks.ts'
 import { observationsOf, type Run } from './expectations.ts'
 import { ACCOUNTS, type ActionKind, type Step } from './steps.ts'
 import { storeView } from './views.ts'
@@ -63,12 +64,32 @@ const list: Action<'list'> = {
   },
 }
 
+const zone: Action<'zone'> = {
+  process: 'none',
+  async perform({ world, expected }, { names }) {
+    const day = dayOf(world.clock.now)
+    const file = `test-${day}.zone`
+    if (expected.hasFile(day, file)) return
+    const labels = names.map((name) => name.slice(0, -'.test'.length))
+    world.put(`/inbox/${file}`, zoneOf(labels))
+    expected.putZone(day, file, names)
+  },
+}
+
+const token: Action<'token'> = {
+  process: 'worker',
+  perform: (run, { account }) => replaceToken(run, account),
+  recover: (run, step) => token.perform(run, step),
+}
+
 const jobs: Action<'jobs'> = {
   process: 'worker',
   async perform(run) {
     const { world, expected } = run
     const { worker } = world
     const faults: unknown[] = []
+    const startedAt = world.clock.now
+    const done: string[] = []
     const scheduler: JobScheduler = {
       store: worker.store,
       holder: worker.holder,
@@ -79,14 +100,16 @@ const jobs: Action<'jobs'> = {
         followupWait: FOLLOWUP_WAIT,
       }),
       run: (step, lock) => runStep(worker.jobs, step, lock, { onRows() {} }),
-      events: { done() {}, failed: (_, error) => void faults.push(error) },
+      events: { done: ({ job }) => void done.push(job), failed: (_, error) => void faults.push(error) },
     }
     await runDueJobs(scheduler, LIVE)
     world.clock.pass(1000) // what was imported in this second is built in the next one
     await runDueJobs(scheduler, LIVE)
     if (faults.length > 0) throw faults[0]
     await checkFiles(run)
-    expected.forgetDaysBefore(addDays(oldestKept(world), -1)) // the round began a day ago at most
+    await checkSnapshot(run, startedAt)
+    const isPruned = done.lastIndexOf('prune') > done.lastIndexOf('inbox')
+    if (isPruned) expected.forgetDaysBefore(oldestKept(world))
   },
 }
 
@@ -134,6 +157,8 @@ const unwatch: Action<'unwatch'> = {
 const ACTIONS: { readonly [Kind in ActionKind]: Action<Kind> } = {
   observe,
   list,
+  zone,
+  token,
   jobs,
   forget,
   watch,
@@ -156,7 +181,7 @@ const ACTIONS: { readonly [Kind in ActionKind]: Action<Kind> } = {
     },
     recover: (run, step) => ACTIONS.plan.perform(run, step),
   },
-  settle: { process: 'server', perform: async ({ world }) => (await world.serve()).api.settleQuota() },
+  settle: { process: 'server', perform: (run) => checkUnits(run) },
   restart: {
     process: 'none',
     async perform({ world }) {
@@ -192,6 +217,7 @@ export async function performStep(run: Run, step: Step): Promise<void> {
   owner?.plan(null)
   world.totals.failures += (owner?.failures ?? 0) - failures
   if (outcome === 'died' && step.losesPower) world.losePower(step.salt)
+  if (world.server?.process.isDead) run.expected.serverDiedOn = dayOf(world.clock.now)
   await world.replaceDead()
   if (outcome !== 'done') await action.recover?.(run, step as never)
 }

@@ -2,20 +2,23 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync } from 'node:zlib'
+import type { PlanLimits } from '../../src/accounts/plan.ts'
 import type { Lookup } from '../../src/store/port/store.ts'
 import { RECORD_TYPES } from '../../src/values/records/dns-record.ts'
 import { addDays, dayOf, formatInstant } from '../../src/values/time.ts'
 import type { Run } from './expectations.ts'
-import { ACCOUNTS, type Step } from './steps.ts'
+import { ACCOUNTS, NAMES, type Step } from './steps.ts'
 import { require, Violation } from './violation.ts'
 import { LIMITS, type World } from './world.ts'
 
 type Call = Extract<Step, { kind: 'call' }>
 type Answer = { status: number; body: Buffer }
-/** `null`: the response says that nothing is on record. */
-type Expected = unknown
+/** `result`: null if nothing is on record. */
+type Page = { result: unknown; meta: { next?: string | null } }
 
+const NO_PAGE: Page = { result: null, meta: {} }
 const OK = 200
+const UNAUTHORIZED = 401
 const NOT_FOUND = 404
 const MAX_PAGES = 30
 /** Responses that say nothing about the data: the plan, the quota, an overload, a failed ledger. */
@@ -36,17 +39,13 @@ export async function callEndpoint(run: Run, step: Call): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const { status, body } = await ask(run, step, { query, ...(isPaged && { limit }), ...(next !== null && { next }) })
     if (REFUSALS.includes(status)) return
-    const expected = expectedResult(run, step)
-    if (status === NOT_FOUND) {
-      require(expected === null, () => `${endpoint} ${query} has nothing, and not ${JSON.stringify(expected)}`)
-      return
-    }
-    require(status === OK, () => `${endpoint} ${query} got ${status}: ${body}`)
-    const { result, meta } = JSON.parse(String(body)) as { result: unknown; meta: { next?: string | null } }
-    if (isPaged) found.push(...(result as unknown[]))
+    require(status === OK || status === NOT_FOUND, () => `${endpoint} ${query} got ${status}: ${body}`)
+    const { result, meta } = status === OK ? (JSON.parse(String(body)) as Page) : NO_PAGE
+    if (isPaged && result !== null) found.push(...(result as unknown[]))
     next = isPaged ? (meta.next ?? null) : null
     if (next !== null) continue
-    const seen = isPaged ? found : result
+    const seen = isPaged && result !== null ? found : result
+    const expected = expectedResult(run, step)
     require(isDeepStrictEqual(seen, expected), () =>
       `${endpoint} ${query} is ${JSON.stringify(seen)}, not ${JSON.stringify(expected)}`)
     return
@@ -54,7 +53,7 @@ export async function callEndpoint(run: Run, step: Call): Promise<void> {
   throw new Violation(`the pages of ${endpoint} ${query} have no end`)
 }
 
-function expectedResult({ expected: { facts, plan } }: Run, { endpoint, name, address, account }: Call): Expected {
+function expectedResult({ expected: { facts, plan } }: Run, { endpoint, name, address, account }: Call): unknown {
   if (endpoint === 'lookup') {
     const found = facts.lookup(name)
     return found === null ? null : lookupResult(found)
@@ -65,7 +64,7 @@ function expectedResult({ expected: { facts, plan } }: Run, { endpoint, name, ad
     const rows = facts.neighbours(addresses, address === null ? name : null)
     return (address === null ? addresses : rows).length === 0 ? null : rows
   }
-  const limit = LIMITS[account === 0 ? plan : ACCOUNTS[account]!].historyStates!
+  const limit = limitsOf(account, plan).historyStates!
   return Object.fromEntries(
     RECORD_TYPES.map((type) => {
       const states = facts.history(name, type).slice(0, Math.min(limit, 10))
@@ -111,24 +110,50 @@ export const namesIn = (packed: Uint8Array): string[] => String(gunzipSync(packe
 
 /** Sends a call and counts it. A call that is answered never exceeds the budget of its day. */
 async function ask({ world, expected }: Run, { endpoint, account }: Call, parameters: object): Promise<Answer> {
-  const { api } = await world.serve()
   const { token, id } = world.accounts[account]!
   const day = dayOf(world.clock.now)
+  const answer = await send(world, endpoint, { token, ...parameters })
+  require(answer.status !== UNAUTHORIZED, () => `a valid token was rejected: ${answer.body}`)
+  if (answer.status !== OK || endpoint === 'daily' || endpoint === 'snapshot') return answer
+  expected.count(id, day)
+  const [count, limit] = [expected.answered(id, day), limitsOf(account, expected.plan).dailyCalls!]
+  require(count <= limit, () => `call ${count} of ${ACCOUNTS[account]} on ${day} was answered, above ${limit}`)
+  return answer
+}
+
+async function send(world: World, endpoint: string, parameters: object): Promise<Answer> {
+  const { api } = await world.serve()
   const { statusCode: status, rawPayload: body } = await api.app.inject({
     method: 'POST',
     url: `/v1.0/${endpoint}`,
     headers: { 'content-type': 'application/json' },
-    payload: JSON.stringify({ token, ...parameters }),
+    payload: JSON.stringify(parameters),
   })
-  if (status === OK && endpoint !== 'daily' && endpoint !== 'snapshot') {
-    const limit = dailyLimit(world, account, expected.plan)
-    const count = expected.count(id, day)
-    require(count <= limit, () => `call ${count} of ${ACCOUNTS[account]} on ${day} was answered, above ${limit}`)
-  }
-  require(status !== 401, () => `a valid token was rejected: ${body}`)
   return { status, body }
 }
 
-function dailyLimit(_: World, account: number, plan: (typeof ACCOUNTS)[number]): number {
-  return LIMITS[account === 0 ? plan : ACCOUNTS[account]!].dailyCalls!
+/** Only the first account has no period, which would decide. */
+const limitsOf = (account: number, plan: (typeof ACCOUNTS)[number]): PlanLimits =>
+  LIMITS[account === 0 ? plan : ACCOUNTS[account]!]
+
+/** Replaces the token of an account. The former one is rejected a second later. */
+export async function replaceToken({ world }: Run, account: number): Promise<void> {
+  const known = world.accounts[account]!
+  const former = known.token
+  await world.replaceToken(account)
+  world.clock.pass(1_000)
+  const { status } = await send(world, 'lookup', { token: former, query: NAMES[0] })
+  require(status === UNAUTHORIZED, () => `a revoked token got ${status}`)
+}
+
+/** The settled units of today: all answered calls are counted. */
+export async function checkUnits({ world, expected }: Run): Promise<void> {
+  const { api, store } = await world.serve()
+  await api.settleQuota()
+  const today = dayOf(world.clock.now)
+  if (expected.serverDiedOn === today) return
+  for (const { id, email } of world.accounts) {
+    const [used, answered] = [await store.ledger.usedUnits(id, today), expected.answered(id, today)]
+    require(used >= answered, () => `${email} got ${answered} answers on ${today}, and ${used} are counted`)
+  }
 }

@@ -1,9 +1,10 @@
 /** What must hold between the steps: the facts, the files, the events and the budgets. */
 
-import { fileName } from '../../src/jobs/file-store/file-store.ts'
+import { type FileName, type FileStore, fileName } from '../../src/jobs/file-store/file-store.ts'
 import { openRegistrations } from '../../src/registrations/registrations.ts'
 import { EVENT_SECONDS } from '../../src/store/port/watch/events.ts'
-import { addDays, type Day, dayOf, SECONDS_PER_DAY } from '../../src/values/time.ts'
+import type { DomainName } from '../../src/values/domain-name.ts'
+import { addDays, type Day, dayOf, type Instant, SECONDS_PER_DAY } from '../../src/values/time.ts'
 import { checkAll } from '../store/check-all.ts'
 import { namesIn } from './calls.ts'
 import type { Run } from './expectations.ts'
@@ -63,11 +64,7 @@ export async function checkFiles({ world, expected }: Run): Promise<void> {
   const { fileStore } = world.worker.jobs
   const { forgotten } = expected
   for (const { date, name, rows } of await fileStore.list('daily')) {
-    const opened = await fileStore.open(name)
-    if (opened === null) continue
-    const chunks: Buffer[] = []
-    for await (const chunk of opened.read(0, opened.manifest.bytes)) chunks.push(Buffer.from(chunk))
-    const found = namesIn(Buffer.concat(chunks))
+    const found = await namesOf(fileStore, name)
     require(found.length === rows, () => `${name} has ${found.length} rows, and its manifest says ${rows}`)
     const names = expected.namesOfDay(date, date < oldestKept(world))
     if (date >= addDays(dayOf(world.clock.now), -1)) continue // its lists may have changed after the last round
@@ -80,6 +77,29 @@ export async function checkFiles({ world, expected }: Run): Promise<void> {
       required: without(names.required),
     })
   }
+}
+
+async function namesOf(fileStore: FileStore, name: FileName): Promise<string[]> {
+  const opened = await fileStore.open(name)
+  require(opened !== null, () => `${name} is listed, and it does not exist`)
+  const chunks: Buffer[] = []
+  for await (const chunk of opened!.read(0, opened!.manifest.bytes)) chunks.push(Buffer.from(chunk))
+  await opened!.close()
+  return namesIn(Buffer.concat(chunks))
+}
+
+/** The newest snapshot has only known names. If it was built since an instant, it has all of them. */
+export async function checkSnapshot(run: Run, since: Instant): Promise<void> {
+  const { world, expected } = run
+  const newest = (await world.worker.jobs.fileStore.list('snapshot')).at(-1)
+  if (newest === undefined) return
+  await checkKnown(run)
+  const found = await namesOf(world.worker.jobs.fileStore, newest.name)
+  const known = expected.facts.names()
+  const unknown = found.find((name) => !known.includes(name as DomainName))
+  require(unknown === undefined, () => `${newest.name} has ${unknown}, which is not known`)
+  const missing = newest.generated < since ? undefined : known.find((name) => !found.includes(name))
+  require(missing === undefined, () => `${newest.name} lacks ${missing}`)
 }
 
 /** Each change of a watched name is one event. */

@@ -6,15 +6,16 @@
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import type { Day } from '../../src/values/time.ts'
-import { formatInstant, type Instant } from '../../src/values/time.ts'
+import { addDays, type Day, formatInstant, type Instant } from '../../src/values/time.ts'
 import { Model } from '../store/model.ts'
 import type { ACCOUNTS, Sighting } from './steps.ts'
 import { modelView, watchedView } from './views.ts'
 import type { World } from './world.ts'
 
-/** A file of the inbox. `contents`: what the source may have; the last one is that of the newest file. */
-type Source = { contents: ReadonlySet<string>[]; isWaiting: boolean }
+/**
+ * A file of the inbox. `contents`: what it may have registered; the last one is that of the newest file, as are `names`.
+ */
+type Source = { contents: ReadonlySet<string>[]; names: Names; isWaiting: boolean }
 type Names = readonly DomainName[]
 /** A watch of a name, and how many observations of each time changed what is known of it. */
 type ExpectedEvents = {
@@ -35,6 +36,10 @@ export class Expectations {
   readonly #maybeKnown = new Set<DomainName>()
   /** By day and file. */
   readonly #sources = new Map<Day, Map<string, Source>>()
+  /** The names of the zone on each day. */
+  readonly #zones = new Map<Day, ReadonlySet<string>>()
+  /** The day on which a process of the API last died: units that it had leased may not be settled. */
+  serverDiedOn: Day | null = null
   /** Answered calls that cost a unit, by account and day. */
   readonly #answered = new Map<string, number>()
   readonly #watches: ExpectedEvents[] = []
@@ -46,12 +51,12 @@ export class Expectations {
     const lastChange = new Map<DomainName, Instant>()
     for (const observation of observations) {
       const { domain, observed_at } = observation
-      const before = watchedView(this.facts, domain)
+      const watches = this.#watches.filter(({ isActive, name }) => isActive && name === domain)
+      const before = watches.length > 0 && watchedView(this.facts, domain)
       this.facts.observe(observation)
-      if (watchedView(this.facts, domain) === before || lastChange.get(domain) === observed_at) continue
+      if (!before || watchedView(this.facts, domain) === before || lastChange.get(domain) === observed_at) continue
       lastChange.set(domain, observed_at)
-      for (const { name, times, isActive } of this.#watches)
-        if (isActive && name === domain) times.set(observed_at, (times.get(observed_at) ?? 0) + 1)
+      for (const { times } of watches) times.set(observed_at, (times.get(observed_at) ?? 0) + 1)
     }
   }
 
@@ -65,12 +70,13 @@ export class Expectations {
     return this.stateOf(names, facts)
   }
 
-  /** Counts an answered call. Returns how many there were that day. */
-  count(account: number, day: Day): number {
-    const key = `${account} ${day}`
-    const count = (this.#answered.get(key) ?? 0) + 1
-    this.#answered.set(key, count)
-    return count
+  /** Counts an answered call. */
+  count(account: number, day: Day): void {
+    this.#answered.set(`${account} ${day}`, this.answered(account, day) + 1)
+  }
+
+  answered(account: number, day: Day): number {
+    return this.#answered.get(`${account} ${day}`) ?? 0
   }
 
   watch(account: number, watch: number, name: DomainName): void {
@@ -103,11 +109,25 @@ export class Expectations {
     this.#maybeKnown.delete(name)
   }
 
-  put(day: Day, file: string, names: Names): void {
+  /** The zone of a day, after those of all earlier days. It registers what the last one of the week before lacks. */
+  putZone(day: Day, file: string, names: Names): void {
+    const former = [...this.#zones.keys()]
+      .filter((each) => each < day)
+      .sort()
+      .at(-1)
+    const isFirst = former === undefined || former < addDays(day, -7)
+    const before = isFirst ? new Set<string>(names) : this.#zones.get(former)!
+    this.#zones.set(day, new Set<string>(names))
+    this.put(day, file, names, (name) => !before.has(name))
+  }
+
+  /** A list of a day. `isRegistered`: whether it says that a name was registered. */
+  put(day: Day, file: string, names: Names, isRegistered: (name: string) => boolean = () => true): void {
     const sources = this.#sources.get(day) ?? new Map<string, Source>()
     this.#sources.set(day, sources)
-    const contents = [...(sources.get(file)?.contents ?? [new Set<string>()]), new Set<string>(names)]
-    sources.set(file, { contents, isWaiting: true })
+    const registered = new Set<string>(names.filter(isRegistered))
+    const contents = [...(sources.get(file)?.contents ?? [new Set<string>()]), registered]
+    sources.set(file, { contents, names, isWaiting: true })
     for (const name of names) if (!this.forgotten.has(name)) this.#maybeKnown.add(name)
   }
 
@@ -118,7 +138,7 @@ export class Expectations {
     if (!source.isWaiting) return `${file} was imported again`
     source.isWaiting = false
     source.contents = source.contents.slice(-1)
-    this.know([...source.contents[0]!].filter((name) => !this.forgotten.has(name as DomainName)) as DomainName[])
+    this.know(source.names.filter((name) => !this.forgotten.has(name)))
     return null
   }
 
@@ -134,8 +154,14 @@ export class Expectations {
     return [...this.#sources.keys()].sort()
   }
 
+  /** The days were pruned, except what still waits in the inbox. */
   forgetDaysBefore(before: Day): void {
-    for (const day of this.days()) if (day < before) this.#sources.delete(day)
+    for (const [day, sources] of this.#sources) {
+      if (day >= before) continue
+      for (const [file, source] of sources)
+        if (source.isWaiting) source.contents = [new Set(), source.contents.at(-1)!]
+        else sources.delete(file)
+    }
   }
 
   /** The names that a day must have, and those that it may have. `isOld`: it may have been pruned. */

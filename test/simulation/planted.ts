@@ -26,7 +26,7 @@ export const FAULTS: readonly PlantedFault[] = [
   { name: 'finished files are not synced', rules: { skipsSync: isPath(/^\/files\/.*\.[0-9a-f]{12}/) } },
   { name: 'the folders of registrations are not synced', rules: { skipsSync: isPath(/^\/zones\/days\/[^/]*$/) } },
   { name: 'the folder of the archive is not synced', rules: { skipsSync: isPath(/^\/inbox(\/\w+)?$/) } },
-  { name: 'a short write counts as complete', rules: { hidesFailure: isPath(/^\/zones\//) } },
+  { name: 'a short write counts as complete', rules: { hidesFailure: isPath(/^\/(zones|files)\//) } },
   {
     name: 'observations are acknowledged before they are written',
     store: (store) => {
@@ -65,8 +65,23 @@ export const FAULTS: readonly PlantedFault[] = [
   },
   {
     name: 'settled units are not counted',
+    store: changed('ledger', ({ settleQuota }) => ({
+      settleQuota: (settlements) => settleQuota(settlements.map((each) => ({ ...each, spent: 0 }))),
+    })),
+  },
+  {
+    name: 'the limit of a budget is one call too high',
     store: changed('ledger', ({ takeQuota }) => ({
       takeQuota: async (request) => ({ ...(await takeQuota({ ...request, limit: request.limit + 1 })) }),
+    })),
+  },
+  {
+    name: 'a revoked token stays valid',
+    store: changed('ledger', ({ findToken }) => ({
+      async findToken(hash) {
+        const found = await findToken(hash)
+        return found && { ...found, token: { ...found.token, revoked: null } }
+      },
     })),
   },
   {

@@ -33,12 +33,14 @@ type Action =
   | { kind: 'call'; endpoint: QueryEndpoint; account: number; name: DomainName; address: string | null; limit: number }
   | { kind: 'pass'; seconds: number }
   | { kind: 'list'; list: string | null; daysAgo: number; names: DomainName[] }
+  | { kind: 'zone'; names: DomainName[] }
   | { kind: 'jobs' }
   | { kind: 'forget'; name: DomainName }
   | { kind: 'watch'; account: number; name: DomainName }
   | { kind: 'unwatch'; account: number; name: DomainName }
   | { kind: 'events'; account: number }
   | { kind: 'plan'; account: number; plan: number }
+  | { kind: 'token'; account: number }
   | { kind: 'settle' }
   | { kind: 'restart' }
   | { kind: 'power' }
@@ -76,12 +78,14 @@ const KINDS: { readonly [Kind in ActionKind]: [weight: number, draw: Draw<Kind>]
     8,
     (random) => ({ list: randomChoice(random, LISTS), daysAgo: randomInt(random, 4), names: someNames(random) }),
   ],
+  zone: [2, (random) => ({ names: someNames(random) })],
   jobs: [4, () => ({})],
   forget: [0.2, (random) => ({ name: randomChoice(random, NAMES) })],
   watch: [2, (random) => ({ account: randomInt(random, ACCOUNTS.length), name: randomChoice(random, NAMES) })],
   unwatch: [0.5, (random) => ({ account: randomInt(random, ACCOUNTS.length), name: randomChoice(random, NAMES) })],
   events: [3, (random) => ({ account: randomInt(random, ACCOUNTS.length) })],
   plan: [0.5, (random) => ({ account: randomInt(random, ACCOUNTS.length), plan: randomInt(random, ACCOUNTS.length) })],
+  token: [0.5, (random) => ({ account: randomInt(random, ACCOUNTS.length) })],
   settle: [3, () => ({})],
   restart: [0.2, () => ({})],
   power: [0.7, () => ({})],
@@ -89,8 +93,10 @@ const KINDS: { readonly [Kind in ActionKind]: [weight: number, draw: Draw<Kind>]
 }
 
 const TOTAL_WEIGHT = Object.values(KINDS).reduce((sum, [weight]) => sum + weight, 0)
-const DISTURBED_SHARE = 0.04
-const MAX_CALL = 60
+/** The share of disturbed steps: of jobs, which have many calls, and of the rest. */
+const DISTURBED_JOBS = 0.3
+const DISTURBED_STEPS = 0.04
+const MAX_CALL = 300
 const ERROR_CODES = ['ENOSPC', 'EIO', 'EDQUOT']
 
 /** The steps of a seed. */
@@ -100,15 +106,16 @@ export function stepsOf(seed: number, count: number): Step[] {
     let place = random() * TOTAL_WEIGHT
     for (const [kind, [weight, draw]] of Object.entries(KINDS)) {
       place -= weight
-      if (place <= 0) return { kind, ...draw(random), ...disturbanceOf(random) } as Step
+      if (place <= 0) return { kind, ...draw(random), ...disturbanceOf(kind, random) } as Step
     }
-    return { kind: 'audit', ...disturbanceOf(random) }
+    return { kind: 'audit', ...disturbanceOf('audit', random) }
   })
 }
 
-function disturbanceOf(random: RandomSource): Pick<Step, 'disturbance' | 'losesPower' | 'salt'> {
+function disturbanceOf(kind: string, random: RandomSource): Pick<Step, 'disturbance' | 'losesPower' | 'salt'> {
   const salt = randomInt(random, 2 ** 31)
-  if (random() >= DISTURBED_SHARE) return { disturbance: null, losesPower: false, salt }
+  if (random() >= (kind === 'jobs' ? DISTURBED_JOBS : DISTURBED_STEPS))
+    return { disturbance: null, losesPower: false, salt }
   const call = 1 + Math.floor(MAX_CALL ** random())
   const what = randomChoice(random, ['die before', 'die after', 'fail'] as const)
   const disturbance = what === 'fail' ? { call, what, code: randomChoice(random, ERROR_CODES) } : { call, what }

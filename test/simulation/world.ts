@@ -16,7 +16,7 @@ import { seededRandom } from '../../bench/world/random.ts'
 import type { Addon, Plan } from '../../src/accounts/account.ts'
 import { parsePeriod } from '../../src/accounts/period.ts'
 import { DEFAULT_PLAN_LIMITS, type PlanLimitTable } from '../../src/accounts/plan.ts'
-import { makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
+import { hashToken, makeToken, newTokenRecord, TOKEN_BYTES, type TokenString } from '../../src/accounts/token.ts'
 import { type Api, createApi } from '../../src/api/api.ts'
 import { ApiMetrics } from '../../src/api/http/metrics.ts'
 import { readSettings, type Settings } from '../../src/config/settings.ts'
@@ -42,7 +42,7 @@ export const START = parseInstant('2026-11-20T12:00:00Z')!
 /** Units per day: of one kind of account all are taken one by one, of another one they are leased too. */
 export const LIMITS: PlanLimitTable = {
   ...DEFAULT_PLAN_LIMITS,
-  free: { ...DEFAULT_PLAN_LIMITS.free, dailyCalls: 8, historyStates: 3 },
+  free: { ...DEFAULT_PLAN_LIMITS.free, dailyCalls: 5, historyStates: 3 },
   basic: { ...DEFAULT_PLAN_LIMITS.basic, dailyCalls: 1_005 },
 }
 
@@ -91,6 +91,7 @@ export class World {
   /** What has happened to the processes and the disk. */
   readonly totals = { deaths: 0, losses: 0, failures: 0 }
   #births = 0
+  readonly #stores: { [Access in 'read' | 'write']?: Store } = {}
 
   constructor(clock: SimulatedClock, folder: string, onReport: (report: InboxReport) => void, planted: PlantedFault) {
     this.clock = clock
@@ -171,6 +172,17 @@ export class World {
     return this.server
   }
 
+  /** Creates another token of an account, and revokes the one that it has. */
+  async replaceToken(account: number): Promise<void> {
+    const { ledger } = this.worker.store
+    const known = this.accounts[account]!
+    const former = await ledger.findToken(hashToken(known.token))
+    const token = newToken()
+    await ledger.as(TESTER).createToken(known.id, newTokenRecord(token, 'simulated', null), this.clock.now)
+    known.token = token
+    await ledger.as(TESTER).revokeToken(known.id, former!.token.id, this.clock.now)
+  }
+
   /** Puts a file into the inbox as an operator should: complete, synced and at once. */
   put(path: string, text: string): void {
     const { disk } = this
@@ -207,6 +219,7 @@ export class World {
   async close(): Promise<void> {
     await this.server?.api.app.close()
     for (const opened of [this.server, this.worker]) await opened?.close()
+    for (const store of Object.values(this.#stores)) await store.close()
     await rm(this.folder, { recursive: true, force: true })
   }
 
@@ -217,18 +230,30 @@ export class World {
   async #open(access: 'read' | 'write'): Promise<Opened> {
     const owner = new SimulatedProcess(++this.#births)
     this.files.add(owner)
-    const store = await openStore(this.#url, { access, ledger: 'own', secret: null, now: this.now })
-    const planted = this.planted.store?.(store) ?? store
+    const store = await this.#store(access)
     const close = async (): Promise<void> => {
       for (const end of owner.onDeath) await end()
-      await store.close()
     }
-    return { process: owner, store: storeOf(planted, owner), close }
+    const own = storeOf(store, owner)
+    return { process: owner, store: this.planted.store?.(own) ?? own, close }
+  }
+
+  /**
+   * A store that no living process uses. To open one takes longer than most steps, so most processes take over the
+   * connections of a dead one. None of its calls is in progress.
+   */
+  async #store(access: 'read' | 'write'): Promise<Store> {
+    const former = this.#stores[access]
+    if (former !== undefined && this.#births % REOPENED_BIRTHS !== 0) return former
+    await former?.close()
+    const store = await openStore(this.#url, { access, ledger: 'own', secret: null, now: this.now })
+    this.#stores[access] = store
+    return store
   }
 
   async #createAccount(plan: Plan): Promise<Account> {
     const email = `${plan}@example.com`
-    const token = makeToken(randomBytes(TOKEN_BYTES))
+    const token = newToken()
     const period = parsePeriod(`${plan}:2026-01-01..`)
     const periods = period === null ? [] : [period]
     const addons: Addon[] = plan === 'premium' ? ['export', 'enriched'] : []
@@ -251,6 +276,11 @@ function lazySimilaritySearch(store: Store): SimilarityService {
     similarities: (name, others) => open().similarities(name, others),
   }
 }
+
+const newToken = (): TokenString => makeToken(randomBytes(TOKEN_BYTES))
+
+/** Of so many processes, one opens its store again. */
+const REOPENED_BIRTHS = 5
 
 /** No real process has such an ID, so that each simulated process is dead for the next one. */
 const FIRST_PID = 5_000_000
