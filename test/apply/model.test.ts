@@ -47,6 +47,8 @@ test('whatever is observed, in any order, the facts, states, clocks and interrup
   fc.assert(fc.property(observations([NAME], 25), agreesWithModel), { numRuns: 300 })
   const history = absences.map((drawn) => drawn.map(([at, part]) => seen(NAME, at, part)))
   fc.assert(fc.property(history, agreesWithModel), { numRuns: 1000 })
+  const here = dns({ A: ['192.0.2.1'] })
+  agreesWithModel([seen(NAME, 1, here), seen(NAME, 3, NXDOMAIN), seen(NAME, 5, NXDOMAIN), seen(NAME, 3, here)])
 })
 
 function agreesWithModel(history: readonly Observation[]): void {
