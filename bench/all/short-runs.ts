@@ -41,6 +41,7 @@ export const SHORT_RUNS: Readonly<Record<string, ShortRun>> = {
   search: size('--names 20000 --patterns 200'),
   watch: size('--names 20000 --watches 20000 --matched 2000 --rounds 2'),
   simulation: size('--steps 5000'),
+  prune: size('--names 1000'),
   mutation: size('--sample 5', 15),
   soak: size('--seconds 60 --names 500', 12),
   upgrade: size('--from HEAD --names 500', 10),
