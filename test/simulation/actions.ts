@@ -216,6 +216,8 @@ export async function performStep(run: Run, step: Step): Promise<void> {
   const outcome = owner === null ? await work : await Promise.race([work, owner.death])
   owner?.plan(null)
   world.totals.failures += (owner?.failures ?? 0) - failures
+  const isWhole = outcome === 'done' && owner?.failures === failures
+  if (step.kind === 'jobs' && !isWhole) run.expected.jobsDisturbedAt = world.clock.now
   if (outcome === 'died' && step.losesPower) world.losePower(step.salt)
   if (world.server?.process.isDead) run.expected.serverDiedOn = dayOf(world.clock.now)
   await world.replaceDead()

@@ -40,6 +40,8 @@ export class Expectations {
   readonly #zones = new Map<Day, ReadonlySet<string>>()
   /** The day on which a process of the API last died: units that it had leased may not be settled. */
   serverDiedOn: Day | null = null
+  /** When jobs last failed or died. They are tried again minutes later, or in the next round. */
+  jobsDisturbedAt: Instant = 0
   /** Answered calls that cost a unit, by account and day. */
   readonly #answered = new Map<string, number>()
   readonly #watches: ExpectedEvents[] = []

@@ -116,7 +116,7 @@ export class FileCalls {
     const write = (length: number): void =>
       this.disk.setContent(this.disk.create(at.path, false), bytes.subarray(0, length))
     return at.owner.call(
-      'write',
+      'data',
       () => write(bytes.length),
       (code) => {
         write(bytes.length >> 1)
@@ -199,7 +199,7 @@ class SimulatedHandle {
       return { bytesWritten: bytes.length - from }
     }
     return this.#owner.call(
-      'write',
+      'data',
       () => write(bytes.length - from),
       (code) => {
         const written = write((bytes.length - from) >> 1)

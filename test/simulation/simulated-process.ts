@@ -3,15 +3,15 @@
  * calls a dead process never continues, so that no code of it runs after its death.
  */
 
-/** The calls of a process. A read does not fail, and changes nothing. */
-export type CallKind = 'read' | 'write' | 'store'
+/** The calls of a process. `data`: writes the content of a file. `write`: changes the disk otherwise. */
+export type CallKind = 'read' | 'write' | 'data' | 'store'
 /**
- * What happens at the call with this number, counted from the moment at which it was planned. `fail`: of a write of the
- * disk, the next one if that call is another.
+ * What happens at the call with this number, counted from the moment at which it was planned. `fail`: of a change of the
+ * disk, the next one if that call is another. `tear`: of content, of which a part is written.
  */
 export type Disturbance =
   | { call: number; what: 'die before' | 'die after' }
-  | { call: number; what: 'fail'; code: string }
+  | { call: number; what: 'fail' | 'tear'; code: string }
 
 const never = (): Promise<never> => new Promise(() => {})
 
@@ -57,7 +57,7 @@ export class SimulatedProcess {
       this.die()
       return never()
     }
-    if (disturbance?.what === 'fail') {
+    if (disturbance !== null && 'code' in disturbance) {
       this.failures++
       return fail(disturbance.code)
     }
@@ -68,7 +68,9 @@ export class SimulatedProcess {
 
   #due(kind: CallKind): Disturbance | null {
     const planned = this.#planned
-    if (planned === null || ++this.#calls < planned.call || (planned.what === 'fail' && kind !== 'write')) return null
+    if (planned === null || ++this.#calls < planned.call) return null
+    if (planned.what === 'tear' && kind !== 'data') return null
+    if (planned.what === 'fail' && kind !== 'write' && kind !== 'data') return null
     this.#planned = null
     return planned
   }

@@ -117,8 +117,9 @@ function disturbanceOf(kind: string, random: RandomSource): Pick<Step, 'disturba
   if (random() >= (kind === 'jobs' ? DISTURBED_JOBS : DISTURBED_STEPS))
     return { disturbance: null, losesPower: false, salt }
   const call = 1 + Math.floor(MAX_CALL ** random())
-  const what = randomChoice(random, ['die before', 'die after', 'fail'] as const)
-  const disturbance = what === 'fail' ? { call, what, code: randomChoice(random, ERROR_CODES) } : { call, what }
+  const what = randomChoice(random, ['die before', 'die after', 'fail', 'tear'] as const)
+  const disturbance =
+    what === 'fail' || what === 'tear' ? { call, what, code: randomChoice(random, ERROR_CODES) } : { call, what }
   return { disturbance, losesPower: random() < 0.5, salt }
 }
 
