@@ -76,7 +76,10 @@ export class QuotaLimiter {
    * back whose answers are known, or that will not be made.
    */
   expectCalls(caller: Caller, count: number): void {
-    if (caller.limits.dailyCalls !== null) this.#accountQuota(caller).lease.expectCalls(count)
+    if (caller.limits.dailyCalls === null) return
+    // the day or the plan of a caller may have changed since its batch began
+    const quota = count > 0 ? this.#accountQuota(caller) : this.#accounts.get(caller.account.id)
+    quota?.lease.expectCalls(count)
   }
 
   /**
