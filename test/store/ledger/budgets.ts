@@ -29,10 +29,10 @@ export function budgets(engine: LedgerEngine): void {
     },
   )
 
-  on(engine, 'with more than 1,000 units left, a process holds up to 64', async ({ ledger, take }) => {
-    assert.deepEqual(await take(ask(25_000, 500)), { granted: 64, used: 0, leased: 64, retryLater: false })
-    assert.deepEqual(await take(ask(25_000, 10)), { granted: 10, used: 0, leased: 74, retryLater: false })
-    assert.deepEqual(await take(ask(25_000, 1)), { granted: 1, used: 1, leased: 74, retryLater: false })
+  on(engine, 'with more than 1,000 units left, a process may lease up to 1,024 at once', async ({ ledger, take }) => {
+    assert.deepEqual(await take(ask(25_000, 5_000)), { granted: 1_024, used: 0, leased: 1_024, retryLater: false })
+    assert.deepEqual(await take(ask(25_000, 10)), { granted: 10, used: 0, leased: 1_034, retryLater: false })
+    assert.deepEqual(await take(ask(25_000, 1)), { granted: 1, used: 1, leased: 1_034, retryLater: false })
     assert.equal(await ledger.usedUnits(ACCOUNT, TODAY), 1)
   })
 
