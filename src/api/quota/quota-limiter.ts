@@ -72,11 +72,15 @@ export class QuotaLimiter {
   }
 
   /**
-   * Announces calls of a batch, so that their units come in few requests to the ledger. A negative `count` takes calls
-   * back whose answers are known, or that will not be made.
+   * Announces calls of a batch, so that their units come in few requests to the ledger. The returned function takes
+   * calls back whose answers are known, or that will not be made. It does so from the lease that they were announced to:
+   * the account may have another one by now, of the next day or of another limit.
    */
-  expectCalls(caller: Caller, count: number): void {
-    if (caller.limits.dailyCalls !== null) this.#accountQuota(caller).lease.expectCalls(count)
+  expectCalls(caller: Caller, count: number): (done: number) => void {
+    if (caller.limits.dailyCalls === null) return () => {}
+    const { lease } = this.#accountQuota(caller)
+    lease.expectCalls(count)
+    return (done) => lease.expectCalls(-done)
   }
 
   /**
