@@ -892,7 +892,7 @@ export type RedirecthistoryResponse = {
     from: string | null
     /** The end of the time; null without `to`. */
     to: string | null
-    /** The operator keeps history for a limited time: rows of before this moment may be missing, or begin later than they did. Null if the time asked for begins later. */
+    /** The operator keeps history for a limited time: rows from before this moment may be missing, or begin later than they did. Null if nothing was removed, or if the time asked for begins later. */
     removed_before: string | null
     /** The limit that was applied. */
     limit: number
@@ -944,7 +944,7 @@ export type AddressTimesResponse = {
     from: string | null
     /** The end of the time; null without `to`. */
     to: string | null
-    /** The operator keeps history for a limited time: rows of before this moment may be missing, or begin later than they did. Null if the time asked for begins later. */
+    /** The operator keeps history for a limited time: rows from before this moment may be missing, or begin later than they did. Null if nothing was removed, or if the time asked for begins later. */
     removed_before: string | null
     /** The limit that was applied. */
     limit: number

@@ -130,6 +130,7 @@ suite('upkeep', { concurrency: 2 }, () => {
     const removed = { ...kept, states: 2, names: 1 }
     const dry = await run(['prune', '--dry-run', '--json'], { env })
     assert.deepEqual([dry.code, JSON.parse(dry.stdout)], [0, { dry_run: true, removed }])
+    assert.match((await run(['prune', '--dry-run'], { env })).stdout, /^kind +to remove\nsuperseded states +2\n/)
     assert.deepEqual(JSON.parse((await run(['prune', '--json'])).stdout).removed, kept)
     assert.match((await run(['prune'], { env })).stdout, /^kind +removed\nsuperseded states +2\n/)
     assert.deepEqual(JSON.parse((await run(['prune', '--json'], { env })).stdout), { dry_run: false, removed: kept })

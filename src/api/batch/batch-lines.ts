@@ -26,13 +26,13 @@ export type LineAnswer = { parts: ResponseBody; bytes: number; release: () => vo
 /**
  * The account of a batch. `authenticate` returns its caller as of now, and throws `token_invalid`. `count` is called for
  * each line with the name of its endpoint (`other` if the line names none) and its status. `expectCalls` announces the
- * lines to the quota limiter, and takes them back (a negative number) as their answers are known.
+ * lines to the quota limiter, and returns a function that takes them back as their answers are known.
  */
 export type BatchAccount = {
   id: number
   authenticate: () => Caller | Promise<Caller>
   count: (endpoint: string, status: number) => void
-  expectCalls: (count: number) => void
+  expectCalls: (count: number) => (done: number) => void
 }
 
 /**
@@ -50,7 +50,7 @@ export async function* answerLines(
   const open: Promise<LineAnswer>[] = []
   let started = 0
   let expected = lines.length
-  account.expectCalls(expected)
+  const takeBack = account.expectCalls(expected)
   try {
     while (started < lines.length || open.length > 0) {
       while (started < lines.length && open.length < MAX_OPEN_LINES) {
@@ -59,11 +59,11 @@ export async function* answerLines(
       }
       const answer = await open.shift()!
       expected--
-      account.expectCalls(-1)
+      takeBack(1)
       yield answer
     }
   } finally {
-    account.expectCalls(-expected)
+    takeBack(expected)
     for (const answer of open) void answer.then(({ release }) => release())
   }
 }

@@ -72,14 +72,15 @@ export class QuotaLimiter {
   }
 
   /**
-   * Announces calls of a batch, so that their units come in few requests to the ledger. A negative `count` takes calls
-   * back whose answers are known, or that will not be made.
+   * Announces calls of a batch, so that their units come in few requests to the ledger. The returned function takes
+   * calls back whose answers are known, or that will not be made. It does so from the lease that they were announced to:
+   * the account may have another one by now, of the next day or of another limit.
    */
-  expectCalls(caller: Caller, count: number): void {
-    if (caller.limits.dailyCalls === null) return
-    // the day or the plan of a caller may have changed since its batch began
-    const quota = count > 0 ? this.#accountQuota(caller) : this.#accounts.get(caller.account.id)
-    quota?.lease.expectCalls(count)
+  expectCalls(caller: Caller, count: number): (done: number) => void {
+    if (caller.limits.dailyCalls === null) return () => {}
+    const { lease } = this.#accountQuota(caller)
+    lease.expectCalls(count)
+    return (done) => lease.expectCalls(-done)
   }
 
   /**

@@ -13,8 +13,8 @@ import { terminalText } from '../program/output.ts'
 
 const DOCTOR_HELP = `
 Examines the disks, the limit of open files, the listeners, the store, what runs on it, the mail
-server, the resolvers, IPv4 and IPv6. It prints each line when it knows it, takes up to half a minute,
-and may run beside a server. It writes small files to each disk and place for files, and removes them.
+server, the resolvers, IPv4 and IPv6. It prints each line when it knows it, takes up to a minute, and
+may run beside a server. It writes small files to each disk and place for files, and removes them.
 The operator's page shows the result.
 
 Exit codes: 0 no faults, 1 faults were found, 2 wrong usage.`
@@ -36,24 +36,18 @@ export function defineDoctor(command: Command): void {
 
 async function runDoctor(resolvers: readonly DnsServer[], json: boolean): Promise<void> {
   const settings = loadSettings()
-  let store: Store | null = null
-  try {
-    const findings = await examineInstallation({
-      settings,
-      resolvers,
-      hasNetwork: true,
-      store: async () => {
-        store = await openIfExists(settings)
-        return store
-      },
-      ...(json ? {} : { onFindings: printFindings }),
-    })
-    if (store !== null) await keepReport(store, findings)
-    if (json) console.log(JSON.stringify({ findings }))
-    if (findings.some(({ state }) => state === 'fault')) process.exitCode = 1
-  } finally {
-    await (store as Store | null)?.close()
-  }
+  const opening = openIfExists(settings)
+  const findings = await examineInstallation({
+    settings,
+    resolvers,
+    hasNetwork: true,
+    store: () => opening,
+    ...(json ? {} : { onFindings: printFindings }),
+  })
+  if (json) console.log(JSON.stringify({ findings }))
+  if (findings.some(({ state }) => state === 'fault')) process.exitCode = 1
+  const store = await opening.catch(() => null) // it may open after its time is over
+  if (store !== null) await keepReport(store, findings).finally(() => store.close())
 }
 
 async function openIfExists({ store, secret, pool }: Settings): Promise<Store | null> {

@@ -30,7 +30,7 @@ export function definePrune(command: Command): void {
     .action(async ({ dryRun = false, json }: { dryRun?: boolean; json?: true }) => {
       const settings = await loadExistingStoreSettings()
       const report = await withStore(settings, 'write', (store) => pruneManually(settings, store, dryRun))
-      if (report !== null) printResult(json, { dry_run: dryRun, removed: report }, reportLines(report))
+      if (report !== null) printResult(json, { dry_run: dryRun, removed: report }, reportLines(report, dryRun))
     })
 }
 
@@ -46,12 +46,12 @@ const COUNTED: Readonly<Record<keyof PruneReport, string>> = {
   inbox: 'files of the inbox',
 }
 
-function reportLines(report: PruneReport): string[] {
+function reportLines(report: PruneReport, isDry: boolean): string[] {
   const rows = Object.entries(COUNTED).map(([kind, text]) => [
     text,
     report[kind as keyof PruneReport].toLocaleString('en-US').padStart(13),
   ])
-  return alignedColumns([['kind', 'removed'.padStart(13)], ...rows])
+  return alignedColumns([['kind', (isDry ? 'to remove' : 'removed').padStart(13)], ...rows])
 }
 
 /** Returns null if a signal stopped it. Throws CommandFault if another process prunes. */

@@ -130,6 +130,30 @@ test('the budget is that of a UTC day: units of yesterday do not count today', a
   )
 })
 
+test('a batch that goes on after midnight leaves the lease of the new day alone', async (t) => {
+  const { ledger, caller } = await world(t)
+  const requestedOn: string[] = []
+  const counting: Ledger = {
+    ...ledger,
+    takeQuota(request) {
+      requestedOn.push(request.day)
+      return ledger.takeQuota(request)
+    },
+  }
+  const timers = { every: () => () => {}, wait: async () => {} }
+  const only = new QuotaLimiter({ ledger: counting, holder: 'process', onFault: assert.ifError, timers })
+  const [before, after] = [caller(25_000), caller(25_000, NOON + 43_200)]
+  const takeBack = only.expectCalls(before, 60)
+  for (let line = 0; line < 60; line++) {
+    assert.equal(await call(only, line < 20 ? before : after, true), 'counted')
+    takeBack(1)
+  }
+  assert.deepEqual(requestedOn, [before.today, after.today])
+  await only.close()
+  const unitsOn = ({ account, today }: Caller) => ledger.usedUnits(account.id, today)
+  assert.deepEqual([await unitsOn(before), await unitsOn(after)], [20, 40])
+})
+
 test('spent units are recorded by token, endpoint and day', async (t) => {
   const { ledger, caller, limiter } = await world(t)
   const only = limiter()

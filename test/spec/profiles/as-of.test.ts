@@ -286,10 +286,10 @@ test('given a store whose oldest states were removed, an answer that reaches bac
   assert.equal(status, 404)
   assert.match(
     (body as { msg: string }).msg,
-    /at this time\. The operator has removed history of before 2026-03-20T10:00:00Z\./,
+    /at this time\. The operator has removed history from before 2026-03-20T10:00:00Z\./,
   )
   const { body: redirects } = await get('/domain/moved.example/redirects?at=2026-02-20')
-  assert.match((redirects as { msg: string }).msg, /has removed history of before 2026-03-20T10:00:00Z\.$/)
+  assert.match((redirects as { msg: string }).msg, /has removed history from before 2026-03-20T10:00:00Z\.$/)
   assert.doesNotMatch(
     ((await get('/domain/moved.example/redirects?at=2026-04-20')).body as { msg: string }).msg,
     /removed/,

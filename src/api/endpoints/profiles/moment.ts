@@ -49,7 +49,7 @@ export const TimeMetaSchemas = {
   to: nullable(UtcInstantSchema, 'The end of the time; null without `to`.'),
   removed_before: nullable(
     UtcInstantSchema,
-    'The operator keeps history for a limited time: rows of before this moment may be missing, or begin later than they did. Null if the time asked for begins later.',
+    'The operator keeps history for a limited time: rows from before this moment may be missing, or begin later than they did. Null if nothing was removed, or if the time asked for begins later.',
   ),
 }
 
@@ -90,7 +90,7 @@ export async function readRemovedBefore(
 
 /** What a message adds if nothing is on record for a time. */
 export function removedText(removedBefore: Instant | null): string {
-  return removedBefore === null ? '' : ` The operator has removed history of before ${formatInstant(removedBefore)}Z.`
+  return removedBefore === null ? '' : ` The operator has removed history from before ${formatInstant(removedBefore)}Z.`
 }
 
 export function instantJson(instant: Instant | null): string {
