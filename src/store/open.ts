@@ -11,9 +11,9 @@ export async function openStore(location: StoreLocation, options: OpenStoreOptio
   return (await engineOf(location).load()).open(location, options)
 }
 
-/** Whether a store, even an unfinished one, exists. */
-export async function storeExists(location: StoreLocation): Promise<boolean> {
-  return (await engineOf(location).load()).exists(location)
+/** Whether a store, even an unfinished one, exists. `maxSilence`: milliseconds that a server may be silent. */
+export async function storeExists(location: StoreLocation, maxSilence?: number): Promise<boolean> {
+  return (await engineOf(location).load()).exists(location, maxSilence)
 }
 
 /** Copies a store that is in use to the new folder `to`. Aborting `signal` stops it and leaves nothing behind. */

@@ -21,8 +21,8 @@ const OK = 200
 const UNAUTHORIZED = 401
 const NOT_FOUND = 404
 const MAX_PAGES = 30
-/** Responses that say nothing about the data: the plan, the quota, an overload, a failed ledger. */
-const REFUSALS = [403, 429, 500, 503]
+/** Responses that say nothing about the data: the plan, the quota. */
+const REFUSALS = [403, 429]
 
 /** Calls an endpoint, all pages of it, and compares the response with the model. */
 export async function callEndpoint(run: Run, step: Call): Promise<void> {
@@ -39,7 +39,6 @@ export async function callEndpoint(run: Run, step: Call): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const { status, body } = await ask(run, step, { query, ...(isPaged && { limit }), ...(next !== null && { next }) })
     if (REFUSALS.includes(status)) return
-    require(status === OK || status === NOT_FOUND, () => `${endpoint} ${query} got ${status}: ${body}`)
     const { result, meta } = status === OK ? (JSON.parse(String(body)) as Page) : NO_PAGE
     if (isPaged && result !== null) found.push(...(result as unknown[]))
     next = isPaged ? (meta.next ?? null) : null
@@ -114,6 +113,8 @@ async function ask({ world, expected }: Run, { endpoint, account }: Call, parame
   const day = dayOf(world.clock.now)
   const answer = await send(world, endpoint, { token, ...parameters })
   require(answer.status !== UNAUTHORIZED, () => `a valid token was rejected: ${answer.body}`)
+  require([OK, NOT_FOUND, ...REFUSALS].includes(answer.status), () =>
+    `${endpoint} ${JSON.stringify(parameters)} got ${answer.status}: ${answer.body}`)
   if (answer.status !== OK || endpoint === 'daily' || endpoint === 'snapshot') return answer
   expected.count(id, day)
   const [count, limit] = [expected.answered(id, day), limitsOf(account, expected.plan).dailyCalls!]

@@ -51,7 +51,7 @@ async function runDoctor(resolvers: readonly DnsServer[], json: boolean): Promis
 }
 
 async function openIfExists({ store, secret, pool }: Settings): Promise<Store | null> {
-  if (!(await storeExists(store))) return null
+  if (!(await storeExists(store, STORE_SILENCE_MS))) return null
   return openStore(store, { access: 'write', ledger: 'own', secret, pool, maxSilence: STORE_SILENCE_MS })
 }
 

@@ -51,8 +51,8 @@ export type OnProgress = (share: number) => void
 export type StoreEngine = {
   /** Creates the store if there is none. The message of the fault says what to do. */
   open(location: StoreLocation, options: OpenStoreOptions): Promise<Store>
-  /** Whether there is a store, even an unfinished one. */
-  exists(location: StoreLocation): Promise<boolean>
+  /** Whether there is a store, even an unfinished one. `maxSilence`: milliseconds that a server may be silent. */
+  exists(location: StoreLocation, maxSilence?: number): Promise<boolean>
   /**
    * Migrates a store to this release. With `plan` it changes nothing. `report` receives what the migration waits for.
    * Returns the names of the migrations.

@@ -9,7 +9,7 @@ import { migratePostgresStore, postgresStoreExists } from './upgrade.ts'
 
 export const postgresEngine: StoreEngine = {
   open: (location, options) => openPostgres(storeUrlOf(location), options),
-  exists: (location) => postgresStoreExists(storeUrlOf(location)),
+  exists: (location, maxSilence) => postgresStoreExists(storeUrlOf(location), maxSilence),
   migrate: (location, plan, report) => migratePostgresStore(storeUrlOf(location), plan, report),
   openBulk: async (location, access) =>
     (await import('./maintenance/bulk.ts')).openBulkPostgres(storeUrlOf(location), access),

@@ -5,11 +5,8 @@ import { type Database, openDatabase } from './database/database.ts'
 import { DISTRIBUTION_STEP, distributeTables, removeFormerRows, undistributedTables } from './database/distribution.ts'
 import { applyPostgresMigrations, hasTables, MIGRATION_LOCK, SCHEMA_PARTS } from './database/migrate.ts'
 
-/** Milliseconds that the server may be silent if only the catalog is read, which waits for no lock. */
-const CATALOG_SILENCE_MS = 8_000
-
 /** Whether the current schema contains a store. `maxSilence`: milliseconds that the server may be silent. */
-export function postgresStoreExists(url: string, maxSilence = CATALOG_SILENCE_MS): Promise<boolean> {
+export function postgresStoreExists(url: string, maxSilence?: number): Promise<boolean> {
   return withDatabase(url, maxSilence, hasTables)
 }
 
@@ -19,7 +16,7 @@ export function postgresStoreExists(url: string, maxSilence = CATALOG_SILENCE_MS
  * `facts/0002-schedule.sql`, and of the distribution.
  */
 export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
-  return withDatabase(url, plan ? CATALOG_SILENCE_MS : undefined, async (database) => {
+  return withDatabase(url, undefined, async (database) => {
     const done: string[] = []
     for (const [part, folder] of SCHEMA_PARTS)
       for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report }))
