@@ -23,6 +23,7 @@ import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/port/store.ts'
 import type { DomainName } from '../src/values/domain-name.ts'
 import { addDays, type Day, type Instant, parseDay, startOfDay } from '../src/values/time.ts'
+import { site } from '../test/spec/observations.ts'
 import { readOptions } from './measure/options.ts'
 import { domaindexCommand, makeTemporaryFolder, runProcess, stopProcess } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
@@ -158,15 +159,7 @@ async function passDay(year: Year, night: number): Promise<void> {
   await checkNight(year, night)
 }
 
-const SITE = {
-  has_website: true,
-  redirect_to_https: false,
-  redirect_to_www: false,
-  only_with_www: false,
-  redirects_to: null,
-  ssl: 'valid',
-  social_accounts: [],
-}
+const SITE = site({ ssl: 'valid' })
 const MAIL = [{ priority: 10, mail_server: 'mx.example' }]
 
 const addressOf = (night: number): string => `203.0.${113 + Math.floor(night / 250)}.${(night % 250) + 1}`
@@ -253,7 +246,7 @@ async function checkHistories({ store, problems, first }: Year): Promise<void> {
   )
   for (const name of moving) {
     const { A } = await store.facts.history(name as DomainName, ['A'], null, 1_000)
-    const shown = A.states.map(({ records }) => JSON.stringify(records))
+    const shown = A.states.map(({ records }) => records)
     const wanted = expected.map((night) => JSON.stringify([{ ipv4_address: addressOf(night) }]))
     if (shown.join() !== wanted.join())
       problems.push(`${name}: ${shown.length} states, expected ${wanted.length}: ${shown.at(-1)}`)

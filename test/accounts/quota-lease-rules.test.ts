@@ -50,9 +50,10 @@ test('the shares of all live processes never exceed the free units, and are sing
   fc.assert(property, { numRuns: 1_000 })
 })
 
-test('a process gets at most 64 units and an eighth of its part of what is left, and one if 1,000 or fewer are left', () => {
+test('a process gets at most 1,024 units and an eighth of its part of what is left, and one if 1,000 or fewer are left', () => {
   for (const [remaining, requested, live, expected] of [
-    [25_000, 100, 1, 64],
+    [25_000, 5_000, 1, 1_024],
+    [25_000, 100, 1, 100],
     [25_000, 10, 1, 10],
     [25_000, 100, 100, 31],
     [1_001, 100, 2, 62],

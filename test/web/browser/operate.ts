@@ -72,8 +72,10 @@ export async function operateAccount(browser: Browser, site: Site): Promise<void
     .first()
     .waitFor()
   await page.getByRole('link', { name: 'Crawl and jobs' }).click()
+  const release = page.getByRole('button', { name: 'Release 2026-11-09' })
+  await release.waitFor() // until then the first read of the page could be taken for the one after the release
   const readAgain = page.waitForResponse((response) => response.url().endsWith('/admin/v1/operation'))
-  await page.getByRole('button', { name: 'Release 2026-11-09' }).click()
+  await release.click()
   await readAgain // a request that has arrived but not begun would have waited too long after the next line
   world.clock.ticks += 10_000
   await page.reload()
