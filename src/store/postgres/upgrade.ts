@@ -7,7 +7,7 @@ import { applyPostgresMigrations, hasTables, MIGRATION_LOCK, SCHEMA_PARTS } from
 
 /** Whether the current schema contains a store. `maxSilence`: milliseconds that the server may be silent. */
 export function postgresStoreExists(url: string, maxSilence?: number): Promise<boolean> {
-  return withDatabase(url, maxSilence, hasTables)
+  return withDatabase(url, hasTables, maxSilence)
 }
 
 /**
@@ -16,7 +16,7 @@ export function postgresStoreExists(url: string, maxSilence?: number): Promise<b
  * `facts/0002-schedule.sql`, and of the distribution.
  */
 export function migratePostgresStore(url: string, plan: boolean, report: (message: string) => void): Promise<string[]> {
-  return withDatabase(url, undefined, async (database) => {
+  return withDatabase(url, async (database) => {
     const done: string[] = []
     for (const [part, folder] of SCHEMA_PARTS)
       for (const { name } of await applyPostgresMigrations(database, part, folder, { plan, report }))
@@ -50,8 +50,8 @@ async function distribute({ transactionOnce, hasCitus }: Database): Promise<void
 
 async function withDatabase<Result>(
   url: string,
-  maxSilence: number | undefined,
   work: (database: Database) => Promise<Result>,
+  maxSilence?: number,
 ): Promise<Result> {
   const database = await openDatabase(url, { pool: 2, applicationName: 'domaindex', maxSilence })
   try {
