@@ -73,8 +73,9 @@ async function search(fault: PlantedFault | null, onFailure: (failure: Failure) 
   return steps
 }
 
-const progress = ({ deaths, losses, failures }: Counts): string =>
-  `${deaths} deaths, ${losses} losses of power, ${failures} failed calls`
+function progress({ deaths, losses, failures }: Counts): string {
+  return `${deaths} deaths, ${losses} losses of power, ${failures} failed calls`
+}
 
 function end(metrics: readonly Metric[], isFailed: boolean): void {
   const notes = [
