@@ -109,7 +109,8 @@ export function askAddressTimes(client: QueryCalls, options: PageOptions & TimeO
     const { at, from, to } = options
     const call: CallPage = async (page) => {
       const { meta, result } = await client.addressTimes(query, { ...page, at, from, to })
-      return { rows: result.map((row) => ({ query: meta.query, ...row })), next: meta.next }
+      const notes = removedNotes(meta, page)
+      return { rows: result.map((row) => ({ query: meta.query, ...row })), next: meta.next, ...joinNotes(notes) }
     }
     return followPages(call, options, signal, timeOptions(options))
   }
@@ -158,7 +159,11 @@ export function askNamedCertificates(client: QueryCalls, options: PageOptions): 
 export function askRedirectHistory(client: QueryCalls, options: PageOptions & TimeOptions): AskEndpoint {
   return (query, signal) => {
     const { at, from, to } = options
-    const call: CallPage = async (page) => profileRows(await client.redirecthistory(query, { ...page, at, from, to }))
+    const call: CallPage = async (page) => {
+      const body = await client.redirecthistory(query, { ...page, at, from, to })
+      const { note, ...rows } = profileRows(body)
+      return { ...rows, ...joinNotes([...(note === undefined ? [] : [note]), ...removedNotes(body.meta, page)]) }
+    }
     return followPages(call, options, signal, timeOptions(options))
   }
 }
@@ -214,9 +219,20 @@ type ProfilePage = { meta: { query: string; requested: string | null; next: stri
 
 /** The rows of a page about a domain, and the note that it is about another name than the requested one. */
 function profileRows({ meta: { query, requested, next }, result }: ProfilePage) {
-  const note = requested && alternativeNote({ host: requested as DomainName, domain: query as DomainName })
-  return { rows: result.map((row) => ({ query, ...row })), next, ...(note && { note }) }
+  const note =
+    requested === null ? null : alternativeNote({ host: requested as DomainName, domain: query as DomainName })
+  return { rows: result.map((row) => ({ query, ...row })), next, ...(note !== null && { note }) }
 }
+
+/** The note that older history was removed, with the first page only. */
+function removedNotes({ removed_before }: { removed_before: string | null }, { next }: CallOptions): string[] {
+  if (removed_before === null || next !== null) return []
+  return [
+    `History from before ${removed_before} was removed: earlier rows may be missing, or begin later than they did.`,
+  ]
+}
+
+const joinNotes = (notes: readonly string[]) => (notes.length === 0 ? {} : { note: notes.join(' ') })
 
 const timeOptions = ({ at, from, to }: TimeOptions): string =>
   Object.entries({ at, from, to })
@@ -236,7 +252,7 @@ export function askRecords(client: QueryCalls, { at }: TimeOptions): AskEndpoint
     const other =
       requested === null ? [] : [alternativeNote({ host: requested as DomainName, domain: name as DomainName })]
     const notes = [...other, ...existenceNote(name, lookup.ip, 'at' in profile ? profile.at : null)]
-    yield { rows, rest: [], ...(notes.length > 0 && { note: notes.join(' ') }) }
+    yield { rows, rest: [], ...joinNotes(notes) }
   }
 }
 

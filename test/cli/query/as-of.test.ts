@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { look, site } from '../../spec/observations.ts'
+import { look, ok, site } from '../../spec/observations.ts'
 import { folderOf } from '../run.ts'
 
 const EXAMPLE = new URL('../../../docs/example.jsonl', import.meta.url).pathname
@@ -78,6 +78,22 @@ test('certificate prints who presented one, certificatehistory what a domain pre
   assert.deepEqual(naming.rows, [`{"query":"certified.example","name":"certified.example","sha256":"${sha256}"}`])
   assert.match(naming.stderr, /www\.certified\.example/)
   assert.equal((await rowsOf('certificate', 'cd'.repeat(32))).code, 3)
+})
+
+test('given a store whose older history was removed, ip and redirecthistory say so if the time reaches back further', async (t) => {
+  const pruned = folderOf({ after: (work) => t.after(work) })
+  const lines = [
+    look('moved.example', { dns: ok({ A: ['192.0.2.1'] }) }, '2020-03-01T00:00:00Z'),
+    look('moved.example', { dns: ok({ A: ['192.0.2.2'] }) }, '2020-04-01T00:00:00Z'),
+  ]
+  const input = lines.map((line) => JSON.stringify(line)).join('\n')
+  assert.equal((await pruned.run(['import', '-'], { input })).code, 0)
+  const before = await pruned.run(['ip', '192.0.2.2'])
+  assert.deepEqual([before.code, before.stderr], [0, ''])
+  assert.equal((await pruned.run(['prune'], { env: { DOMAINDEX_KEEP_HISTORY: 'A:1y' } })).code, 0)
+  const note = /History from before 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ was removed: earlier rows may be missing/
+  assert.match((await pruned.run(['ip', '192.0.2.2'])).stderr, note)
+  assert.doesNotMatch((await pruned.run(['ip', '192.0.2.2', '--from', '2026-11-20'])).stderr, /History/)
 })
 
 test('wrong times and queries are refused', async () => {

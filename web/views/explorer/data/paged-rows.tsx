@@ -30,6 +30,12 @@ export function PagedRows<Row extends CsvRow>({ pages, what, empty, name, call, 
           Nothing is on record for {first.requested}: this is about {first.query}.
         </p>
       )}
+      {first?.removed_before != null && (
+        <p class="hint">
+          History from before <Day at={first.removed_before} /> was removed: earlier rows may be missing, or begin later
+          than they did.
+        </p>
+      )}
       {rows.length > 0 && children(rows)}
       {rows.length === 0 && next === null && empty}
       {rows.length === 0 && next !== null && <EmptyState title="Nothing in this part">Further parts follow.</EmptyState>}

@@ -70,11 +70,15 @@ export type AddressTimeRow = { target: string; ip: string; first_seen: string; l
 
 export type NeighbourRow = { target: string; ip: string; since: string }
 
-/** `requested`: the host that was asked for, if nothing is on record for it. `ips`: of /reverseip. `certificate`: of /certificate; `logged`: when a log added it. */
+/**
+ * `requested`: the host that was asked for, if nothing is on record for it. `removed_before`: history from before it may
+ * be missing. `ips`: of /reverseip. `certificate`: of /certificate; `logged`: when a log added it.
+ */
 type PageMeta = {
   next: string | null
   query?: string
   requested?: string | null
+  removed_before?: string | null
   ips?: string[]
   certificate?: Certificate & { logged: string | null }
 }
