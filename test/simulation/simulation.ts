@@ -28,7 +28,8 @@ export async function runSteps(
 ): Promise<Failure | null> {
   const expected = new Expectations()
   const clock = new SimulatedClock(START)
-  const restore = simulateEnvironment(seed, (milliseconds) => clock.pass(milliseconds))
+  let wait = (milliseconds: number): void => clock.pass(milliseconds)
+  const restore = simulateEnvironment(seed, (milliseconds) => wait(milliseconds))
   let wrong: string | null = null
   const world = await World.open(
     clock,
@@ -38,6 +39,7 @@ export async function runSteps(
     },
     planted,
   )
+  wait = (milliseconds) => world.wait(milliseconds)
   const endIntercept = interceptFiles(world.files)
   const run = { world, expected }
   let place = 0

@@ -53,6 +53,9 @@ const stillClock = (now: () => Instant): LockClock => ({
     signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
 })
 
+/** Milliseconds of waits after which the API settles. Outside of waits, the steps say when. */
+const SETTLE_MS = 400
+
 /** Waits of a prune are over at once. */
 const hastyClock = (now: () => Instant): LockClock => ({ monotonicMs: () => now() * 1000, wait: async () => {} })
 
@@ -91,6 +94,8 @@ export class World {
   /** What has happened to the processes and the disk. */
   readonly totals = { deaths: 0, losses: 0, failures: 0 }
   #births = 0
+  /** Milliseconds of waits since the API last settled. */
+  #waited = 0
   readonly #stores: { [Access in 'read' | 'write']?: Store } = {}
 
   constructor(clock: SimulatedClock, folder: string, onReport: (report: InboxReport) => void, planted: PlantedFault) {
@@ -121,6 +126,15 @@ export class World {
 
   get now(): () => Instant {
     return () => this.clock.now
+  }
+
+  /** Lets the time of a wait pass. A call may wait for units that only the next settlement returns. */
+  wait(milliseconds: number): void {
+    this.clock.pass(milliseconds)
+    this.#waited += milliseconds
+    if (this.#waited < SETTLE_MS) return
+    this.#waited = 0
+    void this.server?.api.settleQuota()
   }
 
   async startWorker(): Promise<void> {
