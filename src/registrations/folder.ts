@@ -80,8 +80,8 @@ export async function prepareFolder(folder: string, manifests: () => Promise<rea
 export async function withFolderLock<Result>(root: string, work: () => Promise<Result>): Promise<Result> {
   await ensureFolder(root)
   const mine = newWriterName(LOCK_FILE_PREFIX)
-  await writeFile(join(root, mine), '')
   try {
+    await writeFile(join(root, mine), '')
     await removeLeftovers(root, async () => [])
     for (const entry of await folderEntries(root)) {
       if (entry === mine || !entry.startsWith(`${LOCK_FILE_PREFIX}.`) || (await isLeftover(root, entry))) continue

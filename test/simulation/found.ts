@@ -22,4 +22,11 @@ export const FOUND: Readonly<Record<string, readonly Step[]>> = {
     { ...QUIET, kind: 'jobs' },
     { ...QUIET, kind: 'power', salt: 1_048_136_363 },
   ],
+  'the lock of an import whose file could not be written stayed': [
+    { ...QUIET, kind: 'list', list: null, daysAgo: 2, names: [FIRST, SECOND] },
+    { ...QUIET, kind: 'pass', seconds: 33 },
+    { ...QUIET, kind: 'jobs', disturbance: { call: 25, what: 'tear', code: 'ENOSPC' } },
+    { ...QUIET, kind: 'pass', seconds: 78_415 },
+    { ...QUIET, kind: 'jobs' },
+  ],
 }
