@@ -251,6 +251,7 @@ function addMetrics({ engine, installation, imported }: Soak, outcome: Outcome):
     plain('imported states', imported.states),
     plain('calls answered', tally.answered),
     plain('calls that a fault interrupted', tally.interrupted),
+    plain('calls that were not sent, because too many were open', tally.omitted),
     none('calls that failed without a fault', tally.failed),
     none('wrong answers', tally.wrong),
     none('imported names whose states are not exactly those', lost.length),

@@ -10,11 +10,12 @@ import { chooseByWeight } from './weighted.ts'
 type WrongAnswers = { count: number; first: number; last: number; texts: string[] }
 
 /**
- * `interrupted`: calls that had no answer, or 500, while something was broken on purpose. `failed`: those that failed
- * otherwise. `failures`: the first of these.
+ * `omitted`: calls that were not sent because too many were open. `interrupted`: calls that had no answer, or 500, while
+ * something was broken on purpose. `failed`: those that failed otherwise. `failures`: the first of these.
  */
 export type LoadTally = {
   sent: number
+  omitted: number
   answered: number
   interrupted: number
   wrong: number
@@ -42,12 +43,15 @@ const TICK_MS = 20
 const TIMEOUT_MS = 30_000
 /** Fewer than the server accepts from one address. */
 const MAX_SOCKETS = 64
+/** More calls would wait in this process, until the judge could only say that every state is possible. */
+const MAX_OPEN = 2 * MAX_SOCKETS
 const MAX_KEPT = 20
 const PRINT_MS = 60_000
 
 export class SoakLoad {
   readonly tally: LoadTally = {
     sent: 0,
+    omitted: 0,
     answered: 0,
     interrupted: 0,
     wrong: 0,
@@ -80,11 +84,11 @@ export class SoakLoad {
   }
 
   #print(): void {
-    const { answered, interrupted, wrong, failed, wrongBy } = this.tally
+    const { answered, interrupted, omitted, wrong, failed, wrongBy } = this.tally
     const by = Object.entries(wrongBy).map(
       ([endpoint, { count, first, last }]) => `, ${endpoint} ${count} from ${first} to ${last} s`,
     )
-    const counts = `answered ${answered}, interrupted ${interrupted}, failed ${failed}, wrong ${wrong}`
+    const counts = `answered ${answered}, interrupted ${interrupted}, failed ${failed}, omitted ${omitted}, wrong ${wrong}`
     console.error(`  ${this.#seconds()} s: ${counts}${by.join('')}`)
   }
 
@@ -93,6 +97,10 @@ export class SoakLoad {
     this.#owed = Math.min(this.#owed + (this.#options.rate * (now - this.#last)) / 1_000, this.#options.rate)
     this.#last = now
     for (; this.#owed >= 1; this.#owed--) {
+      if (this.#pending.size >= MAX_OPEN) {
+        this.tally.omitted++
+        continue
+      }
       const call = this.#call()
       this.#pending.add(call)
       void call.finally(() => this.#pending.delete(call))

@@ -79,10 +79,11 @@ export class Moment {
   namesWith(isSuch: (index: number, state: number) => boolean): { certain: Set<number>; possible: Set<number> } {
     const found = { certain: new Set<number>(), possible: new Set<number>() }
     for (let index = 0; index < this.#first.length; index++) {
-      const states = statesIn(this.range(index))
-      const such = states.filter((state) => state > 0 && isSuch(index, state)).length
+      const [first, last] = [this.#first[index]!, this.#last[index]!]
+      let such = 0
+      for (let state = Math.max(1, first); state <= last; state++) if (isSuch(index, state)) such++
       if (such > 0) found.possible.add(index)
-      if (such === states.length) found.certain.add(index)
+      if (such === last - first + 1) found.certain.add(index)
     }
     return found
   }

@@ -29,8 +29,9 @@ export async function callEndpoint(run: Run, step: Call): Promise<void> {
   const query = step.endpoint === 'reverseip' && step.address !== null ? step.address : step.name
   const { endpoint, limit } = step
   if (endpoint === 'daily') return callDaily(run, step)
-  if (endpoint === 'snapshot' || endpoint === 'similar') {
-    await ask(run, step, endpoint === 'similar' ? { query } : {})
+  if (endpoint === 'snapshot') return callSnapshot(run, step)
+  if (endpoint === 'similar') {
+    await ask(run, step, { query }) // no page has a text, so none is similar
     return
   }
   const isPaged = endpoint === 'redirect' || endpoint === 'reverseip'
@@ -105,6 +106,16 @@ async function callDaily(run: Run, step: Call): Promise<void> {
     require(allowed.has(name), () => `the daily file of ${date} has ${name}, which no list of that day has`)
 }
 
+/** The newest snapshot and its size. Its content is compared after the jobs. */
+async function callSnapshot(run: Run, step: Call): Promise<void> {
+  const { status, body } = await ask(run, step, {})
+  if (REFUSALS.includes(status)) return
+  const newest = (await run.world.worker.jobs.fileStore.list('snapshot')).at(-1)
+  const { filename, domains } = status === OK ? JSON.parse(String(body)).meta : {}
+  require(filename === newest?.name && domains === newest?.rows, () =>
+    `snapshot has ${filename} with ${domains} domains, not ${newest?.name} with ${newest?.rows}`)
+}
+
 export const namesIn = (packed: Uint8Array): string[] => String(gunzipSync(packed)).split('\n').filter(Boolean)
 
 /** Sends a call and counts it. A call that is answered never exceeds the budget of its day. */
@@ -115,8 +126,9 @@ async function ask({ world, expected }: Run, { endpoint, account }: Call, parame
   require(answer.status !== UNAUTHORIZED, () => `a valid token was rejected: ${answer.body}`)
   require([OK, NOT_FOUND, ...REFUSALS].includes(answer.status), () =>
     `${endpoint} ${JSON.stringify(parameters)} got ${answer.status}: ${answer.body}`)
-  if (answer.status !== OK || endpoint === 'daily' || endpoint === 'snapshot') return answer
-  expected.count(id, day)
+  if (REFUSALS.includes(answer.status)) return answer
+  if (endpoint === 'daily' && answer.status === OK) expected.pay(id, day, JSON.stringify(parameters))
+  else expected.count(id, day)
   const [count, limit] = [expected.answered(id, day), limitsOf(account, expected.plan).dailyCalls!]
   require(count <= limit, () => `call ${count} of ${ACCOUNTS[account]} on ${day} was answered, above ${limit}`)
   return answer
@@ -147,7 +159,7 @@ export async function replaceToken({ world }: Run, account: number): Promise<voi
   require(status === UNAUTHORIZED, () => `a revoked token got ${status}`)
 }
 
-/** The settled units of today: all answered calls are counted. */
+/** The settled units of today: each call that was answered, each file once, and nothing else. */
 export async function checkUnits({ world, expected }: Run): Promise<void> {
   const { api, store } = await world.serve()
   await api.settleQuota()
@@ -155,6 +167,6 @@ export async function checkUnits({ world, expected }: Run): Promise<void> {
   if (expected.serverDiedOn === today) return
   for (const { id, email } of world.accounts) {
     const [used, answered] = [await store.ledger.usedUnits(id, today), expected.answered(id, today)]
-    require(used >= answered, () => `${email} got ${answered} answers on ${today}, and ${used} are counted`)
+    require(used === answered, () => `${email} got ${answered} answers on ${today}, and ${used} are counted`)
   }
 }

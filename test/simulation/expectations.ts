@@ -44,6 +44,7 @@ export class Expectations {
   jobsDisturbedAt: Instant = 0
   /** Answered calls that cost a unit, by account and day. */
   readonly #answered = new Map<string, number>()
+  readonly #paidFiles = new Set<string>()
   readonly #watches: ExpectedEvents[] = []
   /** The plan of the first account, which has no period. */
   plan: (typeof ACCOUNTS)[number] = 'free'
@@ -75,6 +76,14 @@ export class Expectations {
   /** Counts an answered call. */
   count(account: number, day: Day): void {
     this.#answered.set(`${account} ${day}`, this.answered(account, day) + 1)
+  }
+
+  /** Counts the download of a file, which costs a unit once a day. */
+  pay(account: number, day: Day, file: string): void {
+    const paid = `${account} ${day} ${file}`
+    if (this.#paidFiles.has(paid)) return
+    this.#paidFiles.add(paid)
+    this.count(account, day)
   }
 
   answered(account: number, day: Day): number {

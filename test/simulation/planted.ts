@@ -70,6 +70,12 @@ export const FAULTS: readonly PlantedFault[] = [
     })),
   },
   {
+    name: 'a file is paid for with each download',
+    store: changed('ledger', ({ payForFile }) => ({
+      payForFile: (purchase) => payForFile({ ...purchase, file: `${purchase.file} ${crypto.randomUUID()}` }),
+    })),
+  },
+  {
     name: 'the limit of a budget is one call too high',
     store: changed('ledger', ({ takeQuota }) => ({
       takeQuota: async (request) => ({ ...(await takeQuota({ ...request, limit: request.limit + 1 })) }),
