@@ -315,10 +315,12 @@ test('if the store fails at any moment, nothing partial is visible, and the next
   const files = world.files()
   await whole.takeZone(zoneOf(['c', 'd', 'e']), '2026-11-19')
   let calls = 0
+  let writes: string[] = []
   const failingAt = (call: number): World['store'] => {
     const counted =
       <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
       async (...given: Given): Promise<Result> => {
+        if (['save', 'sync'].includes(work.name)) writes.push(work.name)
         if (++calls === call) throw new Error('the store is away')
         return work(...given)
       }
@@ -326,13 +328,19 @@ test('if the store fails at any moment, nothing partial is visible, and the next
     return {
       ...world.store,
       now: counted(now),
-      observations: { ...frontier, crawlStates: counted(frontier.crawlStates), save: counted(frontier.save) },
+      observations: {
+        ...frontier,
+        crawlStates: counted(frontier.crawlStates),
+        save: counted(frontier.save),
+        sync: counted(frontier.sync),
+      },
     }
   }
   const take = (store: World['store']): Promise<unknown> =>
     world.takeZone(zoneOf(['c', 'd', 'e']), '2026-11-19', { store })
   for (let call = 1; ; call++) {
     calls = 0
+    writes = []
     const failed = await take(failingAt(call)).then(
       () => false,
       (error) => /the store is away/.test(String(error)),
@@ -341,6 +349,7 @@ test('if the store fails at any moment, nothing partial is visible, and the next
     assert.deepEqual(world.files(), files)
   }
   assert.ok(calls > 5)
+  assert.equal(writes.indexOf('sync'), writes.length - 1, 'names that a published day has survive a loss of power')
   assert.deepEqual(world.files(), whole.files())
   assert.ok((await known(world, ['d.test', 'e.test'])).every(Boolean))
 })

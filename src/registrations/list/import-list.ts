@@ -64,5 +64,6 @@ async function addListNames(options: RegistrationImportOptions, listed: DraftLis
     { insertsUnknown: true, makesDue: true, registered: listed.day },
     { ...options, onAdded: onKnown },
   )
+  await options.store.observations.sync()
   return newNames
 }

@@ -225,6 +225,7 @@ async function addZoneNames(
     await addNames((await openDraftList(root, drafts.added))!, registering, knowing)
     await addNames((await openDraftList(root, drafts.removed))!, { insertsUnknown: false, makesDue: true }, knowing)
   }
+  await options.store.observations.sync()
   return newNames
 }
 

@@ -80,6 +80,8 @@ export interface ObservationStore {
    * if there was more than a tombstone. src/store/forget.ts removes what is not in the facts of names.
    */
   forget(name: DomainName): Promise<boolean>
+  /** Resolves when everything that was written before survives a loss of power. */
+  sync(): Promise<void>
 }
 
 /** `logged_at`: the time of the entry of a log; null in answers if none was read. */

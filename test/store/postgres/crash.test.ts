@@ -56,6 +56,33 @@ test('acknowledged observations are present once, and the counters match', { ski
   assert.deepEqual((await checkAll(stores[0]!)).faults, [])
 })
 
+test('given a server that does not wait for its log, what was synced survives its death', {
+  skip: notOurs,
+}, async (t) => {
+  const server = await postgresServer()
+  const { url, drop } = await server.tables()
+  const store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
+  const setDelay = async (change: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(`alter system ${change}`)
+    await client.query('select pg_reload_conf()')
+    assert.equal((await client.query('show synchronous_commit')).rows[0].synchronous_commit, 'off')
+    await client.end()
+  }
+  await setDelay("set wal_writer_delay = '500ms'")
+  t.after(async () => {
+    await setDelay('reset wal_writer_delay')
+    await store.close()
+    await drop()
+  })
+  await ingest(store, batchOf(0, 1))
+  await store.observations.sync()
+  await server.restart()
+  const { count } = await store.facts.neighbours([CROWDED], null, null, 1_000)
+  assert.equal(count, BATCH)
+})
+
 /** Changes a counter and overwrites a page in the middle of a table's file. Returns the statement. */
 async function spoilPage(url: string, table: string, restart: () => Promise<void>): Promise<string> {
   const client = new pg.Client({ connectionString: url })

@@ -3,6 +3,7 @@
  * check. It also forgets names.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../../../apply/change.ts'
 import { NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
@@ -79,6 +80,13 @@ const DELETE_OWN_ROWS = ['facts', 'dns_state', 'dns_interruption', 'address_firs
     text: `delete from ${table} where part = $1 and id = $2`,
   }),
 )
+
+/** A commit that does not wait for its log is on disk after three times the delay of the process that writes the log. */
+const READ_SYNC_WAIT = {
+  name: 'observations.sync-wait',
+  text: `select case current_setting('synchronous_commit') when 'off' then 3 * setting::int else 0 end as milliseconds
+    from pg_settings where name = 'wal_writer_delay'`,
+}
 
 const [, , ...unpackedColumns] = columnNames('facts')
 /** The columns of `facts` that are unpacked, of a row `f`. */
@@ -201,6 +209,10 @@ export function postgresObservations(database: Database, now?: () => Instant): O
     async forget(name) {
       const shards = await database.shards()
       return transaction((session) => forgetName(session, shards, name))
+    },
+    async sync() {
+      const [wait] = await read<{ milliseconds: number }>(READ_SYNC_WAIT)
+      await sleep(wait!.milliseconds)
     },
   }
 }

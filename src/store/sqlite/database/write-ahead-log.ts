@@ -1,6 +1,8 @@
 /** The write-ahead log of the facts: the writer checkpoints it, and waits if a long reader prevents that. */
 
+import { open } from 'node:fs/promises'
 import type { DatabaseSync } from 'node:sqlite'
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { walBytes } from './connection.ts'
 import { isSqliteDiskFull, toDiskFault } from './errors.ts'
@@ -12,6 +14,8 @@ const WAL_WAIT_MS = 200
 export type WriteAheadLog = {
   /** Runs a write, after waiting while the log is above its maximum. */
   whenBounded<Result>(write: () => Result): Promise<Result>
+  /** Resolves when all commits survive a loss of power: they are in the log, or in the file, which a checkpoint syncs. */
+  sync(): Promise<void>
   /** Writes everything back and makes it durable. On a full disk it stays in the log, which is durable as well. */
   checkpoint(): void
 }
@@ -32,6 +36,10 @@ export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes =
       }
       return write()
     },
+    async sync() {
+      await syncPath(`${path}-wal`)
+      await syncPath(dirname(path)) // the log may be new
+    },
     checkpoint() {
       try {
         flush()
@@ -39,5 +47,15 @@ export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes =
         if (!isSqliteDiskFull(error)) throw error
       }
     },
+  }
+}
+
+/** Closing the log releases no lock of SQLite: those of a store are on its other files. */
+async function syncPath(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -71,6 +71,7 @@ export function sqliteObservations(
     save: async (changes, leases) => log.whenBounded(() => writeTransaction(database, () => save(changes, leases))),
     addLogged: async (certificates) => log.whenBounded(() => writeTransaction(database, () => addLogged(certificates))),
     forget: async (name) => log.whenBounded(() => writeTransaction(database, () => forget(name))),
+    sync: () => log.sync(),
   }
 }
 
