@@ -1,8 +1,8 @@
 /** The write-ahead log of the facts: the writer checkpoints it, and waits if a long reader prevents that. */
 
 import { open } from 'node:fs/promises'
-import type { DatabaseSync } from 'node:sqlite'
 import { dirname } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { walBytes } from './connection.ts'
 import { isSqliteDiskFull, toDiskFault } from './errors.ts'
