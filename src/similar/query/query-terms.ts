@@ -49,9 +49,10 @@ export function chooseQueryTerms(
   for (const at of heaviest) {
     const term = vector.terms[at]!
     const square = weights[at]! ** 2
-    const rows = rowsForTerm(idfTable.documentFrequencyOf(term), (rowsLeft * square) / squaresLeft)
+    const wanted = rowsForTerm(idfTable.documentFrequencyOf(term), (rowsLeft * square) / squaresLeft)
+    const rows = wanted <= rowsLeft ? wanted : powerOfTwoUpTo(rowsLeft)
     squaresLeft -= square
-    if (rows === 0 || rows > rowsLeft) continue
+    if (rows === 0) continue
     chosen.push({ term, weight: weights[at]! * (weights[at]! / countWeight(vector.counts[at]!)), rows })
     rowsLeft -= rows
   }
@@ -71,4 +72,9 @@ function rowsForTerm(documentFrequency: number, share: number): number {
 /** Returns the power of two that is closest by ratio, or 0 below a half. */
 function powerOfTwo(number: number): number {
   return number < 0.5 ? 0 : 2 ** Math.max(0, Math.round(Math.log2(number)))
+}
+
+/** Returns the largest power of two up to a whole number, or 0 for 0. */
+function powerOfTwoUpTo(number: number): number {
+  return number === 0 ? 0 : 2 ** Math.floor(Math.log2(number))
 }

@@ -147,6 +147,14 @@ test('a term of half the pages is read too', () => {
   assert.equal(chooseQueryTerms(page, idfTable, { isIndexed: true, maxRows: 8 })[0]?.term, wordAt(0))
 })
 
+test('the only frequent term gets the largest power of two of the rows that are left', () => {
+  const { vector, idfTable } = pageOf([{ pages: TOTAL / 10, count: 5 }])
+  const rowsOf = (maxRows: number) =>
+    chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows }).map(({ rows }) => rows)
+  const found = Array.from({ length: 9 }, (_, index) => rowsOf(index + 1))
+  assert.deepEqual(found, [[1], [2], [2], [4], [4], [4], [4], [8], [8]])
+})
+
 test('a share of half a row is a row', () => {
   const { vector, idfTable } = pageOf(Array.from({ length: 2 }, () => ({ pages: 1_000_000, count: 1 })))
   const chosen = chooseQueryTerms(weightDocument(vector, idfTable), idfTable, { isIndexed: true, maxRows: 1 })
