@@ -121,10 +121,10 @@ export async function checkEvents({ world, expected }: Run, account: number): Pr
   const kept = world.clock.now - EVENT_SECONDS
   for (const { watch, name, times } of expected.watchesOf(account)) {
     const prefix = `${watch} ${name} `
-    for (const [time, count] of times) {
+    for (const [time, { least, most }] of times) {
       const stored = found.get(prefix + time) ?? 0
-      require(stored === count || (stored < count && time < kept), () =>
-        `the event of ${name} at ${time} exists ${stored} times, not ${count}`)
+      require(stored <= most && (stored >= least || time < kept), () =>
+        `the event of ${name} at ${time} exists ${stored} times, not ${least} to ${most} times`)
     }
     for (const [key, count] of found)
       require(!key.startsWith(prefix) || times.has(Number(key.slice(prefix.length))) || count === 1, () =>

@@ -17,12 +17,14 @@ import type { World } from './world.ts'
  */
 type Source = { contents: ReadonlySet<string>[]; names: Names; isWaiting: boolean }
 type Names = readonly DomainName[]
-/** A watch of a name, and how many observations of each time changed what is known of it. */
+/** How many events a time may have: observations of the same time may be one event if a transaction has all of them. */
+type EventCount = { least: number; most: number }
+/** A watch of a name, and how many events each time has at which an observation changed what is known of it. */
 type ExpectedEvents = {
   account: number
   watch: number
   name: DomainName
-  times: Map<Instant, number>
+  times: Map<Instant, EventCount>
   isActive: boolean
 }
 
@@ -49,17 +51,21 @@ export class Expectations {
   /** The plan of the first account, which has no period. */
   plan: (typeof ACCOUNTS)[number] = 'free'
 
-  /** Applies observations that were acknowledged, one transaction. What one time changed of a name is one event. */
+  /** Applies observations that were acknowledged, one transaction. */
   observe(observations: readonly Observation[]): void {
-    const lastChange = new Map<DomainName, Instant>()
+    const changed = new Set<string>()
     for (const observation of observations) {
       const { domain, observed_at } = observation
       const watches = this.#watches.filter(({ isActive, name }) => isActive && name === domain)
       const before = watches.length > 0 && watchedView(this.facts, domain)
       this.facts.observe(observation)
-      if (!before || watchedView(this.facts, domain) === before || lastChange.get(domain) === observed_at) continue
-      lastChange.set(domain, observed_at)
-      for (const { times } of watches) times.set(observed_at, (times.get(observed_at) ?? 0) + 1)
+      if (!before || watchedView(this.facts, domain) === before) continue
+      const isFirst = !changed.has(`${domain} ${observed_at}`)
+      changed.add(`${domain} ${observed_at}`)
+      for (const { times } of watches) {
+        const { least, most } = times.get(observed_at) ?? { least: 0, most: 0 }
+        times.set(observed_at, { least: least + Number(isFirst), most: most + 1 })
+      }
     }
   }
 
