@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { formatInstant } from '../values/time.ts'
 import { addOperatorRoutes } from './admin/routes.ts'
 import { addDataRoutes, addSignInRoutes } from './app/routes.ts'
+import { readSession } from './app/sessions.ts'
 import { authenticateBearer } from './auth/bearer.ts'
 import type { ApiContext, HealthState } from './context/context.ts'
 import { type ApiOptions, createApiContext } from './create-context.ts'
@@ -18,6 +19,7 @@ import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type CrawlerPageSettings, crawlerPage } from './page/crawler-page.ts'
+import type { PageContext } from './page/page.ts'
 import { addQueryRoutes, directRoutes } from './query-routes.ts'
 import { quotaStatus, rateLimitHeaders } from './quota/rate-limit.ts'
 import { addDigestRoutes } from './watch/digest-routes.ts'
@@ -53,11 +55,15 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   const document = JSON.stringify(openApiDocument(ENDPOINTS, version))
   const pages = pageHandlers(context, document, crawlerPage({ ...NO_CRAWLER, ...options.settings }, version))
   const { page = null } = options
+  const pageContext: PageContext = {
+    responses,
+    readSession: (request) => readSession(context, request).catch(() => null), // the page asks again, and shows the error
+  }
   const { app, connections } = createHttpServer(context, {
     ...options,
     directRoutes: directRoutes(context),
-    answerFirst: (request, reply) => page?.answer(responses, request, reply) ?? false,
-    answerUnknown: (request, reply) => page?.answerUnknown(responses, request, reply) ?? false,
+    answerFirst: (request, reply) => page?.answer(pageContext, request, reply) ?? false,
+    answerUnknown: (request, reply) => page?.answerUnknown(pageContext, request, reply) ?? false,
     answerUndecodable: (request, reply) => answerUndecodableDnsdbPath(context, request, reply),
   })
   addQueryRoutes(app, context)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePastedQuery, parsePastedSearch } from '../../src/values/pasted/pasted-query.ts'
-import { explorerAddress, searchPath } from '../../web/views/explorer/data/responses.ts'
+import { explorerAddress, searchPath } from '../../web/client/paths.ts'
 
 const PASTED: readonly (readonly [text: string, address: string | null])[] = [
   ['example.com', '/domain/example.com'],

@@ -1,5 +1,6 @@
 /** Calls of the server: JSON in and out, with the CSRF token of the session; and the calls that are left today. */
 
+import { forgetBegun, takeBegun } from './begun.ts'
 import { createSignal } from './signal.ts'
 
 /** `limit` null: the account has no limit. */
@@ -33,6 +34,7 @@ let csrfToken: string | null = null
 
 /** Sets the token that every call sends; null without a session. */
 export function setCsrfToken(token: string | null): void {
+  if (token !== window.begun.session?.csrf) forgetBegun()
   csrfToken = token
 }
 
@@ -50,7 +52,8 @@ export async function callServer<Body>(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }
-  const response = await fetch(path, init).catch(() => {
+  const begun = method === 'GET' ? takeBegun(path) : undefined
+  const response = await (begun ?? fetch(path, init)).catch(() => {
     throw new CallError(
       0,
       'offline',

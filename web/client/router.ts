@@ -1,5 +1,6 @@
 /** The router: the address of the page, and navigation without loading a new document. */
 
+import { pathOf } from './address.ts'
 import { createSignal } from './signal.ts'
 
 /** `path`: decoded by segment, not as a whole, so that it stays encoded here. */
@@ -8,8 +9,8 @@ type PageAddress = { path: string; query: URLSearchParams; hash: string }
 export const pageAddress = createSignal<PageAddress>(readAddress())
 
 function readAddress(): PageAddress {
-  const { pathname, search, hash } = window.location
-  return { path: pathname.replace(/(?<=.)\/+$/, ''), query: new URLSearchParams(search), hash: hash.slice(1) }
+  const { search, hash } = window.location
+  return { path: pathOf(window.location), query: new URLSearchParams(search), hash: hash.slice(1) }
 }
 
 /** Shows another address. `replace`: the current one is not kept in the history. */

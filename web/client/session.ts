@@ -1,24 +1,21 @@
 /** The session of the browser: who is signed in. */
 
+import type { SessionAccount, SessionState } from './begun.ts'
 import { CallError, callServer, quota, setCsrfToken } from './http.ts'
 import { forgetLoaded } from './loaded.ts'
+import { usageOfTodayPath } from './paths.ts'
 import { createSignal } from './signal.ts'
-
-type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }
-
-export type SessionState = {
-  account: SessionAccount | null
-  csrf: string | null
-  signUp: boolean
-  version: string
-  /** Names to try. */
-  examples: readonly string[]
-}
 
 /** Null until it is loaded; an error if it cannot be. */
 export const session = createSignal<SessionState | CallError | null>(null)
 
-/** Loads the session. The shell of the page has already started this request. */
+/** Takes over the session that the document contains, or loads it if the server could not read it then. */
+export function beginSession(): void {
+  const { session: state } = window.begun
+  if (state === null) void loadSession()
+  else acceptSession(state)
+}
+
 export async function loadSession(): Promise<void> {
   try {
     acceptSession(await callServer<SessionState>('/app/session'))
@@ -42,10 +39,9 @@ export async function signOut(): Promise<void> {
 }
 
 async function loadQuota(): Promise<void> {
-  const today = new Date().toISOString().slice(0, 10)
-  const usage = await callServer<{ limit: number | null; remaining: number | null }>(
-    `/app/usage?from=${today}&to=${today}`,
-  ).catch(() => null)
+  const usage = await callServer<{ limit: number | null; remaining: number | null }>(usageOfTodayPath()).catch(
+    () => null,
+  )
   if (usage !== null) quota.set({ limit: usage.limit, remaining: usage.remaining })
 }
 

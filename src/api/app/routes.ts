@@ -39,7 +39,7 @@ import {
   endOtherSessions,
   endSession,
   listSessions,
-  sessionBody,
+  readSession,
   signedOutResponse,
   startSession,
 } from './sessions.ts'
@@ -47,12 +47,11 @@ import { forgotPassword, resetPassword, signUp, verify } from './sign-up.ts'
 import { createToken, listTokens, revokeToken, rotateToken } from './tokens.ts'
 import { downloadUsage, showPlan, showUsage } from './usage.ts'
 
-/** The account, the CSRF token, and what the page must know of this installation. */
-const showSession: OpenHandler = async (context, request) => {
-  const found = await context.sessions.findSession(request)
-  const session = found && { account: found.caller.account, csrf: found.csrf }
-  return { status: 200, body: [sessionBody(context, session, context.now())], headers: [] }
-}
+const showSession: OpenHandler = async (context, request) => ({
+  status: 200,
+  body: [await readSession(context, request)],
+  headers: [],
+})
 
 /**
  * Signs in with a password. The answer and its time are the same for an unknown address, a wrong password, an account

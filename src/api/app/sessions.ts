@@ -45,8 +45,17 @@ export function signedOutResponse(): ApiResponse {
   return { status: 204, body: [], headers: ['Set-Cookie', cookie('', 0)] }
 }
 
+/** The account of a request, the CSRF token, and what the page must know of this installation, as JSON. */
+export async function readSession(
+  { installation, sessions, now }: Pick<ApiContext, 'installation' | 'sessions' | 'now'>,
+  request: ApiRequest,
+): Promise<string> {
+  const found = await sessions.findSession(request)
+  return sessionBody({ installation }, found && { account: found.caller.account, csrf: found.csrf }, now())
+}
+
 /** What the page learns about its session; null: there is none. */
-export function sessionBody(
+function sessionBody(
   { installation }: Pick<ApiContext, 'installation'>,
   session: { account: Account; csrf: string } | null,
   now: Instant,

@@ -16,8 +16,8 @@ const CACHE_FOLDER = join(ROOT, 'node_modules/.cache/domaindex-web')
 /** The file that names all others. A folder that has it is complete. */
 export const MANIFEST_FILE = 'manifest.json'
 
-/** The names of the files of a bundle by their role; `files` has all of them. */
-export type PageManifest = { main: string; style: string; theme: string; icon: string; files: string[] }
+/** The names of the files of a bundle by their role. `files`: those that browsers load; `boot` is in the document. */
+export type PageManifest = { main: string; style: string; boot: string; icon: string; files: string[] }
 
 /**
  * Returns the folder of the bundle. An installed package contains it. A checkout builds it if its sources have changed
@@ -35,10 +35,12 @@ export async function buildPageBundle(folder: string): Promise<void> {
   const temporary = `${folder}.${randomUUID()}`
   mkdirSync(temporary, { recursive: true })
   try {
-    const files = await bundleFiles()
+    const [boot] = await bundle({ boot: 'boot.ts' }, 'iife')
+    writeFileSync(join(temporary, boot!.file), boot!.content)
+    const files = await bundle({ main: 'main.tsx', style: 'style/style.css', icon: 'style/icon.svg' }, 'esm')
     const named = (name: string): string => files.find(({ file }) => file.startsWith(`${name}-`))!.file
     for (const { file, content } of files) await writeCompressed(join(temporary, file), content)
-    const roles = { main: named('main'), style: named('style'), theme: named('theme'), icon: named('icon') }
+    const roles = { main: named('main'), style: named('style'), boot: boot!.file, icon: named('icon') }
     const manifest: PageManifest = { ...roles, files: files.map(({ file }) => file) }
     writeFileSync(join(temporary, MANIFEST_FILE), JSON.stringify(manifest))
     replaceFolder(temporary, folder)
@@ -49,16 +51,17 @@ export async function buildPageBundle(folder: string): Promise<void> {
 
 type BundledFile = { file: string; content: Uint8Array }
 
-async function bundleFiles(): Promise<BundledFile[]> {
+/** `entryPoints`: by role. */
+async function bundle(entryPoints: Record<string, string>, format: 'esm' | 'iife'): Promise<BundledFile[]> {
   const { build } = await import('esbuild')
   const { outputFiles } = await build({
     absWorkingDir: SOURCE_FOLDER,
-    entryPoints: { main: 'main.tsx', theme: 'theme.ts', style: 'style/style.css', icon: 'style/icon.svg' },
+    entryPoints,
     loader: { '.svg': 'copy' },
     entryNames: '[name]-[hash]',
     outdir: '/',
     bundle: true,
-    format: 'esm',
+    format,
     target: 'es2022',
     minify: true,
     legalComments: 'none',

@@ -3,14 +3,15 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
 import { acceptsBrotli, acceptsGzip, normalizedPath } from '../http/request.ts'
 import { isLastResponse, type ResponseContext } from '../http/response.ts'
 import { MANIFEST_FILE, type PageManifest } from './bundle.ts'
 
 const ASSETS_ROUTE = '/assets/:name'
-const SHELL_CACHE = 'public, max-age=0, must-revalidate'
+/** The document contains the session. */
+const DOCUMENT_CACHE = 'private, no-store'
 const ASSET_CACHE = 'public, max-age=31536000, immutable'
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -19,32 +20,32 @@ const TYPES: Record<string, string> = {
 }
 
 /** One file with its compressed forms. All responses share the buffers. */
-type PageFile = { type: string; etag: string; cache: string; body: Buffer; gzipped: Buffer; brotli: Buffer }
+type PageFile = { type: string; etag: string; body: Buffer; gzipped: Buffer; brotli: Buffer }
+
+/** `readSession`: the session of a request as JSON; null if it cannot be read. */
+export type PageContext = { responses: ResponseContext; readSession: (request: ApiRequest) => Promise<string | null> }
 
 export class WebPage {
-  readonly #shell: PageFile
-  readonly #manifest: PageManifest
+  readonly #document: PageDocument
   readonly #assets: ReadonlyMap<string, PageFile>
 
   /** Reads a bundle. `folder`: the result of preparePageBundle(). */
   constructor(folder: string) {
     const manifest = JSON.parse(readFileSync(join(folder, MANIFEST_FILE), 'utf8')) as PageManifest
-    const html = Buffer.from(shellHtml(manifest))
-    this.#shell = pageFile('text/html; charset=utf-8', SHELL_CACHE, html, gzipSync(html), brotliCompressSync(html))
-    this.#manifest = manifest
+    this.#document = new PageDocument(manifest, readFileSync(join(folder, manifest.boot), 'utf8'))
     this.#assets = new Map(manifest.files.map((name) => [`/assets/${name}`, readAsset(folder, name)]))
   }
 
   /** Answers a request if it is one for the page. Returns false, and sends nothing, if it is not. */
-  answer(context: ResponseContext, request: ApiRequest, reply: ApiReply): boolean {
+  answer(context: PageContext, request: ApiRequest, reply: ApiReply): boolean {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false
     const asset = this.#assets.get(request.url)
     if (asset === undefined && !prefersHtml(request)) return false
     const route = asset === undefined ? pageRouteOf(normalizedPath(request.url)) : ASSETS_ROUTE
     if (route === null) return false
     request.accessRecord.path = route
-    if (asset !== undefined) sendPageFile(context, request, reply, 200, asset, [])
-    else sendPageFile(context, request, reply, 200, this.#shell, shellHeaders(this.#manifest, route))
+    if (asset !== undefined) sendAsset(context.responses, request, reply, asset)
+    else void this.#document.send(context, request, reply, 200)
     return true
   }
 
@@ -52,41 +53,70 @@ export class WebPage {
    * Answers a browser's request for an unknown address with the document, which says that there is no such page. Returns
    * false, and sends nothing, for a request of a program or a path that belongs to the API.
    */
-  answerUnknown(context: ResponseContext, request: ApiRequest, reply: ApiReply): boolean {
+  answerUnknown(context: PageContext, request: ApiRequest, reply: ApiReply): boolean {
     const path = normalizedPath(request.url)
     if (!['GET', 'HEAD'].includes(request.method) || !prefersHtml(request) || isApiPath(path)) return false
-    sendPageFile(context, request, reply, 404, this.#shell, shellHeaders(this.#manifest, path))
+    void this.#document.send(context, request, reply, 404)
     return true
   }
 }
 
-function pageFile(type: string, cache: string, body: Buffer, gzipped: Buffer, brotli: Buffer): PageFile {
-  const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  return { type, cache, etag, body, gzipped, brotli }
+/** The HTML document of every page address: it loads the bundle, which renders the page, and contains the session. */
+class PageDocument {
+  readonly #start: string
+  readonly #end: string
+  readonly #headers: readonly string[]
+
+  /** `boot`: the script that runs in the document. */
+  constructor(manifest: PageManifest, boot: string) {
+    const [start, end] = documentHtml(manifest, boot)
+    this.#start = start
+    this.#end = end
+    this.#headers = documentHeaders(manifest, boot)
+  }
+
+  async send(context: PageContext, request: ApiRequest, { raw }: ApiReply, status: 200 | 404): Promise<void> {
+    const session = (await context.readSession(request)) ?? 'null'
+    const html = Buffer.from(this.#start + session.replaceAll('<', '\\u003c') + this.#end)
+    const isZipped = acceptsGzip(request.headers['accept-encoding'])
+    const body = isZipped ? gzipSync(html) : html
+    const headers = responseHeaders(context.responses, request, raw, DOCUMENT_CACHE)
+    headers.push('Vary', 'Accept, Accept-Encoding, Cookie', ...this.#headers)
+    if (isZipped) headers.push('Content-Encoding', 'gzip')
+    headers.push('Content-Type', 'text/html; charset=utf-8', 'Content-Length', String(body.length))
+    raw.writeHead(status, headers)
+    raw.end(request.method === 'HEAD' ? undefined : body)
+  }
 }
 
 function readAsset(folder: string, name: string): PageFile {
   const read = (end: string): Buffer => readFileSync(join(folder, name + end))
-  return pageFile(TYPES[extname(name)]!, ASSET_CACHE, read(''), read('.gz'), read('.br'))
+  const body = read('')
+  const etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  return { type: TYPES[extname(name)]!, etag, body, gzipped: read('.gz'), brotli: read('.br') }
 }
 
-function sendPageFile(
-  context: ResponseContext,
+/** The headers of every response of the page. */
+function responseHeaders(
+  responses: ResponseContext,
   request: ApiRequest,
-  { raw }: ApiReply,
-  status: 200 | 404,
-  file: PageFile,
-  extraHeaders: readonly string[],
-): void {
-  if (context.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
-  const headers = ['Request-Id', request.id, 'Cache-Control', file.cache, 'ETag', file.etag]
-  headers.push('Vary', 'Accept, Accept-Encoding', 'Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff')
-  headers.push(...extraHeaders)
-  if (status === 200 && request.headers['if-none-match'] === file.etag) return void raw.writeHead(304, headers).end()
+  raw: ApiReply['raw'],
+  cache: string,
+): string[] {
+  if (responses.isDraining && isLastResponse(request)) raw.shouldKeepAlive = false
+  const headers = ['Request-Id', request.id, 'Cache-Control', cache]
+  headers.push('Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff')
+  return headers
+}
+
+function sendAsset(responses: ResponseContext, request: ApiRequest, { raw }: ApiReply, file: PageFile): void {
+  const headers = responseHeaders(responses, request, raw, ASSET_CACHE)
+  headers.push('ETag', file.etag, 'Vary', 'Accept, Accept-Encoding')
+  if (request.headers['if-none-match'] === file.etag) return void raw.writeHead(304, headers).end()
   const [body, encoding] = encodedBody(file, request.headers['accept-encoding'])
   if (encoding !== null) headers.push('Content-Encoding', encoding)
   headers.push('Content-Type', file.type, 'Content-Length', String(body.length))
-  raw.writeHead(status, headers)
+  raw.writeHead(200, headers)
   raw.end(request.method === 'HEAD' ? undefined : body)
 }
 
@@ -170,25 +200,22 @@ function parseMediaRange(text: string, index: number): { type: string; weight: n
   return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0, index }
 }
 
-/** Allows only files and calls of this server, and no inline code. */
-const PAGE_CSP = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-/** The headers of the document at a route: the browser loads its files, and the data of the reference, at once. */
-function shellHeaders({ main, style }: PageManifest, route: string): string[] {
+/** The headers of the document. It may load files of this server and call it, and run the one script that it has. */
+function documentHeaders({ main, style }: PageManifest, boot: string): string[] {
+  const policy = [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${createHash('sha256').update(boot).digest('base64')}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ]
   const preloads = [`</assets/${style}>; rel=preload; as=style`, `</assets/${main}>; rel=modulepreload`]
-  if (route.startsWith('/docs')) preloads.push('</openapi.json>; rel=preload; as=fetch; crossorigin')
   return [
     'Content-Security-Policy',
-    PAGE_CSP,
+    policy.join('; '),
     'Link',
     preloads.join(', '),
     'Cross-Origin-Opener-Policy',
@@ -202,9 +229,10 @@ function shellHeaders({ main, style }: PageManifest, route: string): string[] {
   ]
 }
 
-/** The HTML document of every page address: it loads the bundle, which renders the page. */
-function shellHtml({ main, style, theme, icon }: PageManifest): string {
-  return `<!doctype html>
+/** The document before and after the session. The script comes before the style sheet, for which it would wait. */
+function documentHtml({ main, style, icon }: PageManifest, boot: string): [start: string, end: string] {
+  return [
+    `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -213,9 +241,10 @@ function shellHtml({ main, style, theme, icon }: PageManifest): string {
 <meta name="description" content="What is known about a domain: DNS and its history, website, neighbours, redirects.">
 <title>domaindex</title>
 <link rel="icon" href="/assets/${icon}" type="image/svg+xml">
-<script src="/assets/${theme}"></script>
+<script type="application/json" id="session">`,
+    `</script>
+<script>${boot}</script>
 <link rel="stylesheet" href="/assets/${style}">
-<link rel="preload" href="/app/session" as="fetch" crossorigin>
 <script type="module" src="/assets/${main}"></script>
 </head>
 <body>
@@ -224,5 +253,6 @@ function shellHtml({ main, style, theme, icon }: PageManifest): string {
 <a href="/openapi.json">/openapi.json</a>.</p></noscript>
 </body>
 </html>
-`
+`,
+  ]
 }

@@ -1,12 +1,14 @@
 /** The web page over HTTP: which requests get it, its headers, its files, and what stays JSON. */
 
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { buildPageBundle, MANIFEST_FILE } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
+import { visit } from '../../app/sessions.ts'
 import { makeWorld } from '../../spec/world.ts'
 import { createWorldApi } from '../world-api.ts'
 
@@ -51,7 +53,6 @@ test('a browser gets the document at an unknown address, with status 404', async
     const response = await get(path)
     assert.equal(response.status, 404, path)
     assert.equal(await response.text(), html, path)
-    assert.equal((await get(path, { 'If-None-Match': shell.headers.get('etag')! })).status, 404, path)
     assert.match((await get(path, { Accept: '*/*' })).headers.get('content-type')!, /^application\/json/, path)
   }
   const head = await get('/nothing', {}, 'HEAD')
@@ -76,21 +77,46 @@ test('other methods, files and paths of the API never get a page', async () => {
   assert.equal((await get('/', {}, 'POST')).status, 404)
 })
 
-test('the document loads only files of this server, and the policy allows nothing inline', async () => {
+test('the document loads only files of this server, and the policy allows only the script that it contains', async () => {
   const policy = shell.headers.get('content-security-policy')!
-  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'"])
-    assert.ok(policy.split('; ').includes(part), part)
+  const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!)
+  assert.equal(scripts.length, 1)
+  const digest = createHash('sha256').update(scripts[0]!).digest('base64')
+  const parts = ["default-src 'none'", `script-src 'self' 'sha256-${digest}'`, "style-src 'self'"]
+  for (const part of [...parts, "frame-ancestors 'none'"]) assert.ok(policy.split('; ').includes(part), part)
   assert.doesNotMatch(policy, /unsafe|https?:|\*/)
-  assert.doesNotMatch(html, /https?:\/\/|<style|style=| on\w+=|<script(?! (type="module" )?src="\/assets\/)/)
+  const rest = html.replace(scripts[0]!, '').replace('<script></script>', '')
+  assert.doesNotMatch(
+    rest,
+    /https?:\/\/|<style|style=| on\w+=|<script(?! (type="module" src="\/assets\/|type="application\/json"))/,
+  )
   const sources = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]*)"/g)].map(([, source]) => source!)
-  assert.equal(sources.length, 4)
+  assert.equal(sources.length, 3)
   for (const source of sources) assert.equal((await get(source)).status, 200, source)
   assert.equal(shell.headers.get('x-content-type-options'), 'nosniff')
   assert.equal(shell.headers.get('x-frame-options'), 'DENY')
   assert.equal(shell.headers.get('access-control-allow-origin'), null)
 })
 
-test('files are immutable and compressed once, and a document is checked again', async () => {
+/** The session in a document. */
+async function sessionIn(response: Response): Promise<unknown> {
+  const [, json] = /<script type="application\/json" id="session">(.*?)<\/script>/s.exec(await response.text())!
+  return JSON.parse(json!)
+}
+
+test('the document contains the answer of /app/session, and nobody may keep it', async () => {
+  const { account } = await world.account()
+  const { Cookie } = (await visit(world, account)).headers
+  for (const headers of [{}, { Cookie: Cookie! }]) {
+    const response = await get('/domain/example.com', headers)
+    assert.equal(response.headers.get('cache-control'), 'private, no-store')
+    assert.equal(response.headers.get('etag'), null)
+    const session = await fetch(`${address}/app/session`, { headers })
+    assert.deepEqual(await sessionIn(response), await session.json())
+  }
+})
+
+test('files are immutable and compressed once', async () => {
   const { main } = JSON.parse(readFileSync(join(bundle, MANIFEST_FILE), 'utf8')) as { main: string }
   const plain = readFileSync(join(bundle, main))
   const path = `/assets/${main}`
@@ -100,8 +126,8 @@ test('files are immutable and compressed once, and a document is checked again',
     assert.equal(headers.get('content-encoding'), encoding === 'identity' ? null : encoding)
     assert.ok(answer.body.equals(plain), encoding)
   }
-  assert.equal(shell.headers.get('cache-control'), 'public, max-age=0, must-revalidate')
-  assert.equal((await get('/', { 'If-None-Match': shell.headers.get('etag')! })).status, 304)
+  const { headers } = await get(path)
+  assert.equal((await get(path, { 'If-None-Match': headers.get('etag')! })).status, 304)
 })
 
 test('HEAD has the headers of GET and no body', async () => {

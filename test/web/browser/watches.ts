@@ -146,9 +146,10 @@ export async function setMailAndFeed(browser: Browser, site: Site): Promise<void
   await page.getByRole('button', { name: 'Remove the link' }).click()
   await page.getByRole('button', { name: 'Create a link' }).waitFor()
   assert.equal((await fetch(link)).status, 401)
-  await page.route('**/app/session', async (route) => {
+  await page.route('**/watches', async (route) => {
+    if (route.request().resourceType() !== 'document') return route.continue()
     const response = await route.fetch()
-    await route.fulfill({ response, json: { ...(await response.json()), signUp: false } })
+    await route.fulfill({ response, body: (await response.text()).replace('"signUp":true', '"signUp":false') })
   })
   await page.reload()
   await page.getByText('This service sends no mail').waitFor()

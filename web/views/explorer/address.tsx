@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { useLoaded } from '../../client/loaded.ts'
+import { endpointPath, ipPath, neighboursPath, profilePath } from '../../client/paths.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Button } from '../../parts/button.tsx'
@@ -14,14 +15,7 @@ import { WatchLink } from '../watches/watch-link.tsx'
 import { DataTools } from './data/data-tools.tsx'
 import { LoadMore, PagedRows } from './data/paged-rows.tsx'
 import { useFurtherPages, usePages } from './data/pages.ts'
-import {
-  endpointPath,
-  type IpProfileBody,
-  ipPath,
-  type NeighbourRow,
-  type PagedBody,
-  profilePath,
-} from './data/responses.ts'
+import type { IpProfileBody, NeighbourRow, PagedBody } from './data/responses.ts'
 import { endpointCall } from './data/snippets.ts'
 import { AddressTimes } from './past/address-times.tsx'
 import { addRecentQuery } from './search/recent.ts'
@@ -79,11 +73,6 @@ function AddressDomains({ body }: { body: IpProfileBody }) {
       <DataTools name={ip} call={{ path: ipPath(ip), parameters: null }} json={body} rows={() => rows} />
     </Card>
   )
-}
-
-/** /domain/NAME/neighbours: the other domains on each of its addresses. */
-export function neighboursPath(name: string, next: string | null = null): string {
-  return endpointPath('reverseip', { query: name, ...(next !== null && { next }) })
 }
 
 export function Neighbours({ name }: { name: string }) {

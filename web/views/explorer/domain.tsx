@@ -3,41 +3,35 @@
 import { useEffect } from 'preact/hooks'
 import { toUnicode } from 'punycode/punycode.es6.js'
 import { useIsLoaded } from '../../client/loaded.ts'
+import { DOMAIN_CALLS, profilePath } from '../../client/paths.ts'
 import { pageAddress } from '../../client/router.ts'
 import { useSignal } from '../../client/signal.ts'
 import { WatchLink } from '../watches/watch-link.tsx'
-import { Neighbours, neighboursPath } from './address.tsx'
-import { certificatesPath, lookalikesPath, profilePath, usesPath, webHistoryPath } from './data/responses.ts'
+import { Neighbours } from './address.tsx'
 import { History } from './history/history.tsx'
-import { historyPath } from './history/history-data.ts'
 import { Lookalikes } from './lookalikes.tsx'
 import { Overview } from './overview.tsx'
 import { Certificates } from './past/certificates.tsx'
 import { DomainAsOf } from './past/domain-as-of.tsx'
 import { Uses } from './past/uses.tsx'
 import { WebHistory } from './past/web-history.tsx'
-import { Redirects, redirectsPath } from './redirects.tsx'
+import { Redirects } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
-import { Similar, similarPath } from './similar.tsx'
+import { Similar } from './similar.tsx'
 
-type View = { view: string; text: string; title: string; path: (name: string) => string }
+type View = { view: string; text: string; title: string }
 
 /** `view`: the last segment of the address. `title`: what stands before the name in the title of the page. */
 export const DOMAIN_VIEWS: readonly View[] = [
-  { view: '', text: 'Overview', title: '', path: profilePath },
-  { view: 'history', text: 'DNS history', title: 'DNS history of ', path: (name) => historyPath(name, null) },
-  { view: 'web', text: 'Website history', title: 'Website history of ', path: (name) => webHistoryPath(name, null) },
-  {
-    view: 'certificates',
-    text: 'Certificates',
-    title: 'Certificates of ',
-    path: (name) => certificatesPath(name, null),
-  },
-  { view: 'neighbours', text: 'Neighbours', title: 'Neighbours of ', path: neighboursPath },
-  { view: 'redirects', text: 'Redirects', title: 'Redirects of ', path: redirectsPath },
-  { view: 'uses', text: 'Used by', title: 'Who uses ', path: (name) => usesPath(name, null) },
-  { view: 'similar', text: 'Similar pages', title: 'Pages similar to ', path: similarPath },
-  { view: 'lookalikes', text: 'Lookalikes', title: 'Names that imitate ', path: (name) => lookalikesPath(name, null) },
+  { view: '', text: 'Overview', title: '' },
+  { view: 'history', text: 'DNS history', title: 'DNS history of ' },
+  { view: 'web', text: 'Website history', title: 'Website history of ' },
+  { view: 'certificates', text: 'Certificates', title: 'Certificates of ' },
+  { view: 'neighbours', text: 'Neighbours', title: 'Neighbours of ' },
+  { view: 'redirects', text: 'Redirects', title: 'Redirects of ' },
+  { view: 'uses', text: 'Used by', title: 'Who uses ' },
+  { view: 'similar', text: 'Similar pages', title: 'Pages similar to ' },
+  { view: 'lookalikes', text: 'Lookalikes', title: 'Names that imitate ' },
 ]
 
 /** `view`: the last segment of the address; empty for the overview. */
@@ -74,7 +68,7 @@ function UnicodeName({ name }: { name: string }) {
 }
 
 function Tab({ name, tab, isCurrent }: { name: string; tab: View; isCurrent: boolean }) {
-  const isLoaded = useIsLoaded(tab.path(name))
+  const isLoaded = useIsLoaded(DOMAIN_CALLS[tab.view]!(name))
   const href = profilePath(name) + (tab.view === '' ? '' : `/${tab.view}`)
   return (
     <a href={href} aria-current={isCurrent ? 'page' : undefined}>

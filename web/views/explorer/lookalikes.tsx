@@ -1,12 +1,13 @@
 /** /domain/NAME/lookalikes: the known names that can be taken for a domain, and why. */
 
+import { lookalikesPath, profilePath } from '../../client/paths.ts'
 import { EmptyState } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Day } from '../../parts/time.tsx'
 import { WatchLink } from '../watches/watch-link.tsx'
 import { PagedCard } from './data/paged-rows.tsx'
 import { usePages } from './data/pages.ts'
-import { type LookalikeRow, lookalikesPath, profilePath } from './data/responses.ts'
+import type { LookalikeRow } from './data/responses.ts'
 
 export function Lookalikes({ name }: { name: string }) {
   const pages = usePages<LookalikeRow>((next) => lookalikesPath(name, next))

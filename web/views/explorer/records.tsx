@@ -1,14 +1,8 @@
 /** The records of a domain by type, now or as of a day, and links to addresses. */
 
+import { ipPath, profilePath } from '../../client/paths.ts'
 import { Ago, Day } from '../../parts/time.tsx'
-import {
-  type DnsRecord,
-  ipPath,
-  profilePath,
-  RECORD_TYPES,
-  type RecordsByType,
-  type RecordType,
-} from './data/responses.ts'
+import { type DnsRecord, RECORD_TYPES, type RecordsByType, type RecordType } from './data/responses.ts'
 
 type TypeRecordsProps = { name: string; type: RecordType; state: RecordsByType[RecordType]; isPast: boolean }
 

@@ -1,20 +1,17 @@
 /** /domain/NAME/redirects: the domains that redirect here, and where this one redirects to. */
 
 import { useKept } from '../../client/loaded.ts'
+import { profilePath, redirectsPath } from '../../client/paths.ts'
 import { Card } from '../../parts/card.tsx'
 import { EmptyState } from '../../parts/notice.tsx'
 import { countOf } from '../../parts/numbers.ts'
 import { PagedRows } from './data/paged-rows.tsx'
 import { usePages } from './data/pages.ts'
-import { type DomainProfileBody, endpointPath, profilePath } from './data/responses.ts'
+import type { DomainProfileBody } from './data/responses.ts'
 import { endpointCall } from './data/snippets.ts'
 import { RedirectTimes } from './past/redirect-times.tsx'
 
 type RedirectRow = { target: string }
-
-export function redirectsPath(name: string, next: string | null = null): string {
-  return endpointPath('redirect', { query: name, ...(next !== null && { next }) })
-}
 
 export function Redirects({ name }: { name: string }) {
   return (

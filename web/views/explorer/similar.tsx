@@ -1,17 +1,14 @@
 /** /domain/NAME/similar: websites whose start pages read alike, with scores. */
 
 import { useLoaded } from '../../client/loaded.ts'
+import { profilePath, similarPath } from '../../client/paths.ts'
 import { Card } from '../../parts/card.tsx'
 import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { countOf } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { DataTools } from './data/data-tools.tsx'
-import { endpointPath, profilePath, type SimilarBody } from './data/responses.ts'
+import type { SimilarBody } from './data/responses.ts'
 import { endpointCall } from './data/snippets.ts'
-
-export function similarPath(name: string): string {
-  return endpointPath('similar', { query: name })
-}
 
 export function Similar({ name }: { name: string }) {
   const { loaded, retry } = useLoaded<SimilarBody>(similarPath(name))

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { partsOf } from '../../client/address.ts'
 import { CallError } from '../../client/http.ts'
 import { navigate, pageAddress, signInAddress } from '../../client/router.ts'
 import { accountOf, loadSession, session } from '../../client/session.ts'
@@ -106,7 +107,7 @@ function Footer() {
 
 /** The page of each address: its title and its view. */
 function routeOf(path: string): Route {
-  const [, area = '', subject = '', view = ''] = path.split('/').map(decoded)
+  const { area, subject, view } = partsOf(path)
   if (path === '/') return { title: 'domaindex', view: <Home />, needsAccount: false }
   const domainView = DOMAIN_VIEWS.find((each) => each.view === view)
   if (area === 'domain' && subject !== '' && domainView) return domainRoute(subject, domainView)
@@ -137,14 +138,6 @@ function certificateRoute(sha256: string): Route {
 function domainRoute(name: string, { view, title }: (typeof DOMAIN_VIEWS)[number]): Route {
   const page = <DomainPage key={name} name={name} view={view} />
   return { title: title + name, view: page, needsAccount: true, query: name }
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
 }
 
 function NotFound() {

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { type CallError, callServer } from '../../client/http.ts'
+import { endpointPath } from '../../client/paths.ts'
 import { signInAddress } from '../../client/router.ts'
 import { accountOf, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
@@ -12,7 +13,6 @@ import { Disclosure } from '../../parts/disclosure.tsx'
 import { Field } from '../../parts/field.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { Table } from '../../parts/table.tsx'
-import { endpointPath } from '../explorer/data/responses.ts'
 import { type ApiCall, snippetsOf } from '../explorer/data/snippets.ts'
 import { objectOf, type Parameter, type ReferenceEntry, type ResponseObject, type Schema, typeText } from './openapi.ts'
 

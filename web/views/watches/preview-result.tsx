@@ -1,10 +1,10 @@
 /** What a watch would have matched in the last 30 days. */
 
 import { KIND_PROPERTIES } from '../../../src/values/watch-kind.ts'
+import { profilePath } from '../../client/paths.ts'
 import { countOf } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { profilePath } from '../explorer/data/responses.ts'
 import { type NewWatch, type Preview, type PreviewRow, TYPE_TEXTS } from './watches.ts'
 
 /** Rows that are shown; the number of all is in the heading. */

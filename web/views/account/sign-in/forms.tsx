@@ -2,9 +2,10 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { SessionState } from '../../../client/begun.ts'
 import { CallError, callServer } from '../../../client/http.ts'
 import { navigate, pageAddress } from '../../../client/router.ts'
-import { acceptSession, type SessionState, session } from '../../../client/session.ts'
+import { acceptSession, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'

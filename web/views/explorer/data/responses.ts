@@ -97,11 +97,6 @@ export type SearchRow = {
   redirects_to: string | null
 }
 
-/** The path of a search, which is also its address. Empty parameters are left out. */
-export function searchPath(parameters: Readonly<Record<string, string>>): string {
-  return `/search?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''))}`
-}
-
 /** A name that imitates another one. Null: not observed. `shares`: what both have. */
 export type LookalikeRow = {
   name: string
@@ -118,32 +113,10 @@ export type LookalikeRow = {
   shares: string[]
 }
 
-export function lookalikesPath(name: string, next: string | null): string {
-  return `/lookalikes?${new URLSearchParams({ of: name, ...(next !== null && { next }) })}`
-}
-
 export type SimilarBody = { result: { target: string; similarity: number }[] }
-
-export function profilePath(name: string): string {
-  return `/domain/${encodeURIComponent(name)}`
-}
-
-export function ipPath(address: string): string {
-  return `/ip/${address}`
-}
 
 /** The use of a host or a text by a domain: the first and the last time of an uninterrupted one. */
 export type UseRow = { target: string; type: string; priority: number | null; first_seen: string; last_seen: string }
-
-/** `text`: the parts of a TXT record as JSON; null: who uses the host. */
-export function usesPath(host: string, text: string | null, next: string | null = null): string {
-  return endpointPath('uses', { ...(text === null ? { host } : { text }), ...(next !== null && { next }) })
-}
-
-/** `day`: `YYYY-MM-DD`. */
-export function domainAsOfPath(name: string, day: string): string {
-  return `${profilePath(name)}?at=${encodeURIComponent(day)}`
-}
 
 /** A state of a website: the first and the last time at which it was observed. */
 export type WebStateRow = {
@@ -157,10 +130,6 @@ export type WebStateRow = {
   ssl: string
   redirects_to: string | null
   redirect_host: string | null
-}
-
-export function webHistoryPath(name: string, next: string | null): string {
-  return pagePath(`${profilePath(name)}/web`, next)
 }
 
 /** `names`: domains, and wildcards such as `*.example.com`. */
@@ -182,43 +151,6 @@ export type NamingRow = Omit<Certificate, 'names'> & { name: string }
 /** A domain that presented a certificate, with the first and the last time. */
 export type PresenterRow = { target: string; first_seen: string; last_seen: string }
 
-export function certificatesPath(name: string, next: string | null): string {
-  return pagePath(`${profilePath(name)}/certificates`, next)
-}
-
-export function namedCertificatesPath(name: string, next: string | null): string {
-  return `${profilePath(name)}/named-certificates${next === null ? '' : `?${new URLSearchParams({ next })}`}`
-}
-
-export function certificatePath(sha256: string, next: string | null = null): string {
-  return pagePath(`/certificate/${encodeURIComponent(sha256)}`, next)
-}
-
 /** An uninterrupted time in which a domain redirected to a host. */
 export type RedirectTimeRow = { target: string; redirect_host: string; first_seen: string; last_seen: string }
 
-export function redirectTimesPath(name: string, next: string | null): string {
-  return pagePath(`${profilePath(name)}/redirects`, next)
-}
-
-/** `addresses`: an address or a network. `day` null: present and past. */
-export function addressTimesPath(addresses: string, day: string | null, next: string | null): string {
-  const isProfile = day === null && !addresses.includes('/')
-  const network = isProfile ? `${addresses}/${addresses.includes(':') ? 128 : 32}` : addresses
-  const query = new URLSearchParams({ ...(day !== null && { at: day }), ...(next !== null && { next }) }).toString()
-  return query === '' ? ipPath(network) : `${ipPath(network)}?${query}`
-}
-
-/** The address of the view of a query. */
-export function explorerAddress({ kind, value }: PastedQuery): string {
-  return `/${kind}/${encodeURIComponent(value).replaceAll('%3A', ':')}`
-}
-
-function pagePath(path: string, next: string | null): string {
-  return next === null ? path : `${path}?${new URLSearchParams({ next })}`
-}
-
-/** The path of an endpoint for sessions. */
-export function endpointPath(endpoint: string, parameters: Record<string, string>): string {
-  return `/app/api/${endpoint}?${new URLSearchParams(parameters)}`
-}

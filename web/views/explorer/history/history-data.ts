@@ -3,7 +3,6 @@
 import { parseInstant } from '../../../parts/time.tsx'
 import {
   type DnsRecord,
-  endpointPath,
   type HistoryBody,
   type HistoryState,
   RECORD_TYPES,
@@ -20,15 +19,6 @@ export type Span = {
   went: string[]
   /** Whether the state before it is known, so that `came` and `went` are complete. */
   hasPrevious: boolean
-}
-
-/** The largest page of any plan. The server reduces it to that of the account. */
-const HISTORY_LIMIT = '100'
-
-/** The path of the history of all types, or of the states of one type that are older than `before`. */
-export function historyPath(name: string, older: { type: RecordType; before: string } | null): string {
-  const rest = older === null ? {} : { type: older.type, next: older.before }
-  return endpointPath('dnshistory', { query: name, limit: HISTORY_LIMIT, ...rest })
 }
 
 /** The type in an address; null if there is none. */

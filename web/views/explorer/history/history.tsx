@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { useLoaded } from '../../../client/loaded.ts'
+import { historyPath, profilePath } from '../../../client/paths.ts'
 import { pageAddress } from '../../../client/router.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -11,20 +12,11 @@ import { countOf } from '../../../parts/numbers.ts'
 import { parseInstant } from '../../../parts/time.tsx'
 import { DataTools } from '../data/data-tools.tsx'
 import { useFurtherPages } from '../data/pages.ts'
-import { type HistoryBody, type HistoryState, profilePath, RECORD_TYPES, type RecordType } from '../data/responses.ts'
+import { type HistoryBody, type HistoryState, RECORD_TYPES, type RecordType } from '../data/responses.ts'
 import { endpointCall } from '../data/snippets.ts'
 import { ChangeList, SpanDetail, spanTitle } from './changes.tsx'
 import type { Span } from './history-data.ts'
-import {
-  hasOlder,
-  historyPath,
-  historyTypeOf,
-  placeOf,
-  scaleOf,
-  type TimeScale,
-  ticksOf,
-  typeSpans,
-} from './history-data.ts'
+import { hasOlder, historyTypeOf, placeOf, scaleOf, type TimeScale, ticksOf, typeSpans } from './history-data.ts'
 
 type TimeLineProps = {
   rows: readonly (readonly [type: RecordType, spans: Span[]])[]

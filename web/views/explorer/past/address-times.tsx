@@ -1,13 +1,14 @@
 /** The card with the domains that were on an address or a network, and when: at a day, or present and past. */
 
 import { useState } from 'preact/hooks'
+import { addressTimesPath, ipPath, profilePath } from '../../../client/paths.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import { type AddressTimeRow, addressTimesPath, ipPath, profilePath } from '../data/responses.ts'
+import type { AddressTimeRow } from '../data/responses.ts'
 import { AddressLink } from '../records.tsx'
 import { DateForm } from './date-form.tsx'
 

@@ -1,6 +1,7 @@
 /** /certificate/SHA256: what a certificate says, its names, and the domains that presented it. */
 
 import { MAX_CERTIFICATE_NAMES, parseFingerprint } from '../../../../src/values/certificate/fingerprint.ts'
+import { certificatePath, profilePath } from '../../../client/paths.ts'
 import { Card, Facts } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
@@ -8,7 +9,7 @@ import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import { type Certificate, certificatePath, type PresenterRow, profilePath } from '../data/responses.ts'
+import type { Certificate, PresenterRow } from '../data/responses.ts'
 
 export function CertificatePage({ sha256 }: { sha256: string }) {
   const isValid = parseFingerprint(sha256) !== null

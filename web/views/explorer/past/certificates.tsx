@@ -1,6 +1,7 @@
 /** /domain/NAME/certificates: the certificates that a domain presented, newest first, and those with its name. */
 
 import { useState } from 'preact/hooks'
+import { certificatePath, certificatesPath, namedCertificatesPath } from '../../../client/paths.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
@@ -8,13 +9,7 @@ import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import {
-  type CertificateRow,
-  certificatePath,
-  certificatesPath,
-  type NamingRow,
-  namedCertificatesPath,
-} from '../data/responses.ts'
+import type { CertificateRow, NamingRow } from '../data/responses.ts'
 
 /** The digits of a SHA-256 that a link shows. */
 const SHOWN_DIGITS = 12

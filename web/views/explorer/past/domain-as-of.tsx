@@ -1,13 +1,14 @@
 /** /domain/NAME?at=DAY: what a store that ended on a day would show of a domain. */
 
 import { useLoaded } from '../../../client/loaded.ts'
+import { domainAsOfPath, profilePath } from '../../../client/paths.ts'
 import { Badge, Card, Facts, type Tone } from '../../../parts/card.tsx'
 import { EmptyState, LoadedView } from '../../../parts/notice.tsx'
 import { formatCount } from '../../../parts/numbers.ts'
 import { Table } from '../../../parts/table.tsx'
 import { Day } from '../../../parts/time.tsx'
 import { DataTools } from '../data/data-tools.tsx'
-import { type DomainAsOfBody, domainAsOfPath, profilePath, RECORD_TYPES } from '../data/responses.ts'
+import { type DomainAsOfBody, RECORD_TYPES } from '../data/responses.ts'
 import { recordText } from '../history/history-data.ts'
 import { AddressLink, RecordList } from '../records.tsx'
 import { DateForm } from './date-form.tsx'

@@ -1,13 +1,14 @@
 /** The card with the domains that redirected to a domain, and when. */
 
 import { useState } from 'preact/hooks'
+import { profilePath, redirectTimesPath } from '../../../client/paths.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Card } from '../../../parts/card.tsx'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import { profilePath, type RedirectTimeRow, redirectTimesPath } from '../data/responses.ts'
+import type { RedirectTimeRow } from '../data/responses.ts'
 
 /** Loading them costs a call of its own. */
 export function RedirectTimes({ name }: { name: string }) {

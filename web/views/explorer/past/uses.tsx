@@ -1,10 +1,11 @@
 /** /domain/NAME/uses: the domains that use a host by NS, MX or CNAME records, or that have a TXT record, and when. */
 
+import { profilePath, usesPath } from '../../../client/paths.ts'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import { profilePath, type UseRow, usesPath } from '../data/responses.ts'
+import type { UseRow } from '../data/responses.ts'
 
 const USES: Record<string, string> = { NS: 'Name server', MX: 'Mail host', CNAME: 'Alias', TXT: 'TXT record' }
 

@@ -1,10 +1,11 @@
 /** /domain/NAME/web: the states of a website over time, newest first. */
 
+import { profilePath, webHistoryPath } from '../../../client/paths.ts'
 import { EmptyState } from '../../../parts/notice.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { PagedCard, SEEN_COLUMNS } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import { profilePath, type WebStateRow, webHistoryPath } from '../data/responses.ts'
+import type { WebStateRow } from '../data/responses.ts'
 
 const CERTIFICATE: Record<string, string> = {
   valid: 'valid certificate',

@@ -3,10 +3,10 @@
 import type { ComponentChildren } from 'preact'
 import { type PastedQuery, parsePastedQuery } from '../../../../src/values/pasted/pasted-query.ts'
 import { CallError, quota } from '../../../client/http.ts'
+import { explorerAddress } from '../../../client/paths.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { countOf, formatCount } from '../../../parts/numbers.ts'
-import { explorerAddress } from '../data/responses.ts'
 import { QueryBox } from './query-box.tsx'
 import { forgetRecentQueries, recentQueries } from './recent.ts'
 

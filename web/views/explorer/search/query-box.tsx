@@ -2,11 +2,11 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { parsePastedQuery, parsePastedSearch } from '../../../../src/values/pasted/pasted-query.ts'
+import { explorerAddress, searchPath } from '../../../client/paths.ts'
 import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { announce } from '../../../parts/live-region.tsx'
-import { explorerAddress, searchPath } from '../data/responses.ts'
 
 const NOT_A_QUERY =
   'Enter a domain such as example.com, an IP address, or a part of a name such as bank*. A URL or an email address works too.'

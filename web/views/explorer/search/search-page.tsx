@@ -1,6 +1,7 @@
 /** /search: the known names that contain a text, or match a pattern or a regular expression. */
 
 import { useState } from 'preact/hooks'
+import { profilePath, searchPath } from '../../../client/paths.ts'
 import { navigate, pageAddress } from '../../../client/router.ts'
 import { useSignal } from '../../../client/signal.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -12,7 +13,7 @@ import { Day } from '../../../parts/time.tsx'
 import { WatchLink } from '../../watches/watch-link.tsx'
 import { PagedCard } from '../data/paged-rows.tsx'
 import { usePages } from '../data/pages.ts'
-import { profilePath, type SearchRow, searchPath } from '../data/responses.ts'
+import type { SearchRow } from '../data/responses.ts'
 
 /** The filters that the form offers: parameter, label, hint and what the input is. */
 const FILTERS = [

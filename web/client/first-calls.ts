@@ -1,0 +1,39 @@
+/** The calls that the view of an address makes as soon as it is shown. */
+
+import { partsOf } from './address.ts'
+import { addressTimesPath, certificatePath, DOMAIN_CALLS, domainAsOfPath, ipPath, usageOfTodayPath } from './paths.ts'
+
+/** By the address of the view. */
+const ACCOUNT_CALLS: Readonly<Record<string, string>> = {
+  '/account': '/app/sessions',
+  '/account/tokens': '/app/tokens',
+  '/account/usage': '/app/usage',
+  '/account/files': '/app/plan',
+  '/watches': '/watches',
+}
+
+/** Only calls that the view certainly makes: each is charged. */
+export function firstCalls(path: string, query: URLSearchParams, isSignedIn: boolean): string[] {
+  const reference = partsOf(path).area === 'docs' ? ['/openapi.json'] : []
+  return isSignedIn ? [...reference, usageOfTodayPath(), ...dataCalls(path, query)] : reference
+}
+
+function dataCalls(path: string, query: URLSearchParams): string[] {
+  const { area, subject, view } = partsOf(path)
+  const day = query.get('at')
+  const account = ACCOUNT_CALLS[path]
+  if (account !== undefined) return [account]
+  if (subject === '') return []
+  if (area === 'ip') return addressCalls(view === '' ? subject : `${subject}/${view}`, day)
+  if (area === 'certificate' && /^[0-9a-f]{64}$/.test(subject) && view === '') return [certificatePath(subject)]
+  if (area !== 'domain' || query.has('text')) return []
+  if (view === '' && day !== null) return [domainAsOfPath(subject, day)]
+  const call = DOMAIN_CALLS[view]
+  return call === undefined ? [] : [call(subject)]
+}
+
+/** `addresses`: an address or a network. */
+function addressCalls(addresses: string, day: string | null): string[] {
+  const isPresent = day === null && !addresses.includes('/')
+  return [isPresent ? ipPath(addresses) : addressTimesPath(addresses, day, null)]
+}
