@@ -9,6 +9,7 @@ import { after, test } from 'node:test'
 import { buildPageBundle, MANIFEST_FILE } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
 import { visit } from '../../app/sessions.ts'
+import { StoreUnavailableFault } from '../../../src/store/port/fault.ts'
 import { makeWorld } from '../../spec/world.ts'
 import { createWorldApi } from '../world-api.ts'
 
@@ -114,6 +115,17 @@ test('the document contains the answer of /app/session, and nobody may keep it',
     const session = await fetch(`${address}/app/session`, { headers })
     assert.deepEqual(await sessionIn(response), await session.json())
   }
+})
+
+test('if the store fails, the document comes without a session, and the page asks for it', async (t) => {
+  const { account } = await world.account()
+  const { Cookie } = (await visit(world, account)).headers
+  const failing = () => Promise.reject(new StoreUnavailableFault('the store is away'))
+  const ledger = { ...world.store.ledger, findSession: failing }
+  const api = await createWorldApi(world, { page: new WebPage(bundle), store: { ...world.store, ledger } })
+  t.after(() => api.app.close())
+  const { statusCode, body } = await api.app.inject({ url: '/', headers: { accept: CHROME_ACCEPT, cookie: Cookie! } })
+  assert.deepEqual([statusCode, await sessionIn(new Response(body))], [200, null])
 })
 
 test('files are immutable and compressed once', async () => {
