@@ -1,11 +1,11 @@
 /**
  * The script in the document itself, which runs before the other files are there: sets the chosen colour scheme, and
- * begins the first calls of the view.
+ * starts the first calls of the view.
  */
 
 import { pathOf } from './client/address.ts'
-import type { SessionState } from './client/begun.ts'
 import { firstCalls } from './client/first-calls.ts'
+import type { SessionState } from './client/started-calls.ts'
 
 function setScheme(): void {
   try {
@@ -16,19 +16,18 @@ function setScheme(): void {
   }
 }
 
-function beginCalls(session: SessionState | null): Map<string, Promise<Response>> {
+function startCalls({ session, calls }: Window['started']): void {
   const headers: Record<string, string> = { Accept: 'application/json' }
   if (session?.csrf) headers['X-CSRF-Token'] = session.csrf
   const paths = firstCalls(pathOf(location), new URLSearchParams(location.search), session?.csrf != null)
-  return new Map(
-    paths.map((path) => {
-      const call = fetch(path, { headers })
-      call.catch(() => {}) // who takes the response reports it
-      return [path, call]
-    }),
-  )
+  for (const path of paths) {
+    const call = fetch(path, { headers })
+    call.catch(() => {}) // the caller that takes it reports the error
+    calls.set(path, call)
+  }
 }
 
 setScheme()
 const session = JSON.parse(document.getElementById('session')!.textContent!) as SessionState | null
-window.begun = { session, calls: beginCalls(session) }
+window.started = { session, calls: new Map() }
+startCalls(window.started)

@@ -1,4 +1,4 @@
-/** The entry point of the web page: takes over what the document has begun, and renders the page of the address. */
+/** The entry point of the web page: takes over what the document has started, and renders the page of the address. */
 
 import { render } from 'preact'
 import { interceptLinks } from './client/router.ts'

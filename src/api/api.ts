@@ -14,9 +14,10 @@ import { fileIndexResponse, handleFileByName } from './files/file-routes.ts'
 import type { ConnectionManager } from './http/connection-manager.ts'
 import type { ApiRequest } from './http/exchange.ts'
 import type { ApiMetrics } from './http/metrics.ts'
-import { type ApiResponse, respond } from './http/response.ts'
+import { type ApiResponse, respond, toApiError } from './http/response.ts'
 import { addRoute, type RouteHandler } from './http/routes.ts'
 import { createHttpServer } from './http/server.ts'
+import { withTimeout } from './http/timers.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { type CrawlerPageSettings, crawlerPage } from './page/crawler-page.ts'
 import type { PageContext } from './page/page.ts'
@@ -35,6 +36,8 @@ const NO_CRAWLER: CrawlerPageSettings = { crawlContact: null, crawlMinInterval: 
 /** The paths that are answered even in an overload. */
 const HEALTH_PATHS = ['/healthz', '/readyz']
 const PAGE_METHODS = ['GET', 'HEAD']
+/** Milliseconds for which a document waits for the store. */
+const SESSION_TIMEOUT_MS = 500
 
 /**
  * `drain`: from now on, every response closes its connection, and /readyz reports that the server is not ready.
@@ -57,7 +60,7 @@ export async function createApi(options: ApiOptions): Promise<Api> {
   const { page = null } = options
   const pageContext: PageContext = {
     responses,
-    readSession: (request) => readSession(context, request).catch(() => null), // the page asks again, and shows the error
+    readSession: (request) => readSessionInTime(context, request),
   }
   const { app, connections } = createHttpServer(context, {
     ...options,
@@ -96,6 +99,15 @@ export async function createApi(options: ApiOptions): Promise<Api> {
     },
     settleQuota: () => quotaLimiter.settle(),
   }
+}
+
+/** The session for the document; null if the store fails or is slow. Then the page asks for it, and shows the error. */
+async function readSessionInTime(context: ApiContext, request: ApiRequest): Promise<string | null> {
+  const session = readSession(context, request).catch((error) => {
+    toApiError(context, request.id, error) // writes the log
+    return null
+  })
+  return withTimeout(session, SESSION_TIMEOUT_MS)
 }
 
 function addConnectionGauges(

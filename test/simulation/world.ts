@@ -134,7 +134,7 @@ export class World {
     this.#waited += milliseconds
     if (this.#waited < SETTLE_MS) return
     this.#waited = 0
-    void this.server?.api.settleQuota()
+    void this.server?.api.settleQuota() // it never rejects: faults go to the log
   }
 
   async startWorker(): Promise<void> {

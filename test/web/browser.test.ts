@@ -131,7 +131,11 @@ async function checkPage(page: Page, each: PageCase, variant: string): Promise<v
   const [content = 0, width = 0] = await page.evaluate<number[]>(WIDTHS)
   assert.ok(content <= width, `${each.name} scrolls sideways: ${content} > ${width}`)
   assert.equal(await page.locator('h1').count(), 1, each.name)
-  assert.deepEqual(await page.evaluate<string[]>('[...begun.calls.keys()]'), [], `${each.name} uses what it has begun`)
+  assert.deepEqual(
+    await page.evaluate<string[]>('[...started.calls.keys()]'),
+    [],
+    `${each.name} uses the calls that it started`,
+  )
   assert.deepEqual(await layoutProblems(page), [], `${each.name} at ${width} px`)
   if (isForAxe(each.name, variant)) assert.deepEqual(await seriousProblems(page), [], each.name)
   await keepScreenshot(page, each, variant)
@@ -229,7 +233,7 @@ async function explore(browser: Browser, site: Site): Promise<void> {
   ] as const) {
     calls.length = 0
     await show(page, { path, text })
-    assert.equal(calls.length, 1, `the document has begun the call of ${path}`)
+    assert.equal(calls.length, 1, `the document starts the call of ${path}`)
   }
   await context.close()
 }

@@ -12,7 +12,7 @@ const ACCOUNT_CALLS: Readonly<Record<string, string>> = {
   '/watches': '/watches',
 }
 
-/** Only calls that the view certainly makes: each is charged. */
+/** Only calls that the view certainly makes: those of data are charged. */
 export function firstCalls(path: string, query: URLSearchParams, isSignedIn: boolean): string[] {
   const reference = partsOf(path).area === 'docs' ? ['/openapi.json'] : []
   return isSignedIn ? [...reference, usageOfTodayPath(), ...dataCalls(path, query)] : reference
@@ -21,15 +21,13 @@ export function firstCalls(path: string, query: URLSearchParams, isSignedIn: boo
 function dataCalls(path: string, query: URLSearchParams): string[] {
   const { area, subject, view } = partsOf(path)
   const day = query.get('at')
-  const account = ACCOUNT_CALLS[path]
-  if (account !== undefined) return [account]
+  if (Object.hasOwn(ACCOUNT_CALLS, path)) return [ACCOUNT_CALLS[path]!]
   if (subject === '') return []
   if (area === 'ip') return addressCalls(view === '' ? subject : `${subject}/${view}`, day)
   if (area === 'certificate' && /^[0-9a-f]{64}$/.test(subject) && view === '') return [certificatePath(subject)]
   if (area !== 'domain' || query.has('text')) return []
   if (view === '' && day !== null) return [domainAsOfPath(subject, day)]
-  const call = DOMAIN_CALLS[view]
-  return call === undefined ? [] : [call(subject)]
+  return Object.hasOwn(DOMAIN_CALLS, view) ? [DOMAIN_CALLS[view]!(subject)] : []
 }
 
 /** `addresses`: an address or a network. */

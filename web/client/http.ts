@@ -1,7 +1,7 @@
 /** Calls of the server: JSON in and out, with the CSRF token of the session; and the calls that are left today. */
 
-import { forgetBegun, takeBegun } from './begun.ts'
 import { createSignal } from './signal.ts'
+import { forgetStarted, takeStarted } from './started-calls.ts'
 
 /** `limit` null: the account has no limit. */
 export type Quota = { limit: number | null; remaining: number | null }
@@ -34,7 +34,7 @@ let csrfToken: string | null = null
 
 /** Sets the token that every call sends; null without a session. */
 export function setCsrfToken(token: string | null): void {
-  if (token !== window.begun.session?.csrf) forgetBegun()
+  if (token !== window.started.session?.csrf) forgetStarted()
   csrfToken = token
 }
 
@@ -52,8 +52,8 @@ export async function callServer<Body>(
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   }
-  const begun = method === 'GET' ? takeBegun(path) : undefined
-  const response = await (begun ?? fetch(path, init)).catch(() => {
+  const started = method === 'GET' ? takeStarted(path) : undefined
+  const response = await (started ?? fetch(path, init)).catch(() => {
     throw new CallError(
       0,
       'offline',

@@ -1,17 +1,17 @@
 /** The session of the browser: who is signed in. */
 
-import type { SessionAccount, SessionState } from './begun.ts'
 import { CallError, callServer, quota, setCsrfToken } from './http.ts'
 import { forgetLoaded } from './loaded.ts'
 import { usageOfTodayPath } from './paths.ts'
 import { createSignal } from './signal.ts'
+import type { SessionAccount, SessionState } from './started-calls.ts'
 
 /** Null until it is loaded; an error if it cannot be. */
 export const session = createSignal<SessionState | CallError | null>(null)
 
 /** Takes over the session that the document contains, or loads it if the server could not read it then. */
 export function beginSession(): void {
-  const { session: state } = window.begun
+  const { session: state } = window.started
   if (state === null) void loadSession()
   else acceptSession(state)
 }

@@ -45,7 +45,7 @@ export class WebPage {
     if (route === null) return false
     request.accessRecord.path = route
     if (asset !== undefined) sendAsset(context.responses, request, reply, asset)
-    else void this.#document.send(context, request, reply, 200)
+    else void this.#document.send(context, request, reply, 200).catch(() => reply.raw.destroy())
     return true
   }
 
@@ -56,7 +56,7 @@ export class WebPage {
   answerUnknown(context: PageContext, request: ApiRequest, reply: ApiReply): boolean {
     const path = normalizedPath(request.url)
     if (!['GET', 'HEAD'].includes(request.method) || !prefersHtml(request) || isApiPath(path)) return false
-    void this.#document.send(context, request, reply, 404)
+    void this.#document.send(context, request, reply, 404).catch(() => reply.raw.destroy())
     return true
   }
 }
@@ -77,9 +77,10 @@ class PageDocument {
 
   async send(context: PageContext, request: ApiRequest, { raw }: ApiReply, status: 200 | 404): Promise<void> {
     const session = (await context.readSession(request)) ?? 'null'
+    if (raw.destroyed) return
     const html = Buffer.from(this.#start + session.replaceAll('<', '\\u003c') + this.#end)
     const isZipped = acceptsGzip(request.headers['accept-encoding'])
-    const body = isZipped ? gzipSync(html) : html
+    const body = isZipped ? gzipSync(html, { level: 1 }) : html
     const headers = responseHeaders(context.responses, request, raw, DOCUMENT_CACHE)
     headers.push('Vary', 'Accept, Accept-Encoding, Cookie', ...this.#headers)
     if (isZipped) headers.push('Content-Encoding', 'gzip')

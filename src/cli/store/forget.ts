@@ -108,6 +108,7 @@ async function forgetInStore(
   if (!json) for (const line of lines) console.log(line)
   try {
     if (!signals.signal.aborted) await removeCertificateEvents(store, isForgottenHost)
+    await store.observations.sync()
     const onFile = (name: FileName, outcome: 'rebuilt' | 'withdrawn'): void => {
       files.push({ name, outcome })
       if (!json) console.log(`${name}: ${outcome}`)

@@ -80,7 +80,7 @@ export interface ObservationStore {
    * if there was more than a tombstone. src/store/forget.ts removes what is not in the facts of names.
    */
   forget(name: DomainName): Promise<boolean>
-  /** Resolves when everything that was written before survives a loss of power. */
+  /** Resolves when everything that was written before survives a loss of power. On Citus, the workers decide that. */
   sync(): Promise<void>
 }
 

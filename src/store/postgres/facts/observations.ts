@@ -3,7 +3,6 @@
  * check. It also forgets names.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../../../apply/change.ts'
 import { NO_CLOCKS, NO_FACTS } from '../../../apply/crawl-state.ts'
 import { isFreshNameChange } from '../../../apply/fresh-name.ts'
@@ -48,7 +47,7 @@ import type { Shards } from '../database/shards.ts'
 import type { Session } from '../database/transaction.ts'
 import { eraseEntries, readHistory, storedHistoryOf } from '../inverse/maintenance.ts'
 import { answerKeyRead, writeRun } from '../inverse/run.ts'
-import { refreshWatchesIn } from '../ledger/session.ts'
+import { durableTransaction, refreshWatchesIn } from '../ledger/session.ts'
 import { addCertificates, removeStates, removeUnpresented } from './certificates.ts'
 import { eventsOfCertificates, eventsOfChanges, insertEvents, removeEventsOf } from './events.ts'
 import { type WrittenName, writeFacts } from './facts-writer.ts'
@@ -81,11 +80,10 @@ const DELETE_OWN_ROWS = ['facts', 'dns_state', 'dns_interruption', 'address_firs
   }),
 )
 
-/** A commit that does not wait for its log is on disk after three times the delay of the process that writes the log. */
-const READ_SYNC_WAIT = {
-  name: 'observations.sync-wait',
-  text: `select case current_setting('synchronous_commit') when 'off' then 3 * setting::int else 0 end as milliseconds
-    from pg_settings where name = 'wal_writer_delay'`,
+/** Something to commit: a durable commit makes all earlier ones durable, because they are before it in the log. */
+const WRITE_MESSAGE = {
+  name: 'observations.sync',
+  text: `select pg_logical_emit_message(true, 'domaindex', '')`,
 }
 
 const [, , ...unpackedColumns] = columnNames('facts')
@@ -211,8 +209,7 @@ export function postgresObservations(database: Database, now?: () => Instant): O
       return transaction((session) => forgetName(session, shards, name))
     },
     async sync() {
-      const [wait] = await read<{ milliseconds: number }>(READ_SYNC_WAIT)
-      await sleep(wait!.milliseconds)
+      await durableTransaction(database)((session) => session.run(WRITE_MESSAGE))
     },
   }
 }

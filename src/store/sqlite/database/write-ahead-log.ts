@@ -16,11 +16,12 @@ export type WriteAheadLog = {
   whenBounded<Result>(write: () => Result): Promise<Result>
   /** Resolves when all commits survive a loss of power: they are in the log, or in the file, which a checkpoint syncs. */
   sync(): Promise<void>
-  /** Writes everything back and makes it durable. On a full disk it stays in the log, which is durable as well. */
+  /** Writes everything back and makes it durable. On a full disk it stays in the log. */
   checkpoint(): void
 }
 
 export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes = MAX_WAL_BYTES): WriteAheadLog {
+  const file = database.location() ?? path // SQLite follows a symbolic link, and the log is beside the file itself
   const flush = (): void => {
     try {
       database.exec('pragma wal_checkpoint(truncate)')
@@ -30,15 +31,19 @@ export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes =
   }
   return {
     async whenBounded(write) {
-      while (walBytes(path) > maxBytes) {
+      while (walBytes(file) > maxBytes) {
         flush()
-        if (walBytes(path) > maxBytes) await sleep(WAL_WAIT_MS)
+        if (walBytes(file) > maxBytes) await sleep(WAL_WAIT_MS)
       }
       return write()
     },
     async sync() {
-      await syncPath(`${path}-wal`)
-      await syncPath(dirname(path)) // the log may be new
+      try {
+        await syncPath(`${file}-wal`)
+        await syncPath(dirname(file)) // the log may be new
+      } catch (error) {
+        throw toDiskFault(error, path)
+      }
     },
     checkpoint() {
       try {
@@ -50,7 +55,7 @@ export function writeAheadLogOf(database: DatabaseSync, path: string, maxBytes =
   }
 }
 
-/** Closing the log releases no lock of SQLite: those of a store are on its other files. */
+/** SQLite locks the other files of the store, so closing the log releases no lock. */
 async function syncPath(path: string): Promise<void> {
   const handle = await open(path)
   try {

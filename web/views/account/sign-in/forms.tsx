@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { SessionState } from '../../../client/begun.ts'
 import { CallError, callServer } from '../../../client/http.ts'
 import { navigate, pageAddress } from '../../../client/router.ts'
 import { acceptSession, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
+import type { SessionState } from '../../../client/started-calls.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { ErrorBox } from '../../../parts/notice.tsx'

@@ -1,6 +1,4 @@
-/** The responses that the explorer reads, and the paths that return them. */
-
-import type { PastedQuery } from '../../../../src/values/pasted/pasted-query.ts'
+/** The responses that the explorer reads. */
 
 export const RECORD_TYPES = ['A', 'AAAA', 'CNAME', 'MX', 'NS', 'TXT', 'SOA'] as const
 export type RecordType = (typeof RECORD_TYPES)[number]

@@ -1,4 +1,4 @@
-/** What the document has begun before this script was there (`web/boot.ts`). */
+/** What the document started before the bundle was loaded (`web/boot.ts`). */
 
 export type SessionAccount = { email: string; role: 'user' | 'admin'; plan: string }
 
@@ -12,23 +12,23 @@ export type SessionState = {
 }
 
 /** `session`: null if the server could not read it. `calls`: the responses of the first calls by path. */
-type Begun = { session: SessionState | null; calls: Map<string, Promise<Response>> }
+type Started = { session: SessionState | null; calls: Map<string, Promise<Response>> }
 
 declare global {
   interface Window {
-    begun: Begun
+    started: Started
   }
 }
 
-/** The response of a call that the document has begun; undefined for any other call. Each is taken once. */
-export function takeBegun(path: string): Promise<Response> | undefined {
-  const { calls } = window.begun
+/** The response of a call that the document started; undefined for any other call. Each is taken once. */
+export function takeStarted(path: string): Promise<Response> | undefined {
+  const { calls } = window.started
   const call = calls.get(path)
   calls.delete(path)
   return call
 }
 
 /** Forgets the calls of the session of the document, because another one begins. */
-export function forgetBegun(): void {
-  window.begun.calls.clear()
+export function forgetStarted(): void {
+  window.started.calls.clear()
 }
