@@ -89,7 +89,7 @@ async function namesOf(fileStore: FileStore, name: FileName): Promise<string[]> 
   return namesIn(Buffer.concat(chunks))
 }
 
-/** The newest snapshot has only known names. If it was built since an instant, it has all of them. */
+/** The newest snapshot has only known names. If it was built after an instant, it has all of them. */
 export async function checkSnapshot(run: Run, since: Instant): Promise<void> {
   const { world, expected } = run
   const newest = (await world.worker.jobs.fileStore.list('snapshot')).at(-1)
@@ -99,7 +99,7 @@ export async function checkSnapshot(run: Run, since: Instant): Promise<void> {
   const known = expected.facts.names()
   const unknown = found.find((name) => !known.includes(name as DomainName))
   require(unknown === undefined, () => `${newest.name} has ${unknown}, which is not known`)
-  const missing = newest.generated < since ? undefined : known.find((name) => !found.includes(name))
+  const missing = newest.generated <= since ? undefined : known.find((name) => !found.includes(name))
   require(missing === undefined, () => `${newest.name} lacks ${missing}`)
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ingest } from '../../../src/store/ingest.ts'
 import { openStore } from '../../../src/store/open.ts'
-import { seen } from '../conformance/world.ts'
+import { name, seen } from '../conformance/world.ts'
 
 const OPTIONS = { access: 'write', ledger: 'own', secret: null } as const
 
@@ -22,6 +22,7 @@ test('the log of a store is synced, also if its path is a symbolic link', async 
     await store.observations.sync()
     await ingest(store, [seen('a.example', 1, null)])
     await store.observations.sync()
+    assert.ok(await store.facts.lookup(name('a.example')))
     await store.close()
   }
 })
