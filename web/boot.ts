@@ -5,7 +5,7 @@
 
 import { pathOf } from './client/address.ts'
 import { firstCalls } from './client/first-calls.ts'
-import type { SessionState } from './client/started-calls.ts'
+import { callHeaders, type SessionState } from './client/started-calls.ts'
 
 function setScheme(): void {
   try {
@@ -17,9 +17,9 @@ function setScheme(): void {
 }
 
 function startCalls({ session, calls }: Window['started']): void {
-  const headers: Record<string, string> = { Accept: 'application/json' }
-  if (session?.csrf) headers['X-CSRF-Token'] = session.csrf
-  const paths = firstCalls(pathOf(location), new URLSearchParams(location.search), session?.csrf != null)
+  const csrf = session?.csrf ?? null
+  const headers = callHeaders(csrf)
+  const paths = firstCalls(pathOf(location), new URLSearchParams(location.search), csrf !== null)
   for (const path of paths) {
     const call = fetch(path, { headers })
     call.catch(() => {}) // the caller that takes it reports the error

@@ -1,7 +1,7 @@
 /** Calls of the server: JSON in and out, with the CSRF token of the session; and the calls that are left today. */
 
 import { createSignal } from './signal.ts'
-import { forgetStarted, takeStarted } from './started-calls.ts'
+import { callHeaders, forgetStarted, takeStarted } from './started-calls.ts'
 
 /** `limit` null: the account has no limit. */
 export type Quota = { limit: number | null; remaining: number | null }
@@ -43,8 +43,7 @@ export async function callServer<Body>(
   path: string,
   { method = 'GET', body, signal }: CallOptions = {},
 ): Promise<Body> {
-  const headers: Record<string, string> = { Accept: 'application/json' }
-  if (csrfToken !== null) headers['X-CSRF-Token'] = csrfToken
+  const headers = callHeaders(csrfToken)
   if (body !== undefined) headers['Content-Type'] = 'application/json'
   const init: RequestInit = {
     method,

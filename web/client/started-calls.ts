@@ -20,6 +20,11 @@ declare global {
   }
 }
 
+/** The headers of every call. `csrf`: null without a session. */
+export function callHeaders(csrf: string | null): Record<string, string> {
+  return { Accept: 'application/json', ...(csrf !== null && { 'X-CSRF-Token': csrf }) }
+}
+
 /** The response of a call that the document started; undefined for any other call. Each is taken once. */
 export function takeStarted(path: string): Promise<Response> | undefined {
   const { calls } = window.started

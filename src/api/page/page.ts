@@ -22,6 +22,8 @@ const TYPES: Record<string, string> = {
 /** One file with its compressed forms. All responses share the buffers. */
 type PageFile = { type: string; etag: string; body: Buffer; gzipped: Buffer; brotli: Buffer }
 
+type EncodedBody = [body: Buffer, encoding: 'br' | 'gzip' | null]
+
 /** `readSession`: the session of a request as JSON; null if it cannot be read. */
 export type PageContext = { responses: ResponseContext; readSession: (request: ApiRequest) => Promise<string | null> }
 
@@ -80,13 +82,16 @@ class PageDocument {
     if (raw.destroyed) return
     const html = Buffer.from(this.#start + session.replaceAll('<', '\\u003c') + this.#end)
     const isZipped = acceptsGzip(request.headers['accept-encoding'])
-    const body = isZipped ? gzipSync(html, { level: 1 }) : html
+    const encoded: EncodedBody = isZipped ? [gzipSync(html, { level: 1 }), 'gzip'] : [html, null]
     const headers = responseHeaders(context.responses, request, raw, DOCUMENT_CACHE)
-    headers.push('Vary', 'Accept, Accept-Encoding, Cookie', ...this.#headers)
-    if (isZipped) headers.push('Content-Encoding', 'gzip')
-    headers.push('Content-Type', 'text/html; charset=utf-8', 'Content-Length', String(body.length))
-    raw.writeHead(status, headers)
-    raw.end(request.method === 'HEAD' ? undefined : body)
+    headers.push(
+      'Vary',
+      'Accept, Accept-Encoding, Cookie',
+      ...this.#headers,
+      'Content-Type',
+      'text/html; charset=utf-8',
+    )
+    sendBody(request, raw, status, headers, encoded)
   }
 }
 
@@ -114,17 +119,24 @@ function sendAsset(responses: ResponseContext, request: ApiRequest, { raw }: Api
   const headers = responseHeaders(responses, request, raw, ASSET_CACHE)
   headers.push('ETag', file.etag, 'Vary', 'Accept, Accept-Encoding')
   if (request.headers['if-none-match'] === file.etag) return void raw.writeHead(304, headers).end()
-  const [body, encoding] = encodedBody(file, request.headers['accept-encoding'])
+  headers.push('Content-Type', file.type)
+  sendBody(request, raw, 200, headers, encodedBody(file, request.headers['accept-encoding']))
+}
+
+function sendBody(
+  request: ApiRequest,
+  raw: ApiReply['raw'],
+  status: 200 | 404,
+  headers: string[],
+  [body, encoding]: EncodedBody,
+): void {
   if (encoding !== null) headers.push('Content-Encoding', encoding)
-  headers.push('Content-Type', file.type, 'Content-Length', String(body.length))
-  raw.writeHead(200, headers)
+  headers.push('Content-Length', String(body.length))
+  raw.writeHead(status, headers)
   raw.end(request.method === 'HEAD' ? undefined : body)
 }
 
-function encodedBody(
-  { body, gzipped, brotli }: PageFile,
-  accepted: string | undefined,
-): [body: Buffer, encoding: 'br' | 'gzip' | null] {
+function encodedBody({ body, gzipped, brotli }: PageFile, accepted: string | undefined): EncodedBody {
   if (acceptsBrotli(accepted)) return [brotli, 'br']
   return acceptsGzip(accepted) ? [gzipped, 'gzip'] : [body, null]
 }

@@ -79,9 +79,8 @@ export function askObserved(client: QueryCalls): AskEndpoint {
       return
     }
     const { name, requested, lookup, observed } = profile
-    const note =
-      requested === null ? undefined : alternativeNote({ host: requested as DomainName, domain: name as DomainName })
-    yield { rows: [{ query: name, ...lookup, dns_observed: observed.dns, web_observed: observed.web }], rest: [], note }
+    const rows = [{ query: name, ...lookup, dns_observed: observed.dns, web_observed: observed.web }]
+    yield { rows, rest: [], ...joinNotes(alternativeNotes(requested, name)) }
   }
 }
 
@@ -161,8 +160,7 @@ export function askRedirectHistory(client: QueryCalls, options: PageOptions & Ti
     const { at, from, to } = options
     const call: CallPage = async (page) => {
       const body = await client.redirecthistory(query, { ...page, at, from, to })
-      const { note, ...rows } = profileRows(body)
-      return { ...rows, ...joinNotes([...(note === undefined ? [] : [note]), ...removedNotes(body.meta, page)]) }
+      return profileRows(body, removedNotes(body.meta, page))
     }
     return followPages(call, options, signal, timeOptions(options))
   }
@@ -217,11 +215,15 @@ export function askLookalikes(client: QueryCalls, options: PageOptions): AskEndp
 
 type ProfilePage = { meta: { query: string; requested: string | null; next: string | null }; result: readonly object[] }
 
-/** The rows of a page about a domain, and the note that it is about another name than the requested one. */
-function profileRows({ meta: { query, requested, next }, result }: ProfilePage) {
-  const note =
-    requested === null ? null : alternativeNote({ host: requested as DomainName, domain: query as DomainName })
-  return { rows: result.map((row) => ({ query, ...row })), next, ...(note !== null && { note }) }
+/** The rows of a page about a domain. `notes`: what to add to the note that it is about another name. */
+function profileRows({ meta: { query, requested, next }, result }: ProfilePage, notes: readonly string[] = []) {
+  const all = [...alternativeNotes(requested, query), ...notes]
+  return { rows: result.map((row) => ({ query, ...row })), next, ...joinNotes(all) }
+}
+
+/** The note that the facts are about another name than the requested one, which is null if they are not. */
+function alternativeNotes(requested: string | null, name: string): string[] {
+  return requested === null ? [] : [alternativeNote({ host: requested as DomainName, domain: name as DomainName })]
 }
 
 /** The note that older history was removed, with the first page only. */
@@ -249,9 +251,10 @@ export function askRecords(client: QueryCalls, { at }: TimeOptions): AskEndpoint
     const rows = Object.entries(former_records ?? records).flatMap(([type, state]) =>
       state === null ? [] : [{ query: name, ip: lookup.ip, type, ...state }],
     )
-    const other =
-      requested === null ? [] : [alternativeNote({ host: requested as DomainName, domain: name as DomainName })]
-    const notes = [...other, ...existenceNote(name, lookup.ip, 'at' in profile ? profile.at : null)]
+    const notes = [
+      ...alternativeNotes(requested, name),
+      ...existenceNote(name, lookup.ip, 'at' in profile ? profile.at : null),
+    ]
     yield { rows, rest: [], ...joinNotes(notes) }
   }
 }
