@@ -1,11 +1,14 @@
 /**
  * The script in the document itself, which runs before the other files are there: sets the chosen colour scheme, and
- * starts the first calls of the view.
+ * starts the first calls of the view and the load of its area.
  */
 
-import { pathOf } from './client/address.ts'
+import { type Area, areaOf, needsAccount, pathOf } from './client/address.ts'
 import { firstCalls } from './client/first-calls.ts'
 import { callHeaders, type SessionState } from './client/started-calls.ts'
+
+/** The files of the areas by their names. The build sets it. */
+declare const AREA_FILES: Readonly<Record<Area, string>>
 
 function setScheme(): void {
   try {
@@ -27,7 +30,18 @@ function startCalls({ session, calls }: Window['started']): void {
   }
 }
 
+/** The page imports the file of the area only when it runs itself. */
+function preloadArea({ session }: Window['started']): void {
+  const area = areaOf(pathOf(location))
+  if (area === null) return
+  const link = document.createElement('link')
+  link.rel = 'modulepreload'
+  link.href = `/assets/${AREA_FILES[needsAccount(area) && session?.account === null ? 'sign-in' : area]}`
+  document.head.append(link)
+}
+
 setScheme()
 const session = JSON.parse(document.getElementById('session')!.textContent!) as SessionState | null
 window.started = { session, calls: new Map() }
 startCalls(window.started)
+preloadArea(window.started)

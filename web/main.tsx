@@ -3,8 +3,10 @@
 import { render } from 'preact'
 import { interceptLinks } from './client/router.ts'
 import { beginSession } from './client/session.ts'
+import { loadAreasAhead } from './views/frame/area.tsx'
 import { Page } from './views/frame/page.tsx'
 
 interceptLinks()
+loadAreasAhead()
 beginSession()
 render(<Page />, document.getElementById('page')!)

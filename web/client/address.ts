@@ -5,10 +5,10 @@ export function pathOf({ pathname }: { pathname: string }): string {
   return pathname.replace(/(?<=.)\/+$/, '')
 }
 
-/** `area`: the first segment. `subject`, `view`: the next ones, decoded. Empty if they are missing. */
-export function partsOf(path: string): { area: string; subject: string; view: string } {
-  const [, area = '', subject = '', view = ''] = path.split('/').map(decoded)
-  return { area, subject, view }
+/** `section`: the first segment. `subject`, `view`: the next ones, decoded. Empty if they are missing. */
+export function partsOf(path: string): { section: string; subject: string; view: string } {
+  const [, section = '', subject = '', view = ''] = path.split('/').map(decoded)
+  return { section, subject, view }
 }
 
 function decoded(segment: string): string {
@@ -17,4 +17,35 @@ function decoded(segment: string): string {
   } catch {
     return segment
   }
+}
+
+/** The parts of the page. Each is a folder of `views/` and one file of the bundle, which is loaded when it is shown. */
+export type Area = 'explorer' | 'watches' | 'account' | 'sign-in' | 'operator' | 'reference'
+
+/** By the first segment. */
+const AREAS: Readonly<Record<string, Area>> = {
+  domain: 'explorer',
+  ip: 'explorer',
+  certificate: 'explorer',
+  search: 'explorer',
+  watches: 'watches',
+  account: 'account',
+  'sign-in': 'sign-in',
+  'sign-up': 'sign-in',
+  setup: 'sign-in',
+  verify: 'sign-in',
+  reset: 'sign-in',
+  operator: 'operator',
+  docs: 'reference',
+}
+
+/** The area of an address; null if it has none, as the start page. */
+export function areaOf(path: string): Area | null {
+  const { section } = partsOf(path)
+  return Object.hasOwn(AREAS, section) ? AREAS[section]! : null
+}
+
+/** Whether an area is only for people who are signed in. */
+export function needsAccount(area: Area): boolean {
+  return area !== 'sign-in' && area !== 'reference'
 }

@@ -1,6 +1,6 @@
 /** The calls that the view of an address makes as soon as it is shown. */
 
-import { partsOf } from './address.ts'
+import { areaOf, partsOf } from './address.ts'
 import { addressTimesPath, certificatePath, DOMAIN_CALLS, domainAsOfPath, ipPath, usageOfTodayPath } from './paths.ts'
 
 /** By the address of the view. */
@@ -14,18 +14,18 @@ const ACCOUNT_CALLS: Readonly<Record<string, string>> = {
 
 /** Only calls that the view certainly makes: those of data are charged. */
 export function firstCalls(path: string, query: URLSearchParams, isSignedIn: boolean): string[] {
-  const reference = partsOf(path).area === 'docs' ? ['/openapi.json'] : []
+  const reference = areaOf(path) === 'reference' ? ['/openapi.json'] : []
   return isSignedIn ? [...reference, usageOfTodayPath(), ...dataCalls(path, query)] : reference
 }
 
 function dataCalls(path: string, query: URLSearchParams): string[] {
-  const { area, subject, view } = partsOf(path)
+  const { section, subject, view } = partsOf(path)
   const day = query.get('at')
   if (Object.hasOwn(ACCOUNT_CALLS, path)) return [ACCOUNT_CALLS[path]!]
   if (subject === '') return []
-  if (area === 'ip') return addressCalls(view === '' ? subject : `${subject}/${view}`, day)
-  if (area === 'certificate' && /^[0-9a-f]{64}$/.test(subject) && view === '') return [certificatePath(subject)]
-  if (area !== 'domain' || query.has('text')) return []
+  if (section === 'ip') return addressCalls(view === '' ? subject : `${subject}/${view}`, day)
+  if (section === 'certificate' && /^[0-9a-f]{64}$/.test(subject) && view === '') return [certificatePath(subject)]
+  if (section !== 'domain' || query.has('text')) return []
   if (view === '' && day !== null) return [domainAsOfPath(subject, day)]
   return Object.hasOwn(DOMAIN_CALLS, view) ? [DOMAIN_CALLS[view]!(subject)] : []
 }

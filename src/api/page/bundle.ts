@@ -2,10 +2,11 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import type { BuildOptions, Metafile, OutputFile, Plugin } from 'esbuild'
 
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
@@ -16,8 +17,18 @@ const CACHE_FOLDER = join(ROOT, 'node_modules/.cache/domaindex-web')
 /** The file that names all others. A folder that has it is complete. */
 export const MANIFEST_FILE = 'manifest.json'
 
-/** The names of the files of a bundle by their role. `files`: those that browsers load; `boot` is in the document. */
-export type PageManifest = { main: string; style: string; boot: string; icon: string; files: string[] }
+/**
+ * The names of the files of a bundle by their role. `shared`: what `main` and the files of the areas import. `boot` is in
+ * the document. `files`: those that browsers load.
+ */
+export type PageManifest = {
+  main: string
+  shared: string[]
+  style: string
+  boot: string
+  icon: string
+  files: string[]
+}
 
 /**
  * Returns the folder of the bundle. An installed package contains it. A checkout builds it if its sources have changed
@@ -35,13 +46,11 @@ export async function buildPageBundle(folder: string): Promise<void> {
   const temporary = `${folder}.${randomUUID()}`
   mkdirSync(temporary, { recursive: true })
   try {
-    const [boot] = await bundle({ boot: 'boot.ts' }, 'iife')
-    writeFileSync(join(temporary, boot!.file), boot!.content)
-    const files = await bundle({ main: 'main.tsx', style: 'style/style.css', icon: 'style/icon.svg' }, 'esm')
-    const named = (name: string): string => files.find(({ file }) => file.startsWith(`${name}-`))!.file
+    const { files, areas, ...roles } = await bundlePage()
+    const boot = await bundleBoot(areas)
+    writeFileSync(join(temporary, boot.file), boot.content)
     for (const { file, content } of files) await writeCompressed(join(temporary, file), content)
-    const roles = { main: named('main'), style: named('style'), boot: boot!.file, icon: named('icon') }
-    const manifest: PageManifest = { ...roles, files: files.map(({ file }) => file) }
+    const manifest: PageManifest = { ...roles, boot: boot.file, files: files.map(({ file }) => file) }
     writeFileSync(join(temporary, MANIFEST_FILE), JSON.stringify(manifest))
     replaceFolder(temporary, folder)
   } finally {
@@ -51,23 +60,89 @@ export async function buildPageBundle(folder: string): Promise<void> {
 
 type BundledFile = { file: string; content: Uint8Array }
 
-/** `entryPoints`: by role. */
-async function bundle(entryPoints: Record<string, string>, format: 'esm' | 'iife'): Promise<BundledFile[]> {
+/** `areas`: the file of each area by its name. */
+type BundledPage = Omit<PageManifest, 'boot' | 'files'> & { files: BundledFile[]; areas: Record<string, string> }
+
+/**
+ * Bundles everything but the script in the document. esbuild makes a file for each set of areas that share a module. Each
+ * would be a request, so it bundles once more, with the shared modules in every area: then there is one shared file.
+ */
+async function bundlePage(): Promise<BundledPage> {
+  const { metafile } = await bundle(PAGE)
+  const { entries, shared } = splitOf(metafile)
+  const { outputFiles, metafile: split } = await bundle({ ...PAGE, plugins: [importing(shared, Object.keys(entries))] })
+  const files = outputFiles.map(({ path, contents }) => ({ file: basename(path), content: contents }))
+  const named = (name: string): string => files.find(({ file }) => file.startsWith(`${name}-`))!.file
+  const { entries: fileOf, others } = splitOf(split)
+  const areas = Object.entries(fileOf).flatMap(([path, file]) => {
+    const [, area] = /^views\/([\w-]+)\/area\.tsx$/.exec(path) ?? []
+    return area === undefined ? [] : [[area, file] as const]
+  })
+  const roles = { main: named('main'), shared: others, style: named('style'), icon: named('icon') }
+  return { ...roles, files, areas: Object.fromEntries(areas) }
+}
+
+async function bundleBoot(areas: Record<string, string>): Promise<BundledFile> {
+  const { outputFiles } = await bundle({
+    entryPoints: { boot: 'boot.ts' },
+    format: 'iife',
+    define: { AREA_FILES: JSON.stringify(areas) },
+  })
+  const [{ path, contents }] = outputFiles as [OutputFile]
+  return { file: basename(path), content: contents }
+}
+
+const PAGE = {
+  entryPoints: { main: 'main.tsx', style: 'style/style.css', icon: 'style/icon.svg' },
+  format: 'esm',
+  splitting: true,
+} satisfies BuildOptions
+
+async function bundle(options: Pick<BuildOptions, 'entryPoints' | 'format' | 'splitting' | 'define' | 'plugins'>) {
   const { build } = await import('esbuild')
-  const { outputFiles } = await build({
+  return build({
     absWorkingDir: SOURCE_FOLDER,
-    entryPoints,
     loader: { '.svg': 'copy' },
     entryNames: '[name]-[hash]',
     outdir: '/',
     bundle: true,
-    format,
     target: 'es2022',
     minify: true,
     legalComments: 'none',
     write: false,
+    metafile: true,
+    ...options,
   })
-  return outputFiles.map(({ path, contents }) => ({ file: basename(path), content: contents }))
+}
+
+/**
+ * The scripts of a bundle. `entries`: the file of each module that is loaded by itself. `others`: the other files.
+ * `shared`: the modules in these. Paths of modules are relative to `web/`.
+ */
+function splitOf({ outputs }: Metafile): { entries: Record<string, string>; others: string[]; shared: string[] } {
+  const scripts = Object.entries(outputs).filter(([path]) => path.endsWith('.js'))
+  const others = scripts.filter(([, { entryPoint }]) => entryPoint === undefined)
+  return {
+    entries: Object.fromEntries(
+      scripts.flatMap(([path, { entryPoint }]) => (entryPoint === undefined ? [] : [[entryPoint, basename(path)]])),
+    ),
+    others: others.map(([path]) => basename(path)),
+    shared: others.flatMap(([, { inputs }]) => Object.keys(inputs)),
+  }
+}
+
+/** Makes each entry import the modules. Paths are relative to `web/`. */
+function importing(modules: readonly string[], entries: readonly string[]): Plugin {
+  const imports = modules.map((path) => `import ${JSON.stringify(join(SOURCE_FOLDER, path))}\n`).join('')
+  return {
+    name: 'shared modules',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.tsx$/ }, ({ path }) =>
+        entries.includes(relative(SOURCE_FOLDER, path))
+          ? { contents: imports + readFileSync(path, 'utf8'), loader: 'tsx' }
+          : undefined,
+      ),
+  }
 }
 
 async function writeCompressed(path: string, content: Uint8Array): Promise<void> {

@@ -214,7 +214,7 @@ function parseMediaRange(text: string, index: number): { type: string; weight: n
 }
 
 /** The headers of the document. It may load files of this server and call it, and run the one script that it has. */
-function documentHeaders({ main, style }: PageManifest, boot: string): string[] {
+function documentHeaders({ main, shared, style }: PageManifest, boot: string): string[] {
   const policy = [
     "default-src 'none'",
     `script-src 'self' 'sha256-${createHash('sha256').update(boot).digest('base64')}'`,
@@ -225,7 +225,8 @@ function documentHeaders({ main, style }: PageManifest, boot: string): string[] 
     "form-action 'self'",
     "frame-ancestors 'none'",
   ]
-  const preloads = [`</assets/${style}>; rel=preload; as=style`, `</assets/${main}>; rel=modulepreload`]
+  const scripts = [main, ...shared].map((file) => `</assets/${file}>; rel=modulepreload`)
+  const preloads = [`</assets/${style}>; rel=preload; as=style`, ...scripts]
   return [
     'Content-Security-Policy',
     policy.join('; '),

@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import { toUnicode } from 'punycode/punycode.es6.js'
+import { DOMAIN_VIEWS, type DomainView } from '../../client/domain-views.ts'
 import { useIsLoaded } from '../../client/loaded.ts'
 import { DOMAIN_CALLS, profilePath } from '../../client/paths.ts'
 import { pageAddress } from '../../client/router.ts'
@@ -18,21 +19,6 @@ import { WebHistory } from './past/web-history.tsx'
 import { Redirects } from './redirects.tsx'
 import { addRecentQuery } from './search/recent.ts'
 import { Similar } from './similar.tsx'
-
-type View = { view: string; text: string; title: string }
-
-/** `view`: the last segment of the address. `title`: what stands before the name in the title of the page. */
-export const DOMAIN_VIEWS: readonly View[] = [
-  { view: '', text: 'Overview', title: '' },
-  { view: 'history', text: 'DNS history', title: 'DNS history of ' },
-  { view: 'web', text: 'Website history', title: 'Website history of ' },
-  { view: 'certificates', text: 'Certificates', title: 'Certificates of ' },
-  { view: 'neighbours', text: 'Neighbours', title: 'Neighbours of ' },
-  { view: 'redirects', text: 'Redirects', title: 'Redirects of ' },
-  { view: 'uses', text: 'Used by', title: 'Who uses ' },
-  { view: 'similar', text: 'Similar pages', title: 'Pages similar to ' },
-  { view: 'lookalikes', text: 'Lookalikes', title: 'Names that imitate ' },
-]
 
 /** `view`: the last segment of the address; empty for the overview. */
 export function DomainPage({ name, view }: { name: string; view: string }) {
@@ -51,7 +37,7 @@ export function DomainPage({ name, view }: { name: string; view: string }) {
           ))}
         </nav>
       </header>
-      <DomainView key={`${name} ${view}`} name={name} view={view} />
+      <ViewOf key={`${name} ${view}`} name={name} view={view} />
     </>
   )
 }
@@ -67,7 +53,7 @@ function UnicodeName({ name }: { name: string }) {
   )
 }
 
-function Tab({ name, tab, isCurrent }: { name: string; tab: View; isCurrent: boolean }) {
+function Tab({ name, tab, isCurrent }: { name: string; tab: DomainView; isCurrent: boolean }) {
   const isLoaded = useIsLoaded(DOMAIN_CALLS[tab.view]!(name))
   const href = profilePath(name) + (tab.view === '' ? '' : `/${tab.view}`)
   return (
@@ -78,7 +64,7 @@ function Tab({ name, tab, isCurrent }: { name: string; tab: View; isCurrent: boo
   )
 }
 
-function DomainView({ name, view }: { name: string; view: string }) {
+function ViewOf({ name, view }: { name: string; view: string }) {
   const { query } = useSignal(pageAddress)
   const day = query.get('at')
   if (view === 'history') return <History name={name} />

@@ -2,35 +2,28 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { partsOf } from '../../client/address.ts'
+import { type Area, areaOf, needsAccount, partsOf } from '../../client/address.ts'
+import { DOMAIN_VIEWS } from '../../client/domain-views.ts'
 import { CallError } from '../../client/http.ts'
 import { navigate, pageAddress, signInAddress } from '../../client/router.ts'
 import { accountOf, loadSession, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { announce, LiveRegion } from '../../parts/live-region.tsx'
 import { ErrorBox, Loading } from '../../parts/notice.tsx'
-import { AccountArea } from '../account/area.tsx'
-import { SignInArea } from '../account/sign-in/area.tsx'
-import { AddressPage } from '../explorer/address.tsx'
-import { DOMAIN_VIEWS, DomainPage } from '../explorer/domain.tsx'
-import { CertificatePage } from '../explorer/past/certificate.tsx'
 import { Home } from '../explorer/search/home.tsx'
-import { SearchPage } from '../explorer/search/search-page.tsx'
-import { OperatorArea } from '../operator/area.tsx'
-import { Reference } from '../reference/reference.tsx'
-import { WatchesPage } from '../watches/watches-page.tsx'
+import { AreaOf } from './area.tsx'
 import { Header } from './header.tsx'
 
 /** `needsAccount`: the view is for people who are signed in. `query`: what the search box in the header shows. */
-type Route = { title: string; view: ComponentChildren; needsAccount: boolean; query?: string }
+type Route = { title: string; query?: string; view: ComponentChildren; needsAccount: boolean }
 
-const ACCOUNT_TITLES: Record<string, string> = {
+/** The pages with a fixed address. */
+const TITLES: Readonly<Record<string, string>> = {
+  '/watches': 'Watches',
   '/account': 'Account',
   '/account/tokens': 'Tokens',
   '/account/usage': 'Usage',
   '/account/files': 'Plan and files',
-}
-const SIGN_IN_TITLES: Record<string, string> = {
   '/sign-in': 'Sign in',
   '/sign-up': 'Create an account',
   '/setup': 'Set up this installation',
@@ -107,37 +100,33 @@ function Footer() {
 
 /** The page of each address: its title and its view. */
 function routeOf(path: string): Route {
-  const { area, subject, view } = partsOf(path)
   if (path === '/') return { title: 'domaindex', view: <Home />, needsAccount: false }
+  const area = areaOf(path)
+  const heading = area === null ? null : headingOf(area, path)
+  if (area === null || heading === null) return { title: 'Not found', view: <NotFound />, needsAccount: false }
+  return { ...heading, view: <AreaOf key={area} area={area} path={path} />, needsAccount: needsAccount(area) }
+}
+
+/** Null if the area has no such page. */
+function headingOf(area: Area, path: string): Pick<Route, 'title' | 'query'> | null {
+  if (area === 'explorer') return explorerHeading(path)
+  if (area === 'operator') return { title: 'Operator' }
+  if (area === 'reference') return { title: 'API reference' }
+  return Object.hasOwn(TITLES, path) ? { title: TITLES[path]! } : null
+}
+
+function explorerHeading(path: string): Pick<Route, 'title' | 'query'> | null {
+  const { section, subject, view } = partsOf(path)
+  if (path === '/search') return { title: 'Find names' }
+  if (section === 'search' || subject === '') return null
+  if (section === 'certificate') return view === '' ? { title: `Certificate ${subject}` } : null
+  if (section === 'ip') return titledQuery('', view === '' ? subject : `${subject}/${view}`)
   const domainView = DOMAIN_VIEWS.find((each) => each.view === view)
-  if (area === 'domain' && subject !== '' && domainView) return domainRoute(subject, domainView)
-  if (area === 'ip' && subject !== '') return addressRoute(view === '' ? subject : `${subject}/${view}`)
-  if (area === 'certificate' && subject !== '' && view === '') return certificateRoute(subject)
-  if (path === '/search') return { title: 'Find names', view: <SearchPage />, needsAccount: true }
-  if (path === '/watches') return { title: 'Watches', view: <WatchesPage />, needsAccount: true }
-  if (path in ACCOUNT_TITLES)
-    return { title: ACCOUNT_TITLES[path]!, view: <AccountArea path={path} />, needsAccount: true }
-  if (area === 'operator') return { title: 'Operator', view: <OperatorArea path={path} />, needsAccount: true }
-  if (path in SIGN_IN_TITLES)
-    return { title: SIGN_IN_TITLES[path]!, view: <SignInArea path={path} />, needsAccount: false }
-  if (area === 'docs') return { title: 'API reference', view: <Reference path={subject} />, needsAccount: false }
-  return { title: 'Not found', view: <NotFound />, needsAccount: false }
+  return domainView === undefined ? null : titledQuery(domainView.title, subject)
 }
 
-/** `address`: an address or a network. */
-function addressRoute(address: string): Route {
-  const view = <AddressPage key={address} address={address} />
-  return { title: address, view, needsAccount: true, query: address }
-}
-
-function certificateRoute(sha256: string): Route {
-  const view = <CertificatePage key={sha256} sha256={sha256} />
-  return { title: `Certificate ${sha256}`, view, needsAccount: true }
-}
-
-function domainRoute(name: string, { view, title }: (typeof DOMAIN_VIEWS)[number]): Route {
-  const page = <DomainPage key={name} name={name} view={view} />
-  return { title: title + name, view: page, needsAccount: true, query: name }
+function titledQuery(before: string, query: string): Pick<Route, 'title' | 'query'> {
+  return { title: before + query, query }
 }
 
 function NotFound() {

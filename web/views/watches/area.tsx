@@ -13,7 +13,7 @@ import { WatchList } from './watch-list.tsx'
 import type { WatchListBody } from './watches.ts'
 import { Webhooks } from './webhooks.tsx'
 
-export function WatchesPage() {
+export function WatchesArea() {
   const { query } = useSignal(pageAddress)
   const { loaded, reload } = useFresh<WatchListBody>('/watches')
   const kind = (WATCH_KINDS as string[]).includes(query.get('kind') ?? '') ? (query.get('kind') as WatchKind) : 'name'

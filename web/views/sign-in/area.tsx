@@ -1,13 +1,13 @@
 /** The pages of people without a session: sign in, sign up, verify an address, reset a password. */
 
 import { useEffect } from 'preact/hooks'
-import { CallError, callServer } from '../../../client/http.ts'
-import { navigate, ownAddress, pageAddress } from '../../../client/router.ts'
-import { acceptSession, accountOf, loadSession, session } from '../../../client/session.ts'
-import { useSignal } from '../../../client/signal.ts'
-import type { SessionState } from '../../../client/started-calls.ts'
-import { ErrorBox, Loading } from '../../../parts/notice.tsx'
-import { useForm } from '../form.tsx'
+import { CallError, callServer } from '../../client/http.ts'
+import { navigate, ownAddress, pageAddress } from '../../client/router.ts'
+import { acceptSession, accountOf, loadSession, session } from '../../client/session.ts'
+import { useSignal } from '../../client/signal.ts'
+import type { SessionState } from '../../client/started-calls.ts'
+import { ErrorBox, Loading } from '../../parts/notice.tsx'
+import { useForm } from '../account/form.tsx'
 import { codeOf, NewPasswordForm, ResetPage, SetupPage, SignInForm, SignInFrame, SignUpPage } from './forms.tsx'
 
 export function SignInArea({ path }: { path: string }) {

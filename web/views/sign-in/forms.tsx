@@ -2,15 +2,15 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { CallError, callServer } from '../../../client/http.ts'
-import { navigate, pageAddress } from '../../../client/router.ts'
-import { acceptSession, session } from '../../../client/session.ts'
-import { useSignal } from '../../../client/signal.ts'
-import type { SessionState } from '../../../client/started-calls.ts'
-import { Button } from '../../../parts/button.tsx'
-import { Field } from '../../../parts/field.tsx'
-import { ErrorBox } from '../../../parts/notice.tsx'
-import { FormError, fieldError, PasswordField, useForm } from '../form.tsx'
+import { CallError, callServer } from '../../client/http.ts'
+import { navigate, pageAddress } from '../../client/router.ts'
+import { acceptSession, session } from '../../client/session.ts'
+import { useSignal } from '../../client/signal.ts'
+import type { SessionState } from '../../client/started-calls.ts'
+import { Button } from '../../parts/button.tsx'
+import { Field } from '../../parts/field.tsx'
+import { ErrorBox } from '../../parts/notice.tsx'
+import { FormError, fieldError, PasswordField, useForm } from '../account/form.tsx'
 
 type EmailFieldProps = { value: string; onValue: (value: string) => void; error: CallError | null }
 

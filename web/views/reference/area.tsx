@@ -1,17 +1,20 @@
 /** /docs: the API reference, made from the OpenAPI document of this server. */
 
 import { useEffect } from 'preact/hooks'
+import { partsOf } from '../../client/address.ts'
 import { useLoaded } from '../../client/loaded.ts'
 import { LoadedView } from '../../parts/notice.tsx'
 import { EndpointReference, Prose } from './endpoint-reference.tsx'
 import { entriesOf, type OpenApiDocument, type ReferenceEntry } from './openapi.ts'
 
-/** `path`: the ID of an entry to show first; empty for none. */
-export function Reference({ path }: { path: string }) {
+/** /docs, or /docs/ID with the ID of an entry to show first. */
+export function ReferenceArea({ path }: { path: string }) {
   const { loaded, retry } = useLoaded<OpenApiDocument>('/openapi.json')
   return (
     <LoadedView loaded={loaded} what="the API reference" onRetry={retry}>
-      {(document) => <ReferenceDocument document={document} first={path || window.location.hash.slice(1)} />}
+      {(document) => (
+        <ReferenceDocument document={document} first={partsOf(path).subject || window.location.hash.slice(1)} />
+      )}
     </LoadedView>
   )
 }
