@@ -97,6 +97,25 @@ test('a response over 1 KiB is gzipped for clients that accept it, with Vary', a
   assert.doesNotMatch(head, /^Content-Encoding/m)
 })
 
+test('a body that all clients get is compressed once, by brotli if the client names it', async () => {
+  const get = (encoding: string, method = 'GET') =>
+    fetch(`${world.address}/openapi.json`, { method, headers: { 'Accept-Encoding': encoding } })
+  const plain = await (await get('identity')).text()
+  for (const [accepted, expected, maxShare] of [
+    ['gzip, deflate, br', 'br', 0.06],
+    ['gzip', 'gzip', 0.08],
+    ['br;q=0, gzip', 'gzip', 0.08],
+    ['identity', null, 1],
+  ] as const)
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await get(accepted, method)
+      const length = Number(headers.get('content-length'))
+      assert.deepEqual([headers.get('content-encoding'), headers.get('vary')], [expected, 'Accept-Encoding'], accepted)
+      assert.ok(length > 0 && length <= Buffer.byteLength(plain) * maxShare, `${accepted}: ${length} bytes`)
+    }
+  for (const accepted of ['br', 'gzip']) assert.equal(await (await get(accepted)).text(), plain)
+})
+
 test('HEAD is like GET without a body, and counts like it', async () => {
   const { token, account } = await world.account({ plan: 'basic' })
   for (const [endpoint, query] of [

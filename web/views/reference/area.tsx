@@ -7,6 +7,16 @@ import { LoadedView } from '../../parts/notice.tsx'
 import { EndpointReference, Prose } from './endpoint-reference.tsx'
 import { entriesOf, type OpenApiDocument, type ReferenceEntry } from './openapi.ts'
 
+/** The entries that are complete at once: more than a window shows. */
+const FIRST_ENTRIES = 3
+/** A frame of the screen. */
+const MS_PER_ENTRY = 16
+
+/** When an entry is completed. A slow browser needs a second for all of them, and can be used meanwhile. */
+function delayOf(entries: readonly ReferenceEntry[], entry: ReferenceEntry): number {
+  return Math.max(0, entries.indexOf(entry) + 1 - FIRST_ENTRIES) * MS_PER_ENTRY
+}
+
 /** /docs, or /docs/ID with the ID of an entry to show first. */
 export function ReferenceArea({ path }: { path: string }) {
   const { loaded, retry } = useLoaded<OpenApiDocument>('/openapi.json')
@@ -27,6 +37,7 @@ function ReferenceDocument({ document: api, first }: { document: OpenApiDocument
   const groups = api.tags
     .map((tag) => ({ ...tag, entries: entries.filter(({ operation }) => operation.tags[0] === tag.name) }))
     .filter((group) => group.entries.length > 0)
+  const shown = groups.flatMap((group) => group.entries)
   return (
     <div class="reference">
       <nav class="reference-nav" aria-label="Endpoints">
@@ -40,7 +51,7 @@ function ReferenceDocument({ document: api, first }: { document: OpenApiDocument
           <section key={group.name} class="stack" aria-label={group.name}>
             <h2 class="reference-group">{group.description.replace(/\.$/, '')}</h2>
             {group.entries.map((entry) => (
-              <EndpointReference key={entry.id} entry={entry} />
+              <EndpointReference key={entry.id} entry={entry} delayMs={first === '' ? delayOf(shown, entry) : 0} />
             ))}
           </section>
         ))}
