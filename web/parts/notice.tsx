@@ -6,7 +6,7 @@ import type { Loaded } from '../client/loaded.ts'
 import { signInAddress } from '../client/router.ts'
 import { Button, LinkButton } from './button.tsx'
 import { Icon } from './icons.tsx'
-import { formatLocal, formatUtc } from './time.tsx'
+import { formatLocal, formatUtc } from './text/times.ts'
 
 /** Grey lines in the form of a text, until the data is there. */
 export function Loading({ what }: { what: string }) {

@@ -11,10 +11,11 @@ import { Field, Select } from '../../parts/field.tsx'
 import { Icon } from '../../parts/icons.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
-import { formatCount } from '../../parts/numbers.ts'
 import { SecretDialog } from '../../parts/secret-dialog.tsx'
 import { Table } from '../../parts/table.tsx'
-import { AgoOrNever, Day, parseInstant } from '../../parts/time.tsx'
+import { formatCount } from '../../parts/text/numbers.ts'
+import { parseInstant } from '../../parts/text/times.ts'
+import { AgoOrNever, Day } from '../../parts/time.tsx'
 import { CreationDialog, fieldError, useForm } from './form.tsx'
 
 export type ListedToken = {

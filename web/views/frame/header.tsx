@@ -7,7 +7,7 @@ import { accountOf, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { Icon, Mark } from '../../parts/icons.tsx'
 import { announce } from '../../parts/live-region.tsx'
-import { formatCount } from '../../parts/numbers.ts'
+import { formatCount } from '../../parts/text/numbers.ts'
 import { QueryBox } from '../explorer/search/query-box.tsx'
 
 type Scheme = 'light' | 'dark'

@@ -10,7 +10,7 @@ import { Card } from '../../parts/card.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { EmptyState, LoadedView } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
-import { formatUtc, parseInstant } from '../../parts/time.tsx'
+import { formatUtc, parseInstant } from '../../parts/text/times.ts'
 import { AUDITED_CHANGES } from './audit-actions.ts'
 
 type AuditEntry = {

@@ -3,7 +3,7 @@
 import { Badge, Card } from '../../parts/card.tsx'
 import { EmptyState } from '../../parts/notice.tsx'
 import { Table } from '../../parts/table.tsx'
-import { formatUtc, parseInstant } from '../../parts/time.tsx'
+import { formatUtc, parseInstant } from '../../parts/text/times.ts'
 
 type Finding = { subject: string; state: 'ok' | 'off' | 'warning' | 'fault'; message: string; advice: string | null }
 export type DoctorReport = { machine: string; at: string; findings: Finding[] }

@@ -8,8 +8,8 @@ import { Button, LinkButton } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Field } from '../../parts/field.tsx'
 import { EmptyState, LoadedView } from '../../parts/notice.tsx'
-import { formatCount } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
+import { formatCount } from '../../parts/text/numbers.ts'
 
 type UsageLine = { account: number; email: string; endpoint: string; calls: number }
 type UsageBody = { from: string; to: string; usage: UsageLine[]; next: string | null }

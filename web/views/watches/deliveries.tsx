@@ -8,9 +8,10 @@ import { Button, RowAction } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { announce } from '../../parts/live-region.tsx'
 import { EmptyState, ErrorBox, LoadedView } from '../../parts/notice.tsx'
-import { countOf } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
-import { Ago, parseInstant } from '../../parts/time.tsx'
+import { countOf } from '../../parts/text/numbers.ts'
+import { parseInstant } from '../../parts/text/times.ts'
+import { Ago } from '../../parts/time.tsx'
 import { useForm } from '../account/form.tsx'
 
 type DeliveriesProps = { webhook: Webhook; onChanged: () => void; onClose: () => void }

@@ -2,8 +2,8 @@
 
 import { KIND_PROPERTIES } from '../../../src/values/watch-kind.ts'
 import { profilePath } from '../../client/paths.ts'
-import { countOf } from '../../parts/numbers.ts'
 import { Table } from '../../parts/table.tsx'
+import { countOf } from '../../parts/text/numbers.ts'
 import { Ago } from '../../parts/time.tsx'
 import { type NewWatch, type Preview, type PreviewRow, TYPE_TEXTS } from './watches.ts'
 

@@ -8,7 +8,7 @@ import { useSignal } from '../../../client/signal.ts'
 import { Badge, Card } from '../../../parts/card.tsx'
 import { Icon } from '../../../parts/icons.tsx'
 import { LoadedView } from '../../../parts/notice.tsx'
-import { countOf, formatBytes, formatCount } from '../../../parts/numbers.ts'
+import { countOf, formatBytes, formatCount } from '../../../parts/text/numbers.ts'
 import { Ago } from '../../../parts/time.tsx'
 
 const KINDS = {

@@ -3,7 +3,7 @@
 import { useFresh } from '../../../client/loaded.ts'
 import { Badge, Card, Facts } from '../../../parts/card.tsx'
 import { EmptyState, LoadedView } from '../../../parts/notice.tsx'
-import { formatCount } from '../../../parts/numbers.ts'
+import { formatCount } from '../../../parts/text/numbers.ts'
 import { Calendar } from './calendar.tsx'
 
 type PlanBody = {

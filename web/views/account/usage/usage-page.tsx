@@ -5,10 +5,10 @@ import { useFresh } from '../../../client/loaded.ts'
 import { Card } from '../../../parts/card.tsx'
 import { Disclosure } from '../../../parts/disclosure.tsx'
 import { EmptyState, LoadedView } from '../../../parts/notice.tsx'
-import { countOf, formatCount } from '../../../parts/numbers.ts'
 import { ProgressBar } from '../../../parts/progress-bar.tsx'
 import { Table } from '../../../parts/table.tsx'
-import { formatAge, formatLocal, formatUtc, parseInstant } from '../../../parts/time.tsx'
+import { countOf, formatCount } from '../../../parts/text/numbers.ts'
+import { formatAge, formatLocal, formatUtc, parseInstant } from '../../../parts/text/times.ts'
 
 type UsageGrouping = 'endpoints' | 'tokens'
 

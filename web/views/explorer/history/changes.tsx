@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../../parts/button.tsx'
 import { Icon } from '../../../parts/icons.tsx'
-import { Day, formatDay, formatUtc, parseInstant } from '../../../parts/time.tsx'
+import { formatDay, formatUtc, parseInstant } from '../../../parts/text/times.ts'
+import { Day } from '../../../parts/time.tsx'
 import type { Span } from './history-data.ts'
 
 const DAY_MS = 86_400_000

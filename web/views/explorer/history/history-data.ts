@@ -1,6 +1,6 @@
 /** The DNS history that is loaded: states as spans, the time scale and its ticks. */
 
-import { parseInstant } from '../../../parts/time.tsx'
+import { formatMonthDay, parseInstant } from '../../../parts/text/times.ts'
 import {
   type DnsRecord,
   type HistoryBody,
@@ -103,8 +103,7 @@ function tickLabel(instant: Date, length: number): string {
   if (length > 2 * 365 * DAY_MS) return text.slice(0, text.slice(5, 7) === '01' ? 4 : 7)
   if (length > 60 * DAY_MS) return text.slice(0, 7)
   const isMidnight = text.slice(11, 19) === '00:00:00'
-  if (length > 5 * DAY_MS || isMidnight)
-    return instant.toLocaleDateString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })
+  if (length > 5 * DAY_MS || isMidnight) return formatMonthDay(instant)
   return text.slice(11, length > 600_000 ? 16 : 19)
 }
 

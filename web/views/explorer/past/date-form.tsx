@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { navigate } from '../../../client/router.ts'
 import { Button } from '../../../parts/button.tsx'
 import { Field } from '../../../parts/field.tsx'
-import { formatDay } from '../../../parts/time.tsx'
+import { formatDay } from '../../../parts/text/times.ts'
 
 /** `path`: the address of the present. `day`: the one that is shown; null for the present. */
 export function DateForm({ path, day = null }: { path: string; day?: string | null }) {

@@ -6,7 +6,7 @@ import { CallError, quota } from '../../../client/http.ts'
 import { explorerAddress } from '../../../client/paths.ts'
 import { accountOf, session } from '../../../client/session.ts'
 import { useSignal } from '../../../client/signal.ts'
-import { countOf, formatCount } from '../../../parts/numbers.ts'
+import { countOf, formatCount } from '../../../parts/text/numbers.ts'
 import { QueryBox } from './query-box.tsx'
 import { forgetRecentQueries, recentQueries } from './recent.ts'
 

@@ -1,10 +1,10 @@
 /** Numbers as text. */
 
-const whole = new Intl.NumberFormat('en')
-
-/** `12,345`. */
+/**
+ * `12,345`, or `0.5`. A phone needs 70 ms for its first Intl.NumberFormat, so this module and that of times use none.
+ */
 export function formatCount(count: number): string {
-  return whole.format(count)
+  return String(count).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,')
 }
 
 /** `1 domain`, `12,345 domains`. */
