@@ -3,11 +3,11 @@
  * starts the first calls of the view and the load of its area.
  */
 
-import { type Area, areaOf, needsAccount, pathOf } from './client/address.ts'
+import { type Area, pathOf, reachedArea } from './client/address.ts'
 import { firstCalls } from './client/first-calls.ts'
 import { callHeaders, type SessionState } from './client/started-calls.ts'
 
-/** The files of the areas by their names. The build sets it. */
+/** The scripts of the areas. The build sets it. */
 declare const AREA_FILES: Readonly<Record<Area, string>>
 
 function setScheme(): void {
@@ -30,13 +30,13 @@ function startCalls({ session, calls }: Window['started']): void {
   }
 }
 
-/** The page imports the file of the area only when it runs itself. */
+/** The page imports the script of the area only when it runs itself. */
 function preloadArea({ session }: Window['started']): void {
-  const area = areaOf(pathOf(location))
+  const area = reachedArea(pathOf(location), session !== null && session.account === null)
   if (area === null) return
   const link = document.createElement('link')
   link.rel = 'modulepreload'
-  link.href = `/assets/${AREA_FILES[needsAccount(area) && session?.account === null ? 'sign-in' : area]}`
+  link.href = `/assets/${AREA_FILES[area]}`
   document.head.append(link)
 }
 

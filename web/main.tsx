@@ -3,10 +3,10 @@
 import { render } from 'preact'
 import { interceptLinks } from './client/router.ts'
 import { beginSession } from './client/session.ts'
-import { loadAreasAhead } from './views/frame/area.tsx'
+import { loadAreasAhead } from './views/frame/area-loader.tsx'
 import { Page } from './views/frame/page.tsx'
 
 interceptLinks()
-loadAreasAhead()
 beginSession()
+loadAreasAhead()
 render(<Page />, document.getElementById('page')!)

@@ -10,6 +10,7 @@ import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { visitAsOperator } from '../admin/operators.ts'
 import { isLong } from '../long.ts'
 import { TESTER } from '../tester.ts'
+import { loadAreas, outliveRelease, readReference } from './browser/areas.ts'
 import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
 import { layoutProblems } from './browser/layout.ts'
@@ -48,6 +49,9 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
     await t.test('read the calendar and download a file', () => downloadFile(browser, site))
     await t.test('the keyboard alone reaches a state of the history', () => useKeyboard(browser, site))
     await t.test('the colour scheme is kept', () => switchScheme(browser, site))
+    await t.test('a view loads the scripts of its area', () => loadAreas(browser, site))
+    await t.test('read the reference from an entry on', () => readReference(browser, site))
+    await t.test('a page of the former release opens another area', () => outliveRelease(browser, site))
     await t.test('errors say what to do', () => showErrors(browser, site))
     await t.test('sign up by mail, and reset the password by mail', () => signUpByMail(browser, site))
     await t.test('change the password, rotate a token, end another session', () => manageAccount(browser, site))
@@ -313,7 +317,7 @@ async function showErrors(browser: Browser, site: Site): Promise<void> {
   await page.getByText('This is not a domain').waitFor()
   await context.setOffline(true)
   await page.getByRole('link', { name: 'Reference', exact: true }).click()
-  await page.getByText('This part of the page cannot be loaded').waitFor()
+  await page.getByText('This page cannot be loaded').waitFor()
   await context.setOffline(false)
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('heading', { name: 'API reference' }).waitFor()

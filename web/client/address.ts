@@ -19,7 +19,7 @@ function decoded(segment: string): string {
   }
 }
 
-/** The parts of the page. Each is a folder of `views/` and one file of the bundle, which is loaded when it is shown. */
+/** The areas of the page. Each has an `area.tsx` in `views/`: one script of the bundle, loaded when it is shown. */
 export type Area = 'explorer' | 'watches' | 'account' | 'sign-in' | 'operator' | 'reference'
 
 /** By the first segment. */
@@ -48,4 +48,10 @@ export function areaOf(path: string): Area | null {
 /** Whether an area is only for people who are signed in. */
 export function needsAccount(area: Area): boolean {
   return area !== 'sign-in' && area !== 'reference'
+}
+
+/** The area that an address leads to: the sign-in if it needs an account and nobody is signed in. */
+export function reachedArea(path: string, isSignedOut: boolean): Area | null {
+  const area = areaOf(path)
+  return area !== null && needsAccount(area) && isSignedOut ? 'sign-in' : area
 }

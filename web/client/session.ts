@@ -45,6 +45,11 @@ async function loadQuota(): Promise<void> {
   if (usage !== null) quota.set({ limit: usage.limit, remaining: usage.remaining })
 }
 
+/** Whether it is known that nobody is signed in. */
+export function isSignedOut(state: SessionState | CallError | null): boolean {
+  return state !== null && !(state instanceof CallError) && state.account === null
+}
+
 /** The account of a loaded session; null if nobody is signed in. */
 export function accountOf(state: SessionState | CallError | null): SessionAccount | null {
   return state === null || state instanceof CallError ? null : state.account

@@ -94,9 +94,10 @@ export function acceptsGzip(header: string | undefined): boolean {
   return acceptsCoding(header, ['gzip', 'x-gzip']) ?? acceptsCoding(header, ['*']) ?? false
 }
 
-/** Whether an Accept-Encoding names brotli, with a weight above 0. */
-export function acceptsBrotli(header: string | undefined): boolean {
-  return acceptsCoding(header, ['br']) ?? false
+/** How a body that is compressed once is sent, brotli rather than gzip; null if the client accepts neither. */
+export function bestCoding(header: string | undefined): 'br' | 'gzip' | null {
+  if (acceptsCoding(header, ['br'])) return 'br'
+  return acceptsGzip(header) ? 'gzip' : null
 }
 
 /** Whether the first of these codings that the header names has a weight above 0; null if it names none. */

@@ -18,12 +18,13 @@ const CACHE_FOLDER = join(ROOT, 'node_modules/.cache/domaindex-web')
 export const MANIFEST_FILE = 'manifest.json'
 
 /**
- * The names of the files of a bundle by their role. `shared`: what `main` and the files of the areas import. `boot` is in
- * the document. `files`: those that browsers load.
+ * The names of the files of a bundle by their role. `shared`: what `main` and the areas import. `areas`: by the name of
+ * the area. `boot` is in the document. `files`: those that browsers load.
  */
 export type PageManifest = {
   main: string
   shared: string[]
+  areas: Record<string, string>
   style: string
   boot: string
   icon: string
@@ -46,8 +47,8 @@ export async function buildPageBundle(folder: string): Promise<void> {
   const temporary = `${folder}.${randomUUID()}`
   mkdirSync(temporary, { recursive: true })
   try {
-    const { files, areas, ...roles } = await bundlePage()
-    const boot = await bundleBoot(areas)
+    const { files, ...roles } = await bundlePage()
+    const boot = await bundleBoot(roles.areas)
     writeFileSync(join(temporary, boot.file), boot.content)
     for (const { file, content } of files) await writeCompressed(join(temporary, file), content)
     const manifest: PageManifest = { ...roles, boot: boot.file, files: files.map(({ file }) => file) }
@@ -60,12 +61,12 @@ export async function buildPageBundle(folder: string): Promise<void> {
 
 type BundledFile = { file: string; content: Uint8Array }
 
-/** `areas`: the file of each area by its name. */
-type BundledPage = Omit<PageManifest, 'boot' | 'files'> & { files: BundledFile[]; areas: Record<string, string> }
+type BundledPage = Omit<PageManifest, 'boot' | 'files'> & { files: BundledFile[] }
 
 /**
- * Bundles everything but the script in the document. esbuild makes a file for each set of areas that share a module. Each
- * would be a request, so it bundles once more, with the shared modules in every area: then there is one shared file.
+ * Bundles everything but the script in the document. esbuild makes a file for each set of areas that share a module,
+ * and each file would be a request. So this function bundles twice, the second time with all shared modules in each area:
+ * then there is one shared file.
  */
 async function bundlePage(): Promise<BundledPage> {
   const { metafile } = await bundle(PAGE)
@@ -78,8 +79,14 @@ async function bundlePage(): Promise<BundledPage> {
     const [, area] = /^views\/([\w-]+)\/area\.tsx$/.exec(path) ?? []
     return area === undefined ? [] : [[area, file] as const]
   })
-  const roles = { main: named('main'), shared: others, style: named('style'), icon: named('icon') }
-  return { ...roles, files, areas: Object.fromEntries(areas) }
+  return {
+    main: named('main'),
+    shared: others,
+    areas: Object.fromEntries(areas),
+    style: named('style'),
+    icon: named('icon'),
+    files,
+  }
 }
 
 async function bundleBoot(areas: Record<string, string>): Promise<BundledFile> {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
-import { acceptsBrotli, acceptsGzip, normalizedPath } from '../http/request.ts'
+import { acceptsGzip, bestCoding, normalizedPath } from '../http/request.ts'
 import { isLastResponse, type ResponseContext } from '../http/response.ts'
 import { MANIFEST_FILE, type PageManifest } from './bundle.ts'
 
@@ -137,8 +137,9 @@ function sendBody(
 }
 
 function encodedBody({ body, gzipped, brotli }: PageFile, accepted: string | undefined): EncodedBody {
-  if (acceptsBrotli(accepted)) return [brotli, 'br']
-  return acceptsGzip(accepted) ? [gzipped, 'gzip'] : [body, null]
+  const coding = bestCoding(accepted)
+  if (coding === null) return [body, null]
+  return [coding === 'br' ? brotli : gzipped, coding]
 }
 
 /** The addresses as routes, for the access log. `:name` matches one segment. */

@@ -97,7 +97,7 @@ test('a response over 1 KiB is gzipped for clients that accept it, with Vary', a
   assert.doesNotMatch(head, /^Content-Encoding/m)
 })
 
-test('a body that all clients get is compressed once, by brotli if the client names it', async () => {
+test('a body that all clients get is compressed well, by brotli if the client names that', async () => {
   const get = (encoding: string, method = 'GET') =>
     fetch(`${world.address}/openapi.json`, { method, headers: { 'Accept-Encoding': encoding } })
   const plain = await (await get('identity')).text()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { buildPageBundle, MANIFEST_FILE, type PageManifest } from '../../../src/api/page/bundle.ts'
 import { WebPage } from '../../../src/api/page/page.ts'
@@ -128,25 +128,17 @@ test('if the store fails, the document comes without a session, and the page ask
   assert.deepEqual([statusCode, await sessionIn(new Response(body))], [200, null])
 })
 
-test('a page loads one file of scripts that all share, and one for its area', async () => {
+test('the bundle has one script for each area and one that all share, which the document preloads', async () => {
   const manifest = JSON.parse(readFileSync(join(bundle, MANIFEST_FILE), 'utf8')) as PageManifest
-  const boot = readFileSync(join(bundle, manifest.boot), 'utf8')
-  const folders = globSync('web/views/*/area.tsx', { cwd: join(import.meta.dirname, '../../..') }).map(
-    (path) => path.split('/')[2]!,
-  )
-  const areas = folders.filter((folder) => folder !== 'frame').map((folder) => [folder, fileOfArea(boot, folder)])
-  assert.equal(manifest.shared.length, 1)
-  const scripts = [manifest.main, ...manifest.shared, ...areas.map(([, file]) => file)]
-  assert.deepEqual(manifest.files.filter((file) => file.endsWith('.js')).toSorted(), scripts.toSorted())
-  for (const file of [manifest.main, ...manifest.shared])
+  const { main, shared, areas, files } = manifest
+  const folders = globSync('web/views/*/area.tsx', { cwd: join(import.meta.dirname, '../../..') })
+  assert.deepEqual(Object.keys(areas).toSorted(), folders.map((path) => basename(dirname(path))).toSorted())
+  assert.equal(shared.length, 1)
+  const scripts = files.filter((file) => file.endsWith('.js'))
+  assert.deepEqual(scripts.toSorted(), [main, ...shared, ...Object.values(areas)].toSorted())
+  for (const file of [main, ...shared])
     assert.ok(shell.headers.get('link')!.includes(`</assets/${file}>; rel=modulepreload`), file)
 })
-
-/** The file of an area, as the script in the document has it. */
-function fileOfArea(boot: string, area: string): string {
-  const [, file] = new RegExp(`["{,]${area}"?:"(area-\\w+\\.js)"`).exec(boot)!
-  return file!
-}
 
 test('files are immutable and compressed once', async () => {
   const { main } = JSON.parse(readFileSync(join(bundle, MANIFEST_FILE), 'utf8')) as { main: string }

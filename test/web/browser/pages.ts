@@ -5,6 +5,7 @@ import type { Account } from '../../../src/accounts/account.ts'
 import { SESSION_COOKIE } from '../../../src/api/auth/session-authenticator.ts'
 import { visit } from '../../app/sessions.ts'
 import { isLong } from '../../long.ts'
+import { until } from '../../until.ts'
 import { BUSY, HUB_CERTIFICATE, LONG, LONG_ADDRESS, LONG_CERTIFICATE, LONG_TARGET, type Site } from './site.ts'
 
 /** Milliseconds that a busy machine may need for one step. */
@@ -141,11 +142,15 @@ export function longOperatorCases({ id }: Account): PageCase[] {
   ].map(([name, path, text]) => ({ name: `long-operator-${name}`, path: path!, text: text!, signedIn: true }))
 }
 
+/** An entry of the reference that is not complete yet. */
+export const INCOMPLETE_ENTRY = '.endpoint:not(:has(.endpoint-summary))'
+
 /** Opens a page, with the lists that load on request, and waits until it shows its data. */
 export async function show(page: Page, { path, text }: Pick<PageCase, 'path' | 'text'>): Promise<void> {
   await page.goto(path)
   await page.locator('main').getByText(text).first().waitFor()
   await page.locator('main:not(:has(.loading))').waitFor()
+  await until(async () => (await page.locator(INCOMPLETE_ENTRY).count()) === 0)
   const closed = page.getByRole('button', { name: /^Show \S+.* \(1 call\)$/ })
   while ((await closed.count()) > 0) {
     await closed.first().click()

@@ -1,10 +1,11 @@
 /** Numbers as text. */
 
 /**
- * `12,345`, or `0.5`. A phone needs 70 ms for its first Intl.NumberFormat, so this module and that of times use none.
+ * `12,345`, or `0.5`, with at most three decimals. A phone needs 70 ms for its first use of Intl, so counts and ages,
+ * which most pages show, use none.
  */
 export function formatCount(count: number): string {
-  return String(count).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,')
+  return String(Number(count.toFixed(3))).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,')
 }
 
 /** `1 domain`, `12,345 domains`. */

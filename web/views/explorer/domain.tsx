@@ -37,7 +37,7 @@ export function DomainPage({ name, view }: { name: string; view: string }) {
           ))}
         </nav>
       </header>
-      <ViewOf key={`${name} ${view}`} name={name} view={view} />
+      <DomainContent key={`${name} ${view}`} name={name} view={view} />
     </>
   )
 }
@@ -64,7 +64,7 @@ function Tab({ name, tab, isCurrent }: { name: string; tab: DomainView; isCurren
   )
 }
 
-function ViewOf({ name, view }: { name: string; view: string }) {
+function DomainContent({ name, view }: { name: string; view: string }) {
   const { query } = useSignal(pageAddress)
   const day = query.get('at')
   if (view === 'history') return <History name={name} />

@@ -23,7 +23,7 @@ const LINKS = [
 /** For accounts of the role `admin`. */
 const OPERATOR_LINK = ['/operator', 'Operator'] as const
 
-/** The link of the area that a path belongs to. */
+/** The link of the navigation that a path belongs to. */
 function currentLink(path: string): string {
   if (path.startsWith('/domain/') || path.startsWith('/ip/') || path === '/') return '/'
   if (path.startsWith('/account/usage')) return '/account/tokens'

@@ -6,12 +6,12 @@ import { type Area, areaOf, needsAccount, partsOf } from '../../client/address.t
 import { DOMAIN_VIEWS } from '../../client/domain-views.ts'
 import { CallError } from '../../client/http.ts'
 import { navigate, pageAddress, signInAddress } from '../../client/router.ts'
-import { accountOf, loadSession, session } from '../../client/session.ts'
+import { accountOf, isSignedOut, loadSession, session } from '../../client/session.ts'
 import { useSignal } from '../../client/signal.ts'
 import { announce, LiveRegion } from '../../parts/live-region.tsx'
 import { ErrorBox, Loading } from '../../parts/notice.tsx'
 import { Home } from '../explorer/search/home.tsx'
-import { AreaOf } from './area.tsx'
+import { AreaOf } from './area-loader.tsx'
 import { Header } from './header.tsx'
 
 /** `needsAccount`: the view is for people who are signed in. `query`: what the search box in the header shows. */
@@ -69,10 +69,10 @@ function Main({ path, route }: { path: string; route: Route }) {
 /** Shows a view to people who are signed in. Others go to the sign-in page, and come back from there. */
 function SignedIn({ route }: { route: Route }) {
   const state = useSignal(session)
-  const isSignedOut = state !== null && !(state instanceof CallError) && state.account === null
+  const mustSignIn = isSignedOut(state)
   useEffect(() => {
-    if (isSignedOut) navigate(signInAddress(), { replace: true })
-  }, [isSignedOut])
+    if (mustSignIn) navigate(signInAddress(), { replace: true })
+  }, [mustSignIn])
   if (state instanceof CallError) return <ErrorBox error={state} onRetry={() => void loadSession()} />
   return accountOf(state) === null ? <Loading what="your session" /> : route.view
 }

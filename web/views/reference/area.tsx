@@ -1,6 +1,6 @@
 /** /docs: the API reference, made from the OpenAPI document of this server. */
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { partsOf } from '../../client/address.ts'
 import { useLoaded } from '../../client/loaded.ts'
 import { LoadedView } from '../../parts/notice.tsx'
@@ -9,13 +9,11 @@ import { entriesOf, type OpenApiDocument, type ReferenceEntry } from './openapi.
 
 /** The entries that are complete at once: more than a window shows. */
 const FIRST_ENTRIES = 3
-/** A frame of the screen. */
+/** A frame of the screen. A slow browser needs seconds for all entries, and can be used meanwhile. */
 const MS_PER_ENTRY = 16
 
-/** When an entry is completed. A slow browser needs a second for all of them, and can be used meanwhile. */
-function delayOf(entries: readonly ReferenceEntry[], entry: ReferenceEntry): number {
-  return Math.max(0, entries.indexOf(entry) + 1 - FIRST_ENTRIES) * MS_PER_ENTRY
-}
+/** Whether the reference was left. Who comes back, by the history of the browser, finds it where it was. */
+let wasLeft = false
 
 /** /docs, or /docs/ID with the ID of an entry to show first. */
 export function ReferenceArea({ path }: { path: string }) {
@@ -30,6 +28,13 @@ export function ReferenceArea({ path }: { path: string }) {
 }
 
 function ReferenceDocument({ document: api, first }: { document: OpenApiDocument; first: string }) {
+  const isAtOnce = useRef(wasLeft)
+  useEffect(
+    () => () => {
+      wasLeft = true
+    },
+    [],
+  )
   useEffect(() => {
     if (first !== '') document.getElementById(first)?.scrollIntoView()
   }, [first])
@@ -37,7 +42,9 @@ function ReferenceDocument({ document: api, first }: { document: OpenApiDocument
   const groups = api.tags
     .map((tag) => ({ ...tag, entries: entries.filter(({ operation }) => operation.tags[0] === tag.name) }))
     .filter((group) => group.entries.length > 0)
-  const shown = groups.flatMap((group) => group.entries)
+  if (first !== '') isAtOnce.current = true
+  let place = 0
+  const nextDelay = (): number => (isAtOnce.current ? 0 : Math.max(0, ++place - FIRST_ENTRIES) * MS_PER_ENTRY)
   return (
     <div class="reference">
       <nav class="reference-nav" aria-label="Endpoints">
@@ -51,7 +58,7 @@ function ReferenceDocument({ document: api, first }: { document: OpenApiDocument
           <section key={group.name} class="stack" aria-label={group.name}>
             <h2 class="reference-group">{group.description.replace(/\.$/, '')}</h2>
             {group.entries.map((entry) => (
-              <EndpointReference key={entry.id} entry={entry} delayMs={first === '' ? delayOf(shown, entry) : 0} />
+              <EndpointReference key={entry.id} entry={entry} delayMs={nextDelay()} />
             ))}
           </section>
         ))}

@@ -24,7 +24,7 @@ const MAX_SHOWN_CHARACTERS = 20_000
 
 type SchemaFieldProps = { name: string; field: Schema; isRequired: boolean }
 
-/** `delayMs`: after what time it is complete. Its heading is there at once. */
+/** `delayMs`: milliseconds until it is complete. Its heading is there at once. */
 export function EndpointReference({ entry, delayMs }: { entry: ReferenceEntry; delayMs: number }) {
   const { id, path, methods } = entry
   const isDue = useDelay(delayMs)
@@ -44,12 +44,13 @@ export function EndpointReference({ entry, delayMs }: { entry: ReferenceEntry; d
 }
 
 function useDelay(delayMs: number): boolean {
-  const [isOver, setIsOver] = useState(delayMs === 0)
+  const [isOver, setIsOver] = useState(false)
   useEffect(() => {
+    if (delayMs === 0) return
     const timer = setTimeout(setIsOver, delayMs, true)
     return () => clearTimeout(timer)
   }, [delayMs])
-  return isOver
+  return isOver || delayMs === 0
 }
 
 function Details({ entry }: { entry: ReferenceEntry }) {

@@ -1,0 +1,78 @@
+/** What people notice of the areas of the page: which scripts a view loads, and the reference that completes itself. */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { MANIFEST_FILE, type PageManifest, preparePageBundle } from '../../../src/api/page/bundle.ts'
+import { until } from '../../until.ts'
+import { INCOMPLETE_ENTRY, openWindow, sessionOf } from './pages.ts'
+import type { Site } from './site.ts'
+
+/** Each view loads the scripts of its own area only; who is not signed in loads those of the sign-in. */
+export async function loadAreas(browser: Browser, site: Site): Promise<void> {
+  const cookie = await sessionOf(site)
+  const { areas } = JSON.parse(readFileSync(join(await preparePageBundle(), MANIFEST_FILE), 'utf8')) as PageManifest
+  for (const [path, heading, signedIn, expected] of [
+    ['/', 'What is behind a domain?', true, []],
+    [`/domain/${site.hub}`, site.hub, true, ['explorer']],
+    ['/watches', 'Watches', true, ['watches']],
+    ['/watches', 'Sign in', false, ['sign-in']],
+    ['/account', 'Account', true, ['account']],
+    ['/docs', 'API reference', false, ['reference']],
+  ] as const) {
+    const { page, context } = await openWindow(browser, site, signedIn ? { cookie } : {})
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(basename(request.url())))
+    await page.goto(path)
+    await page.getByRole('heading', { name: heading, exact: true }).first().waitFor()
+    const found = Object.entries(areas).filter(([, file]) => loaded.includes(file))
+    assert.deepEqual(
+      found.map(([area]) => area),
+      expected,
+      path,
+    )
+    if (path === '/') {
+      await page.getByRole('link', { name: 'Watches' }).hover()
+      await until(() => (loaded.includes(areas.watches!) ? true : undefined), 'the watches ahead of a click')
+    }
+    await context.close()
+  }
+}
+
+/** An address with an entry shows it, and a click on another moves there, also before all entries are complete. */
+export async function readReference(browser: Browser, site: Site): Promise<void> {
+  const { page, context } = await openWindow(browser, site)
+  const place = (id: string) => page.locator(`#${id}`).evaluate((element) => element.getBoundingClientRect().top)
+  await page.goto('/docs/similar')
+  await page.locator('#similar .endpoint-summary').waitFor()
+  assert.equal(await page.locator(INCOMPLETE_ENTRY).count(), 0)
+  assert.ok(Math.abs(await place('similar')) < 200)
+  await page.goto('/docs')
+  await page.locator('.reference-nav a[href="#dnshistory"]').click()
+  await page.locator('#dnshistory .endpoint-summary').waitFor()
+  assert.ok(Math.abs(await place('dnshistory')) < 200)
+  await page.getByRole('link', { name: 'your account' }).first().click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.goBack()
+  await page.locator('.endpoint').first().waitFor()
+  assert.equal(await page.locator(INCOMPLETE_ENTRY).count(), 0)
+  await context.close()
+}
+
+/** The server has another release than the page: its scripts are gone, and the page loads the new document by itself. */
+export async function outliveRelease(browser: Browser, site: Site): Promise<void> {
+  const { page, context } = await openWindow(browser, site)
+  let documents = 0
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) documents++
+  })
+  await page.route(/\/assets\/area-/, (route) =>
+    documents === 1 ? route.fulfill({ status: 404, body: 'gone' }) : route.continue(),
+  )
+  await page.goto('/')
+  await page.getByRole('link', { name: 'Reference', exact: true }).click()
+  await page.getByRole('heading', { name: 'API reference' }).waitFor()
+  assert.equal(documents, 2)
+  await context.close()
+}
