@@ -10,7 +10,7 @@ import { PasswordHasher } from '../../src/api/auth/password-hasher.ts'
 import { visitAsOperator } from '../admin/operators.ts'
 import { isLong } from '../long.ts'
 import { TESTER } from '../tester.ts'
-import { loadAreas, outliveRelease, readReference } from './browser/areas.ts'
+import { callOnce, loadAreas, outliveRelease, readReference } from './browser/areas.ts'
 import { seriousProblems } from './browser/axe.ts'
 import { NO_BROWSER, startChromium } from './browser/chromium.ts'
 import { layoutProblems } from './browser/layout.ts'
@@ -50,6 +50,7 @@ test('the web page in a browser', { skip: NO_BROWSER ?? false, timeout: TIMEOUT_
     await t.test('the keyboard alone reaches a state of the history', () => useKeyboard(browser, site))
     await t.test('the colour scheme is kept', () => switchScheme(browser, site))
     await t.test('a view loads the scripts of its area', () => loadAreas(browser, site))
+    await t.test('a view makes its first call once', () => callOnce(browser, site))
     await t.test('read the reference from an entry on', () => readReference(browser, site))
     await t.test('a page of the former release opens another area', () => outliveRelease(browser, site))
     await t.test('errors say what to do', () => showErrors(browser, site))

@@ -14,14 +14,21 @@ const ACCOUNT_CALLS: Readonly<Record<string, string>> = {
 
 /** Only calls that the view certainly makes: those of data are charged. */
 export function firstCalls(path: string, query: URLSearchParams, isSignedIn: boolean): string[] {
-  const reference = areaOf(path) === 'reference' ? ['/openapi.json'] : []
-  return isSignedIn ? [...reference, usageOfTodayPath(), ...dataCalls(path, query)] : reference
+  const kept = keptCalls(path, query, isSignedIn)
+  if (!isSignedIn) return kept
+  const own = Object.hasOwn(ACCOUNT_CALLS, path) ? [ACCOUNT_CALLS[path]!] : []
+  return [usageOfTodayPath(), ...kept, ...own]
+}
+
+/** Those whose responses stay in memory. */
+export function keptCalls(path: string, query: URLSearchParams, isSignedIn: boolean): string[] {
+  if (areaOf(path) === 'reference') return ['/openapi.json']
+  return isSignedIn ? dataCalls(path, query) : []
 }
 
 function dataCalls(path: string, query: URLSearchParams): string[] {
   const { section, subject, view } = partsOf(path)
   const day = query.get('at')
-  if (Object.hasOwn(ACCOUNT_CALLS, path)) return [ACCOUNT_CALLS[path]!]
   if (subject === '') return []
   if (section === 'ip') return addressCalls(view === '' ? subject : `${subject}/${view}`, day)
   if (section === 'certificate' && /^[0-9a-f]{64}$/.test(subject) && view === '') return [certificatePath(subject)]

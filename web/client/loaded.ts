@@ -12,6 +12,8 @@ export type Loaded<Body> =
 const LOADING = { state: 'loading' } as const
 
 const kept = new Map<string, Loaded<unknown>>()
+/** The paths that no view has used since they were loaded ahead. One that failed is not loaded again at the first use. */
+const loadedAhead = new Set<string>()
 /** Counts how often all responses were forgotten. */
 let generation = 0
 /** Counts the changes of `kept`. */
@@ -47,6 +49,7 @@ export function useKept<Body>(path: string): Body | undefined {
 /** Forgets every response, also those on the way, because another account signed in. Shown views load theirs again. */
 export function forgetLoaded(): void {
   kept.clear()
+  loadedAhead.clear()
   generation++
   changes.set(changes.get() + 1)
 }
@@ -61,12 +64,21 @@ async function load(path: string): Promise<void> {
   if (started === generation) keep(path, loaded)
 }
 
+/** Loads paths before a view uses them, so that it has its data when it is first rendered. */
+export function loadDataAhead(paths: readonly string[]): void {
+  for (const path of paths) {
+    loadedAhead.add(path)
+    void load(path)
+  }
+}
+
 /** The response of a path, which is loaded once; null: nothing. `retry` loads it again after a failure. */
 export function useLoaded<Body>(path: string | null): { loaded: Loaded<Body>; retry: () => void } {
   useSignal(changes)
   const retry = (): void => void (path !== null && load(path))
   useEffect(() => {
-    if (path !== null && (!kept.has(path) || kept.get(path)?.state === 'failed')) void load(path)
+    if (path === null || loadedAhead.delete(path)) return
+    if (!kept.has(path) || kept.get(path)?.state === 'failed') void load(path)
   }, [path, generation])
   return { loaded: ((path !== null && kept.get(path)) || LOADING) as Loaded<Body>, retry }
 }

@@ -40,6 +40,30 @@ export async function loadAreas(browser: Browser, site: Site): Promise<void> {
   }
 }
 
+/** A view makes its first call once, also if that fails: the answer 404 is charged too. */
+export async function callOnce(browser: Browser, site: Site): Promise<void> {
+  const { page, context } = await openWindow(browser, site, { cookie: await sessionOf(site) })
+  const calls: string[] = []
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url())
+    if (request.resourceType() === 'fetch' && pathname !== '/app/usage') calls.push(pathname + search)
+  })
+  for (const [path, text, call] of [
+    [`/domain/${site.hub}`, 'has a website', `/domain/${site.hub}`],
+    [`/domain/${site.hub}/history`, 'Time lines', `/app/api/dnshistory?query=${site.hub}&limit=100`],
+    ['/domain/nobody.example', 'Nothing on record', '/domain/nobody.example'],
+    ['/ip/198.51.100.7', 'shop-001.example', '/ip/198.51.100.7'],
+    ['/account/tokens', 'Create a token', '/app/tokens'],
+    ['/docs', '/v1.0/lookup', '/openapi.json'],
+  ] as const) {
+    calls.length = 0
+    await page.goto(path)
+    await page.locator('main').getByText(text).first().waitFor()
+    assert.deepEqual(calls, [call])
+  }
+  await context.close()
+}
+
 /** An address with an entry shows it, and a click on another moves there, also before all entries are complete. */
 export async function readReference(browser: Browser, site: Site): Promise<void> {
   const { page, context } = await openWindow(browser, site)
