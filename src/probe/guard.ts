@@ -154,7 +154,7 @@ export function makeGuard(options: GuardOptions = {}): Guard {
     if (!embedded.every((inner) => passes(inner, port))) return false
     if (contains(allowed, address)) return !blockedPorts.has(port)
     if (options.onlyAllowed) return false
-    return !contains(specialRanges, address) || (embedded.length > 0 && contains(nat64Range, address))
+    return !contains(specialRanges, address) || contains(nat64Range, address)
   }
 
   return {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type AddressRange, classifyRange, makeGuard, parseAddressRange } from '../../src/probe/guard.ts'
+import { type AddressRange, classifyRange, effectiveAddress, makeGuard, parseAddressRange } from '../../src/probe/guard.ts'
 import { isProbeable, resolveRedirect } from '../../src/probe/http/redirect-location.ts'
 import { addressFamily, type IpAddress, parseAddress, unpackAddress } from '../../src/values/ip-address.ts'
 
@@ -192,6 +192,37 @@ test('no range and no port mapping opens link-local addresses, cloud metadata, t
   assert.deepEqual(open.vet(at('10.0.0.1'), 80), { address: '10.0.0.1', port: 80, isOwn: true })
 })
 
+test('in an opened range, an address goes by the IPv4 address that it embeds', () => {
+  const open = makeGuard({ allowed: [range('2001::/32'), range('::ffff:0:0:0/96')] })
+  const teredo = (quad: string) => `2001:0:808:808::${groupsOf(invert(quad))}`
+  const translated = (quad: string) => `::ffff:0:${groupsOf(quad)}`
+  for (const form of [teredo, translated]) {
+    assert.deepEqual(open.vet(at(form('8.8.4.4')), 80), { address: at(form('8.8.4.4')), port: 80, isOwn: true })
+    for (const quad of words(PRIVATE)) assert.equal(open.vet(at(form(quad)), 80), null, form(quad))
+  }
+})
+
+test('a port mapping leads to another address, unless one of the two is blocked', () => {
+  const stands = [{ address: at('127.0.0.5'), port: 8080, publicPort: 80, connectTo: at('127.0.0.1') }]
+  const vet = (blocked: { address: IpAddress; port: number }[]) =>
+    makeGuard({ portMappings: stands, blocked }).vet(at('127.0.0.5'), 80)
+  assert.deepEqual(vet([]), { address: '127.0.0.5', port: 8080, isOwn: true, connectTo: '127.0.0.1' })
+  for (const text of ['127.0.0.5', '127.0.0.1']) assert.equal(vet([{ address: at(text), port: 8080 }]), null, text)
+  assert.notEqual(vet([{ address: at('127.0.0.1'), port: 80 }]), null)
+})
+
+test('a connection to a mapped or NAT64 address reaches the IPv4 address', () => {
+  for (const [text, reachedAddress] of [
+    ['93.184.216.34', '93.184.216.34'],
+    ['::ffff:93.184.216.34', '93.184.216.34'],
+    ['64:ff9b::5db8:d822', '93.184.216.34'],
+    ['64:ff9b:1::5db8:d822', '64:ff9b:1::5db8:d822'],
+    ['2002:5db8:d822::', '2002:5db8:d822::'],
+    ['2606:2800:220:1::1', '2606:2800:220:1::1'],
+  ] as const)
+    assert.equal(effectiveAddress(at(text)), reachedAddress)
+})
+
 test('a range of one family opens nothing of the other', () => {
   assert.equal(makeGuard({ allowed: [range('::/0')] }).vet(at('10.0.0.1'), 80), null)
   assert.equal(makeGuard({ allowed: [range('0.0.0.0/0')] }).vet(at('fd00::1'), 80), null)
@@ -204,7 +235,7 @@ test('a range is an address and a prefix length, without bits after it', () => {
   assert.deepEqual(parseAddressRange('0.0.0.0/0'), { base: '0.0.0.0', bits: 0 })
   assert.deepEqual(parseAddressRange('172.16.0.0/12'), { base: '172.16.0.0', bits: 12 })
   for (const text of words(
-    '127.0.0.1/8 172.24.0.0/12 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/08 10.0.0.0/ 10.0.0.0/8/8 10.0.0.0/255.0.0.0 /8 10/8 ::1/129 fd00::1/8 ::ffff:10.0.0.0/104 example.com',
+    '127.0.0.1/8 10.128.0.0/8 172.24.0.0/12 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/08 10.0.0.0/ 10.0.0.0/8/8 10.0.0.0/255.0.0.0 /8 10/8 ::1/129 fd00::1/8 ::ffff:10.0.0.0/104 example.com',
   ))
     assert.equal(parseAddressRange(text), null, text)
   assert.equal(parseAddressRange(''), null)
