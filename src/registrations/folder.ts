@@ -63,6 +63,14 @@ export async function replaceJsonFile(
   }
 }
 
+/**
+ * Makes the published data of a day durable. An import that failed after it had replaced a file may have left it
+ * unsynced, and the next one, which finds the file as it should be, replaces nothing.
+ */
+export async function syncDay(root: string, day: Day): Promise<void> {
+  await syncFolder(dayFolderPath(root, day)).catch(nullIfMissing)
+}
+
 /** Creates a folder, or removes what interrupted imports left in it, but not what `manifests` name. */
 export async function prepareFolder(folder: string, manifests: () => Promise<readonly string[]>): Promise<void> {
   await ensureFolder(folder)

@@ -3,7 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type AddressRange, classifyRange, effectiveAddress, makeGuard, parseAddressRange } from '../../src/probe/guard.ts'
+import {
+  type AddressRange,
+  classifyRange,
+  effectiveAddress,
+  makeGuard,
+  parseAddressRange,
+} from '../../src/probe/guard.ts'
 import { isProbeable, resolveRedirect } from '../../src/probe/http/redirect-location.ts'
 import { addressFamily, type IpAddress, parseAddress, unpackAddress } from '../../src/values/ip-address.ts'
 

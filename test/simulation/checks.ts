@@ -68,7 +68,7 @@ export async function checkFiles({ world, expected }: Run): Promise<void> {
     require(found.length === rows, () => `${name} has ${found.length} rows, and its manifest says ${rows}`)
     const names = expected.namesOfDay(date, date < oldestKept(world))
     if (date >= addDays(dayOf(world.clock.now), -1)) continue // its lists may have changed after the last round
-    if (world.clock.now - expected.jobsDisturbedAt <= SECONDS_PER_DAY) continue
+    if (expected.areJobsDisturbed(world.clock.now)) continue
     const without = (all: Set<string>) => new Set([...all].filter((each) => !forgotten.has(each as never)))
     const back = found.find((each) => forgotten.has(each as never))
     require(back === undefined, () => `${name} has ${back}, which was forgotten`)

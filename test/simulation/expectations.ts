@@ -6,7 +6,7 @@
 import type { Observation } from '../../src/observe/observation.ts'
 import { parseObservation } from '../../src/observe/observation-parser.ts'
 import type { DomainName } from '../../src/values/domain-name.ts'
-import { addDays, type Day, formatInstant, type Instant } from '../../src/values/time.ts'
+import { addDays, type Day, formatInstant, type Instant, SECONDS_PER_DAY } from '../../src/values/time.ts'
 import { Model } from '../store/model.ts'
 import type { ACCOUNTS, Sighting } from './steps.ts'
 import { modelView, watchedView } from './views.ts'
@@ -67,6 +67,11 @@ export class Expectations {
         times.set(observed_at, { least: least + Number(isFirst), most: most + 1 })
       }
     }
+  }
+
+  /** Whether the jobs of the last day may not have come to their end. */
+  areJobsDisturbed(now: Instant): boolean {
+    return now - this.jobsDisturbedAt <= SECONDS_PER_DAY
   }
 
   stateOf(names: Names, facts = this.facts): string {

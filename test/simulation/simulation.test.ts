@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inForm } from '../long.ts'
-import { FOUND } from './found.ts'
+import { FOUND, FOUND_SEEDS } from './found.ts'
 import { FAULTS } from './planted.ts'
 import { describe, runSeed, runSteps, shrink } from './simulation.ts'
 
@@ -20,6 +20,12 @@ for (let seed = 1; seed <= SEEDS; seed++)
 for (const [fault, steps] of Object.entries(FOUND))
   test(`a fault that was found before does not come back: ${fault}`, async () => {
     const failure = await runSteps(1, steps)
+    assert.equal(failure && describe(failure), null)
+  })
+
+for (const [fault, [seed, steps]] of Object.entries(FOUND_SEEDS))
+  test(`a fault that a seed found before does not come back: ${fault}`, async () => {
+    const failure = await runSeed(seed, steps)
     assert.equal(failure && describe(failure), null)
   })
 

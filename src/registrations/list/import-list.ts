@@ -2,7 +2,7 @@
 
 import { addNames } from '../add-names.ts'
 import { dayInName, dayOfFile } from '../dates.ts'
-import { withFolderLock } from '../folder.ts'
+import { syncDay, withFolderLock } from '../folder.ts'
 import type { RegistrationImportOptions, RegistrationImportResult, RegistrationInput } from '../import-options.ts'
 import { type DraftList, discardList, draftList, openDraftList, publishSource, readSource } from '../sources.ts'
 import { parseNameList } from './parse-list.ts'
@@ -41,7 +41,10 @@ export function importList(
     const isSame = (await readSource(root, day, source))?.basis === listed.sha256
     let newNames = 0
     try {
-      if (isSame) return { ...common, newNames, isFirst: false, rebuiltDay: null, isSame }
+      if (isSame) {
+        await syncDay(root, day)
+        return { ...common, newNames, isFirst: false, rebuiltDay: null, isSame }
+      }
       newNames = await addListNames(options, listed)
       await publishSource(root, { basis: listed.sha256, imported: await store.now() }, [listed, none])
       drafts.length = 0

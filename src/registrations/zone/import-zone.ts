@@ -4,9 +4,10 @@
 
 import { createExternalSorter, type ExternalSorter } from '../../import/stream/external-sort.ts'
 import { InputError } from '../../import/stream/input-error.ts'
+import { syncFolder } from '../../jobs/file-store/durable.ts'
 import { addDays, type Day } from '../../values/time.ts'
 import { addNames } from '../add-names.ts'
-import { withFolderLock } from '../folder.ts'
+import { syncDay, withFolderLock, zoneFolderPath } from '../folder.ts'
 import type { RegistrationImportOptions, RegistrationImportResult, RegistrationInput } from '../import-options.ts'
 import { type DraftList, discardList, draftList, openDraftList, publishSource, readSource } from '../sources.ts'
 import { ZONE_PARTS, zoneSuffix } from './label-hash.ts'
@@ -136,6 +137,8 @@ async function publishIfChanged(
     (isOld && former?.basis.startsWith(set.sha256))
   ) {
     await discardSet(root, set)
+    for (const each of later === null ? [day] : [day, later.day]) await syncDay(root, each)
+    await syncFolder(zoneFolderPath(root, zone))
     const { registered, dropped } = former!
     return { ...common, registered, dropped, newNames: 0, rebuiltDay: null, isSame: true }
   }
