@@ -101,7 +101,7 @@ async function callDaily(run: Run, step: Call): Promise<void> {
   const date = addDays(dayOf(world.clock.now), -step.limit)
   const { status, body } = await ask(run, step, { date })
   if (status !== OK) return
-  if (expected.areJobsDisturbed(world.clock.now)) return // a list may have been imported without the file that it belongs to
+  if (expected.areJobsDisturbed(world.clock.now)) return // the file may be older than its list
   const { allowed } = expected.namesOfDay(date)
   for (const name of namesIn(body))
     require(allowed.has(name), () => `the daily file of ${date} has ${name}, which no list of that day has`)

@@ -11,6 +11,11 @@ export function partsOf(path: string): { section: string; subject: string; view:
   return { section, subject, view }
 }
 
+/** The address or network of an address of the page such as `/ip/192.0.2.0/24`. */
+export function networkOf({ subject, view }: { subject: string; view: string }): string {
+  return view === '' ? subject : `${subject}/${view}`
+}
+
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)

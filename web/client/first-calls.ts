@@ -1,6 +1,6 @@
 /** The calls that the view of an address makes as soon as it is shown. */
 
-import { areaOf, partsOf } from './address.ts'
+import { areaOf, networkOf, partsOf } from './address.ts'
 import { addressTimesPath, certificatePath, DOMAIN_CALLS, domainAsOfPath, ipPath, usageOfTodayPath } from './paths.ts'
 
 /** By the address of the view. */
@@ -27,10 +27,11 @@ export function keptCalls(path: string, query: URLSearchParams, isSignedIn: bool
 }
 
 function dataCalls(path: string, query: URLSearchParams): string[] {
-  const { section, subject, view } = partsOf(path)
+  const parts = partsOf(path)
+  const { section, subject, view } = parts
   const day = query.get('at')
   if (subject === '') return []
-  if (section === 'ip') return addressCalls(view === '' ? subject : `${subject}/${view}`, day)
+  if (section === 'ip') return addressCalls(networkOf(parts), day)
   if (section === 'certificate' && /^[0-9a-f]{64}$/.test(subject) && view === '') return [certificatePath(subject)]
   if (section !== 'domain' || query.has('text')) return []
   if (view === '' && day !== null) return [domainAsOfPath(subject, day)]

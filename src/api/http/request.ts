@@ -94,8 +94,11 @@ export function acceptsGzip(header: string | undefined): boolean {
   return acceptsCoding(header, ['gzip', 'x-gzip']) ?? acceptsCoding(header, ['*']) ?? false
 }
 
+/** A content coding that the server sends. */
+export type Coding = 'br' | 'gzip'
+
 /** How a body that is compressed once is sent, brotli rather than gzip; null if the client accepts neither. */
-export function bestCoding(header: string | undefined): 'br' | 'gzip' | null {
+export function bestCoding(header: string | undefined): Coding | null {
   if (acceptsCoding(header, ['br'])) return 'br'
   return acceptsGzip(header) ? 'gzip' : null
 }

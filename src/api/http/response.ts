@@ -13,7 +13,7 @@ import { connectionOf } from './connection.ts'
 import { ApiError, type Envelope, overloadedError } from './errors.ts'
 import type { ApiReply, ApiRequest } from './exchange.ts'
 import { CACHED_HEADERS, COMMON_HEADERS, type Cors, corsHeaders, type Headers } from './headers.ts'
-import { acceptsGzip, bestCoding } from './request.ts'
+import { acceptsGzip, bestCoding, type Coding } from './request.ts'
 import { bodyLength, chunksOf, endWithParts, type ResponseBody, sendInBatches } from './write-parts.ts'
 
 const gzipBuffer = promisify(gzip)
@@ -33,8 +33,8 @@ const SHARED_BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } 
 
 /**
  * A response. `type`: the content type of a body that is not JSON. `isShared`: every client gets the same array of
- * bytes, so it is compressed once, and there is only one copy of it. `isCached`: the client may keep it, and asks with its
- * ETag whether it changed. `release` is called when the body is sent.
+ * bytes, so it is compressed once, and there is only one copy of it. `isCached`: the client may keep it, and asks with
+ * its ETag whether it changed. `release` is called when the body is sent.
  */
 export type ApiResponse = {
   status: number
@@ -113,16 +113,14 @@ function trackUnsentBytes(context: ResponseContext, { accessRecord }: ApiRequest
   })
 }
 
-type Encoding = 'br' | 'gzip'
-
 /** How a body is compressed; null if the client accepts none. Only shared bodies are worth the time of brotli. */
-function encodingOf({ isShared }: ApiResponse, accepted: string | undefined): Encoding | null {
+function encodingOf({ isShared }: ApiResponse, accepted: string | undefined): Coding | null {
   if (isShared) return bestCoding(accepted)
   return acceptsGzip(accepted) ? 'gzip' : null
 }
 
 /** Compresses a body that is not long. One of a single client: here, at most 0.4 ms; a thread would take twice that. */
-function compressBody({ body, isShared }: ApiResponse, encoding: Encoding): Buffer | Promise<Buffer> {
+function compressBody({ body, isShared }: ApiResponse, encoding: Coding): Buffer | Promise<Buffer> {
   return isShared ? compressOnce(body, encoding) : gzipSync(joinBody(body), SHORT_GZIP_OPTIONS)
 }
 
@@ -131,7 +129,7 @@ const compressedBodies = {
   gzip: new WeakMap<ResponseBody, Promise<Buffer>>(),
 }
 
-function compressOnce(body: ResponseBody, encoding: Encoding): Promise<Buffer> {
+function compressOnce(body: ResponseBody, encoding: Coding): Promise<Buffer> {
   const known = compressedBodies[encoding]
   const compressed =
     known.get(body) ??

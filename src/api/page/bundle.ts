@@ -65,13 +65,17 @@ type BundledPage = Omit<PageManifest, 'boot' | 'files'> & { files: BundledFile[]
 
 /**
  * Bundles everything but the script in the document. esbuild makes a file for each set of areas that share a module,
- * and each file would be a request. So this function bundles twice, the second time with all shared modules in each area:
- * then there is one shared file.
+ * and each file would be a request. So this function bundles the scripts twice, the second time with all shared modules
+ * in each area: then there is one shared file.
  */
 async function bundlePage(): Promise<BundledPage> {
-  const { metafile } = await bundle(PAGE)
+  const { metafile } = await bundle(SCRIPTS)
   const { entries, shared } = splitOf(metafile)
-  const { outputFiles, metafile: split } = await bundle({ ...PAGE, plugins: [importing(shared, Object.keys(entries))] })
+  const { outputFiles, metafile: split } = await bundle({
+    ...SCRIPTS,
+    entryPoints: { ...SCRIPTS.entryPoints, style: 'style/style.css', icon: 'style/icon.svg' },
+    plugins: [importing(shared, Object.keys(entries))],
+  })
   const files = outputFiles.map(({ path, contents }) => ({ file: basename(path), content: contents }))
   const named = (name: string): string => files.find(({ file }) => file.startsWith(`${name}-`))!.file
   const { entries: fileOf, others } = splitOf(split)
@@ -99,8 +103,8 @@ async function bundleBoot(areas: Record<string, string>): Promise<BundledFile> {
   return { file: basename(path), content: contents }
 }
 
-const PAGE = {
-  entryPoints: { main: 'main.tsx', style: 'style/style.css', icon: 'style/icon.svg' },
+const SCRIPTS = {
+  entryPoints: { main: 'main.tsx' },
   format: 'esm',
   splitting: true,
 } satisfies BuildOptions

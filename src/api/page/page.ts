@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { ApiReply, ApiRequest } from '../http/exchange.ts'
-import { acceptsGzip, bestCoding, normalizedPath } from '../http/request.ts'
+import { acceptsGzip, bestCoding, type Coding, normalizedPath } from '../http/request.ts'
 import { isLastResponse, type ResponseContext } from '../http/response.ts'
 import { MANIFEST_FILE, type PageManifest } from './bundle.ts'
 
@@ -22,7 +22,7 @@ const TYPES: Record<string, string> = {
 /** One file with its compressed forms. All responses share the buffers. */
 type PageFile = { type: string; etag: string; body: Buffer; gzipped: Buffer; brotli: Buffer }
 
-type EncodedBody = [body: Buffer, encoding: 'br' | 'gzip' | null]
+type EncodedBody = [body: Buffer, encoding: Coding | null]
 
 /** `readSession`: the session of a request as JSON; null if it cannot be read. */
 export type PageContext = { responses: ResponseContext; readSession: (request: ApiRequest) => Promise<string | null> }

@@ -34,7 +34,7 @@ export async function loadAreas(browser: Browser, site: Site): Promise<void> {
     )
     if (path === '/') {
       await page.getByRole('link', { name: 'Watches' }).hover()
-      await until(() => (loaded.includes(areas.watches!) ? true : undefined), 'the watches ahead of a click')
+      await until(() => loaded.includes(areas.watches!), 'the watches ahead of a click')
     }
     await context.close()
   }

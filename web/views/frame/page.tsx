@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Area, areaOf, needsAccount, partsOf } from '../../client/address.ts'
+import { type Area, areaOf, needsAccount, networkOf, partsOf } from '../../client/address.ts'
 import { DOMAIN_VIEWS } from '../../client/domain-views.ts'
 import { CallError } from '../../client/http.ts'
 import { navigate, pageAddress, signInAddress } from '../../client/router.ts'
@@ -116,11 +116,12 @@ function headingOf(area: Area, path: string): Pick<Route, 'title' | 'query'> | n
 }
 
 function explorerHeading(path: string): Pick<Route, 'title' | 'query'> | null {
-  const { section, subject, view } = partsOf(path)
+  const parts = partsOf(path)
+  const { section, subject, view } = parts
   if (path === '/search') return { title: 'Find names' }
   if (section === 'search' || subject === '') return null
   if (section === 'certificate') return view === '' ? { title: `Certificate ${subject}` } : null
-  if (section === 'ip') return titledQuery('', view === '' ? subject : `${subject}/${view}`)
+  if (section === 'ip') return titledQuery('', networkOf(parts))
   const domainView = DOMAIN_VIEWS.find((each) => each.view === view)
   return domainView === undefined ? null : titledQuery(domainView.title, subject)
 }
