@@ -41,7 +41,7 @@ async function tryAll(
   return verdicts
 }
 
-/** The index of similar pages knows how many documents it has, and the terms of its postings. */
+/** The index of similar pages knows how many documents it has, the terms of its postings, and the checksums of its rows. */
 async function trySegments(tables: readonly DamagedTable[], copy: () => Promise<DamagedStore>): Promise<void> {
   const rowOf = (table: string): Row => tables.find(({ name }) => name === table)!.rows.at(-1)!
   const segment = rowOf('segment')
@@ -52,8 +52,15 @@ async function trySegments(tables: readonly DamagedTable[], copy: () => Promise<
   })
   const documents = Number(segment.documents)
   const lost = { what: 'document_frequency', removed: [rowOf('document_frequency')], added: [] }
+  const changed = (table: string, column: string): RowDamage => {
+    const row = rowOf(table)
+    const bytes = Uint8Array.from(row[column] as Uint8Array)
+    bytes[bytes.length - 1]! ^= 0x10
+    return { what: `${table}.${column}`, removed: [row], added: [{ ...row, [column]: bytes }] }
+  }
+  const changes = [changed('document_frequency', 'counts'), changed('posting', 'postings')]
   const whole = await answersOfWhole(copy)
-  for (const damage of [counting(documents + 1), counting(documents - 1), lost]) {
+  for (const damage of [counting(documents + 1), counting(documents - 1), lost, ...changes]) {
     const damaged = await copy()
     assert.ok(await damaged.plant(damage), damage.what)
     const { verdict, faults } = await tryDamage(damaged, whole)

@@ -17,7 +17,13 @@ import {
   checkKeysOfNames,
 } from './check/inverse.ts'
 import { checkSchema } from './check/schema.ts'
-import { checkPostedTermsPostgres, checkSegmentDocumentsPostgres, checkSegmentsPostgres } from './check/segments.ts'
+import {
+  checkFrequenciesPostgres,
+  checkPostedTermsPostgres,
+  checkPostingsPostgres,
+  checkSegmentDocumentsPostgres,
+  checkSegmentsPostgres,
+} from './check/segments.ts'
 import {
   checkAddressesPostgres,
   checkCrawlStatesPostgres,
@@ -45,6 +51,8 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect', columns: ['part', 'text', 'text'], check: checkRedirectsPostgres },
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
+  { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostingsPostgres },
+  { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequenciesPostgres },
   { name: 'segment', columns: [], check: checkSegmentsPostgres },
   { name: 'posted_term', columns: [], check: checkPostedTermsPostgres },
   { name: 'segment_document', columns: [], check: checkSegmentDocumentsPostgres },

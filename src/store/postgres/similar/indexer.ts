@@ -5,6 +5,7 @@
 import type { DomainName } from '../../../values/domain-name.ts'
 import type { LockHold } from '../../port/jobs.ts'
 import type { FrequencyRow, PageFiling, PostingRow, SimilarIndexStore, StoredDocument } from '../../port/similar.ts'
+import { checksumOf } from '../../shared/check/checksum.ts'
 import { addLostSegmentsSql, REPLACE_SEGMENTS } from '../../shared/check/segments.ts'
 import { unpackTerms } from '../../shared/columns.ts'
 import { bytesArray, plainArray } from '../database/arrays.ts'
@@ -116,13 +117,14 @@ const BEGIN_SEGMENT = {
 }
 const INSERT_POSTINGS = {
   name: 'indexing.post',
-  text: `insert into posting (segment, part, key, document, postings)
-    select $1, key >> 22, key, document, postings
-    from unnest($2::integer[], $3::bigint[], $4::bytea[]) k(key, document, postings)`,
+  text: `insert into posting (segment, part, key, document, postings, checksum)
+    select $1, key >> 22, key, document, postings, checksum
+    from unnest($2::integer[], $3::bigint[], $4::bytea[], $5::bigint[]) k(key, document, postings, checksum)`,
 }
 const INSERT_FREQUENCIES = {
   name: 'indexing.count',
-  text: 'insert into document_frequency (segment, last_term, counts) select $1, * from unnest($2::integer[], $3::bytea[])',
+  text: `insert into document_frequency (segment, last_term, counts, checksum)
+    select $1, * from unnest($2::integer[], $3::bytea[], $4::bigint[])`,
 }
 const PUBLISH_SEGMENT = {
   name: 'indexing.publish',
@@ -250,14 +252,26 @@ async function insertSegmentRows(
   postings: readonly PostingRow[],
   frequencies: readonly FrequencyRow[],
 ): Promise<void> {
-  const keys = plainArray(postings.map(({ key }) => key))
-  const documents = plainArray(postings.map(({ document }) => document))
-  const lastTerms = plainArray(frequencies.map(({ last }) => last))
+  const ofPosting = ({ key, document, postings: bytes }: PostingRow): number =>
+    checksumOf('posting', [segment, key, document, bytes])
+  const ofFrequency = ({ last, counts }: FrequencyRow): number =>
+    checksumOf('document_frequency', [segment, last, counts])
   await Promise.all([
     postings.length > 0 &&
-      run(INSERT_POSTINGS, [segment, keys, documents, bytesArray(postings.map((row) => row.postings))]),
+      run(INSERT_POSTINGS, [
+        segment,
+        plainArray(postings.map(({ key }) => key)),
+        plainArray(postings.map(({ document }) => document)),
+        bytesArray(postings.map((row) => row.postings)),
+        plainArray(postings.map(ofPosting)),
+      ]),
     frequencies.length > 0 &&
-      run(INSERT_FREQUENCIES, [segment, lastTerms, bytesArray(frequencies.map(({ counts }) => counts))]),
+      run(INSERT_FREQUENCIES, [
+        segment,
+        plainArray(frequencies.map(({ last }) => last)),
+        bytesArray(frequencies.map(({ counts }) => counts)),
+        plainArray(frequencies.map(ofFrequency)),
+      ]),
   ])
 }
 

@@ -9,7 +9,7 @@ import {
   unpackCertificates,
   type WrittenCertificate,
 } from '../../shared/certificates.ts'
-import { checksumOf } from '../database/checksum.ts'
+import { checksumOf } from '../../shared/check/checksum.ts'
 import { readTransaction } from '../database/connection.ts'
 import type { BeginRead } from '../database/read-turn.ts'
 

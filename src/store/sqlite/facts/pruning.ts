@@ -15,7 +15,7 @@ import {
   stateLimits,
 } from '../../inverse/pruned-history.ts'
 import { type FactsPruning, PRUNED_UNTIL, type StateCutoffs } from '../../port/retention.ts'
-import { checksumOf } from '../database/checksum.ts'
+import { checksumOf } from '../../shared/check/checksum.ts'
 import { readTransaction, writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 import { inverseWriter } from '../inverse/inverse.ts'

@@ -10,9 +10,9 @@ import type {
   SimilarIndexStore,
   StoredDocument,
 } from '../../port/similar.ts'
+import { checksumOf } from '../../shared/check/checksum.ts'
 import { addLostSegmentsSql, REPLACE_SEGMENTS } from '../../shared/check/segments.ts'
 import { unpackTerms } from '../../shared/columns.ts'
-import { checksumOf } from '../database/checksum.ts'
 import { writeTransaction } from '../database/connection.ts'
 import type { WriteAheadLog } from '../database/write-ahead-log.ts'
 

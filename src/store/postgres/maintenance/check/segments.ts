@@ -1,7 +1,16 @@
-/** Checks the segments of the index of /similar: each, its terms, and its documents. */
+/** Checks the index of /similar: the checksums of its rows, and its segments with their terms and documents. */
 
 import { termEnd } from '../../../../similar/postings/postings.ts'
 import type { FrequencyRow, Segment } from '../../../port/similar.ts'
+import { CHECKSUM_COLUMNS } from '../../../shared/check/checksum.ts'
+import {
+  type ChecksumCheck,
+  type ChecksummedRow,
+  checkChecksumRows,
+  checksumKeyAfter,
+  FREQUENCIES_CHECK,
+  POSTINGS_CHECK,
+} from '../../../shared/check/checksummed-rows.ts'
 import {
   type CheckedSegment,
   checkPostedTerms,
@@ -39,6 +48,21 @@ const COUNT_TOMBSTONES = {
   name: 'check.tombstones',
   text: 'select count(*) as count from document_tombstone where document > $1 and document <= $2',
 }
+
+/** The rows of a table of the index: their checksums. */
+function checkChecksums(check: ChecksumCheck) {
+  const { table, keys } = check
+  const parameters = keys.map((_, index) => `$${index + 1}`)
+  const statement = {
+    name: `check.${table}`,
+    text: `select ${CHECKSUM_COLUMNS[table].at(-1)!.join(', ')}, checksum from ${table}
+      where (${keys.join(', ')}) > (${parameters.join(', ')}) order by ${keys.join(', ')} limit $${keys.length + 1}`,
+  }
+  return async ({ rows }: Session, after: string | null, limit: number): Promise<CheckSlice> =>
+    checkChecksumRows(check, await rows<ChecksummedRow>(statement, [...checksumKeyAfter(check, after), limit]))
+}
+export const checkPostingsPostgres = checkChecksums(POSTINGS_CHECK)
+export const checkFrequenciesPostgres = checkChecksums(FREQUENCIES_CHECK)
 
 /** All segments. */
 export async function checkSegmentsPostgres({ rows }: Session): Promise<CheckSlice> {

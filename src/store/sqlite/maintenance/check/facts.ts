@@ -5,25 +5,22 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { RECORD_TYPE_NUMBERS } from '../../../../apply/stored-numbers.ts'
-import {
-  emptyDocumentFrequencies,
-  MAX_ROW_TERMS,
-  unpackDocumentFrequencies,
-} from '../../../../similar/postings/document-frequencies.ts'
-import { unpackPostingRow } from '../../../../similar/postings/postings.ts'
 import { SLOT_RANGES } from '../../../../values/domain-name.ts'
 import type { CheckFault } from '../../../port/store.ts'
+import { CHECKSUM_COLUMNS, matchesChecksum } from '../../../shared/check/checksum.ts'
+import {
+  type ChecksumCheck,
+  type ChecksummedRow,
+  checkChecksumRows,
+  checksumCheck,
+  checksumKeyAfter,
+  FREQUENCIES_CHECK,
+  POSTINGS_CHECK,
+} from '../../../shared/check/checksummed-rows.ts'
 import type { CheckedFacts } from '../../../shared/check/facts.ts'
 import { type CheckedCrawlState, checkCrawlStateRows, checkFactsRows } from '../../../shared/check/rows.ts'
-import {
-  type CheckSlice,
-  checkSlice,
-  problemReporter,
-  type ReportProblem,
-  reportIfUnreadable,
-} from '../../../shared/check/slice.ts'
+import { type CheckSlice, checkSlice, problemReporter } from '../../../shared/check/slice.ts'
 import type { FactsRow } from '../../../shared/columns.ts'
-import { CHECKSUM_COLUMNS, type ChecksummedTable, matchesChecksum } from '../../database/checksum.ts'
 
 /** Names per unit of `limit`. Each query for unlisted names scans all pending names, so a larger slice is cheaper. */
 const NAMES_PER_LIMIT = 40
@@ -32,46 +29,18 @@ type KnownName = { slot: number; name: string; known: number; listed: number }
 type SortedName = { name: string; known: number }
 type PendingNameRow = { position: number; name: string; known: number; isForgotten: number; departed: number }
 
-type ChecksummedValue = string | number | null | Uint8Array
-type ChecksummedRow = Record<string, ChecksummedValue> & { checksum: number | null }
-type TableCheck = {
-  table: ChecksummedTable
-  /** The first columns of its first list, which are the key. */
-  key: number
-  /** SQL condition of the rows whose checksum counts: rows of an id without facts are reported as such. */
-  owned?: string
-  /** Parses the content of a row without a checksum. Throws if it cannot be parsed. */
-  read?(row: ChecksummedRow): void
-}
-
 const OF_FACTS = 'exists (select 1 from facts f where f.id = t.id)'
-const STATE_TABLE: TableCheck = {
-  table: 'dns_state',
-  key: 3,
-  owned: OF_FACTS,
-  read: ({ records }) => void (records !== null && JSON.parse(records as string)),
-}
-const INTERRUPTION_TABLE: TableCheck = {
-  table: 'dns_interruption',
-  key: 3,
-  owned: OF_FACTS,
-}
-const POSTING_TABLE: TableCheck = {
-  table: 'posting',
-  key: 3,
-  read: ({ postings }) => void unpackPostingRow(postings as Uint8Array),
-}
-const FREQUENCY_TABLE: TableCheck = {
-  table: 'document_frequency',
-  key: 2,
-  read: ({ counts }) => unpackDocumentFrequencies(counts as Uint8Array, emptyDocumentFrequencies(MAX_ROW_TERMS)),
-}
+const STATES_CHECK = checksumCheck(
+  'dns_state',
+  3,
+  ({ records }) => void (records !== null && JSON.parse(records as string)),
+)
 
 /** Checks rows whose damage only a checksum can show: superseded states, and the rows of the index of /similar. */
-export const checkStates = checkChecksums(STATE_TABLE)
-export const checkInterruptions = checkChecksums(INTERRUPTION_TABLE)
-export const checkPostings = checkChecksums(POSTING_TABLE)
-export const checkFrequencies = checkChecksums(FREQUENCY_TABLE)
+export const checkStates = checkChecksums(STATES_CHECK, OF_FACTS)
+export const checkInterruptions = checkChecksums(checksumCheck('dns_interruption', 3), OF_FACTS)
+export const checkPostings = checkChecksums(POSTINGS_CHECK)
+export const checkFrequencies = checkChecksums(FREQUENCIES_CHECK)
 
 type FactsWithChecksum = CheckedFacts & { checksum: number | null }
 
@@ -144,24 +113,16 @@ export function checkSlotLeases(database: DatabaseSync): CheckSlice {
   return { faults, checked: 0, last: null }
 }
 
-function checkChecksums({ table, key, owned = 'true', read }: TableCheck) {
-  const keys = CHECKSUM_COLUMNS[table][0]!.slice(0, key)
+/** `owned`: an SQL condition for `ChecksummedRow.owned`. */
+function checkChecksums(check: ChecksumCheck, owned = 'true') {
+  const { table, keys } = check
   return (database: DatabaseSync, after: string | null, limit: number): CheckSlice => {
-    const from = after === null ? keys.map(() => -1) : (JSON.parse(after) as number[])
     const rows = database
       .prepare(
         `select t.*, ${owned} as owned from ${table} t where (${keys}) > (${keys.map(() => '?')}) order by ${keys} limit ?`,
       )
-      .all(...from, limit) as ChecksummedRow[]
-    const faults: CheckFault[] = []
-    for (const row of rows) {
-      const report: ReportProblem = problemReporter(faults, table, keys.map((column) => row[column]).join(' '))
-      if (row.owned && !matchesChecksum(CHECKSUM_COLUMNS[table], row, (column) => row[column]!))
-        report('does not match its checksum')
-      if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
-    }
-    const last = rows.at(-1)
-    return checkSlice(faults, rows.length, last && JSON.stringify(keys.map((column) => last[column])))
+      .all(...checksumKeyAfter(check, after), limit)
+    return checkChecksumRows(check, rows as ChecksummedRow[])
   }
 }
 

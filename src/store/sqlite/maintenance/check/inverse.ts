@@ -23,10 +23,10 @@ import type {
   StateRequest,
 } from '../../../inverse/check-entries.ts'
 import { NEWEST_STATES_COLUMNS } from '../../../inverse/name-events.ts'
+import { CHECKSUM_COLUMNS, matchesChecksum } from '../../../shared/check/checksum.ts'
 import { hexOf } from '../../../shared/check/rows.ts'
 import { type CheckSlice, checkSlice } from '../../../shared/check/slice.ts'
 import { TOMBSTONE_ID } from '../../../shared/columns.ts'
-import { CHECKSUM_COLUMNS, matchesChecksum } from '../../database/checksum.ts'
 import { PUBLISHED_RUNS_SQL } from '../../inverse/inverse.ts'
 import { type KnownName, type NameRow, NEXT_NAMES_SQL, storedHistoryReader } from '../../inverse/maintenance.ts'
 

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
-import { columnNames } from '../../../src/store/shared/tables.ts'
-import { CHECKSUM_COLUMNS, checksumOf, crcOf, matchesChecksum } from '../../../src/store/sqlite/database/checksum.ts'
+import { CHECKSUM_COLUMNS, checksumOf, crcOf, matchesChecksum } from '../../src/store/shared/check/checksum.ts'
+import { columnNames } from '../../src/store/shared/tables.ts'
 
 const values = fc.array(
   fc.oneof(

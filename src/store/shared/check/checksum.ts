@@ -1,7 +1,7 @@
 /** Checksums of rows: they detect damage to rows that no other row repeats. */
 
 import { crc32 } from 'node:zlib'
-import { checksumColumns } from '../../shared/tables.ts'
+import { checksumColumns } from '../tables.ts'
 
 type ChecksumValue = string | number | null | Uint8Array
 
