@@ -142,15 +142,18 @@ export function longOperatorCases({ id }: Account): PageCase[] {
   ].map(([name, path, text]) => ({ name: `long-operator-${name}`, path: path!, text: text!, signedIn: true }))
 }
 
-/** An entry of the reference that is not complete yet. */
-export const INCOMPLETE_ENTRY = '.endpoint:not(:has(.endpoint-summary))'
+/** Whether the reference, if the page shows it, has all entries to which its links lead. */
+export async function isReferenceComplete(page: Page): Promise<boolean> {
+  const count = (selector: string) => page.locator(selector).count()
+  return (await count('.endpoint')) === (await count('.reference-nav a'))
+}
 
 /** Opens a page, with the lists that load on request, and waits until it shows its data. */
 export async function show(page: Page, { path, text }: Pick<PageCase, 'path' | 'text'>): Promise<void> {
   await page.goto(path)
   await page.locator('main').getByText(text).first().waitFor()
   await page.locator('main:not(:has(.loading))').waitFor()
-  await until(async () => (await page.locator(INCOMPLETE_ENTRY).count()) === 0)
+  await until(() => isReferenceComplete(page))
   const closed = page.getByRole('button', { name: /^Show \S+.* \(1 call\)$/ })
   while ((await closed.count()) > 0) {
     await closed.first().click()

@@ -1,15 +1,18 @@
 /** /docs: the API reference, made from the OpenAPI document of this server. */
 
-import { useEffect, useRef } from 'preact/hooks'
+import type { VNode } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { partsOf } from '../../client/address.ts'
 import { useLoaded } from '../../client/loaded.ts'
+import { pageAddress } from '../../client/router.ts'
+import { useSignal } from '../../client/signal.ts'
 import { LoadedView } from '../../parts/notice.tsx'
 import { EndpointReference, Prose } from './endpoint-reference.tsx'
 import { entriesOf, type OpenApiDocument, type ReferenceEntry } from './openapi.ts'
 
-/** The entries that are complete at once: more than a window shows. */
-const FIRST_ENTRIES = 3
-/** A frame of the screen. A slow browser needs seconds for all entries, and can be used meanwhile. */
+/** The entries that are there at once: as much as most windows show. */
+const FIRST_ENTRIES = 1
+/** Milliseconds between two further entries. A slow browser needs seconds for all of them, and can be used meanwhile. */
 const MS_PER_ENTRY = 16
 
 /** Whether the reference was left. Who comes back, by the history of the browser, finds it where it was. */
@@ -20,15 +23,15 @@ export function ReferenceArea({ path }: { path: string }) {
   const { loaded, retry } = useLoaded<OpenApiDocument>('/openapi.json')
   return (
     <LoadedView loaded={loaded} what="the API reference" onRetry={retry}>
-      {(document) => (
-        <ReferenceDocument document={document} first={partsOf(path).subject || window.location.hash.slice(1)} />
-      )}
+      {(document) => <ReferenceDocument document={document} subject={partsOf(path).subject} />}
     </LoadedView>
   )
 }
 
-function ReferenceDocument({ document: api, first }: { document: OpenApiDocument; first: string }) {
-  const isAtOnce = useRef(wasLeft)
+function ReferenceDocument({ document: api, subject }: { document: OpenApiDocument; subject: string }) {
+  const { links, groups, count } = useMemo(() => viewsOf(api), [api])
+  const wanted = useSignal(pageAddress).hash || subject
+  const shown = useShownEntries(count, wasLeft || wanted !== '')
   useEffect(
     () => () => {
       wasLeft = true
@@ -36,35 +39,61 @@ function ReferenceDocument({ document: api, first }: { document: OpenApiDocument
     [],
   )
   useEffect(() => {
-    if (first !== '') document.getElementById(first)?.scrollIntoView()
-  }, [first])
-  const entries = entriesOf(api)
-  const groups = api.tags
-    .map((tag) => ({ ...tag, entries: entries.filter(({ operation }) => operation.tags[0] === tag.name) }))
-    .filter((group) => group.entries.length > 0)
-  if (first !== '') isAtOnce.current = true
-  let place = 0
-  const nextDelay = (): number => (isAtOnce.current ? 0 : Math.max(0, ++place - FIRST_ENTRIES) * MS_PER_ENTRY)
+    if (wanted !== '') document.getElementById(wanted)?.scrollIntoView()
+  }, [wanted])
   return (
     <div class="reference">
       <nav class="reference-nav" aria-label="Endpoints">
-        {groups.map((group) => (
-          <ReferenceGroupLinks key={group.name} name={group.name} entries={group.entries} />
-        ))}
+        {shown > FIRST_ENTRIES && links}
       </nav>
       <div class="stack">
         <Introduction api={api} />
-        {groups.map((group) => (
-          <section key={group.name} class="stack" aria-label={group.name}>
-            <h2 class="reference-group">{group.description.replace(/\.$/, '')}</h2>
-            {group.entries.map((entry) => (
-              <EndpointReference key={entry.id} entry={entry} delayMs={nextDelay()} />
-            ))}
-          </section>
-        ))}
+        {groups.map(
+          ({ name, title, from, entries }) =>
+            from < shown && (
+              <section key={name} class="stack" aria-label={name}>
+                <h2 class="reference-group">{title}</h2>
+                {entries.slice(0, shown - from)}
+              </section>
+            ),
+        )}
       </div>
     </div>
   )
+}
+
+/** `from`: the number of entries before those of the group. */
+type GroupView = { name: string; title: string; from: number; entries: VNode[] }
+
+/** The parts of the reference. They stay the same, so that Preact renders each once. */
+function viewsOf(api: OpenApiDocument): { links: VNode[]; groups: GroupView[]; count: number } {
+  const all = entriesOf(api)
+  const links: VNode[] = []
+  const groups: GroupView[] = []
+  let count = 0
+  for (const { name, description } of api.tags) {
+    const entries = all.filter(({ operation }) => operation.tags[0] === name)
+    if (entries.length === 0) continue
+    links.push(<ReferenceGroupLinks key={name} name={name} entries={entries} />)
+    const views = entries.map((entry) => <EndpointReference key={entry.id} entry={entry} />)
+    groups.push({ name, title: description.replace(/\.$/, ''), from: count, entries: views })
+    count += entries.length
+  }
+  return { links, groups, count }
+}
+
+/** How many of the entries are shown: a few at first, then more and more. `isAtOnce`: all. */
+function useShownEntries(count: number, isAtOnce: boolean): number {
+  const [shown, setShown] = useState(FIRST_ENTRIES)
+  useEffect(() => {
+    if (isAtOnce) setShown(count)
+    else if (shown < count) {
+      const timer = setTimeout(setShown, MS_PER_ENTRY, shown + 1)
+      return () => clearTimeout(timer)
+    }
+    return undefined
+  }, [shown, count, isAtOnce])
+  return isAtOnce ? count : shown
 }
 
 function Introduction({ api: { info } }: { api: OpenApiDocument }) {

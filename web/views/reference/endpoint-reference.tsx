@@ -1,6 +1,6 @@
 /** One endpoint: parameters, response, errors, example, and trying it. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type CallError, callServer } from '../../client/http.ts'
 import { endpointPath } from '../../client/paths.ts'
 import { signInAddress } from '../../client/router.ts'
@@ -24,10 +24,9 @@ const MAX_SHOWN_CHARACTERS = 20_000
 
 type SchemaFieldProps = { name: string; field: Schema; isRequired: boolean }
 
-/** `delayMs`: milliseconds until it is complete. Its heading is there at once. */
-export function EndpointReference({ entry, delayMs }: { entry: ReferenceEntry; delayMs: number }) {
-  const { id, path, methods } = entry
-  const isDue = useDelay(delayMs)
+export function EndpointReference({ entry }: { entry: ReferenceEntry }) {
+  const { id, path, methods, operation, parameters } = entry
+  const call = exampleCall(entry)
   return (
     <section class="card endpoint" id={id} aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>
@@ -38,26 +37,6 @@ export function EndpointReference({ entry, delayMs }: { entry: ReferenceEntry; d
         ))}{' '}
         <span class="mono wrap">{path}</span>
       </h3>
-      {isDue && <Details entry={entry} />}
-    </section>
-  )
-}
-
-function useDelay(delayMs: number): boolean {
-  const [isOver, setIsOver] = useState(false)
-  useEffect(() => {
-    if (delayMs === 0) return
-    const timer = setTimeout(setIsOver, delayMs, true)
-    return () => clearTimeout(timer)
-  }, [delayMs])
-  return isOver || delayMs === 0
-}
-
-function Details({ entry }: { entry: ReferenceEntry }) {
-  const { id, operation, parameters } = entry
-  const call = exampleCall(entry)
-  return (
-    <>
       <p class="endpoint-summary">{operation.summary}.</p>
       {operation.description !== undefined && (
         <p>
@@ -69,7 +48,7 @@ function Details({ entry }: { entry: ReferenceEntry }) {
       <Success response={operation.responses['200'] ?? operation.responses['201']} id={id} />
       <Errors responses={operation.responses} />
       <TryIt entry={entry} />
-    </>
+    </section>
   )
 }
 
