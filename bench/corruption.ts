@@ -134,10 +134,7 @@ async function collectAnswers(
     ['lookup', async () => ({ ...(await facts.lookup(each)), dns: null, web: null })],
     ['clocks', () => facts.clocks(each)],
     ['redirect', async () => parsePage(await facts.redirects(each, null, ALL_ROWS)).rows],
-    [
-      'reverseip',
-      async () => parsePage(await facts.neighbours(await facts.addresses(each), each, null, ALL_ROWS)).rows,
-    ],
+    ['reverseip', async () => parsePage((await facts.neighboursOf(each, null, ALL_ROWS)).page).rows],
     ['dnshistory', () => facts.history(each, RECORD_TYPES, null, ALL_ROWS)],
     ['similar', () => similar.similar(each, 100)],
   ]

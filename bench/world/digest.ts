@@ -24,7 +24,7 @@ async function* answers({ facts }: Store, names: readonly DomainName[]): AsyncGe
   const readAddresses = new Set<string>()
   for (const name of names) {
     yield [name, await facts.lookup(name), await facts.history(name, RECORD_TYPES, null, STATES)]
-    const addresses = await facts.addresses(name)
+    const { addresses } = await facts.neighboursOf(name, null, 1)
     yield addresses
     for (const address of addresses) {
       if (readAddresses.has(address)) continue

@@ -19,7 +19,7 @@ async function answerOf(facts: Store['facts'], name: DomainName): Promise<unknow
     lookup: await facts.lookup(name),
     clocks: await facts.clocks(name),
     redirects: parsePage(await facts.redirects(name, null, ALL)).rows,
-    neighbours: parsePage(await facts.neighbours(await facts.addresses(name), name, null, ALL)).rows,
+    neighbours: parsePage((await facts.neighboursOf(name, null, ALL)).page).rows,
     history: await facts.history(name, RECORD_TYPES, null, ALL),
   }
 }

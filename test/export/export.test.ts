@@ -28,10 +28,9 @@ async function answersOf({ facts }: Store): Promise<unknown> {
       const [lookup, profile] = [await facts.lookup(name), await facts.domainProfile(name, 100)]
       const rows = async (page: Promise<{ rows: readonly (string | Uint8Array)[] }>) =>
         (await page).rows.map((row) => Buffer.from(row as string).toString()).join('')
-      const addresses = await facts.addresses(name)
       const [redirects, neighbours] = await Promise.all([
         rows(facts.redirects(name, null, 100)),
-        rows(facts.neighbours(addresses, name, null, 100)),
+        rows(facts.neighboursOf(name, null, 100).then(({ page }) => page)),
       ])
       const interruptions = await Promise.all(RECORD_TYPES.map((type) => facts.interruptions(name, type, null, 1_000)))
       const [clocks] = await facts.partClocks([name])

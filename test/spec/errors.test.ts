@@ -88,7 +88,7 @@ test('500 internal_error: server-side failure without details, in the format of 
   const { token } = await world.account({ plan: 'basic' })
   const broken = () => Promise.reject(new Error('disk on fire at /secret/path'))
   const { facts } = world.store
-  const failing = { lookup: broken, redirects: broken, addresses: broken, history: broken }
+  const failing = { lookup: broken, redirects: broken, neighboursOf: broken, history: broken }
   await world.serve({ ...world.store, facts: { ...facts, ...failing } })
   for (const endpoint of ['lookup', 'redirect', 'reverseip', 'dnshistory']) {
     const seen = await world.ask(endpoint, { token, query: 'hub.test' })

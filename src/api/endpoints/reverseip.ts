@@ -51,13 +51,14 @@ export const reverseip: Endpoint = {
     const { query, name } = readAddressOrName(call)
     const page = readPage(call, 'reverseip', query)
     const after = page.position === null ? null : parseNeighbourPosition(page.position)
-    const addresses = name === null ? [query as IpAddress] : await facts.addresses(name)
-    const { rows, count, last, release } = await facts.neighbours(addresses, name, after, page.limit)
-    const isEmpty = name === null ? count === 0 : addresses.length === 0
+    const found = name === null ? null : await facts.neighboursOf(name, after, page.limit)
+    const addresses = found?.addresses ?? [query as IpAddress]
+    const { rows, count, last, release } = found?.page ?? (await facts.neighbours(addresses, null, after, page.limit))
+    const isEmpty = found === null ? count === 0 : addresses.length === 0
     if (isEmpty && after === null) throw new ApiError('no_data', { msg: `No address is on record for ${query}.` })
     const about = [`"query":"${query}"`, `"ips":${JSON.stringify(addresses)}`, `"ip_count":${addresses.length}`]
     const head = pageHead(page, about, last && `${last.address} ${last.name}`)
-    return { body: [head, ...rows, '}'], lastObserved: name === null ? null : await facts.clocks(name), release }
+    return { body: [head, ...rows, '}'], lastObserved: found?.lastObserved ?? null, release }
   },
 }
 

@@ -130,6 +130,12 @@ export type NeighbourRow = { target: DomainName; ip: IpAddress; since: string }
 /** The position of a row in a page of neighbours. */
 export type NeighbourPosition = { address: IpAddress; name: DomainName }
 
+/**
+ * A name's addresses in the contract's order, a page of the other domains on them, and when the name was last observed.
+ * Everything is empty or null if the name is unknown.
+ */
+export type Neighbours = { addresses: IpAddress[]; page: RowPage<NeighbourPosition>; lastObserved: LastObserved }
+
 /** One state. `records` is the JSON array. */
 export type HistoryState = { first_seen: Instant; records: string }
 /**
@@ -193,8 +199,6 @@ export interface FactsReader {
   summaries(names: readonly DomainName[]): Promise<(NameSummary | null)[]>
   /** The domains that redirect to `target`, in byte order, after `after` (exclusive). */
   redirects(target: DomainName, after: DomainName | null, limit: number): Promise<RowPage<DomainName>>
-  /** The current addresses of a name, in the contract's order; empty if there are none or the name is unknown. */
-  addresses(name: DomainName): Promise<IpAddress[]>
   /**
    * The domains on `addresses`, in that order and then byte order, after the position `after` (exclusive). Addresses
    * before its address are skipped. `except` is omitted.
@@ -205,6 +209,8 @@ export interface FactsReader {
     after: NeighbourPosition | null,
     limit: number,
   ): Promise<RowPage<NeighbourPosition>>
+  /** The same for the addresses of a name, which is omitted. */
+  neighboursOf(name: DomainName, after: NeighbourPosition | null, limit: number): Promise<Neighbours>
   /** The states of each type strictly older than `before` (null: from the newest), at most `limit` per type. */
   history<T extends RecordType>(
     name: DomainName,

@@ -20,7 +20,7 @@ import { isFoundBy } from '../found-names.ts'
 import type { Model, ModelSpan } from '../model.ts'
 import { ADDRESSES, TEXTS } from './arbitraries.ts'
 import { agreeOnCertificates, walkCertificates } from './certificates.ts'
-import { walkHistory, walkInterruptions, walkNeighbours, walkRedirects } from './reading/paging.ts'
+import { addressesOf, walkHistory, walkInterruptions, walkNeighbours, walkRedirects } from './reading/paging.ts'
 
 /** The names and addresses to query, in pages of `limit` rows. */
 export type Question = { names: readonly DomainName[]; addresses: readonly IpAddress[]; limit: number }
@@ -211,7 +211,7 @@ async function answersOfStore(facts: FactsReader, { names, addresses, limit }: Q
       redirects: await walkRedirects(facts, name, limit),
       web: await walkWebHistory(facts, name, limit),
       certificates: await walkCertificates(facts, name, limit),
-      addresses: [...(await facts.addresses(name))],
+      addresses: [...(await addressesOf(facts, name))],
       neighbours: await walkNeighbours(facts, name, limit),
       history: Object.fromEntries(await Promise.all(history)),
       interruptions: Object.fromEntries(await Promise.all(interruptions)),

@@ -118,8 +118,8 @@ const READ_CLOCKS = {
 }
 const READ_ADDRESSES = {
   name: 'facts.addresses',
-  text: `select (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes
-    from crawl_state v join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
+  text: `select v.clock, v.other_clocks, (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes
+    from crawl_state v left join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
 }
 
 /** `oldest`: when the oldest superseded state began. */
@@ -160,12 +160,8 @@ export function postgresFacts(database: Database): FactsReader {
       })
     },
     certificates: certificateReader(database),
-    async addresses(name) {
-      const [row] = await read<{ hexes: string | null }>(READ_ADDRESSES, crawlStateKey(name))
-      return (JSON.parse(row?.hexes ?? '[]') as string[]).map(unpackHex)
-    },
     redirects: postgresRedirects(database),
-    neighbours: postgresNeighbours(database),
+    ...postgresNeighbours(database),
     history: postgresHistory(read),
     ...postgresWebHistories(database),
     interruptions: postgresInterruptions(read),
@@ -267,8 +263,8 @@ function postgresRedirects(database: PageDatabase): FactsReader['redirects'] {
   }
 }
 
-function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
-  return (addresses, except, after, limit) => {
+function postgresNeighbours(database: PageDatabase): Pick<FactsReader, 'neighbours' | 'neighboursOf'> {
+  const neighbours: FactsReader['neighbours'] = (addresses, except, after, limit) => {
     const readSlice: SliceReader<NeighbourPosition> = async (from, maxRows) => {
       const texts: string[] = []
       let left = maxRows
@@ -283,6 +279,15 @@ function postgresNeighbours(database: PageDatabase): FactsReader['neighbours'] {
       return { count: maxRows - left, text: texts.length === 0 ? null : texts.join(JSON_ROW_SEPARATOR) }
     }
     return readRowPage(readSlice, neighbourPositionOf, after, limit)
+  }
+  return {
+    neighbours,
+    async neighboursOf(name, after, limit) {
+      const [row] = await database.read<ClockRow & { hexes: string | null }>(READ_ADDRESSES, crawlStateKey(name))
+      const addresses = (JSON.parse(row?.hexes ?? '[]') as string[]).map(unpackHex)
+      const page = await neighbours(addresses, name, after, limit)
+      return { addresses, page, lastObserved: row ? lastObservedOf(row) : { dns: null, web: null } }
+    },
   }
 }
 

@@ -5,7 +5,7 @@ import type { Interruption } from '../../../apply/change.ts'
 import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
-import { packAddress, unpackHex } from '../../../values/ip-address.ts'
+import { packAddress } from '../../../values/ip-address.ts'
 import type { FurtherStateType } from '../../../values/state-type.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History } from '../../port/store.ts'
@@ -53,9 +53,6 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
   )
   lookup.setReturnArrays(true)
   const clocks = database.prepare('select clock, other_clocks from crawl_state where slot = ? and name = ?')
-  const addresses = database.prepare(
-    'select f.addresses from crawl_state v join facts f on f.id = v.id where v.slot = ? and v.name = ?',
-  )
   return {
     async lookup(name) {
       beginRead()
@@ -73,11 +70,6 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     },
     summaries: sqliteSummaries(database, beginRead),
     certificates: certificateReader(database, beginRead),
-    async addresses(name) {
-      beginRead()
-      const row = addresses.get(slotOf(name), name) as { addresses: string | null } | undefined
-      return (JSON.parse(row?.addresses ?? '[]') as string[]).map(unpackHex)
-    },
     ...sqliteProfiles(database, beginRead),
     ...sqlitePages(database, beginRead, longPages),
     history: sqliteHistory(database, beginRead),

@@ -9,7 +9,7 @@ import { Model } from '../../model.ts'
 import { agree } from '../answers.ts'
 import type { Engine } from '../engine.ts'
 import { address, dns, minuteText, NOW, NXDOMAIN, name, redirecting, seen, testWithStore } from '../world.ts'
-import { parsePage, walkNeighbours, walkRedirects } from './paging.ts'
+import { addressesOf, parsePage, walkNeighbours, walkRedirects } from './paging.ts'
 
 /** The sizes of pages that are tried: up to more than all rows. */
 const LIMITS = Array.from({ length: 25 }, (_, n) => n + 1).filter((limit) => limit < 4 || limit % inForm(5, 1) === 0)
@@ -46,7 +46,7 @@ export function lists(engine: Engine): void {
   testWithStore(engine, 'an unknown name or address has an empty last page', async (store) => {
     const one = name('one.example')
     assert.deepEqual(parsePage(await store.facts.redirects(one, null, 10)), { rows: [], count: 0, last: null })
-    assert.deepEqual(await store.facts.addresses(one), [])
+    assert.deepEqual(await addressesOf(store.facts, one), [])
     for (const addresses of [[], [address('192.0.2.1')]]) {
       assert.deepEqual(parsePage(await store.facts.neighbours(addresses, null, null, 10)), {
         rows: [],
@@ -66,7 +66,7 @@ export function lists(engine: Engine): void {
     'addresses are in the order IPv4, IPv6, numeric within each, and a mapped address stays as it is',
     async (store) => {
       await ingest(store, [on('one.example', 1, IN_ORDER.toReversed()), on('two.example', 1, IN_ORDER)])
-      assert.deepEqual(await store.facts.addresses(name('one.example')), IN_ORDER)
+      assert.deepEqual(await addressesOf(store.facts, name('one.example')), IN_ORDER)
       const rows = await walkNeighbours(store.facts, name('one.example'), 3)
       assert.deepEqual(
         rows.map(({ ip }) => ip),
@@ -130,6 +130,35 @@ export function lists(engine: Engine): void {
       for (const limit of LIMITS) {
         await agree(store, model, { names: names.map(name), addresses: IN_ORDER, limit })
         assert.deepEqual(await walkNeighbours(store.facts, IN_ORDER, limit), model.neighbours(IN_ORDER, null))
+      }
+    },
+  )
+
+  testWithStore(
+    engine,
+    'the neighbours of a name come with its addresses and clocks, whether they fit into one statement or not',
+    async (store) => {
+      const model = new Model(NOW)
+      const shared = ['192.0.2.1', '192.0.2.2', '::1']
+      const observations = Array.from({ length: 120 }, (_, n) =>
+        on(`n${n}.example`, n, n === 0 ? shared : [shared[n % 2 === 0 ? 0 : 2]!]),
+      )
+      observations.push(on('alone.example', 1, ['192.0.2.9']), on('nowhere.example', 1, []))
+      await ingest(store, observations)
+      for (const observation of observations) model.observe(observation)
+      for (const domain of ['n0', 'n1', 'n2', 'alone', 'nowhere', 'unknown'].map((label) => name(`${label}.example`))) {
+        const addresses = model.addresses(domain)
+        const all = model.neighbours(addresses, domain)
+        for (const limit of [1, 58, 59, 60, 99, 100, 118, 119, 120, 1_000]) {
+          const found = await store.facts.neighboursOf(domain, null, limit)
+          assert.deepEqual(found.addresses, addresses)
+          assert.deepEqual(found.lastObserved, await store.facts.clocks(domain))
+          const { rows, count, last } = parsePage<NeighbourRow, unknown>(found.page)
+          assert.deepEqual(rows, all.slice(0, limit))
+          assert.equal(count, rows.length)
+          const { ip, target } = all[limit - 1] ?? {}
+          assert.deepEqual(last, limit < all.length ? { address: ip, name: target } : null)
+        }
       }
     },
   )

@@ -7,6 +7,7 @@ import { ingest } from '../../../../src/store/ingest.ts'
 import type { Lookup, Store } from '../../../../src/store/port/store.ts'
 import type { Engine } from '../engine.ts'
 import { dns, minute, NXDOMAIN, name, redirecting, SERVFAIL, seen, testWithStore, web } from '../world.ts'
+import { addressesOf } from './paging.ts'
 
 const ONE = name('one.example')
 
@@ -162,10 +163,10 @@ export function looking(engine: Engine): void {
         )
         const two = await lookup(store, 'two.example')
         assert.deepEqual([two.redirect_count, two.reverse_ip_count], [1, 0])
-        assert.deepEqual(await store.facts.addresses(ONE), [])
+        assert.deepEqual(await addressesOf(store.facts, ONE), [])
         await ingest(store, [seen('one.example', 3, dns({}))])
         assert.equal((await lookup(store, 'two.example')).reverse_ip_count, 1)
-        assert.deepEqual(await store.facts.addresses(ONE), ['192.0.2.1'])
+        assert.deepEqual(await addressesOf(store.facts, ONE), ['192.0.2.1'])
       },
     )
   }
@@ -211,7 +212,7 @@ export function looking(engine: Engine): void {
     ])
     assert.deepEqual(outcomes, ['applied', 'stale', 'stale', 'applied', 'unchanged', 'unchanged'])
     const { ip, ssl } = await lookup(store)
-    assert.deepEqual([ip, ssl, await store.facts.addresses(ONE)], ['v4only', 'valid', ['192.0.2.5']])
+    assert.deepEqual([ip, ssl, await addressesOf(store.facts, ONE)], ['v4only', 'valid', ['192.0.2.5']])
   })
 
   testWithStore(
@@ -225,7 +226,7 @@ export function looking(engine: Engine): void {
         await ingest(store, [seen('one.example', 6, late)]),
       ]
       assert.deepEqual(outcomes.flat(), ['applied', 'applied', 'applied'])
-      assert.deepEqual(await store.facts.addresses(ONE), ['192.0.2.2'])
+      assert.deepEqual(await addressesOf(store.facts, ONE), ['192.0.2.2'])
     },
   )
 

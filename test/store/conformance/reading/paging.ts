@@ -56,6 +56,10 @@ export async function walkRedirects(facts: FactsReader, target: DomainName, limi
   return rows.map((row) => row.target)
 }
 
+export async function addressesOf(facts: FactsReader, name: DomainName): Promise<IpAddress[]> {
+  return (await facts.neighboursOf(name, null, 1)).addresses
+}
+
 /** Returns the rows of some addresses, or those of a name's addresses at the time of each page. */
 export function walkNeighbours(
   facts: FactsReader,
@@ -67,7 +71,7 @@ export function walkNeighbours(
     ({ ip, target }) => ({ address: ip, name: target }),
     async (after) => {
       if (typeof of !== 'string') return facts.neighbours(of, null, after, limit)
-      return facts.neighbours(await facts.addresses(of), of, after, limit)
+      return (await facts.neighboursOf(of, after, limit)).page
     },
   )
 }
