@@ -34,7 +34,9 @@ export type LookupRow = [
 ]
 
 /** The clock of the DNS part is the newest of all clocks except those of the web and its certificate. */
-export function lastObservedOf({ clock, other_clocks: otherClocks }: ClockRow): LastObserved {
+export function lastObservedOf(row: ClockRow | undefined): LastObserved {
+  if (row === undefined) return { dns: null, web: null }
+  const { clock, other_clocks: otherClocks } = row
   if (otherClocks === null) return { dns: clock || null, web: clock || null }
   const clocks = unpackClocks(clock, otherClocks)
   const dns = Math.max(...clocks.filter((_, part) => part !== CLOCK_INDEX.web && part !== CLOCK_INDEX.certificate))

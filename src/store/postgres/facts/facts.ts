@@ -144,7 +144,7 @@ export function postgresFacts(database: Database): FactsReader {
     addressProfile: postgresAddressProfile(read),
     async clocks(name) {
       const [row] = await read<ClockRow>(READ_CLOCKS, crawlStateKey(name))
-      return row ? lastObservedOf(row) : { dns: null, web: null }
+      return lastObservedOf(row)
     },
     async partClocks(names) {
       const rows = await readByShard<ClockRow & { name: DomainName }>(READ_PART_CLOCKS, names)
@@ -286,7 +286,7 @@ function postgresNeighbours(database: PageDatabase): Pick<FactsReader, 'neighbou
       const [row] = await database.read<ClockRow & { hexes: string | null }>(READ_ADDRESSES, crawlStateKey(name))
       const addresses = (JSON.parse(row?.hexes ?? '[]') as string[]).map(unpackHex)
       const page = await neighbours(addresses, name, after, limit)
-      return { addresses, page, lastObserved: row ? lastObservedOf(row) : { dns: null, web: null } }
+      return { addresses, page, lastObserved: lastObservedOf(row) }
     },
   }
 }

@@ -62,7 +62,7 @@ export function sqliteFacts(database: DatabaseSync, beginRead: BeginRead, longPa
     async clocks(name) {
       beginRead()
       const row = clocks.get(slotOf(name), name) as ClockRow | undefined
-      return row ? lastObservedOf(row) : { dns: null, web: null }
+      return lastObservedOf(row)
     },
     async partClocks(names) {
       beginRead()

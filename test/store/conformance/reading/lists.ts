@@ -143,13 +143,16 @@ export function lists(engine: Engine): void {
       const observations = Array.from({ length: 120 }, (_, n) =>
         on(`n${n}.example`, n, n === 0 ? shared : [shared[n % 2 === 0 ? 0 : 2]!]),
       )
+      for (let n = 0; n < 21; n++) observations.push(on(`m${n}.example`, 1, n === 20 ? ['::9'] : ['192.0.2.7', '::9']))
       observations.push(on('alone.example', 1, ['192.0.2.9']), on('nowhere.example', 1, []))
       await ingest(store, observations)
       for (const observation of observations) model.observe(observation)
-      for (const domain of ['n0', 'n1', 'n2', 'alone', 'nowhere', 'unknown'].map((label) => name(`${label}.example`))) {
+      for (const domain of ['n0', 'n1', 'n2', 'm0', 'm20', 'alone', 'nowhere', 'unknown'].map((label) =>
+        name(`${label}.example`),
+      )) {
         const addresses = model.addresses(domain)
         const all = model.neighbours(addresses, domain)
-        for (const limit of [1, 58, 59, 60, 99, 100, 118, 119, 120, 1_000]) {
+        for (const limit of [1, 2, 19, 20, 21, 58, 59, 60, 119, 1_000]) {
           const found = await store.facts.neighboursOf(domain, null, limit)
           assert.deepEqual(found.addresses, addresses)
           assert.deepEqual(found.lastObserved, await store.facts.clocks(domain))

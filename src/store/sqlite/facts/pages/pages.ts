@@ -1,10 +1,10 @@
 /** Pages of shared rows on SQLite: ranges by key. The first slice is read here, the rest in a thread. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { slotOf } from '../../../../values/domain-name.ts'
+import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../../../values/ip-address.ts'
 import type { FactsReader, NeighbourPosition, RowPage } from '../../../port/store.ts'
-import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../../shared/json-page.ts'
+import { joinJsonRows } from '../../../shared/json-page.ts'
 import { lastObservedOf } from '../../../shared/lookup.ts'
 import type { BeginRead } from '../../database/read-turn.ts'
 import type { LongPages } from './long-pages.ts'
@@ -14,24 +14,22 @@ import { type RowPosition, type RowRange, type RowReader, type RowSelection, row
 const MAX_ROWS_HERE = 1_000
 const MAX_RANGES_HERE = 50
 
-/** Rows that the statement of a name reads itself. */
-const MAX_ROWS_OF_NAME = 100
-/** What that statement puts between addresses, and in place of an address in its rows. */
-const ADDRESS_SEPARATOR = '\n'
-const ADDRESS_MARK = '\t'
+/** The longest page that the statement of a name reads by itself. */
+const MAX_ROWS_OF_NAME = 20
 
 /**
- * The clocks and addresses of the name `?2`, and the rows of /reverseip if the counters say that they are at most `?3`:
- * one statement costs less than two for each address and two for the name. `?4`, `?5`: between name and time of a row,
- * and between rows.
+ * The clocks and addresses of the name `?2`, and at most `?3` rows of /reverseip, as tables of place of the address, name
+ * and time: one statement costs less than two for each address and two for the name. (`+?3`: as in row-reader.ts.)
  */
 const READ_NEIGHBOURS_OF = `select v.clock, v.other_clocks, f.addresses,
-    iif((select sum(a.names - 1) from json_each(f.addresses) j join address_count a on a.address = unhex(j.value)) <= ?3,
-      (select group_concat(coalesce((select group_concat(p.name || ?4 || p.since, ?5) from presence p
-        where p.address = unhex(j.value) and p.name <> ?2), ''), '${ADDRESS_SEPARATOR}') from json_each(f.addresses) j), null)
+    (select group_concat(line, char(10)) from (select concat_ws(char(9), j.key, p.name, p.since) as line
+      from json_each(f.addresses) j cross join presence p on p.address = unhex(j.value) and p.name <> ?2 limit +?3))
   from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`
 
-type NeighboursRow = [clock: number, otherClocks: Uint8Array | null, addresses: string | null, rows: string | null]
+type NeighboursRow = [clock: number, otherClocks: Uint8Array | null, addresses: string | null, lines: string | null]
+const UNKNOWN_NAME: NeighboursRow = [0, null, null, null]
+/** A line of `lines`. */
+type NeighbourLine = [place: string, name: DomainName, since: string]
 
 /** `beginRead`: called before each read. */
 export function sqlitePages(
@@ -61,28 +59,29 @@ export function sqlitePages(
     neighbours,
     async neighboursOf(name, after, limit) {
       beginRead()
-      const maxRows = after === null ? Math.min(limit, MAX_ROWS_OF_NAME) : -1
-      const values = [slotOf(name), name, maxRows, middleOf(ADDRESS_MARK), JSON_ROW_SEPARATOR]
-      const row = neighboursOf.get(...values) as unknown as NeighboursRow | undefined
-      if (row === undefined) return { addresses: [], page: shortPage([]), lastObserved: { dns: null, web: null } }
-      const [clock, other_clocks, hexes, rows] = row
+      const maxRows = after === null ? Math.min(limit, MAX_ROWS_OF_NAME) : 0
+      const row = neighboursOf.get(slotOf(name), name, maxRows + 1) as unknown as NeighboursRow | undefined
+      const [clock, other_clocks, hexes, text] = row ?? UNKNOWN_NAME
       const addresses = (JSON.parse(hexes ?? '[]') as string[]).map(unpackHex)
-      const page = rows === null ? await neighbours(addresses, name, after, limit) : pageOfRows(addresses, rows)
+      const lines = text === null ? [] : text.split('\n')
+      const isWhole = after === null && (lines.length <= maxRows || limit === maxRows)
+      const page = isWhole ? pageOfLines(addresses, lines, limit) : await neighbours(addresses, name, after, limit)
       return { addresses, page, lastObserved: lastObservedOf({ clock, other_clocks }) }
     },
   }
 }
 
-/** `rows`: those of all addresses, as READ_NEIGHBOURS_OF returns them. */
-function pageOfRows(addresses: readonly IpAddress[], rows: string): RowPage<NeighbourPosition> {
-  const slices = rows.split(ADDRESS_SEPARATOR).map((slice, index) => slice.replaceAll(ADDRESS_MARK, addresses[index]!))
-  return shortPage(slices.filter((slice) => slice !== ''))
-}
-
-/** A page with all rows. */
-function shortPage(slices: readonly string[]): RowPage<NeighbourPosition> {
-  const count = slices.reduce((sum, slice) => sum + slice.split(JSON_ROW_SEPARATOR).length, 0)
-  return { rows: joinJsonRows(slices), count, last: null }
+/** `lines`: those that READ_NEIGHBOURS_OF returns, with one more than `limit` if more rows follow. */
+function pageOfLines(
+  addresses: readonly IpAddress[],
+  lines: readonly string[],
+  limit: number,
+): RowPage<NeighbourPosition> {
+  const rows = lines.slice(0, limit).map((line) => line.split('\t') as NeighbourLine)
+  const slices = rows.map(([place, name, since]) => `${name}${middleOf(addresses[Number(place)]!)}${since}`)
+  const [place, name] = lines.length > limit ? rows.at(-1)! : []
+  const last = name === undefined ? null : { address: addresses[Number(place)]!, name }
+  return { rows: joinJsonRows(slices), count: rows.length, last }
 }
 
 async function readPage(
