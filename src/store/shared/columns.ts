@@ -237,7 +237,8 @@ export function packStates(states: CurrentFacts['states']): string {
   return `{${members.join(',')}}`
 }
 
-type StoredState = [
+/** A state of a record type as packStates stores it. `records`: the stored values. */
+export type StoredState = [
   first_seen: Instant,
   count: number,
   base: Instant | null,
@@ -246,12 +247,17 @@ type StoredState = [
   lastAbsent?: Instant,
 ]
 
-type StoredStates = Partial<
+export type StoredStates = Partial<
   Record<RecordType, StoredState> & { web: [Instant, number]; certificate: [Instant, number, unknown[]] }
 >
 
+/** The states as they are stored, by type. */
+export function parseStates(text: string): StoredStates {
+  return JSON.parse(text) as StoredStates
+}
+
 export function unpackStates(text: string): NewestStates {
-  const stored = JSON.parse(text) as StoredStates
+  const stored = parseStates(text)
   const states: NewestStates = {}
   const { web, certificate } = stored
   if (web) states.web = { first_seen: web[0], count: web[1] }

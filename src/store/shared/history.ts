@@ -1,13 +1,12 @@
 /** Builds a page of history from the newest state and superseded states: of one record type, or of the website. */
 
-import type { DnsState } from '../../apply/crawl-state.ts'
 import { withSerial } from '../../apply/dns-state.ts'
 import { CLOCK_INDEX } from '../../apply/stored-numbers.ts'
 import { lastSeenOfWebState, webStateOf } from '../../apply/web-state.ts'
 import { presentedFingerprint } from '../../values/certificate/presented.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
-import { decodeRecords } from '../../values/records/stored-records.ts'
+import { recordsJson } from '../../values/records/stored-records.ts'
 import type { Instant } from '../../values/time.ts'
 import { decodeVerdict } from '../../values/web-verdict.ts'
 import type {
@@ -19,7 +18,14 @@ import type {
   WebHistory,
   WebState,
 } from '../port/store.ts'
-import { unpackClocks, unpackStates, unpackVerdict, VERDICT_COLUMNS, type VerdictRow } from './columns.ts'
+import {
+  type StoredState,
+  unpackClocks,
+  unpackStates,
+  unpackVerdict,
+  VERDICT_COLUMNS,
+  type VerdictRow,
+} from './columns.ts'
 import type { ClockRow } from './lookup.ts'
 
 /** A superseded state. `baseRecords`: the records of the state at its base, if it has one. */
@@ -34,31 +40,26 @@ export type StateRow = {
 /** `older`: superseded states before `before` (null: all), newest first, up to one more than `limit`. */
 export function historyPageOfType(
   type: RecordType,
-  newest: DnsState | undefined,
+  newest: StoredState | undefined,
   older: readonly StateRow[],
   before: Instant | null,
   limit: number,
 ): History {
   if (!newest) return { states: [], total: 0, more: false, absent_since: null }
+  const [first_seen, total, , records, absent_since = null] = newest
   const states: PastState[] = []
-  if (before === null || newest.first_seen < before) states.push(pastState(type, newest, null, newest.records))
-  states.push(...older.map((row) => pastState(type, row, row.last_confirmed, fullRecordsText(row))))
-  const absent_since = newest.absence?.first ?? null
-  return { states: states.slice(0, limit), total: newest.count, more: states.length > limit, absent_since }
+  if (before === null || first_seen < before)
+    states.push({ first_seen, last_confirmed: null, records: recordsJson(type, records) })
+  for (const row of older) {
+    const values = JSON.parse(fullRecordsText(row)) as unknown[]
+    states.push({ first_seen: row.first_seen, last_confirmed: row.last_confirmed, records: recordsJson(type, values) })
+  }
+  return { states: states.slice(0, limit), total, more: states.length > limit, absent_since }
 }
 
 /** A state stored as a serial only has the records of its base with that serial. */
 function fullRecordsText({ records, serial, baseRecords }: StateRow): string {
   return records ?? withSerial(baseRecords!, serial!)
-}
-
-function pastState(
-  type: RecordType,
-  { first_seen }: { first_seen: Instant },
-  last_confirmed: Instant | null,
-  stored: string,
-): PastState {
-  return { first_seen, last_confirmed, records: JSON.stringify(decodeRecords(type, stored)) }
 }
 
 /** The columns of a WebHistoryRow without `older`, of a crawl state `v` and its facts `f`. */

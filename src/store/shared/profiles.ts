@@ -5,11 +5,11 @@ import { STATE_TYPES } from '../../apply/stored-numbers.ts'
 import type { DomainName } from '../../values/domain-name.ts'
 import { unpackHex } from '../../values/ip-address.ts'
 import { RECORD_TYPES } from '../../values/records/dns-record.ts'
-import { decodeRecords } from '../../values/records/stored-records.ts'
+import { recordsJson } from '../../values/records/stored-records.ts'
 import type { StateType } from '../../values/state-type.ts'
 import { dayOfNumber, type Instant } from '../../values/time.ts'
 import type { AddressProfile, DomainProfile, NameSummary } from '../port/store.ts'
-import { type FactsRow, TOMBSTONE_ID, unpackFacts, unpackStates } from './columns.ts'
+import { type FactsRow, parseStates, TOMBSTONE_ID, unpackFacts } from './columns.ts'
 import {
   type ClockRow,
   LOOKUP_ROW_COLUMNS,
@@ -49,12 +49,13 @@ export function unpackDomainProfile(row: ProfileRow): DomainProfile | null {
 }
 
 function currentRecordsOf(storedStates: string): DomainProfile['records'] {
-  const states = unpackStates(storedStates)
+  const states = parseStates(storedStates)
   const records: DomainProfile['records'] = {}
   for (const type of RECORD_TYPES) {
     const state = states[type]
     if (state === undefined) continue
-    records[type] = { first_seen: state.first_seen, records: JSON.stringify(decodeRecords(type, state.records)) }
+    const [first_seen, , , values] = state
+    records[type] = { first_seen, records: recordsJson(type, values) }
   }
   return records
 }

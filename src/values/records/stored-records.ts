@@ -41,6 +41,22 @@ export function decodeRecords<T extends RecordType>(type: T, text: string): Reco
   return stored.map((values) => decodeRecord(type, values)) as RecordsByType[T]
 }
 
+/**
+ * The JSON of the records of stored values, without an object for each. `stored`: the array that the stored text is the
+ * JSON of.
+ */
+export function recordsJson(type: RecordType, stored: readonly unknown[]): string {
+  return `[${stored.map((values) => recordJson(type, values)).join()}]`
+}
+
+function recordJson(type: RecordType, values: unknown): string {
+  if (type === 'TXT')
+    return `{"text":${JSON.stringify((values as string[]).join(''))},"parts":${JSON.stringify(values)}}`
+  const keys = VALUE_KEYS[type]
+  if (!Array.isArray(values)) return `{"${keys[0]}":${JSON.stringify(values)}}`
+  return `{${values.map((value, index) => `"${keys[index]}":${JSON.stringify(value)}`).join()}}`
+}
+
 function decodeRecord(type: RecordType, values: unknown): unknown {
   if (type === 'TXT') return { text: (values as string[]).join(''), parts: values }
   const list = Array.isArray(values) ? values : [values]

@@ -9,7 +9,7 @@ import {
   RECORD_TYPES,
   type RecordType,
 } from '../../../src/values/records/dns-record.ts'
-import { decodeRecords, encodeRecords } from '../../../src/values/records/stored-records.ts'
+import { decodeRecords, encodeRecords, recordsJson } from '../../../src/values/records/stored-records.ts'
 
 const SOA = {
   primary_nameserver: 'ns.icann.org',
@@ -190,6 +190,7 @@ for (const type of RECORD_TYPES)
         )
         assert.equal(text(type, asGiven(type, set)), JSON.stringify(set))
         assert.deepEqual(decodeRecords(type, encodeRecords(type, set)), set)
+        assert.equal(recordsJson(type, JSON.parse(encodeRecords(type, set))), JSON.stringify(set))
         assert.equal(new Set(set.map((record) => JSON.stringify(record))).size, set.length)
       }),
     )

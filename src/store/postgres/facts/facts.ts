@@ -9,7 +9,7 @@ import type { FurtherStateType } from '../../../values/state-type.ts'
 import type { Instant } from '../../../values/time.ts'
 import { parseCutoffs } from '../../inverse/pruned-history.ts'
 import type { FactsReader, History, NeighbourPosition, RowPage } from '../../port/store.ts'
-import { unpackStates } from '../../shared/columns.ts'
+import { parseStates, type StoredStates } from '../../shared/columns.ts'
 import {
   certificateHistoryPage,
   historyPageOfType,
@@ -204,7 +204,7 @@ function postgresHistory(read: ReadStatement): FactsReader['history'] {
       limit + 1,
     ])
     const current = rows.find(({ type }) => type === null)
-    const newest = current ? unpackStates(current.records!) : {}
+    const newest: StoredStates = current ? parseStates(current.records!) : {}
     const entries = types.map((type): [T, History] => {
       const older = rows.filter((row) => row.type === RECORD_TYPE_NUMBERS[type])
       older.sort((a, b) => b.first_seen - a.first_seen)

@@ -2,14 +2,13 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Interruption } from '../../../apply/change.ts'
-import type { CurrentFacts } from '../../../apply/crawl-state.ts'
 import { RECORD_TYPE_NUMBERS, STATE_TYPE_NUMBERS } from '../../../apply/stored-numbers.ts'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import { packAddress } from '../../../values/ip-address.ts'
 import type { FurtherStateType } from '../../../values/state-type.ts'
 import type { Instant } from '../../../values/time.ts'
 import type { FactsReader, History } from '../../port/store.ts'
-import { unpackStates } from '../../shared/columns.ts'
+import { parseStates, type StoredStates } from '../../shared/columns.ts'
 import {
   certificateHistoryPage,
   historyPageOfType,
@@ -122,11 +121,12 @@ function sqliteHistory(database: DatabaseSync, beginRead: BeginRead): FactsReade
     beginRead()
     return readTransaction(database, () => {
       const row = facts.get(slotOf(name), name) as { id: number; states: string } | undefined
-      const current: CurrentFacts['states'] = row ? unpackStates(row.states) : {}
+      const current: StoredStates = row ? parseStates(row.states) : {}
       const entries = types.map((type): [string, History] => {
         const newest = current[type]
-        const isOnlyState = newest === undefined || newest.count === 1
-        const from = before ?? newest?.first_seen ?? 0
+        const [first_seen = 0, count = 1] = newest ?? []
+        const isOnlyState = count === 1
+        const from = before ?? first_seen
         const older = isOnlyState ? [] : states.all(row!.id, RECORD_TYPE_NUMBERS[type], from, limit + 1)
         return [type, historyPageOfType(type, newest, older as StateRow[], before, limit)]
       })
