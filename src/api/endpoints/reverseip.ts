@@ -1,6 +1,6 @@
 /** /reverseip: the domains that share an IP address with a domain, or that are on a given address. */
 
-import type { NeighbourPosition } from '../../store/port/store.ts'
+import type { FactsReader, NeighbourPosition, Neighbours } from '../../store/port/store.ts'
 import { addressProblem } from '../../values/address-problem.ts'
 import { type DomainName, parseName } from '../../values/domain-name.ts'
 import { type IpAddress, parseQueryAddress } from '../../values/ip-address.ts'
@@ -51,15 +51,30 @@ export const reverseip: Endpoint = {
     const { query, name } = readAddressOrName(call)
     const page = readPage(call, 'reverseip', query)
     const after = page.position === null ? null : parseNeighbourPosition(page.position)
-    const found = name === null ? null : await facts.neighboursOf(name, after, page.limit)
-    const addresses = found?.addresses ?? [query as IpAddress]
-    const { rows, count, last, release } = found?.page ?? (await facts.neighbours(addresses, null, after, page.limit))
-    const isEmpty = found === null ? count === 0 : addresses.length === 0
-    if (isEmpty && after === null) throw new ApiError('no_data', { msg: `No address is on record for ${query}.` })
+    const found =
+      name === null
+        ? await domainsOn(facts, query as IpAddress, after, page.limit)
+        : await facts.neighboursOf(name, after, page.limit)
+    const { addresses, lastObserved } = found
+    const { rows, last, release } = found.page
+    if (addresses.length === 0 && after === null)
+      throw new ApiError('no_data', { msg: `No address is on record for ${query}.` })
     const about = [`"query":"${query}"`, `"ips":${JSON.stringify(addresses)}`, `"ip_count":${addresses.length}`]
     const head = pageHead(page, about, last && `${last.address} ${last.name}`)
-    return { body: [head, ...rows, '}'], lastObserved: found?.lastObserved ?? null, release }
+    return { body: [head, ...rows, '}'], lastObserved, release }
   },
+}
+
+/** The domains on an address. On the first page, an address without any is not on record. */
+async function domainsOn(
+  facts: FactsReader,
+  address: IpAddress,
+  after: NeighbourPosition | null,
+  limit: number,
+): Promise<Omit<Neighbours, 'lastObserved'> & { lastObserved: null }> {
+  const page = await facts.neighbours([address], null, after, limit)
+  const isOnRecord = page.count > 0 || after !== null
+  return { addresses: isOnRecord ? [address] : [], page, lastObserved: null }
 }
 
 /** The query in canonical form. `name` is null for an address. */

@@ -132,7 +132,8 @@ export type NeighbourPosition = { address: IpAddress; name: DomainName }
 
 /**
  * A name's addresses in the contract's order, a page of the other domains on them, and when the name was last observed.
- * Everything is empty or null if the name is unknown.
+ * `addresses` is empty if the name has none, is unknown or was forgotten. A page of many rows may be of a later moment
+ * than the addresses.
  */
 export type Neighbours = { addresses: IpAddress[]; page: RowPage<NeighbourPosition>; lastObserved: LastObserved }
 
@@ -209,7 +210,7 @@ export interface FactsReader {
     after: NeighbourPosition | null,
     limit: number,
   ): Promise<RowPage<NeighbourPosition>>
-  /** The same for the addresses of a name, which is omitted. */
+  /** The same for the current addresses of `name`; `name` itself is omitted. */
   neighboursOf(name: DomainName, after: NeighbourPosition | null, limit: number): Promise<Neighbours>
   /** The states of each type strictly older than `before` (null: from the newest), at most `limit` per type. */
   history<T extends RecordType>(

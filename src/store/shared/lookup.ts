@@ -33,8 +33,11 @@ export type LookupRow = [
   neighbours: number | null,
 ]
 
-/** The clock of the DNS part is the newest of all clocks except those of the web and its certificate. */
-export function lastObservedOf(row: ClockRow | undefined): LastObserved {
+/**
+ * The clock of the DNS part is the newest of all clocks except those of the web and its certificate. Without a row, the
+ * name is unknown.
+ */
+export function lastObservedOf(row?: ClockRow): LastObserved {
   if (row === undefined) return { dns: null, web: null }
   const { clock, other_clocks: otherClocks } = row
   if (otherClocks === null) return { dns: clock || null, web: clock || null }

@@ -10,7 +10,7 @@ import { LoadedView } from '../../parts/notice.tsx'
 import { EndpointReference, Prose } from './endpoint-reference.tsx'
 import { entriesOf, type OpenApiDocument, type ReferenceEntry } from './openapi.ts'
 
-/** The entries that are there at once: as much as most windows show. */
+/** How many entries are shown first. One fills most windows. */
 const FIRST_ENTRIES = 1
 /** Milliseconds between two further entries. A slow browser needs seconds for all of them, and can be used meanwhile. */
 const MS_PER_ENTRY = 16
@@ -30,23 +30,24 @@ export function ReferenceArea({ path }: { path: string }) {
 
 function ReferenceDocument({ document: api, subject }: { document: OpenApiDocument; subject: string }) {
   const { links, groups, count } = useMemo(() => viewsOf(api), [api])
-  const wanted = useSignal(pageAddress).hash || subject
-  const shown = useShownEntries(count, wasLeft || wanted !== '')
+  const { hash } = useSignal(pageAddress)
+  const shown = useShownEntries(count, wasLeft || subject !== '' || hash !== '')
   useEffect(
     () => () => {
       wasLeft = true
     },
     [],
   )
-  useEffect(() => {
-    if (wanted !== '') document.getElementById(wanted)?.scrollIntoView()
-  }, [wanted])
+  useEffect(() => scrollToEntry(subject), [subject])
+  useEffect(() => scrollToEntry(hash), [hash])
   return (
     <div class="reference">
-      <nav class="reference-nav" aria-label="Endpoints">
-        {shown > FIRST_ENTRIES && links}
-      </nav>
-      <div class="stack">
+      {(shown > FIRST_ENTRIES || shown === count) && (
+        <nav class="reference-nav" aria-label="Endpoints">
+          {links}
+        </nav>
+      )}
+      <div class="stack reference-entries" aria-busy={shown < count}>
         <Introduction api={api} />
         {groups.map(
           ({ name, title, from, entries }) =>
@@ -82,11 +83,16 @@ function viewsOf(api: OpenApiDocument): { links: VNode[]; groups: GroupView[]; c
   return { links, groups, count }
 }
 
-/** How many of the entries are shown: a few at first, then more and more. `isAtOnce`: all. */
+function scrollToEntry(id: string): void {
+  if (id !== '') document.getElementById(id)?.scrollIntoView()
+}
+
+/** How many entries are shown: FIRST_ENTRIES, then one more each MS_PER_ENTRY. `isAtOnce`: all. */
 function useShownEntries(count: number, isAtOnce: boolean): number {
   const [shown, setShown] = useState(FIRST_ENTRIES)
   useEffect(() => {
-    if (isAtOnce) setShown(count)
+    const isHidden = document.hidden // browsers delay the timers of hidden pages
+    if (isAtOnce || isHidden) setShown(count)
     else if (shown < count) {
       const timer = setTimeout(setShown, MS_PER_ENTRY, shown + 1)
       return () => clearTimeout(timer)

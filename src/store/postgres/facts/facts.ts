@@ -116,10 +116,10 @@ const READ_CLOCKS = {
   name: 'facts.clocks',
   text: `select clock, other_clocks from crawl_state v where ${CRAWL_STATE_OF_NAME}`,
 }
-const READ_ADDRESSES = {
-  name: 'facts.addresses',
+const READ_CLOCKS_AND_ADDRESSES = {
+  name: 'facts.clocks-and-addresses',
   text: `select v.clock, v.other_clocks, (select json_agg(encode(a, 'hex')) from unnest(f.addresses) a)::text as hexes
-    from crawl_state v left join facts f on f.part = v.part and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
+    from crawl_state v left join facts f on f.part = $1 and f.id = v.id where ${CRAWL_STATE_OF_NAME}`,
 }
 
 /** `oldest`: when the oldest superseded state began. */
@@ -283,7 +283,10 @@ function postgresNeighbours(database: PageDatabase): Pick<FactsReader, 'neighbou
   return {
     neighbours,
     async neighboursOf(name, after, limit) {
-      const [row] = await database.read<ClockRow & { hexes: string | null }>(READ_ADDRESSES, crawlStateKey(name))
+      const [row] = await database.read<ClockRow & { hexes: string | null }>(
+        READ_CLOCKS_AND_ADDRESSES,
+        crawlStateKey(name),
+      )
       const addresses = (JSON.parse(row?.hexes ?? '[]') as string[]).map(unpackHex)
       const page = await neighbours(addresses, name, after, limit)
       return { addresses, page, lastObserved: lastObservedOf(row) }

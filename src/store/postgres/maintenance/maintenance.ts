@@ -1,6 +1,7 @@
 /** Maintenance on PostgreSQL: the check in slices, and sizes. */
 
 import type { StoreMaintenance, TableSize } from '../../port/store.ts'
+import { FREQUENCIES_CHECK, keyColumnsOf, POSTINGS_CHECK } from '../../shared/check/checksummed-rows.ts'
 import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
 import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
@@ -51,8 +52,8 @@ const CHECK_PARTS: readonly PostgresCheckPart[] = [
   { name: 'redirect', columns: ['part', 'text', 'text'], check: checkRedirectsPostgres },
   { name: 'redirect_count', columns: ['part', 'text'], check: checkTargetsPostgres },
   { name: 'document', columns: ['number'], check: checkDocumentsPostgres },
-  { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostingsPostgres },
-  { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequenciesPostgres },
+  { name: 'posting', columns: keyColumnsOf(POSTINGS_CHECK), check: checkPostingsPostgres },
+  { name: 'document_frequency', columns: keyColumnsOf(FREQUENCIES_CHECK), check: checkFrequenciesPostgres },
   { name: 'segment', columns: [], check: checkSegmentsPostgres },
   { name: 'posted_term', columns: [], check: checkPostedTermsPostgres },
   { name: 'segment_document', columns: [], check: checkSegmentDocumentsPostgres },

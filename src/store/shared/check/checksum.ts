@@ -3,7 +3,7 @@
 import { crc32 } from 'node:zlib'
 import { checksumColumns } from '../tables.ts'
 
-type ChecksumValue = string | number | null | Uint8Array
+export type ChecksumValue = string | number | null | Uint8Array
 
 /**
  * The columns that the checksums of each table cover, in order, by version. A list never changes: a new column, whose

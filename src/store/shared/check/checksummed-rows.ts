@@ -7,12 +7,12 @@ import {
 } from '../../../similar/postings/document-frequencies.ts'
 import { unpackPostingRow } from '../../../similar/postings/postings.ts'
 import type { CheckFault } from '../../port/store.ts'
-import { CHECKSUM_COLUMNS, type ChecksummedTable, matchesChecksum } from './checksum.ts'
+import { CHECKSUM_COLUMNS, type ChecksummedTable, type ChecksumValue, matchesChecksum } from './checksum.ts'
+import type { KeyColumn } from './damaged.ts'
 import { type CheckSlice, checkSlice, problemReporter, reportIfUnreadable } from './slice.ts'
 
-type ChecksummedValue = string | number | null | Uint8Array
 /** `owned` is false for the row of an id without facts: it is reported as such, so its checksum does not count. */
-export type ChecksummedRow = Record<string, ChecksummedValue> & { checksum: number | null; owned?: number }
+export type ChecksummedRow = Record<string, ChecksumValue> & { checksum: number | null; owned?: number }
 
 export type ChecksumCheck = {
   table: ChecksummedTable
@@ -39,6 +39,11 @@ export const POSTINGS_CHECK = checksumCheck(
 export const FREQUENCIES_CHECK = checksumCheck('document_frequency', 2, ({ counts }) =>
   unpackDocumentFrequencies(counts as Uint8Array, emptyDocumentFrequencies(MAX_ROW_TERMS)),
 )
+
+/** The columns of the key, for CheckedTable. */
+export function keyColumnsOf({ keys }: ChecksumCheck): KeyColumn[] {
+  return keys.map(() => 'number')
+}
 
 /** The values of the key after which a slice begins. */
 export function checksumKeyAfter({ keys }: ChecksumCheck, after: string | null): number[] {

@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../values/domain-name.ts'
 import type { StoreMaintenance, TableSize } from '../../port/store.ts'
+import { FREQUENCIES_CHECK, keyColumnsOf, POSTINGS_CHECK } from '../../shared/check/checksummed-rows.ts'
 import { type KeyColumn, skippingDamage } from '../../shared/check/damaged.ts'
 import { type CheckPart, sequentialCheck } from '../../shared/check/sequence.ts'
 import type { CheckSlice } from '../../shared/check/slice.ts'
@@ -63,8 +64,8 @@ const CHECK_PARTS: readonly SqliteCheckPart[] = [
   { name: 'redirect', columns: ['text', 'text'], check: checkRedirectsSqlite },
   { name: 'redirect_count', columns: ['text'], check: checkTargetsSqlite },
   { name: 'document', columns: ['number'], check: checkDocumentsSqlite },
-  { name: 'posting', columns: ['number', 'number', 'number'], check: checkPostings },
-  { name: 'document_frequency', columns: ['number', 'number'], check: checkFrequencies },
+  { name: 'posting', columns: keyColumnsOf(POSTINGS_CHECK), check: checkPostings },
+  { name: 'document_frequency', columns: keyColumnsOf(FREQUENCIES_CHECK), check: checkFrequencies },
   { name: 'segment', columns: [], check: checkSegmentsSqlite },
   { name: 'posted_term', columns: [], check: checkPostedTermsSqlite },
   { name: 'segment_document', columns: [], check: checkSegmentDocumentsSqlite },

@@ -144,12 +144,14 @@ export function lists(engine: Engine): void {
         on(`n${n}.example`, n, n === 0 ? shared : [shared[n % 2 === 0 ? 0 : 2]!]),
       )
       for (let n = 0; n < 21; n++) observations.push(on(`m${n}.example`, 1, n === 20 ? ['::9'] : ['192.0.2.7', '::9']))
+      const many = Array.from({ length: 60 }, (_, n) => `198.51.100.${n}`)
+      observations.push(on('wide.example', 1, many), on('beside.example', 1, many.slice(-1)))
       observations.push(on('alone.example', 1, ['192.0.2.9']), on('nowhere.example', 1, []))
-      await ingest(store, observations)
+      await ingest(store, [...observations, on('forgotten.example', 1, shared)])
+      await store.observations.forget(name('forgotten.example'))
       for (const observation of observations) model.observe(observation)
-      for (const domain of ['n0', 'n1', 'n2', 'm0', 'm20', 'alone', 'nowhere', 'unknown'].map((label) =>
-        name(`${label}.example`),
-      )) {
+      const labels = ['n0', 'n1', 'n2', 'm0', 'm20', 'wide', 'beside', 'alone', 'nowhere', 'unknown', 'forgotten']
+      for (const domain of labels.map((label) => name(`${label}.example`))) {
         const addresses = model.addresses(domain)
         const all = model.neighbours(addresses, domain)
         for (const limit of [1, 2, 19, 20, 21, 58, 59, 60, 119, 1_000]) {

@@ -52,7 +52,7 @@ const COUNT_TOMBSTONES = {
 /** The rows of a table of the index: their checksums. */
 function checkChecksums(check: ChecksumCheck) {
   const { table, keys } = check
-  const parameters = keys.map((_, index) => `$${index + 1}`)
+  const parameters = keys.map((_, index) => `$${index + 1}::bigint`) // a key beyond damage may exceed an integer
   const statement = {
     name: `check.${table}`,
     text: `select ${CHECKSUM_COLUMNS[table].at(-1)!.join(', ')}, checksum from ${table}

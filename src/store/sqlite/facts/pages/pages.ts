@@ -18,18 +18,19 @@ const MAX_RANGES_HERE = 50
 const MAX_ROWS_OF_NAME = 20
 
 /**
- * The clocks and addresses of the name `?2`, and at most `?3` rows of /reverseip, as tables of place of the address, name
- * and time: one statement costs less than two for each address and two for the name. (`+?3`: as in row-reader.ts.)
+ * The clocks and addresses of the name `?2`, and at most `?3` rows of /reverseip, as lines of the index of the address, the
+ * name and the time, separated by tabs: one statement costs less than two for each address and two for the name.
+ * `cross join` keeps their order: addresses as listed, then names by the primary key. (`+?3`: as in row-reader.ts.)
  */
 const READ_NEIGHBOURS_OF = `select v.clock, v.other_clocks, f.addresses,
     (select group_concat(line, char(10)) from (select concat_ws(char(9), j.key, p.name, p.since) as line
-      from json_each(f.addresses) j cross join presence p on p.address = unhex(j.value) and p.name <> ?2 limit +?3))
+      from (select key, value from json_each(f.addresses) limit ${MAX_RANGES_HERE}) j
+      cross join presence p on p.address = unhex(j.value) and p.name <> ?2 limit +?3))
   from crawl_state v left join facts f on f.id = v.id where v.slot = ?1 and v.name = ?2`
 
 type NeighboursRow = [clock: number, otherClocks: Uint8Array | null, addresses: string | null, lines: string | null]
-const UNKNOWN_NAME: NeighboursRow = [0, null, null, null]
 /** A line of `lines`. */
-type NeighbourLine = [place: string, name: DomainName, since: string]
+type NeighbourLine = [index: string, name: DomainName, since: string]
 
 /** `beginRead`: called before each read. */
 export function sqlitePages(
@@ -59,12 +60,15 @@ export function sqlitePages(
     neighbours,
     async neighboursOf(name, after, limit) {
       beginRead()
-      const maxRows = after === null ? Math.min(limit, MAX_ROWS_OF_NAME) : 0
-      const row = neighboursOf.get(slotOf(name), name, maxRows + 1) as unknown as NeighboursRow | undefined
-      const [clock, other_clocks, hexes, text] = row ?? UNKNOWN_NAME
+      const maxRows = Math.min(limit, MAX_ROWS_OF_NAME)
+      const values = [slotOf(name), name, after === null ? maxRows + 1 : 0]
+      const row = neighboursOf.get(...values) as unknown as NeighboursRow | undefined
+      if (row === undefined) return { addresses: [], page: pageOfLines([], [], limit), lastObserved: lastObservedOf() }
+      const [clock, other_clocks, hexes, text] = row
       const addresses = (JSON.parse(hexes ?? '[]') as string[]).map(unpackHex)
       const lines = text === null ? [] : text.split('\n')
-      const isWhole = after === null && (lines.length <= maxRows || limit === maxRows)
+      const isWhole =
+        after === null && addresses.length <= MAX_RANGES_HERE && (lines.length <= maxRows || limit === maxRows)
       const page = isWhole ? pageOfLines(addresses, lines, limit) : await neighbours(addresses, name, after, limit)
       return { addresses, page, lastObserved: lastObservedOf({ clock, other_clocks }) }
     },
@@ -78,9 +82,10 @@ function pageOfLines(
   limit: number,
 ): RowPage<NeighbourPosition> {
   const rows = lines.slice(0, limit).map((line) => line.split('\t') as NeighbourLine)
-  const slices = rows.map(([place, name, since]) => `${name}${middleOf(addresses[Number(place)]!)}${since}`)
-  const [place, name] = lines.length > limit ? rows.at(-1)! : []
-  const last = name === undefined ? null : { address: addresses[Number(place)]!, name }
+  const addressOf = (index: string): IpAddress => addresses[Number(index)]!
+  const slices = rows.map(([index, name, since]) => `${name}${middleOf(addressOf(index))}${since}`)
+  const [index, name] = lines.length > limit ? rows.at(-1)! : []
+  const last = name === undefined ? null : { address: addressOf(index!), name }
   return { rows: joinJsonRows(slices), count: rows.length, last }
 }
 
