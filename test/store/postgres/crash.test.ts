@@ -83,8 +83,13 @@ test('given a server that does not wait for its log, what was synced survives it
   assert.equal(count, BATCH)
 })
 
-/** Changes a counter and overwrites a page in the middle of a table's file. Returns the statement. */
-async function spoilPage(url: string, table: string, restart: () => Promise<void>): Promise<string> {
+/** Changes a counter and overwrites the pages of a table's file, or that in its middle. Returns the statement. */
+async function spoilPage(
+  url: string,
+  table: string,
+  place: 'every' | 'middle',
+  restart: () => Promise<void>,
+): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query(
@@ -99,14 +104,20 @@ async function spoilPage(url: string, table: string, restart: () => Promise<void
   const { path, pages } = rows[0] as { path: string; pages: string }
   assert.ok(Number(pages) >= 3, `${table} has ${pages} pages`)
   const file = openSync(path, 'r+')
-  writeSync(file, Buffer.alloc(8192, 0xa5), 0, 8192, 8192 * Math.floor(Number(pages) / 2))
+  const all = Array.from({ length: Number(pages) }, (_, page) => page)
+  for (const page of place === 'every' ? all : [Math.floor(all.length / 2)])
+    writeSync(file, Buffer.alloc(8192, 0xa5), 0, 8192, 8192 * page)
   closeSync(file)
   await restart()
   return counter
 }
 
-for (const table of ['facts', 'dns_state']) {
-  test(`check continues after an unreadable page of ${table}`, { skip: notOurs }, async (t) => {
+for (const [table, place] of [
+  ['facts', 'middle'],
+  ['dns_state', 'middle'],
+  ['posting', 'every'],
+] as const) {
+  test(`check continues after an unreadable page of ${table}: ${place}`, { skip: notOurs }, async (t) => {
     const server = await postgresServer()
     const { url, drop } = await server.tables()
     let store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
@@ -115,7 +126,7 @@ for (const table of ['facts', 'dns_state']) {
     const sound = await checkAll(store)
     assert.deepEqual(sound.faults, [])
     await store.close()
-    const counter = await spoilPage(url, table, server.restart)
+    const counter = await spoilPage(url, table, place, server.restart)
     store = await openStore(url, { access: 'write', ledger: 'own', secret: null })
     const { faults, checked } = await checkAll(store)
     const [unreadable] = faults.filter(({ problem }) => /^cannot be read after this key/.test(problem))
