@@ -106,8 +106,8 @@ suite('a continuous crawl', { concurrency: 2 }, () => {
     const { child, outcome, output } = start('serve', '--crawl')
     await until(() => asked.length > 10)
     child.kill('SIGKILL')
-    await outcome // its crawler holds the same pipe, which closes when both have ended
-    assert.equal(output().at(-1)!.msg, 'crawl stopped')
+    await outcome // its other processes hold the same pipe, which closes when all have ended, in any order
+    assert.ok(output().some(({ msg }) => msg === 'crawl stopped'))
     await withStore(async ({ schedule }) => assert.deepEqual(await schedule.crawlers(), []))
   })
 
