@@ -214,10 +214,7 @@ function parseMediaRange(text: string, index: number): { type: string; weight: n
   return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) || 0, index }
 }
 
-/**
- * The headers of the document. It may load files of this server and call it, and run the one script that it has. The
- * shared scripts are preloaded as files, because a browser loads a module only when it has made the page's context.
- */
+/** The headers of the document. It may load files of this server and call it, and run the one script that it has. */
 function documentHeaders({ main, shared, style }: PageManifest, boot: string): string[] {
   const policy = [
     "default-src 'none'",
@@ -229,7 +226,7 @@ function documentHeaders({ main, shared, style }: PageManifest, boot: string): s
     "form-action 'self'",
     "frame-ancestors 'none'",
   ]
-  const scripts = [main, ...shared].map((file) => `</assets/${file}>; rel=preload; as=script; crossorigin`)
+  const scripts = [main, ...shared].map((file) => `</assets/${file}>; rel=modulepreload`)
   const preloads = [`</assets/${style}>; rel=preload; as=style`, ...scripts]
   return [
     'Content-Security-Policy',

@@ -137,7 +137,7 @@ test('the bundle has one script for each area and one that all share, which the 
   const scripts = files.filter((file) => file.endsWith('.js'))
   assert.deepEqual(scripts.toSorted(), [main, ...shared, ...Object.values(areas)].toSorted())
   for (const file of [main, ...shared])
-    assert.ok(shell.headers.get('link')!.includes(`</assets/${file}>; rel=preload; as=script; crossorigin`), file)
+    assert.ok(shell.headers.get('link')!.includes(`</assets/${file}>; rel=modulepreload`), file)
 })
 
 test('files are immutable and compressed once', async () => {
