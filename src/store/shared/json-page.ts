@@ -1,10 +1,17 @@
 /** Joins slices of shared rows to the JSON of a page. Names, addresses and times need no escapes, and are ASCII. */
 
+import type { IpAddress } from '../../values/ip-address.ts'
+
 const JSON_ROWS_START = '[{"target":"'
 /** The text between two rows. */
 export const JSON_ROW_SEPARATOR = '"},{"target":"'
 const JSON_ROWS_END = '"}]'
 const JSON_NO_ROWS = '[]'
+
+/** The text between the name and the time of a row of a page of neighbours. */
+export function neighbourMiddle(address: IpAddress): string {
+  return `","ip":"${address}","since":"`
+}
 
 /**
  * Returns the JSON array in pieces. Each slice reaches from its first name to the end of its last value. `rest`: the

@@ -18,7 +18,7 @@ import {
   type WebHistoryRow,
   webHistoryPage,
 } from '../../shared/history.ts'
-import { JSON_ROW_SEPARATOR, joinJsonRows } from '../../shared/json-page.ts'
+import { JSON_ROW_SEPARATOR, joinJsonRows, neighbourMiddle } from '../../shared/json-page.ts'
 import { type ClockRow, lastObservedOf, partClocksOf } from '../../shared/lookup.ts'
 import { type SummaryRow, unpackSummary } from '../../shared/profiles.ts'
 import { plainArray } from '../database/arrays.ts'
@@ -299,7 +299,7 @@ function addressToRead(address: IpAddress, from: NeighbourPosition | null): Addr
     part: partitionOfAddress(address),
     address: packAddress(address),
     after: address === from?.address ? from.name : '',
-    middle: `","ip":"${address}","since":"`,
+    middle: neighbourMiddle(address),
   }
 }
 

@@ -11,7 +11,7 @@ import { CHECKSUM_COLUMNS, type ChecksummedTable, type ChecksumValue, matchesChe
 import type { KeyColumn } from './damaged.ts'
 import { type CheckSlice, checkSlice, problemReporter, reportIfUnreadable } from './slice.ts'
 
-/** `owned` is false for the row of an id without facts: it is reported as such, so its checksum does not count. */
+/** `owned` is 0 for the row of an id without facts: it is reported as such, so its checksum does not count. */
 export type ChecksummedRow = Record<string, ChecksumValue> & { checksum: number | null; owned?: number }
 
 export type ChecksumCheck = {
@@ -55,8 +55,7 @@ export function checkChecksumRows({ table, keys, read }: ChecksumCheck, rows: re
   const faults: CheckFault[] = []
   for (const row of rows) {
     const report = problemReporter(faults, table, keys.map((column) => row[column]).join(' '))
-    const isOwned = row.owned === undefined || Boolean(row.owned)
-    if (isOwned && !matchesChecksum(CHECKSUM_COLUMNS[table], row, (column) => row[column]!))
+    if (row.owned !== 0 && !matchesChecksum(CHECKSUM_COLUMNS[table], row, (column) => row[column]!))
       report('does not match its checksum')
     if (row.checksum === null) reportIfUnreadable(report, () => read?.(row))
   }

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type DomainName, slotOf } from '../../../../values/domain-name.ts'
 import { compareAddresses, type IpAddress, packAddress, unpackHex } from '../../../../values/ip-address.ts'
 import type { FactsReader, NeighbourPosition, RowPage } from '../../../port/store.ts'
-import { joinJsonRows } from '../../../shared/json-page.ts'
+import { joinJsonRows, neighbourMiddle } from '../../../shared/json-page.ts'
 import { lastObservedOf } from '../../../shared/lookup.ts'
 import type { BeginRead } from '../../database/read-turn.ts'
 import type { LongPages } from './long-pages.ts'
@@ -83,7 +83,7 @@ function pageOfLines(
 ): RowPage<NeighbourPosition> {
   const rows = lines.slice(0, limit).map((line) => line.split('\t') as NeighbourLine)
   const addressOf = (index: string): IpAddress => addresses[Number(index)]!
-  const slices = rows.map(([index, name, since]) => `${name}${middleOf(addressOf(index))}${since}`)
+  const slices = rows.map(([index, name, since]) => `${name}${neighbourMiddle(addressOf(index))}${since}`)
   const [index, name] = lines.length > limit ? rows.at(-1)! : []
   const last = name === undefined ? null : { address: addressOf(index!), name }
   return { rows: joinJsonRows(slices), count: rows.length, last }
@@ -115,12 +115,7 @@ async function readPage(
 }
 
 function rangeOf(address: IpAddress): RowRange {
-  return { key: packAddress(address), middle: middleOf(address) }
-}
-
-/** The JSON between the name and the time of a row. */
-function middleOf(address: string): string {
-  return `","ip":"${address}","since":"`
+  return { key: packAddress(address), middle: neighbourMiddle(address) }
 }
 
 /** The addresses that are not read completely. The address of the position itself may have been removed. */
