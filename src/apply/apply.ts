@@ -16,6 +16,7 @@ import {
   type CrawlState,
   type CurrentFacts,
   type DnsState,
+  type NewestStates,
   NO_WEBSITE,
   type WebFacts,
 } from './crawl-state.ts'
@@ -200,13 +201,22 @@ function applyDns(draft: ObservationDraft, prepared: PreparedObservation): boole
   if (dnsFingerprint !== draft.dnsFingerprint || interrupted.length > 0) {
     const before = draft.current
     const dnsPart = parsePreparedDns(prepared.dns!)
-    if (newer) noteAbsence(draft, dnsPart.status, observed_at)
-    for (const type of types) applyType(draft, type, dnsPart.texts[type]!, observed_at, interrupted.includes(type))
+    const states = { ...before.states }
+    if (newer) noteAbsence(draft, states, dnsPart.status, observed_at)
+    for (const type of types)
+      applyType(draft, states, {
+        type,
+        text: dnsPart.texts[type]!,
+        at: observed_at,
+        isInterrupted: interrupted.includes(type),
+      })
     const status = newer ? dnsPart.status : draft.current.status
     if (newer && dnsPart.status !== before.status)
       draft.transitions.push({ type: 'status', before: before.status, after: dnsPart.status, at: observed_at })
     const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
-    draft.current = deriveResolution({ ...draft.current, status }, resolved, before)
+    const isChanged = RECORD_TYPES.some((type) => states[type] !== before.states[type])
+    const current = { ...before, status, states: isChanged ? states : before.states }
+    draft.current = deriveResolution(current, resolved, before)
     draft.dnsFingerprint = whole ? dnsFingerprint : 0
   }
   if (newer) draft.clocks[CLOCK_INDEX.status] = observed_at
@@ -215,21 +225,17 @@ function applyDns(draft: ObservationDraft, prepared: PreparedObservation): boole
 }
 
 /** Keeps in every state with records that the name did not exist, until the type is observed again. */
-function noteAbsence(draft: ObservationDraft, status: DnsStatus, at: Instant): void {
+function noteAbsence(draft: ObservationDraft, states: NewestStates, status: DnsStatus, at: Instant): void {
   const wasAbsent = draft.current.status === 'nxdomain'
   const isAbsent = status === 'nxdomain'
   if (!wasAbsent && !isAbsent) return
   const last = isAbsent ? at : draft.clocks[CLOCK_INDEX.status]!
   for (const type of RECORD_TYPES) {
-    const state = draft.current.states[type]
+    const state = states[type]
     if (state === undefined || state.records === '[]' || last <= draft.clocks[CLOCK_INDEX[type]]!) continue
     if (wasAbsent && isAbsent && state.absence) continue
-    setState(draft, type, { ...state, absence: { first: state.absence?.first ?? last, last } })
+    states[type] = { ...state, absence: { first: state.absence?.first ?? last, last } }
   }
-}
-
-function setState(draft: ObservationDraft, type: RecordType, state: DnsState): void {
-  draft.current = { ...draft.current, states: { ...draft.current.states, [type]: state } }
 }
 
 /** Returns the part of an absence after `at`. Only an observation that comes late is followed by one. */
@@ -243,9 +249,19 @@ function absenceAfter(
   return absence && absence.first > at ? absence : { first: last, last }
 }
 
-/** `isInterrupted`: the observation itself says that the records were not observed continuously until now. */
-function applyType(draft: ObservationDraft, type: RecordType, text: string, at: Instant, isInterrupted: boolean): void {
-  const known = draft.current.states[type]
+/**
+ * The records of a type in an observation at `at`. `isInterrupted`: it says itself that they were not observed
+ * continuously until now.
+ */
+type ObservedSet = { type: RecordType; text: string; at: Instant; isInterrupted: boolean }
+
+/** Applies the records of a type, and replaces its state in `states`. */
+function applyType(
+  draft: ObservationDraft,
+  states: NewestStates,
+  { type, text, at, isInterrupted }: ObservedSet,
+): void {
+  const known = states[type]
   const clock = draft.clocks[CLOCK_INDEX[type]]!
   const absence = absenceAfter(draft, known?.absence, at)
   const wasAbsent = known?.absence !== undefined && known.absence.first <= at
@@ -257,7 +273,7 @@ function applyType(draft: ObservationDraft, type: RecordType, text: string, at: 
     draft.transitions.push(change)
   }
   if (known ? known.records === text : text === '[]') {
-    if (known?.absence && absence !== known.absence) setState(draft, type, withAbsence(known, absence))
+    if (known?.absence && absence !== known.absence) states[type] = withAbsence(known, absence)
     return
   }
   if (known) draft.superseded.push(supersededState(type, known, clock))
@@ -267,7 +283,7 @@ function applyType(draft: ObservationDraft, type: RecordType, text: string, at: 
     records: text,
     base: known && type === 'SOA' && differsInSerialOnly(known.records, text) ? (known.base ?? known.first_seen) : null,
   }
-  setState(draft, type, text === '[]' ? state : withAbsence(state, absence))
+  states[type] = text === '[]' ? state : withAbsence(state, absence)
   if (type !== 'A' && type !== 'AAAA') return
   const before = known ? addressesOfRecords(known.records) : []
   for (const address of addressesOfRecords(text))

@@ -110,20 +110,20 @@ export function parsePreparedDns(text: string): PreparedDns {
 }
 
 /** Returns the facts as JSON, then the page text as it is. What is absent at the end is not written. */
-function serializeWeb({ text, certificate, ...facts }: WebPart): string {
-  const accounts = facts.social_accounts.map(({ network, type, username, url }) => [network, type, username, url])
-  const values = [
-    facts.has_website,
-    facts.redirect_to_https,
-    facts.redirect_to_www,
-    facts.only_with_www,
-    facts.redirects_to,
-    facts.ssl,
-    accounts,
-    ...(facts.redirect_host === undefined && certificate === undefined ? [] : [facts.redirect_host ?? null]),
-    ...(certificate === undefined ? [] : [encodeCertificate(certificate)]),
+function serializeWeb(web: WebPart): string {
+  const { redirect_host, certificate } = web
+  const values: unknown[] = [
+    web.has_website,
+    web.redirect_to_https,
+    web.redirect_to_www,
+    web.only_with_www,
+    web.redirects_to,
+    web.ssl,
+    web.social_accounts.map(({ network, type, username, url }) => [network, type, username, url]),
   ]
-  return JSON.stringify(values) + TEXT_SEPARATOR + (text ?? '')
+  if (redirect_host !== undefined || certificate !== undefined) values.push(redirect_host ?? null)
+  if (certificate !== undefined) values.push(encodeCertificate(certificate))
+  return JSON.stringify(values) + TEXT_SEPARATOR + (web.text ?? '')
 }
 
 /** Reads a complete web part, or a certificate verdict alone. */

@@ -1,5 +1,6 @@
 /** Collects the events of a batch of names in any order, and packs them into the blocks of one sorted run. */
 
+import { type IpAddress, packAddress } from '../../values/ip-address.ts'
 import type { RecordType } from '../../values/records/dns-record.ts'
 import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import { type Block, BlockWriter, MAX_KEY_BYTES, startEvent } from './block.ts'
@@ -68,8 +69,12 @@ export class EventCollector {
 
   /** Adds a name to the sets of known names, and its last label to that of last labels. It must be added once. */
   addName(name: string): void {
-    this.addToSet(nameSetKey('reversedName', name))
-    this.addToSet(nameSetKey('forwardName', name))
+    this.#values.text(KEY_KIND.reversedName)
+    this.#addLabels(name, 0, name.length)
+    this.#push(this.#values.add(), NO_NAME, 0)
+    this.#values.text(KEY_KIND.forwardName)
+    writeForwardLabels(this.#values, name, 0, name.length)
+    this.#push(this.#values.add(), NO_NAME, 0)
     const lastDot = name.lastIndexOf('.')
     for (let at = 1; at < lastDot; at++) {
       this.#writeRotation(KEY_KIND.rotatedName, name, at)
@@ -143,9 +148,10 @@ export class EventCollector {
       for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
       return
     }
-    const isPlain = type !== 'AAAA' && !text.includes('\\') && (type !== 'TXT' || isAscii(text))
+    const isPlain = !text.includes('\\') && (type !== 'TXT' || isAscii(text))
     if (!isPlain) for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
     else if (type === 'A') this.#addAddresses(text, event)
+    else if (type === 'AAAA') this.#addIpv6Addresses(text, event)
     else if (type === 'SOA') this.#addSoa(name, text, event)
     else if (type === 'TXT') this.#addTexts(name, text, event)
     else this.#addHosts(type, text, event)
@@ -166,6 +172,16 @@ export class EventCollector {
       }
       this.#values.byte(byte)
       this.#pushValue(event)
+    }
+  }
+
+  /** Of a text such as `["2001:db8::1","2001:db8::2"]`. */
+  #addIpv6Addresses(text: string, event: number): void {
+    for (let at = 2; at < text.length; ) {
+      const end = text.indexOf('"', at)
+      for (const byte of packAddress(text.slice(at, end) as IpAddress)) this.#values.byte(byte)
+      this.#pushValue(event)
+      at = end + 3
     }
   }
 
@@ -267,14 +283,9 @@ export class EventCollector {
 
   /** `atSign`: the place of the at-sign of a mail address, which separates labels too. */
   #addKnownHost(text: string, from: number, to: number, atSign = -1): void {
-    const hosts = this.#hosts
-    hosts.text(KEY_KIND.knownHost)
-    for (let at = from; at < to; at++) {
-      const code = text.charCodeAt(at)
-      hosts.byte(code === DOT || at === atSign ? LABEL_END_CODE : code)
-    }
-    if (to > from + 1 || text.charCodeAt(from) !== DOT) hosts.byte(LABEL_END_CODE)
-    hosts.number()
+    this.#hosts.text(KEY_KIND.knownHost)
+    writeForwardLabels(this.#hosts, text, from, to, atSign)
+    this.#hosts.number()
   }
 
   #setName(name: string): void {
@@ -304,6 +315,15 @@ export class EventCollector {
   #sortedEvents(same: Uint32Array): number[] {
     return [...new Set(Array.from(same, (index) => this.#events[index]!))].sort((a, b) => a - b)
   }
+}
+
+/** Writes the labels of a host between two places in their order, none for the root. `atSign`: a place that separates too. */
+function writeForwardLabels(texts: ByteTexts, text: string, from: number, to: number, atSign = -1): void {
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at)
+    texts.byte(code === DOT || at === atSign ? LABEL_END_CODE : code)
+  }
+  if (to > from + 1 || text.charCodeAt(from) !== DOT) texts.byte(LABEL_END_CODE)
 }
 
 function isAscii(text: string): boolean {

@@ -74,7 +74,10 @@ const MAX_SET_BYTES = 65_536
 /** A set of this many records, other than TXT, is always within MAX_SET_BYTES, because the names are bounded. */
 const ALWAYS_FITTING_RECORDS = 20
 const MAX_EMAIL_UNITS = 320
+/** A mail address in its canonical form, as nearly all are. */
+const PLAIN_EMAIL = /^[!-@[-~]+$/
 const MAX_UINT32 = 4_294_967_295
+const SOA_NUMBERS = ['serial', 'refresh_seconds', 'retry_seconds', 'expire_seconds', 'minimum_ttl_seconds'] as const
 const NOT_A_HOST_NAME =
   'must be a host name: labels of at most 63 bytes, 255 in all, no white space or control characters'
 
@@ -185,14 +188,22 @@ function parseSOA(input: unknown): SOARecord | string {
   if (primary_nameserver === null) return `.primary_nameserver: ${NOT_A_HOST_NAME}`
   const admin_email = parseEmail(input.admin_email)
   if (admin_email === null) return '.admin_email: must be 1 to 320 characters without white space or control characters'
-  const numbers: Record<string, number> = {}
-  for (const key of ['serial', 'refresh_seconds', 'retry_seconds', 'expire_seconds', 'minimum_ttl_seconds']) {
-    const value = input[key]
-    if (key === 'minimum_ttl_seconds' && (value === undefined || value === null)) continue
-    if (!isWholeNumber(value, MAX_UINT32)) return `.${key}: must be a whole number from 0 to ${MAX_UINT32}`
-    numbers[key] = value + 0
+  for (const key of SOA_NUMBERS) {
+    const isMissing = key === 'minimum_ttl_seconds' && (input[key] === undefined || input[key] === null)
+    if (!isMissing && !isWholeNumber(input[key], MAX_UINT32))
+      return `.${key}: must be a whole number from 0 to ${MAX_UINT32}`
   }
-  return { primary_nameserver, admin_email, ...(numbers as Omit<SOARecord, 'primary_nameserver' | 'admin_email'>) }
+  const { serial, refresh_seconds, retry_seconds, expire_seconds, minimum_ttl_seconds } = input as unknown as SOARecord
+  const record = {
+    primary_nameserver,
+    admin_email,
+    serial: serial + 0,
+    refresh_seconds: refresh_seconds + 0,
+    retry_seconds: retry_seconds + 0,
+    expire_seconds: expire_seconds + 0,
+  }
+  // an input can have null
+  return typeof minimum_ttl_seconds === 'number' ? { ...record, minimum_ttl_seconds: minimum_ttl_seconds + 0 } : record
 }
 
 function parseHostValue(input: unknown): string | null {
@@ -202,6 +213,7 @@ function parseHostValue(input: unknown): string | null {
 /** The mail address of an SOA record with its ASCII letters in lower case. An at-sign is not required. */
 function parseEmail(input: unknown): string | null {
   if (typeof input !== 'string' || input === '' || input.length > MAX_EMAIL_UNITS || !input.isWellFormed()) return null
+  if (PLAIN_EMAIL.test(input)) return input
   if (/[\s\p{Cc}]/u.test(input)) return null
   return input.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -29,10 +29,20 @@ export function encodeRecords(type: RecordType, records: readonly AnyRecord[]): 
   if (type === 'TXT') return JSON.stringify((records as TXTRecord[]).map(({ parts }) => parts))
   const [key, ...others] = VALUE_KEYS[type]
   const values = records as unknown as Record<string, unknown>[]
-  if (others.length === 0) return JSON.stringify(values.map((record) => record[key!]))
+  if (others.length === 0) return stringsJson(values as Record<string, string>[], key!)
   return JSON.stringify(
     values.map((record) => VALUE_KEYS[type].map((each) => record[each]).filter((value) => value !== undefined)),
   )
+}
+
+/** The JSON of one string of each record. Most need no escapes, and JSON.stringify takes twice as long. */
+function stringsJson(records: readonly Record<string, string>[], key: string): string {
+  let json = ''
+  for (const record of records) {
+    const text = record[key]!
+    json += (json === '' ? '[' : ',') + (text.includes('\\') || text.includes('"') ? JSON.stringify(text) : `"${text}"`)
+  }
+  return `${json}]`
 }
 
 /** The inverse of encodeRecords. */

@@ -196,6 +196,15 @@ for (const type of RECORD_TYPES)
     )
   })
 
+test('the stored text of host names is JSON, also with quotes and escapes', () => {
+  const hosts = ['a.example', 'quo"te.example', 'back\\\\slash.example', '\\195\\188.example']
+  const set = canonicalRecordSet('NS', hosts)
+  assert.ok(Array.isArray(set))
+  assert.equal(encodeRecords('NS', set), JSON.stringify(set.map(({ nameserver }) => nameserver)))
+  assert.equal(set.length, hosts.length)
+  assert.deepEqual(decodeRecords('NS', encodeRecords('NS', set)), set)
+})
+
 test('texts are compared by their UTF-8 bytes', () => {
   const some = fc.string({ unit: fc.constantFrom('a', 'ü', '\uffff', '\ue000', '😀', '𐀀'), maxLength: 5 })
   fc.assert(
