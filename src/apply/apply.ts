@@ -210,10 +210,10 @@ function applyDns(draft: ObservationDraft, prepared: PreparedObservation): boole
         at: observed_at,
         isInterrupted: interrupted.includes(type),
       })
-    const status = newer ? dnsPart.status : draft.current.status
+    const status = newer ? dnsPart.status : before.status
     if (newer && dnsPart.status !== before.status)
       draft.transitions.push({ type: 'status', before: before.status, after: dnsPart.status, at: observed_at })
-    const resolved = types.includes('A') || types.includes('AAAA') || draft.current.ip !== null
+    const resolved = types.includes('A') || types.includes('AAAA') || before.ip !== null
     const isChanged = RECORD_TYPES.some((type) => states[type] !== before.states[type])
     const current = { ...before, status, states: isChanged ? states : before.states }
     draft.current = deriveResolution(current, resolved, before)
@@ -224,7 +224,7 @@ function applyDns(draft: ObservationDraft, prepared: PreparedObservation): boole
   return true
 }
 
-/** Keeps in every state with records that the name did not exist, until the type is observed again. */
+/** Keeps in every one of `states` with records that the name did not exist, until the type is observed again. */
 function noteAbsence(draft: ObservationDraft, states: NewestStates, status: DnsStatus, at: Instant): void {
   const wasAbsent = draft.current.status === 'nxdomain'
   const isAbsent = status === 'nxdomain'

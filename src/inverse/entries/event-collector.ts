@@ -29,8 +29,8 @@ const MAX_PLAIN_EMAIL = 63
 /**
  * One collector serves one batch after another, because new buffers for each would make the garbage collector run often.
  * Most events have a value or a name in common, so that values and names are sorted once each, and the events by their
- * numbers. That takes a tenth of the time of sorting a text for each event. The values of a set of records are written
- * from its stored text directly, if that has no escapes, for the same reason.
+ * numbers. That takes a tenth of the time of sorting a text for each event. The keys of a known name, and the values of
+ * a set of records without escapes, are written from their texts directly, for the same reason.
  */
 export class EventCollector {
   readonly #values = new ByteTexts()
@@ -64,21 +64,21 @@ export class EventCollector {
   /** Adds the key of a set of names. It must be added once. */
   addToSet(key: string): void {
     this.#values.text(key)
-    this.#push(this.#values.add(), NO_NAME, 0)
+    this.#pushSetKey()
   }
 
   /** Adds a name to the sets of known names, and its last label to that of last labels. It must be added once. */
   addName(name: string): void {
     this.#values.text(KEY_KIND.reversedName)
     this.#addLabels(name, 0, name.length)
-    this.#push(this.#values.add(), NO_NAME, 0)
+    this.#pushSetKey()
     this.#values.text(KEY_KIND.forwardName)
     writeForwardLabels(this.#values, name, 0, name.length)
-    this.#push(this.#values.add(), NO_NAME, 0)
+    this.#pushSetKey()
     const lastDot = name.lastIndexOf('.')
     for (let at = 1; at < lastDot; at++) {
       this.#writeRotation(KEY_KIND.rotatedName, name, at)
-      this.#push(this.#values.add(), NO_NAME, 0)
+      this.#pushSetKey()
     }
     const lastLabel = name.slice(lastDot)
     for (let at = 0; at < lastLabel.length; at++) {
@@ -115,7 +115,7 @@ export class EventCollector {
     for (let host = 0; host < this.#hosts.count; host++) {
       const length = this.#hosts.copy(host, key, 0)
       for (let at = 0; at < length; at++) this.#values.byte(key[at]!)
-      this.#push(this.#values.add(), NO_NAME, 0)
+      this.#pushSetKey()
     }
     const byName = sortedBy(numbersTo(this.#count), this.#nameOf, this.#names.ranks())
     const order = sortedBy(byName, this.#valueOf, this.#values.ranks())
@@ -150,7 +150,7 @@ export class EventCollector {
     }
     const isPlain = !text.includes('\\') && (type !== 'TXT' || isAscii(text))
     if (!isPlain) for (const key of valueKeysOfSet(type, text)) this.add(key, name, event)
-    else if (type === 'A') this.#addAddresses(text, event)
+    else if (type === 'A') this.#addIpv4Addresses(text, event)
     else if (type === 'AAAA') this.#addIpv6Addresses(text, event)
     else if (type === 'SOA') this.#addSoa(name, text, event)
     else if (type === 'TXT') this.#addTexts(name, text, event)
@@ -158,7 +158,7 @@ export class EventCollector {
   }
 
   /** Of a text such as `["192.0.2.1","192.0.2.2"]`. */
-  #addAddresses(text: string, event: number): void {
+  #addIpv4Addresses(text: string, event: number): void {
     for (let at = 2; at < text.length; at += 3) {
       this.#values.byte(4)
       let byte = 0
@@ -257,6 +257,11 @@ export class EventCollector {
     const known = this.#values.count
     this.#push(this.#values.number(), this.#nameNumber, event)
     return this.#values.count > known
+  }
+
+  /** Adds the key of a set of names that was written. */
+  #pushSetKey(): void {
+    this.#push(this.#values.add(), NO_NAME, 0)
   }
 
   #beginHost(): void {
