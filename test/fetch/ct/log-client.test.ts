@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { listenAsLog } from '../../../lab/certificate-log/listen.ts'
 import { openLogClient } from '../../../src/fetch/ct/log/log-client.ts'
@@ -24,10 +24,13 @@ const ANSWERS: Record<string, (response: ServerResponse) => unknown> = {
   moved: (response) => response.writeHead(301, { location: 'https://log.example/' }).end(),
   busy: (response) => response.writeHead(429, { 'retry-after': '999999' }).end(),
   dated: (response) => response.writeHead(503, { 'retry-after': 'Fri, 20 Nov 2026 12:00:00 GMT' }).end(),
+  endless: (response) => response.writeHead(200).write('x'),
+  silent: () => {},
   cut: (response) => response.writeHead(200, { 'content-length': 100 }).write('x', () => response.destroy()),
 }
 
-test('a body is decoded within its bound, and anything else is unavailable or a fault of the log', async (t) => {
+/** Opens a client of a log with these answers, and returns a function that gets a path. */
+async function openClient(t: TestContext) {
   const { url: base, close } = await listenAsLog((request, response) => void ANSWERS[request.url!.slice(1)]!(response))
   const stop = new AbortController()
   const client = openLogClient('domaindex/test', stop.signal)
@@ -35,7 +38,11 @@ test('a body is decoded within its bound, and anything else is unavailable or a 
     await client.close()
     await close()
   })
-  const get = (path: string): Promise<Buffer | null> => client.get(base + path, 100_000)
+  return { base, client, stop, get: (path: string): Promise<Buffer | null> => client.get(base + path, 100_000) }
+}
+
+test('a body is decoded within its bound, and anything else is unavailable or a fault of the log', async (t) => {
+  const { base, client, stop, get } = await openClient(t)
   assert.deepEqual([await get('plain'), await get('gzip')], [TEXT, TEXT])
   assert.deepEqual([await get('none'), await get('gone')], [null, null])
   for (const path of ['bomb', 'long'])
@@ -59,4 +66,44 @@ test('a body is decoded within its bound, and anything else is unavailable or a 
   await assert.rejects(client.get('http://127.0.0.1:1/', 10), LogUnavailable)
   stop.abort()
   await assert.rejects(get('plain'), { name: 'AbortError' })
+})
+
+const isLate = (error: unknown): boolean => error instanceof LogUnavailable && / more than 60 s$/.test(error.message)
+
+test('a request without an answer ends after a minute, or when the client is stopped', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { get, stop } = await openClient(t)
+  const late = get('silent')
+  t.mock.timers.tick(60_000)
+  await assert.rejects(late, isLate)
+  const stopped = get('silent')
+  stop.abort()
+  await assert.rejects(stopped, { name: 'AbortError' })
+})
+
+test('a body that does not end is given up a minute after its request, or when the client is stopped', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { base, client, stop } = await openClient(t)
+  const begin = async (): Promise<AsyncGenerator<Buffer>> => {
+    const pieces = await client.stream(`${base}endless`, 100)
+    assert.deepEqual((await pieces!.next()).value, Buffer.from('x'))
+    return pieces!
+  }
+  const late = await begin()
+  t.mock.timers.tick(59_999)
+  const next = late.next()
+  t.mock.timers.tick(1)
+  await assert.rejects(next, isLate)
+  const stopped = await begin()
+  stop.abort()
+  await assert.rejects(stopped.next(), { name: 'AbortError' })
+})
+
+test('a request that is over leaves no timer', async (t) => {
+  const { get } = await openClient(t)
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
+  const paths = ['plain', 'gzip', 'none', 'busy', 'cut', 'long', 'brotli', 'bomb', 'moved']
+  await Promise.allSettled(paths.map(get))
+  assert.equal(timers(), before)
 })

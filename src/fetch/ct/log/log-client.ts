@@ -43,10 +43,11 @@ export function openLogClient(
     bodyTimeout: REQUEST_TIMEOUT_MS,
     connect: { timeout: REQUEST_TIMEOUT_MS, ...(mayConnect && { lookup: vettedLookup(mayConnect) }) },
   })
+  signal.addEventListener('abort', () => void dispatcher.destroy(), { once: true })
   const headers = { 'user-agent': agent, 'accept-encoding': 'gzip' }
   const open = async (url: string): Promise<OpenBody | null> => {
-    const both = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)])
-    return openBody(await request(url, { dispatcher, headers, signal: both }), url)
+    signal.throwIfAborted()
+    return openBody(await requestInTime(url, { dispatcher, headers }), url)
   }
   const failure = (error: unknown, url: string): unknown => {
     signal.throwIfAborted()
@@ -79,6 +80,27 @@ export function openLogClient(
     },
     longReads: new Slots(1),
     close: () => dispatcher.destroy(),
+  }
+}
+
+/**
+ * Requests a resource, whose body has to end in time too. `AbortSignal.timeout` would keep each request in memory until
+ * its time is over, which is tens of thousands of requests.
+ */
+async function requestInTime(
+  url: string,
+  options: { dispatcher: Dispatcher; headers: Record<string, string> },
+): Promise<Dispatcher.ResponseData> {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(new Error(`it took more than ${REQUEST_TIMEOUT_MS / 1000} s`))
+  const timer = setTimeout(abort, REQUEST_TIMEOUT_MS)
+  try {
+    const response = await request(url, { ...options, signal: controller.signal })
+    response.body.once('close', () => clearTimeout(timer))
+    return response
+  } catch (error) {
+    clearTimeout(timer)
+    throw error
   }
 }
 
