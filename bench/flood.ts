@@ -3,14 +3,14 @@
  * requests, and what remains afterwards.
  */
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KeepAliveLoad, KeepAliveResult } from './load/keep-alive-load.ts'
-import { LOAD_CORE, startDomaindex } from './load/server.ts'
+import { countFailures, postRequest, runKeepAliveLoad } from './load/keep-alive.ts'
+import type { KeepAliveResult } from './load/keep-alive-load.ts'
+import { startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
+import { makeTemporaryFolder, stopProcess } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
 import { createImportedWorld } from './world/imported-world.ts'
 import { domainNameAt } from './world/world.ts'
@@ -90,28 +90,17 @@ function startFlood(): { socket: Socket; readonly bytes: number } {
 }
 
 async function runLookups(): Promise<KeepAliveResult> {
-  const requests = tokens.map((token, index) => {
-    const body = JSON.stringify({ token, query: domainNameAt(world, index) })
-    return `POST /v1.0/lookup HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-  })
-  const load: KeepAliveLoad = {
+  const requests = tokens.map((token, index) =>
+    postRequest('/v1.0/lookup', { token, query: domainNameAt(world, index) }),
+  )
+  return runKeepAliveLoad(folder, {
     port,
     connections: CLIENTS,
     depth: 1,
     warmUpSeconds: 1,
     seconds: options.seconds,
     requests,
-  }
-  const file = join(folder, 'flood.json')
-  writeFileSync(file, JSON.stringify(load))
-  return JSON.parse(
-    await runProcess([process.execPath, join(ROOT, 'bench/load/keep-alive-load.ts'), file], { core: LOAD_CORE }),
-  )
-}
-
-function countFailures({ statuses, reset, unanswered }: KeepAliveResult): number {
-  const others = Object.entries(statuses).filter(([status]) => status !== '200')
-  return others.reduce((sum, [, count]) => sum + count, reset + unanswered)
+  })
 }
 
 /** Returns the resident bytes of all processes of the server. */

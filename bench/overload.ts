@@ -3,13 +3,13 @@
  * worker can answer.
  */
 
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { KeepAliveLoad, KeepAliveResult } from './load/keep-alive-load.ts'
-import { LOAD_CORE, type MeasuredServer, startDomaindex } from './load/server.ts'
+import { rmSync } from 'node:fs'
+import { postRequest, runKeepAliveLoad } from './load/keep-alive.ts'
+import type { KeepAliveResult } from './load/keep-alive-load.ts'
+import { type MeasuredServer, startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
-import { childPids } from './measure/processor-time.ts'
+import { makeTemporaryFolder, stopProcess } from './measure/process.ts'
+import { descendantsWithCommand } from './measure/processor-time.ts'
 import { type Metric, metric, metricWithMax, metricWithMin, report } from './measure/report.ts'
 import { createImportedWorld } from './world/imported-world.ts'
 import { domainNameAt } from './world/world.ts'
@@ -59,6 +59,7 @@ try {
       [`${MANY_CONNECTIONS.toLocaleString('en')} connections`]: many,
     })) {
       const [primary = 0, worker = 0] = result.watchedCpu
+      metrics.push(metric(`  processor time of the worker, ${label}`, (1e6 * worker) / result.rate, 'µs per response'))
       metrics.push(metric(`  core of the load, ${label}`, 100 * result.ownCpu, '%'))
       metrics.push(metric(`  core of the primary, ${label}`, 100 * primary, '%'))
       metrics.push(metric(`  core of the worker, ${label}`, 100 * worker, '%'))
@@ -81,7 +82,7 @@ async function runLoad(
   requests: readonly string[],
   connections: number,
 ): Promise<KeepAliveResult> {
-  const load: KeepAliveLoad = {
+  return runKeepAliveLoad(folder, {
     port: Number(new URL(origin).port),
     connections,
     depth: 1,
@@ -89,20 +90,12 @@ async function runLoad(
     settleSeconds: 30,
     seconds: options.seconds,
     requests,
-    watchedPids: [running.child.pid!, ...childPids(running.child.pid!)],
-  }
-  const file = join(folder, 'keep-alive-load.json')
-  writeFileSync(file, JSON.stringify(load))
-  return JSON.parse(
-    await runProcess([process.execPath, join(ROOT, 'bench/load/keep-alive-load.ts'), file], { core: LOAD_CORE }),
-  )
+    watchedPids: [running.child.pid!, ...descendantsWithCommand(running.child.pid!, 'processes/worker.')],
+  })
 }
 
 function lookupRequests(): string[] {
-  return tokens.map((token, index) => {
-    const body = JSON.stringify({ token, query: domainNameAt(world, index) })
-    return `POST /v1.0/lookup HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-  })
+  return tokens.map((token, index) => postRequest('/v1.0/lookup', { token, query: domainNameAt(world, index) }))
 }
 
 function openapiRequest(): string {

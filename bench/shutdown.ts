@@ -4,14 +4,15 @@
  */
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { KeepAliveLoad, KeepAliveResult } from './load/keep-alive-load.ts'
+import { keepAliveCommand, postRequest } from './load/keep-alive.ts'
+import type { KeepAliveResult } from './load/keep-alive-load.ts'
 import { startDomaindex } from './load/server.ts'
 import { readOptions } from './measure/options.ts'
-import { domaindexCommand, makeTemporaryFolder, ROOT, runProcess, stopProcess } from './measure/process.ts'
+import { domaindexCommand, makeTemporaryFolder, runProcess, stopProcess } from './measure/process.ts'
 import { type Metric, metric, metricWithMax, report } from './measure/report.ts'
 import { writeObservations } from './world/observation-files.ts'
 import { connectionConfig, startPostgresServer } from './world/postgres.ts'
@@ -92,23 +93,18 @@ try {
 async function runRound(store: StoreFiles, tokens: readonly string[], connections: number, depth: number) {
   const server = await startDomaindex(store, { workers: WORKERS })
   const requests = tokens.map((token, index) => {
-    const body = JSON.stringify({ token, query: domainNameAt(world, index) })
-    return `POST /v1.0/lookup HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    return postRequest('/v1.0/lookup', { token, query: domainNameAt(world, index) })
   })
-  const load: KeepAliveLoad = {
+  mkdirSync(folder, { recursive: true })
+  const [program, ...args] = keepAliveCommand(folder, {
     port: Number(new URL(server.origin).port),
     connections,
     depth,
     warmUpSeconds: 0,
     seconds: 30,
     requests,
-  }
-  mkdirSync(folder, { recursive: true })
-  const file = join(folder, 'shutdown.json')
-  writeFileSync(file, JSON.stringify(load))
-  const loadProcess = spawn(process.execPath, [join(ROOT, 'bench/load/keep-alive-load.ts'), file], {
-    stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const loadProcess = spawn(program!, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   loadProcess.stdout.setEncoding('utf8').on('data', (text) => (output += text))
   const closed = new Promise((resolve) => loadProcess.on('close', resolve))

@@ -36,6 +36,23 @@ function sumOfTicks(pid: number, from: number, to: number): number {
   }
 }
 
+/** Returns the process ids of the descendants of a process whose command line contains a text. */
+export function descendantsWithCommand(pid: number, text: string): number[] {
+  return childPids(pid).flatMap((child) => [
+    ...(commandLineOf(child).includes(text) ? [child] : []),
+    ...descendantsWithCommand(child, text),
+  ])
+}
+
+/** Returns the arguments of a process with NUL bytes between them, or an empty text if it is gone. */
+function commandLineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 /** Returns the process ids of the children of a process, none if it is gone. */
 export function childPids(pid: number): number[] {
   try {
