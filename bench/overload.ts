@@ -82,6 +82,9 @@ async function runLoad(
   requests: readonly string[],
   connections: number,
 ): Promise<KeepAliveResult> {
+  const primary = running.child.pid!
+  const workers = descendantsWithCommand(primary, 'processes/worker.')
+  if (workers.length !== 1) throw new Error(`the server has ${workers.length} workers instead of one`)
   return runKeepAliveLoad(folder, {
     port: Number(new URL(origin).port),
     connections,
@@ -90,7 +93,7 @@ async function runLoad(
     settleSeconds: 30,
     seconds: options.seconds,
     requests,
-    watchedPids: [running.child.pid!, ...descendantsWithCommand(running.child.pid!, 'processes/worker.')],
+    watchedPids: [primary, ...workers],
   })
 }
 

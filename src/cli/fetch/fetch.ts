@@ -15,7 +15,6 @@ import { type LogStatus, readLogStatus } from '../../server/certificate-logs/sta
 import { openStoreWaitingForSpace } from '../../server/disk-space.ts'
 import { withExistingStore } from '../program/existing-store.ts'
 import { alignedColumns, listenForStop, printResult, startProgress } from '../program/output.ts'
-import { youngGenerationBound } from '../program/young-generation.ts'
 import { userAgent } from './user-agent.ts'
 import { defineFetchAxfr, defineFetchCzds } from './zones.ts'
 
@@ -60,9 +59,6 @@ type CtOptions = {
   status?: true
   json?: true
 }
-
-/** Of a process that reads logs. With less or more, an entry takes no less processor time. */
-const CT_YOUNG_GENERATION_BYTES = 2 ** 24
 
 /** What was read of a log, for the end of the command. */
 type LogSummary = { entries: number; newNames: number; problem: string | null }
@@ -142,7 +138,6 @@ function eventsFor(
     logs.set(url, summary)
     return summary
   }
-  const boundYoungGeneration = youngGenerationBound(CT_YOUNG_GENERATION_BYTES)
   const sum = (key: 'entries' | 'newNames'): number => [...logs.values()].reduce((total, each) => total + each[key], 0)
   return {
     warn: (message) => console.error(`domaindex: ${message}`),
@@ -152,7 +147,6 @@ function eventsFor(
       summary.entries += entries
       summary.newNames += newNames
       summary.problem = null
-      boundYoungGeneration()
       progress.show(sum('entries'), null, { more: `${sum('newNames')} new names` })
     },
     onProblem({ url }, message, isLeftOut) {

@@ -1,7 +1,7 @@
 /** `domaindex import`: applies the observations of a file or of standard input. */
 
 import { on } from 'node:events'
-import { setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { PreparedObservation } from '../../apply/prepare.ts'
@@ -48,10 +48,15 @@ type ImportEnd = NonNullable<ImportBatch['end']> | 'stopped'
 const OBSERVATIONS_FORMAT = 'observations'
 /**
  * Batches outlive a young generation of any size. One that does not grow uses half the memory at the same speed. That of
- * the reader, which starts later, has 4 MB instead of one: its lines leave less to copy. The old generation is collected
- * when it is twice as large as what is in use: V8 waits for four times as much.
+ * the reader, which starts later, has 4 MB instead of one: its lines leave less to copy.
  */
-const V8_FLAGS = ['--semi-space-growth-factor=1', '--min-semi-space-size=4', '--heap-growing-percent=100']
+const YOUNG_GENERATION_FLAGS = ['--semi-space-growth-factor=1', '--min-semi-space-size=4']
+/**
+ * V8 collects the old generation when it has doubled since the last collection. By default, it may wait for four times
+ * as much if the limit of the heap is at least LARGE_HEAP_BYTES, and for at most twice as much below it.
+ */
+const OLD_GENERATION_FLAG = '--heap-growing-percent=100'
+const LARGE_HEAP_BYTES = 2 ** 31
 const IMPORT_HELP = `
 FILE has one observation per line (JSON Lines, UTF-8), plain or compressed with gzip or zstd. - is
 standard input.
@@ -141,13 +146,18 @@ function requireCompatibleOptions(
   }
 }
 
+function boundHeap(): void {
+  for (const flag of YOUNG_GENERATION_FLAGS) setFlagsFromString(flag)
+  if (getHeapStatistics().heap_size_limit >= LARGE_HEAP_BYTES) setFlagsFromString(OLD_GENERATION_FLAG)
+}
+
 type FileOptions = Pick<Options, 'observedAt' | 'rejects' | 'strict' | 'json'> & { format: ImportFormatName | null }
 
 async function importFile(path: string, options: FileOptions): Promise<void> {
   const { format } = options
   const settings = loadSettings()
   const intervals = probeIntervalsOf(settings)
-  for (const flag of V8_FLAGS) setFlagsFromString(flag)
+  boundHeap()
   const source = openImportSource(path)
   const rejects = openRejectsFile(options.rejects ?? null, source.stats)
   const stop = listenForStop()

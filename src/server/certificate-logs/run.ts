@@ -13,13 +13,20 @@ import { InputError } from '../../import/stream/input-error.ts'
 import { processHolderName } from '../../store/named-lock.ts'
 import type { Store } from '../../store/port/store.ts'
 import { openConfiguredOptOut, userAgentOf } from '../crawl/crawl-access.ts'
+import { youngGenerationBound } from './young-generation.ts'
+
+/** An entry takes as long with more, and longer with half of it. */
+const YOUNG_GENERATION_BYTES = 2 ** 24
 
 /** `log`: the URL of the only log to follow. `logKey`: a file with its key, if no list has it. */
 export type FollowOptions = { log: string | null; logKey: string | null; isOnce: boolean; isReadmitted: boolean }
 /** `warn`: a problem of the opt-out list or of the list of logs. */
 export type FollowEvents = Pick<LogFollowing, 'onNames' | 'onBatch' | 'onProblem'> & { warn(message: string): void }
 
-/** Follows until the signal. Throws CommandFault if the list or the key of a log is unusable. */
+/**
+ * Follows until the signal. Bounds the young generation of the process. Throws CommandFault if the list or the key of a log is
+ * unusable.
+ */
 export async function followConfiguredLogs(
   settings: Settings,
   store: Store,
@@ -32,11 +39,16 @@ export async function followConfiguredLogs(
   const client = openLogClient(agent, signal)
   const mayConnect = log === null && isDownloaded(settings.ctList) ? publicOnly() : null
   const logClient = openLogClient(agent, signal, mayConnect)
+  const boundYoungGeneration = youngGenerationBound(YOUNG_GENERATION_BYTES)
   try {
     const readLogs = (): Promise<CertificateLog[]> => configuredLogs(settings, { log, logKey }, client.get)
     if (isReadmitted) for (const { id } of await readLogs()) await store.certificateLogs.readmit(id)
     await followListedLogs({
       ...events,
+      onBatch(...batch) {
+        boundYoungGeneration()
+        events.onBatch(...batch)
+      },
       ...{ readLogs, store, isOnce, signal, optOut, client: logClient, startBack: settings.ctStartBack },
       keepsCertificates: settings.ctCertificates,
       onListProblem: ({ message }) => events.warn(message),

@@ -1,12 +1,15 @@
 /** Requests to logs: sizes, encodings and statuses. */
 
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { listenAsLog } from '../../../lab/certificate-log/listen.ts'
 import { openLogClient } from '../../../src/fetch/ct/log/log-client.ts'
 import { LogFault, LogUnavailable } from '../../../src/fetch/ct/log.ts'
+import { until } from '../../until.ts'
 
 const TEXT = Buffer.from('an entry '.repeat(1_000))
 const send = (encoding: string | null, body: Buffer) => (response: ServerResponse) =>
@@ -29,16 +32,25 @@ const ANSWERS: Record<string, (response: ServerResponse) => unknown> = {
   cut: (response) => response.writeHead(200, { 'content-length': 100 }).write('x', () => response.destroy()),
 }
 
-/** Opens a client of a log with these answers, and returns a function that gets a path. */
+/**
+ * Opens a client of a log with these answers, and returns a function that gets a path. `received`: emits the path of
+ * each request that has arrived.
+ */
 async function openClient(t: TestContext) {
-  const { url: base, close } = await listenAsLog((request, response) => void ANSWERS[request.url!.slice(1)]!(response))
+  const received = new EventEmitter()
+  const { url: base, close } = await listenAsLog((request, response) => {
+    const path = request.url!.slice(1)
+    ANSWERS[path]!(response)
+    received.emit(path)
+  })
   const stop = new AbortController()
   const client = openLogClient('domaindex/test', stop.signal)
   t.after(async () => {
     await client.close()
     await close()
   })
-  return { base, client, stop, get: (path: string): Promise<Buffer | null> => client.get(base + path, 100_000) }
+  const get = (path: string): Promise<Buffer | null> => client.get(base + path, 100_000)
+  return { base, client, stop, received, get }
 }
 
 test('a body is decoded within its bound, and anything else is unavailable or a fault of the log', async (t) => {
@@ -72,13 +84,20 @@ const isLate = (error: unknown): boolean => error instanceof LogUnavailable && /
 
 test('a request without an answer ends after a minute, or when the client is stopped', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { get, stop } = await openClient(t)
-  const late = get('silent')
-  t.mock.timers.tick(60_000)
-  await assert.rejects(late, isLate)
-  const stopped = get('silent')
+  const { get, received, stop } = await openClient(t)
+  const begin = async (): Promise<{ pending: Promise<unknown> }> => {
+    const pending = get('silent')
+    await once(received, 'silent')
+    return { pending }
+  }
+  const late = await begin()
+  t.mock.timers.tick(59_999)
+  assert.ok(await isPending(late.pending))
+  t.mock.timers.tick(1)
+  await assert.rejects(late.pending, isLate)
+  const stopped = await begin()
   stop.abort()
-  await assert.rejects(stopped, { name: 'AbortError' })
+  await assert.rejects(stopped.pending, { name: 'AbortError' })
 })
 
 test('a body that does not end is given up a minute after its request, or when the client is stopped', async (t) => {
@@ -89,21 +108,32 @@ test('a body that does not end is given up a minute after its request, or when t
     assert.deepEqual((await pieces!.next()).value, Buffer.from('x'))
     return pieces!
   }
-  const late = await begin()
+  const late = (await begin()).next()
   t.mock.timers.tick(59_999)
-  const next = late.next()
+  assert.ok(await isPending(late))
   t.mock.timers.tick(1)
-  await assert.rejects(next, isLate)
+  await assert.rejects(late, isLate)
   const stopped = await begin()
   stop.abort()
   await assert.rejects(stopped.next(), { name: 'AbortError' })
 })
 
-test('a request that is over leaves no timer', async (t) => {
+test('the timer of a request ends with the request', async (t) => {
+  const set = t.mock.method(globalThis, 'setTimeout')
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
   const { get } = await openClient(t)
-  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
   const paths = ['plain', 'gzip', 'none', 'busy', 'cut', 'long', 'brotli', 'bomb', 'moved']
   await Promise.allSettled(paths.map(get))
-  assert.equal(timers(), before)
+  const timers = set.mock.calls.filter((call) => call.arguments[1] === 60_000).map(({ result }) => result)
+  assert.equal(timers.length, paths.length)
+  const isCleared = (timer: unknown): boolean => cleared.mock.calls.some((call) => call.arguments[0] === timer)
+  await until(() => timers.every(isCleared)) // a body closes after its end
 })
+
+async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const ended = promise.then(
+    () => false,
+    () => false,
+  )
+  return Promise.race([ended, turn(true)])
+}

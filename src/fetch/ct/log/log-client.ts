@@ -43,7 +43,8 @@ export function openLogClient(
     bodyTimeout: REQUEST_TIMEOUT_MS,
     connect: { timeout: REQUEST_TIMEOUT_MS, ...(mayConnect && { lookup: vettedLookup(mayConnect) }) },
   })
-  signal.addEventListener('abort', () => void dispatcher.destroy(), { once: true })
+  const destroy = (): Promise<void> => dispatcher.destroy()
+  signal.addEventListener('abort', destroy, { once: true })
   const headers = { 'user-agent': agent, 'accept-encoding': 'gzip' }
   const open = async (url: string): Promise<OpenBody | null> => {
     signal.throwIfAborted()
@@ -56,7 +57,10 @@ export function openLogClient(
   }
   async function* piecesOf(opened: OpenBody, url: string, maxBytes: number): AsyncGenerator<Buffer> {
     try {
-      yield* inflatedPieces(opened, url, maxBytes)
+      for await (const piece of inflatedPieces(opened, url, maxBytes)) {
+        signal.throwIfAborted() // some pieces are buffered
+        yield piece
+      }
     } catch (error) {
       throw failure(error, url)
     }
@@ -65,7 +69,9 @@ export function openLogClient(
     async get(url, maxBytes) {
       try {
         const opened = await open(url)
-        return opened && (await readBody(opened, url, maxBytes))
+        const body = opened && (await readBody(opened, url, maxBytes))
+        signal.throwIfAborted() // the body may have come before
+        return body
       } catch (error) {
         throw failure(error, url)
       }
@@ -79,13 +85,17 @@ export function openLogClient(
       }
     },
     longReads: new Slots(1),
-    close: () => dispatcher.destroy(),
+    close() {
+      signal.removeEventListener('abort', destroy)
+      return destroy()
+    },
   }
 }
 
 /**
- * Requests a resource, whose body has to end in time too. `AbortSignal.timeout` would keep each request in memory until
- * its time is over, which is tens of thousands of requests.
+ * Requests a resource. The caller reads its body to the end or destroys it. Rejects if no response comes in time; after
+ * that time, the body fails. `AbortSignal.timeout` would keep each of tens of thousands of requests in memory until its
+ * time is over.
  */
 async function requestInTime(
   url: string,
@@ -93,7 +103,7 @@ async function requestInTime(
 ): Promise<Dispatcher.ResponseData> {
   const controller = new AbortController()
   const abort = (): void => controller.abort(new Error(`it took more than ${REQUEST_TIMEOUT_MS / 1000} s`))
-  const timer = setTimeout(abort, REQUEST_TIMEOUT_MS)
+  const timer = setTimeout(abort, REQUEST_TIMEOUT_MS).unref()
   try {
     const response = await request(url, { ...options, signal: controller.signal })
     response.body.once('close', () => clearTimeout(timer))

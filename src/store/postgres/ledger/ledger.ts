@@ -122,7 +122,10 @@ function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<u
   } as Pick<Ledger, 'takeQuota' | 'payForFile' | 'settleQuota' | 'refundUnit' | 'heartbeat'>
 }
 
-/** Records nothing for a deleted account. Rows are locked in key order, and found by index: a join of lists is slow. */
+/**
+ * Records nothing for a deleted account. Locks the accounts in key order. Joins the table, because PostgreSQL compared
+ * each note with each row of a materialized list.
+ */
 const RECORD_USAGE = {
   name: 'usage.record',
   text: `with noted as materialized (
