@@ -123,8 +123,8 @@ function quotaWrites(write: (call: QuotaCall, now?: Instant | null) => Promise<u
 }
 
 /**
- * Records nothing for a deleted account. Locks the accounts in key order. Joins the table, because PostgreSQL compared
- * each note with each row of a materialized list.
+ * Records nothing for a deleted account. Locks the accounts in key order. Joins the table, because PostgreSQL may
+ * compare each note with each row of a materialized list.
  */
 const RECORD_USAGE = {
   name: 'usage.record',

@@ -17,7 +17,9 @@ const WAL_CHECKPOINT_PAGES = 65_536
 const MAX_MAPPED_BYTES = 2_147_418_112
 /** A file is mapped if it could grow by this factor and still fit in memory. */
 const MAPPED_GROWTH_FACTOR = 4
-/** Bounds of the page cache of a connection, and the share of the available memory between them. */
+/** The page cache of a writer: a transaction of an import changes less. No import is faster with twice as much. */
+const WRITER_CACHE_BYTES = 2 ** 25
+/** Bounds of the page cache of a reader, and the share of the available memory between them. */
 const MIN_CACHE_BYTES = 2 ** 26
 const MAX_CACHE_BYTES = 2 ** 28
 const CACHE_SHARE_OF_MEMORY = 1 / 8
@@ -34,7 +36,8 @@ export function connectSqlite(path: string, options: ConnectionOptions = {}): Da
   const database = openDatabase(path, readOnly)
   const isMapped = readOnly && fitsInMemory(path)
   const isLarge = options.readsAtRandom === true && !isMapped
-  const cacheBytes = isLarge ? readerCacheBytes(process.availableMemory()) : MIN_CACHE_BYTES
+  const readerBytes = isLarge ? readerCacheBytes(process.availableMemory()) : MIN_CACHE_BYTES
+  const cacheBytes = readOnly ? readerBytes : WRITER_CACHE_BYTES
   database.exec(`pragma cache_size = -${Math.floor(cacheBytes / 1024)}; pragma temp_store = memory`)
   if (readOnly) database.exec(`pragma mmap_size = ${isMapped ? MAX_MAPPED_BYTES : 0}`)
   else {
