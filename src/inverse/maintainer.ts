@@ -177,8 +177,8 @@ export class InverseMaintainer {
     for (let from = Buffer.alloc(0); ; yield) {
       const { slices, erasures } = await this.#index.portion(runs, from, count)
       const writer = new BlockWriter()
-      for (const { key, keyLength, events } of entriesOfPortion(slices, from))
-        writer.add(key, keyLength, events, events.length)
+      for (const { key, keyLength, events, shared } of entriesOfPortion(slices, from))
+        writer.add(key, keyLength, events, events.length, shared)
       const blocks = writer.take(true)
       const isCurrent = blocks.length === 0 || this.#held(await this.#index.writeBlocks(hold, run, blocks, erasures))
       if (!isCurrent) continue

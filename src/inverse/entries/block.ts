@@ -163,6 +163,8 @@ export class EntryCursor {
   /** The key of the current entry: the first `keyLength` bytes. */
   readonly key = Buffer.allocUnsafe(MAX_KEY_BYTES)
   keyLength = 0
+  /** The bytes that the current key has in common with the one before. */
+  shared = 0
   /** The events of the current entry: the first `eventCount` numbers. */
   readonly events: number[] = []
   eventCount = 0
@@ -170,8 +172,6 @@ export class EntryCursor {
   #block = 0
   #at = 0
   #base = 0
-  /** The bytes that the current key has in common with the one before. */
-  #shared = 0
 
   constructor(blocks: readonly Uint8Array[]) {
     this.#blocks = blocks
@@ -193,9 +193,9 @@ export class EntryCursor {
   seek(from: Uint8Array): boolean {
     let equal = -1 // bytes that the key before had in common with `from`, at which it was lower; -1 if it is not known
     for (let bytes = this.#readKey(); bytes !== null; bytes = this.#readKey()) {
-      if (equal < 0 || this.#shared <= equal) {
+      if (equal < 0 || this.shared <= equal) {
         const { key, keyLength } = this
-        equal = equal < 0 ? 0 : this.#shared
+        equal = equal < 0 ? 0 : this.shared
         while (equal < keyLength && key[equal] === from[equal]) equal++
         const isWhole = equal === keyLength
         const isBefore = isWhole ? equal < from.length : key[equal]! < from[equal]!
@@ -218,16 +218,18 @@ export class EntryCursor {
     }
     const bytes = this.#blocks[this.#block]
     if (bytes === undefined) return null
-    if (this.#at === 0) {
-      this.#base = this.#readNumber(bytes)
-      this.keyLength = 0
-    }
-    const shared = this.#readNumber(bytes)
+    const isFirst = this.#at === 0
+    if (isFirst) this.#base = this.#readNumber(bytes)
+    let shared = this.#readNumber(bytes)
     const length = shared + this.#readNumber(bytes)
-    if (shared > this.keyLength || length > MAX_KEY_BYTES) throw damagedBlock()
-    for (let at = shared; at < length; at++) this.key[at] = bytes[this.#at++]!
+    if (shared > (isFirst ? 0 : this.keyLength) || length > MAX_KEY_BYTES) throw damagedBlock()
+    const key = this.key
+    let next = this.#at
+    for (const most = Math.min(length, this.keyLength); shared < most && key[shared] === bytes[next]; shared++) next++
+    for (let at = shared; at < length; at++) key[at] = bytes[next++]!
+    this.#at = next
     this.keyLength = length
-    this.#shared = shared
+    this.shared = shared
     return bytes
   }
 

@@ -6,13 +6,19 @@ const INITIAL_BYTES = 2 ** 14
 const INITIAL_TEXTS = 2 ** 9
 /** The hash table has at least this many places for each text. */
 const PLACES_PER_TEXT = 2
+/** A byte, or the end of the text. */
+const DIGITS_OF_BYTE = 257
+/** From so many texts on, to count two bytes costs less than it saves. */
+const MIN_DISTRIBUTED = 4096
+/** So many texts are sorted by insertion. */
+const MAX_INSERTED = 12
 
 /**
  * To add a text, write it with `byte` and `text`, then call `number` or `add`. Texts have one byte per character.
  */
 export class ByteTexts {
   #bytes = new Uint8Array(INITIAL_BYTES)
-  /** Where each text starts; the last one ends at `#end`. */
+  /** Where each text starts, and then where the last one ends. */
   #starts = new Uint32Array(INITIAL_TEXTS)
   #end = 0
   /** Where the text that is being written ends. */
@@ -20,6 +26,8 @@ export class ByteTexts {
   #count = 0
   /** For each place of the hash table 1 more than the number of a text; 0 if it is free. */
   #table = new Uint32Array(PLACES_PER_TEXT * INITIAL_TEXTS)
+  /** For each digit of a sort where its texts end. */
+  readonly #digitEnds = new Uint32Array(DIGITS_OF_BYTE ** 2 + 1)
 
   /** Removes all texts. The memory is kept for the next ones. */
   clear(): void {
@@ -64,19 +72,20 @@ export class ByteTexts {
   /** Ends a text that is not known. Returns its number. */
   add(): number {
     if (this.#next - this.#end > MAX_KEY_BYTES) throw new RangeError('a key of the inverse index is too long')
-    this.#starts[this.#count++] = this.#end
     this.#end = this.#next
-    if (this.#count === this.#starts.length) this.#growTexts()
+    this.#starts[++this.#count] = this.#end
+    if (this.#count + 1 === this.#starts.length) this.#growTexts()
     if (this.#end + MAX_KEY_BYTES >= this.#bytes.length) this.#bytes = withBytes(this.#bytes, 2 * this.#bytes.length)
     return this.#count - 1
   }
 
   /** Copies a text to `target` at `at`. Returns where it ends. */
   copy(number: number, target: Uint8Array, at: number): number {
-    const start = this.#starts[number]!
-    const length = this.#endOf(number) - start
-    for (let index = 0; index < length; index++) target[at + index] = this.#bytes[start + index]!
-    return at + length
+    const bytes = this.#bytes
+    const end = this.#starts[number + 1]!
+    let next = at
+    for (let index = this.#starts[number]!; index < end; index++) target[next++] = bytes[index]!
+    return next
   }
 
   /** For each text its place in the order of the bytes. */
@@ -86,10 +95,6 @@ export class ByteTexts {
     const ranks = new Uint32Array(order.length)
     for (let rank = 0; rank < order.length; rank++) ranks[order[rank]!] = rank
     return ranks
-  }
-
-  #endOf(number: number): number {
-    return number + 1 < this.#count ? this.#starts[number + 1]! : this.#end
   }
 
   /** FNV-1a. */
@@ -103,7 +108,7 @@ export class ByteTexts {
   #isWritten(number: number): boolean {
     const start = this.#starts[number]!
     const length = this.#next - this.#end
-    if (this.#endOf(number) - start !== length) return false
+    if (this.#starts[number + 1]! - start !== length) return false
     for (let at = length - 1; at >= 0; at--) if (this.#bytes[start + at] !== this.#bytes[this.#end + at]) return false
     return true
   }
@@ -117,19 +122,57 @@ export class ByteTexts {
     const mask = this.#table.length - 1
     for (const entry of former) {
       if (entry === 0) continue
-      let place = this.#hashOf(this.#starts[entry - 1]!, this.#endOf(entry - 1)) & mask
+      let place = this.#hashOf(this.#starts[entry - 1]!, this.#starts[entry]!) & mask
       while (this.#table[place] !== 0) place = (place + 1) & mask
       this.#table[place] = entry
     }
   }
 
   /**
-   * Sorts a range of texts, which are equal before the byte at `depth`: three-way radix quicksort (Bentley and Sedgewick
-   * 1997), which looks at each byte that tells texts apart about once.
+   * Sorts a range of texts, which are equal before the byte at `depth`. A large range is distributed by its next byte, the
+   * kind of a key, or else its next two: that looks at each text once, where quicksort would do so a dozen times.
    */
   #sort(order: Uint32Array, from: number, to: number, depth: number): void {
+    if (to - from < MIN_DISTRIBUTED) this.#sortByByte(order, from, to, depth)
+    else {
+      const length = depth === 0 ? 1 : 2
+      const ranges = this.#distribute(order, from, to, depth, length)
+      for (let at = 0; at < ranges.length; at += 2) this.#sort(order, ranges[at]!, ranges[at + 1]!, depth + length)
+    }
+  }
+
+  /**
+   * A counting sort by a digit of one or two bytes, which is a multiple of DIGITS_OF_BYTE if the text ends there. Returns
+   * the ranges of the texts that are not in order yet.
+   */
+  #distribute(order: Uint32Array, from: number, to: number, depth: number, length: number): number[] {
+    const ends = this.#digitEnds.fill(0)
+    const digits = order.slice(from, to)
+    const moved = order.slice(from, to)
+    for (let at = 0; at < moved.length; at++) {
+      const number = moved[at]!
+      const first = this.#byteAt(number, depth) + 1
+      const digit = length === 1 ? first : first * DIGITS_OF_BYTE + this.#byteAt(number, depth + 1) + 1
+      digits[at] = digit
+      ends[digit + 1]!++
+    }
+    for (let digit = 0; digit + 1 < ends.length; digit++) ends[digit + 1]! += ends[digit]!
+    for (let at = 0; at < moved.length; at++) order[from + ends[digits[at]!]!++] = moved[at]!
+    const ranges: number[] = []
+    for (let digit = 1; digit < ends.length; digit++) {
+      const [start, end] = [ends[digit - 1]!, ends[digit]!]
+      if (end - start > 1 && digit % DIGITS_OF_BYTE !== 0) ranges.push(from + start, from + end)
+    }
+    return ranges
+  }
+
+  /**
+   * Three-way radix quicksort (Bentley and Sedgewick 1997), which looks at each byte that tells texts apart about once,
+   * and insertion of the last few.
+   */
+  #sortByByte(order: Uint32Array, from: number, to: number, depth: number): void {
     let [low, high, at] = [from, to, depth]
-    while (high - low > 1) {
+    while (high - low > MAX_INSERTED) {
       const pivot = this.#byteAt(order[low + ((high - low) >> 1)]!, at)
       let less = low
       let greater = high
@@ -139,17 +182,31 @@ export class ByteTexts {
         else if (byte > pivot) swap(order, next, --greater)
         else next++
       }
-      this.#sort(order, low, less, at)
-      this.#sort(order, greater, high, at)
+      this.#sortByByte(order, low, less, at)
+      this.#sortByByte(order, greater, high, at)
       if (pivot < 0) return
       ;[low, high, at] = [less, greater, at + 1]
+    }
+    for (let next = low + 1; next < high; next++) {
+      const number = order[next]!
+      let place = next
+      for (; place > low && this.#isBefore(number, order[place - 1]!, at); place--) order[place] = order[place - 1]!
+      order[place] = number
+    }
+  }
+
+  /** Whether a text, which is equal to another before the byte at `depth`, is before it. */
+  #isBefore(number: number, other: number, depth: number): boolean {
+    for (let at = depth; ; at++) {
+      const [byte, otherByte] = [this.#byteAt(number, at), this.#byteAt(other, at)]
+      if (byte !== otherByte || byte < 0) return byte < otherByte
     }
   }
 
   /** -1 after the end of the text. */
   #byteAt(number: number, at: number): number {
     const index = this.#starts[number]! + at
-    return index < this.#endOf(number) ? this.#bytes[index]! : -1
+    return index < this.#starts[number + 1]! ? this.#bytes[index]! : -1
   }
 }
 

@@ -6,7 +6,7 @@ import { isFurtherType, type StateType } from '../../values/state-type.ts'
 import { type Block, BlockWriter, MAX_KEY_BYTES, startEvent } from './block.ts'
 import { ByteTexts, numbersTo } from './byte-texts.ts'
 import { eventsOfChange, type SetChange, valueKeysOfSet } from './record-events.ts'
-import { packRotation } from './rotation.ts'
+import { Rotations } from './rotation.ts'
 import {
   HOST_KIND_CODE,
   hostOfValueKey,
@@ -39,6 +39,9 @@ export class EventCollector {
   readonly #hosts = new ByteTexts()
   readonly #writer = new BlockWriter()
   readonly #key = new Uint8Array(2 * MAX_KEY_BYTES)
+  readonly #rotations = new Rotations()
+  /** The last labels of the names that were added. */
+  readonly #lastLabels = new Set<string>()
   #name = ''
   #nameNumber = this.#names.add()
   /** For each event the numbers of its value and its name, and the event; 0 in a set of names. */
@@ -76,17 +79,13 @@ export class EventCollector {
     writeForwardLabels(this.#values, name, 0, name.length)
     this.#pushSetKey()
     const lastDot = name.lastIndexOf('.')
-    for (let at = 1; at < lastDot; at++) {
-      this.#writeRotation(KEY_KIND.rotatedName, name, at)
-      this.#pushSetKey()
-    }
+    this.#rotations.begin(name)
+    for (let at = 1; at < lastDot; at++) this.#pushRotation(KEY_KIND.rotatedName, at)
     const lastLabel = name.slice(lastDot)
-    for (let at = 0; at < lastLabel.length; at++) {
-      const known = this.#values.count
-      this.#writeRotation(KEY_KIND.lastLabel, lastLabel, at)
-      const number = this.#values.number()
-      if (number === known) this.#push(number, NO_NAME, 0)
-    }
+    if (this.#lastLabels.has(lastLabel)) return
+    this.#lastLabels.add(lastLabel)
+    this.#rotations.begin(lastLabel)
+    for (let at = 0; at < lastLabel.length; at++) this.#pushRotation(KEY_KIND.lastLabel, at)
   }
 
   /** Adds the events of a change of a set of records. */
@@ -104,6 +103,7 @@ export class EventCollector {
   pack(): Block[] {
     const blocks = this.#pack()
     for (const texts of [this.#values, this.#names, this.#hosts]) texts.clear()
+    this.#lastLabels.clear()
     this.#name = ''
     this.#nameNumber = this.#names.add()
     this.#count = 0
@@ -246,10 +246,15 @@ export class EventCollector {
     }
   }
 
-  #writeRotation(kind: string, text: string, at: number): void {
+  #pushRotation(kind: string, at: number): void {
     this.#values.text(kind)
-    const { bytes, length } = packRotation(text, at)
-    for (let index = 0; index < length; index++) this.#values.byte(bytes[index]!)
+    const count = this.#rotations.groupsAt(at)
+    for (let index = 0; index < count; index++) {
+      const group = this.#rotations.groups[index]!
+      this.#values.byte(group >> 8)
+      this.#values.byte(group & 255)
+    }
+    this.#pushSetKey()
   }
 
   /** Adds an event of the value that was written. Returns whether it is the first one of that value. */

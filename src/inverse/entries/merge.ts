@@ -3,41 +3,63 @@
 import { type EntryCursor, MAX_KEY_BYTES } from './block.ts'
 
 const BEGINNING = new Uint8Array()
+/** A byte, or the end of the key. */
+const DIGITS_OF_BYTE = 257
+/** The code of a cursor without a further entry. */
+const NO_KEY = 2 ** 31 - 1
 
 /**
  * The entries of several cursors, in order. Entries with the same key are one entry, whose events are those of all,
  * each once. Whatever is written twice is therefore read once, and the order of the runs does not matter.
+ *
+ * The cursors are the leaves of a tournament, in which each inner node keeps the loser. Two keys are mostly compared by
+ * one number each, their offset-value codes (Conner 1977): how many bytes a key has in common with the last winner, and
+ * its next byte. A block has the first of the two already.
  */
 export class MergedEntries {
   /** The key of the current entry: the first `keyLength` bytes. */
   readonly key = Buffer.allocUnsafe(MAX_KEY_BYTES)
   keyLength = 0
+  /** The bytes that the current key has in common with the one before. */
+  shared = 0
   /** The events of the current entry, ascending. */
   events: number[] = []
-  /** A binary heap by key. */
-  readonly #heap: EntryCursor[] = []
+  readonly #cursors: readonly EntryCursor[]
+  /** For each cursor the code of its key, in relation to the winner over it. A lower code is an earlier key. */
+  readonly #codes: Int32Array
+  /** The winner, then for each inner node of the tournament the loser: numbers of cursors. The children of n are 2n, 2n+1. */
+  readonly #nodes: Int32Array
 
   /** `from`: leaves out the entries before it, as `EntryCursor.seek`. */
   constructor(cursors: readonly EntryCursor[], from: Uint8Array = BEGINNING) {
-    for (const cursor of cursors) if (cursor.seek(from)) this.#push(cursor)
+    this.#cursors = cursors
+    this.#codes = Int32Array.from(cursors, (cursor) => (cursor.seek(from) ? codeOf(cursor, 0) : NO_KEY))
+    this.#nodes = new Int32Array(Math.max(1, cursors.length))
+    this.#nodes[0] = cursors.length === 0 ? 0 : this.#play(1)
   }
 
   /** Moves to the next entry. Returns false at the end. */
   next(): boolean {
-    const first = this.#heap[0]
-    if (first === undefined) return false
-    this.keyLength = first.keyLength
-    for (let at = 0; at < first.keyLength; at++) this.key[at] = first.key[at]!
+    let top = this.#nodes[0]!
+    const code = this.#codes[top] ?? NO_KEY
+    if (code === NO_KEY) return false
+    const { key, keyLength } = this.#cursors[top]!
+    this.shared = offsetOf(code)
+    for (let at = this.shared; at < keyLength; at++) this.key[at] = key[at]!
+    this.keyLength = keyLength
+    const sameKey = (MAX_KEY_BYTES - keyLength) * DIGITS_OF_BYTE
     const events: number[] = []
     let isSorted = true
-    for (let top = this.#heap[0]; top !== undefined && this.#isCurrent(top); top = this.#heap[0]) {
-      for (let index = 0; index < top.eventCount; index++) {
-        const event = top.events[index]!
+    do {
+      const cursor = this.#cursors[top]!
+      for (let index = 0; index < cursor.eventCount; index++) {
+        const event = cursor.events[index]!
         if (events.length > 0 && event <= events.at(-1)!) isSorted = false
         events.push(event)
       }
-      this.#advanceTop(top)
-    }
+      this.#codes[top] = cursor.next() ? codeOf(cursor, cursor.shared) : NO_KEY
+      top = this.#replay(top)
+    } while (this.#codes[top] === sameKey)
     this.events = isSorted ? events : sortedOnce(events)
     return true
   }
@@ -47,58 +69,58 @@ export class MergedEntries {
     return this.key.toString('latin1', 0, this.keyLength)
   }
 
-  #isCurrent(cursor: EntryCursor): boolean {
-    if (cursor.keyLength !== this.keyLength) return false
-    let at = this.keyLength - 1 // keys of one value differ in the names at their ends
-    while (at >= 0 && cursor.key[at] === this.key[at]) at--
-    return at < 0
+  /** Fills the nodes below one. Returns its winner. */
+  #play(node: number): number {
+    if (node >= this.#cursors.length) return node - this.#cursors.length
+    const [left, right] = [this.#play(2 * node), this.#play(2 * node + 1)]
+    const isLeft = this.#isWinner(left, right)
+    this.#nodes[node] = isLeft ? right : left
+    return isLeft ? left : right
   }
 
-  #advanceTop(top: EntryCursor): void {
-    if (!top.next()) {
-      const last = this.#heap.pop()!
-      if (this.#heap.length === 0) return
-      this.#heap[0] = last
+  /** Lets the last winner, which has moved on, compete with those that it had won over. Returns the new winner. */
+  #replay(last: number): number {
+    const nodes = this.#nodes
+    let winner = last
+    for (let node = (last + this.#cursors.length) >> 1; node > 0; node >>= 1) {
+      const other = nodes[node]!
+      if (this.#isWinner(winner, other)) continue
+      nodes[node] = winner
+      winner = other
     }
-    this.#sink(0)
+    nodes[0] = winner
+    return winner
   }
 
-  #push(cursor: EntryCursor): void {
-    let at = this.#heap.push(cursor) - 1
-    while (at > 0) {
-      const parent = (at - 1) >> 1
-      if (!isBefore(this.#heap[at]!, this.#heap[parent]!)) return
-      this.#swap(at, parent)
-      at = parent
-    }
+  /** Compares two keys with codes in relation to one key. Afterwards, the code of the loser is in relation to the winner. */
+  #isWinner(cursor: number, other: number): boolean {
+    const code = this.#codes[cursor]!
+    const otherCode = this.#codes[other]!
+    if (code !== otherCode) return code < otherCode
+    if (code === NO_KEY || code % DIGITS_OF_BYTE === 0) return true
+    const [{ key, keyLength }, loser] = [this.#cursors[cursor]!, this.#cursors[other]!]
+    const most = Math.min(keyLength, loser.keyLength)
+    let at = offsetOf(code) + 1
+    while (at < most && key[at] === loser.key[at]) at++
+    const newCode = codeOf(this.#cursors[cursor]!, at)
+    const newOtherCode = codeOf(loser, at)
+    if (newCode > newOtherCode) this.#codes[cursor] = newCode
+    else this.#codes[other] = newOtherCode
+    return newCode <= newOtherCode
   }
+}
 
-  #sink(from: number): void {
-    let at = from
-    for (;;) {
-      const left = 2 * at + 1
-      if (left >= this.#heap.length) return
-      const right = left + 1
-      const child = right < this.#heap.length && isBefore(this.#heap[right]!, this.#heap[left]!) ? right : left
-      if (!isBefore(this.#heap[child]!, this.#heap[at]!)) return
-      this.#swap(at, child)
-      at = child
-    }
-  }
+/** The code of a key that has the first `offset` bytes in common with an earlier or equal key. */
+function codeOf({ key, keyLength }: EntryCursor, offset: number): number {
+  return (MAX_KEY_BYTES - offset) * DIGITS_OF_BYTE + (offset < keyLength ? key[offset]! + 1 : 0)
+}
 
-  #swap(a: number, b: number): void {
-    const moved = this.#heap[a]!
-    this.#heap[a] = this.#heap[b]!
-    this.#heap[b] = moved
-  }
+function offsetOf(code: number): number {
+  return MAX_KEY_BYTES - Math.floor(code / DIGITS_OF_BYTE)
 }
 
 function sortedOnce(events: readonly number[]): number[] {
   return [...new Set(events)].sort((a, b) => a - b)
-}
-
-function isBefore(a: EntryCursor, b: EntryCursor): boolean {
-  return compareKeys(a.key, a.keyLength, b.key, b.keyLength) < 0
 }
 
 /** Compares the first bytes of two keys. */

@@ -14,59 +14,69 @@ const UNDERSCORE = 95
 /** For each ASCII code its symbol. */
 const SYMBOL_OF_CODE = new Uint8Array(128)
 for (let symbol = 0; symbol < SYMBOLS; symbol++) SYMBOL_OF_CODE[TEXT_OF_SYMBOL.charCodeAt(symbol)] = symbol
-/** The bytes of the longest rotation: a name of 253 underscores, and the mark. */
-const MAX_ROTATION_BYTES = 2 * Math.ceil((2 * 253 + 1) / 3)
+/** Symbols of the longest name: 253 underscores. */
+const MAX_SYMBOLS = 2 * 253
+const GROUP_SYMBOLS = 3
 
-/** Writes symbols as bytes. */
-class SymbolWriter {
-  readonly bytes = Buffer.alloc(MAX_ROTATION_BYTES)
-  length = 0
-  #group = 0
-  #symbols = 0
+/** The rotations of one text after another. Call `begin` with a text, then `groupsAt` or `packAt` for its places. */
+export class Rotations {
+  /** The symbols of the text, a mark, and the symbols again. */
+  readonly #symbols = new Uint8Array(2 * MAX_SYMBOLS + 1)
+  /** Where the symbols of each character begin. */
+  readonly #starts = new Uint16Array(MAX_SYMBOLS + 1)
+  /** For each symbol the number of the group that begins with it. */
+  readonly #groups = new Uint16Array(2 * MAX_SYMBOLS + 1)
+  /** The groups of the rotation that `groupsAt` wrote. */
+  readonly groups = new Uint16Array(Math.ceil((MAX_SYMBOLS + 1) / GROUP_SYMBOLS))
+  readonly #bytes = Buffer.alloc(2 * this.groups.length)
+  #length = 0
 
-  begin(): void {
-    this.length = 0
-    this.#group = 0
-    this.#symbols = 0
-  }
-
-  symbol(symbol: number): void {
-    this.#group = this.#group * SYMBOLS + symbol
-    if (++this.#symbols < 3) return
-    this.bytes[this.length++] = this.#group >> 8
-    this.bytes[this.length++] = this.#group & 255
-    this.#group = 0
-    this.#symbols = 0
-  }
-
-  text(text: string, from: number, to: number): void {
-    for (let at = from; at < to; at++) {
-      const code = text.charCodeAt(at)
-      if (code === UNDERSCORE) {
-        this.symbol(PADDING)
-        this.symbol(MARK)
-      } else this.symbol(SYMBOL_OF_CODE[code]!)
+  begin(text: string): void {
+    const symbols = this.#symbols
+    let length = 0
+    for (let at = 0; at < text.length; at++) {
+      this.#starts[at] = length
+      length = writeSymbol(text.charCodeAt(at), symbols, length)
     }
+    symbols[length] = MARK
+    symbols.copyWithin(length + 1, 0, length)
+    for (let at = 0; at + GROUP_SYMBOLS <= 2 * length + 1; at++)
+      this.#groups[at] = groupOf(symbols[at]!, symbols[at + 1]!, symbols[at + 2]!)
+    this.#length = length
   }
 
-  /** Completes the last group. Returns how many symbols it lacked. */
-  end(): number {
-    const lacking = (3 - this.#symbols) % 3
-    for (let count = 0; count < lacking; count++) this.symbol(PADDING)
-    return lacking
+  /** Writes the rotation at a character to `groups`. Returns how many groups it has. */
+  groupsAt(character: number): number {
+    const [length, symbols] = [this.#length + 1, this.#symbols]
+    let at = this.#starts[character]!
+    const end = at + length
+    let count = 0
+    for (; at + GROUP_SYMBOLS <= end; at += GROUP_SYMBOLS) this.groups[count++] = this.#groups[at]!
+    if (at < end) this.groups[count++] = groupOf(symbols[at]!, at + 1 < end ? symbols[at + 1]! : PADDING, PADDING)
+    return count
+  }
+
+  /** The bytes of the rotation at a character. Valid until the next call. */
+  packAt(character: number): Buffer {
+    const count = this.groupsAt(character)
+    for (let index = 0; index < count; index++) this.#bytes.writeUInt16BE(this.groups[index]!, 2 * index)
+    return this.#bytes.subarray(0, 2 * count)
   }
 }
 
-const writer = new SymbolWriter()
+/** Writes the symbols of a character. Returns where they end. */
+function writeSymbol(code: number, target: Uint8Array, at: number): number {
+  if (code !== UNDERSCORE) {
+    target[at] = SYMBOL_OF_CODE[code]!
+    return at + 1
+  }
+  target[at] = PADDING
+  target[at + 1] = MARK
+  return at + 2
+}
 
-/** The rotation of a name at a place, of which the first `length` bytes count. Valid until the next call. */
-export function packRotation(name: string, at: number): { readonly bytes: Buffer; readonly length: number } {
-  writer.begin()
-  writer.text(name, at, name.length)
-  writer.symbol(MARK)
-  writer.text(name, 0, at)
-  writer.end()
-  return writer
+function groupOf(first: number, second: number, third: number): number {
+  return (first * SYMBOLS + second) * SYMBOLS + third
 }
 
 /** The name of a packed rotation, and the place in it. Bytes that no rotation has give a wrong name. */
@@ -90,11 +100,20 @@ export function unpackRotation(bytes: string): { name: string; at: number } {
 
 /** The range of the packed rotations that begin with a text, `from` included, `to` excluded. `isEnd`: names end with it. */
 export function rotationRange(text: string, isEnd: boolean): { from: string; to: string } {
-  writer.begin()
-  writer.text(text, 0, text.length)
-  if (isEnd) writer.symbol(MARK)
-  const lacking = writer.end()
-  const from = writer.bytes.toString('latin1', 0, writer.length)
-  const last = writer.bytes.readUInt16BE(writer.length - 2) + SYMBOLS ** lacking
-  return { from, to: from.slice(0, -2) + String.fromCharCode(last >> 8, last & 255) }
+  const symbols = new Uint8Array(2 * text.length + 1 + GROUP_SYMBOLS)
+  let length = 0
+  for (let at = 0; at < text.length; at++) length = writeSymbol(text.charCodeAt(at), symbols, length)
+  if (isEnd) symbols[length++] = MARK
+  const lacking = (GROUP_SYMBOLS - (length % GROUP_SYMBOLS)) % GROUP_SYMBOLS
+  let from = ''
+  for (let at = 0; at + GROUP_SYMBOLS < length; at += GROUP_SYMBOLS)
+    from += groupText(groupOf(symbols[at]!, symbols[at + 1]!, symbols[at + 2]!))
+  const last = length + lacking - GROUP_SYMBOLS
+  const group = groupOf(symbols[last]!, symbols[last + 1]!, symbols[last + 2]!)
+  return { from: from + groupText(group), to: from + groupText(group + SYMBOLS ** lacking) }
+}
+
+/** The two bytes of a group, as a text of one character per byte. */
+function groupText(group: number): string {
+  return String.fromCharCode(group >> 8, group & 255)
 }

@@ -16,7 +16,7 @@ import { parseHostName } from '../../values/records/host-name.ts'
 import { mailboxName } from '../../values/records/presentation.ts'
 import type { FurtherStateType } from '../../values/state-type.ts'
 import { finalHostOf, verdictOfValues } from '../../values/web-verdict.ts'
-import { packRotation, unpackRotation } from './rotation.ts'
+import { Rotations, unpackRotation } from './rotation.ts'
 
 /**
  * The first byte of a key. Those of addresses are the first bytes of `packAddress`. The kinds from `namedHost` on are sets
@@ -205,9 +205,11 @@ export function keysOfLastLabel(name: string): string[] {
   return Array.from(label, (_, at) => rotationKey(KEY_KIND.lastLabel, label, at))
 }
 
+const rotations = new Rotations()
+
 function rotationKey(kind: string, text: string, at: number): string {
-  const { bytes, length } = packRotation(text, at)
-  return kind + bytes.toString('latin1', 0, length)
+  rotations.begin(text)
+  return kind + rotations.packAt(at).toString('latin1')
 }
 
 /** The known name of a key of `keysOfName`; null for another key. */

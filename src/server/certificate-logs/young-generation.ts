@@ -7,7 +7,7 @@ const GROWTH_FACTOR = 2
 
 /**
  * Returns a function to call while the process works. It stops the growth while the young generation has that many
- * bytes. Node.js reads its own limit, `--max-semi-space-size`, only when a process starts.
+ * bytes. Node reads its own limit, `--max-semi-space-size`, only when a process starts.
  */
 export function youngGenerationBound(maxBytes: number): () => void {
   let factor = GROWTH_FACTOR

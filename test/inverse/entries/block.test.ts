@@ -69,11 +69,19 @@ function cursorOf(blocks: readonly Block[]): EntryCursor {
 /** The entries of a cursor; the parts of one entry are joined. */
 function read(cursor: EntryCursor): Entries {
   const found: Entries = new Map()
-  while (cursor.next()) {
+  for (let before = ''; cursor.next(); ) {
     const each = cursor.key.toString('latin1', 0, cursor.keyLength)
+    assert.equal(cursor.shared, commonLength(before, each))
+    before = each
     found.set(each, [...(found.get(each) ?? []), ...cursor.events.slice(0, cursor.eventCount)])
   }
   return found
+}
+
+function commonLength(a: string, b: string): number {
+  let length = 0
+  while (length < Math.min(a.length, b.length) && a[length] === b[length]) length++
+  return length
 }
 
 function readMerged(cursors: readonly EntryCursor[], from?: Uint8Array): Entries {
@@ -81,6 +89,7 @@ function readMerged(cursors: readonly EntryCursor[], from?: Uint8Array): Entries
   const found: Entries = new Map()
   for (let before: string | null = null; merged.next(); before = merged.keyText()) {
     assert.ok(before === null || merged.keyText() > before, 'the keys ascend')
+    assert.equal(merged.shared, commonLength(before ?? '', merged.keyText()))
     found.set(merged.keyText(), [...merged.events])
   }
   return found

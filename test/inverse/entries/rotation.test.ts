@@ -3,14 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { packRotation, rotationRange, unpackRotation } from '../../../src/inverse/entries/rotation.ts'
+import { Rotations, rotationRange, unpackRotation } from '../../../src/inverse/entries/rotation.ts'
 
 const label = fc.stringMatching(/^[a-c0-9_-]{1,6}$/)
 const name = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
 
+const rotations = new Rotations()
+
 function packed(text: string, at: number): string {
-  const { bytes, length } = packRotation(text, at)
-  return bytes.toString('latin1', 0, length)
+  rotations.begin(text)
+  return rotations.packAt(at).toString('latin1')
 }
 
 test('a packed rotation gives back its name and its place', () => {
@@ -21,6 +23,7 @@ test('a packed rotation gives back its name and its place', () => {
     }),
   )
   const longest = '_'.repeat(253)
+  assert.equal(packed(longest, 7).length, 2 * Math.ceil((2 * 253 + 1) / 3))
   assert.deepEqual(unpackRotation(packed(longest, 7)), { name: longest, at: 7 })
 })
 

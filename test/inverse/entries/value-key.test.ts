@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { BlockWriter, EntryCursor, MAX_KEY_BYTES } from '../../../src/inverse/entries/block.ts'
 import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
-import { packRotation, unpackRotation } from '../../../src/inverse/entries/rotation.ts'
+import { Rotations, unpackRotation } from '../../../src/inverse/entries/rotation.ts'
 import {
   addressKey,
   certificateKey,
@@ -178,10 +178,9 @@ test('a known name has one key in each order of its labels, and one for each pla
       }
     }),
   )
-  const rotated = (at: number): string => {
-    const { bytes, length } = packRotation('ab.cd', at)
-    return KEY_KIND.rotatedName + bytes.toString('latin1', 0, length)
-  }
+  const rotations = new Rotations()
+  rotations.begin('ab.cd')
+  const rotated = (at: number): string => KEY_KIND.rotatedName + rotations.packAt(at).toString('latin1')
   assert.deepEqual(
     [0, 1, 2, 3].map((at) => isKeyOfName('ab.cd', rotated(at))),
     [false, true, false, false],
