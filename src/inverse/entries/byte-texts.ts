@@ -8,10 +8,12 @@ const INITIAL_TEXTS = 2 ** 9
 const PLACES_PER_TEXT = 2
 /** A byte, or the end of the text. */
 const DIGITS_OF_BYTE = 257
-/** From so many texts on, to count two bytes costs less than it saves. */
-const MIN_DISTRIBUTED = 4096
+/** A range of so many texts is distributed. Each distribution goes through all digits three times. */
+const MIN_DISTRIBUTED = 2 ** 14
 /** So many texts are sorted by insertion. */
 const MAX_INSERTED = 12
+/** For each digit of a distribution where its texts end. */
+const digitEnds = new Uint32Array(DIGITS_OF_BYTE ** 2 + 1)
 
 /**
  * To add a text, write it with `byte` and `text`, then call `number` or `add`. Texts have one byte per character.
@@ -26,8 +28,6 @@ export class ByteTexts {
   #count = 0
   /** For each place of the hash table 1 more than the number of a text; 0 if it is free. */
   #table = new Uint32Array(PLACES_PER_TEXT * INITIAL_TEXTS)
-  /** For each digit of a sort where its texts end. */
-  readonly #digitEnds = new Uint32Array(DIGITS_OF_BYTE ** 2 + 1)
 
   /** Removes all texts. The memory is kept for the next ones. */
   clear(): void {
@@ -57,6 +57,7 @@ export class ByteTexts {
 
   /** Ends a text that may be known. Returns its number. */
   number(): number {
+    this.#requireLength()
     const mask = this.#table.length - 1
     let place = this.#hashOf(this.#end, this.#next) & mask
     for (; this.#table[place] !== 0; place = (place + 1) & mask) {
@@ -71,12 +72,19 @@ export class ByteTexts {
 
   /** Ends a text that is not known. Returns its number. */
   add(): number {
-    if (this.#next - this.#end > MAX_KEY_BYTES) throw new RangeError('a key of the inverse index is too long')
+    this.#requireLength()
     this.#end = this.#next
     this.#starts[++this.#count] = this.#end
     if (this.#count + 1 === this.#starts.length) this.#growTexts()
     if (this.#end + MAX_KEY_BYTES >= this.#bytes.length) this.#bytes = withBytes(this.#bytes, 2 * this.#bytes.length)
     return this.#count - 1
+  }
+
+  /** Throws if the text that is being written is too long, and removes it. */
+  #requireLength(): void {
+    if (this.#next - this.#end <= MAX_KEY_BYTES) return
+    this.#next = this.#end
+    throw new RangeError('a key of the inverse index is too long')
   }
 
   /** Copies a text to `target` at `at`. Returns where it ends. */
@@ -129,8 +137,8 @@ export class ByteTexts {
   }
 
   /**
-   * Sorts a range of texts, which are equal before the byte at `depth`. A large range is distributed by its next byte, the
-   * kind of a key, or else its next two: that looks at each text once, where quicksort would do so a dozen times.
+   * Sorts a range of texts, which are equal before the byte at `depth`. A large range is distributed by its next byte,
+   * the kind of a key, or else its next two: that looks at each text once, where quicksort would do so a dozen times.
    */
   #sort(order: Uint32Array, from: number, to: number, depth: number): void {
     if (to - from < MIN_DISTRIBUTED) this.#sortByByte(order, from, to, depth)
@@ -142,11 +150,11 @@ export class ByteTexts {
   }
 
   /**
-   * A counting sort by a digit of one or two bytes, which is a multiple of DIGITS_OF_BYTE if the text ends there. Returns
-   * the ranges of the texts that are not in order yet.
+   * A counting sort by a digit of one or two bytes, which is a multiple of DIGITS_OF_BYTE if the text ends there.
+   * Returns the ranges of the texts that are not in order yet.
    */
   #distribute(order: Uint32Array, from: number, to: number, depth: number, length: number): number[] {
-    const ends = this.#digitEnds.fill(0)
+    const ends = digitEnds.fill(0)
     const digits = order.slice(from, to)
     const moved = order.slice(from, to)
     for (let at = 0; at < moved.length; at++) {

@@ -14,7 +14,7 @@ const NO_KEY = 2 ** 31 - 1
  *
  * The cursors are the leaves of a tournament, in which each inner node keeps the loser. Two keys are mostly compared by
  * one number each, their offset-value codes (Conner 1977): how many bytes a key has in common with the last winner, and
- * its next byte. A block has the first of the two already.
+ * its next byte. A block says how many bytes a key has in common with the one before.
  */
 export class MergedEntries {
   /** The key of the current entry: the first `keyLength` bytes. */
@@ -27,7 +27,7 @@ export class MergedEntries {
   readonly #cursors: readonly EntryCursor[]
   /** For each cursor the code of its key, in relation to the winner over it. A lower code is an earlier key. */
   readonly #codes: Int32Array
-  /** The winner, then for each inner node of the tournament the loser: numbers of cursors. The children of n are 2n, 2n+1. */
+  /** The winner, then the loser of each inner node: numbers of cursors. The children of node n are 2n and 2n + 1. */
   readonly #nodes: Int32Array
 
   /** `from`: leaves out the entries before it, as `EntryCursor.seek`. */
@@ -92,7 +92,7 @@ export class MergedEntries {
     return winner
   }
 
-  /** Compares two keys with codes in relation to one key. Afterwards, the code of the loser is in relation to the winner. */
+  /** Compares two keys whose codes are in relation to one key. Puts the code of the loser in relation to the winner. */
   #isWinner(cursor: number, other: number): boolean {
     const code = this.#codes[cursor]!
     const otherCode = this.#codes[other]!

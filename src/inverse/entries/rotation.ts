@@ -98,7 +98,7 @@ export function unpackRotation(bytes: string): { name: string; at: number } {
   return { name: text.slice(end) + text.slice(0, end), at: text.length - end }
 }
 
-/** The range of the packed rotations that begin with a text, `from` included, `to` excluded. `isEnd`: names end with it. */
+/** The range of the packed rotations that begin with a text: `to` is excluded. `isEnd`: names end with the text. */
 export function rotationRange(text: string, isEnd: boolean): { from: string; to: string } {
   const symbols = new Uint8Array(2 * text.length + 1 + GROUP_SYMBOLS)
   let length = 0

@@ -15,7 +15,7 @@ import type { Store } from '../../store/port/store.ts'
 import { openConfiguredOptOut, userAgentOf } from '../crawl/crawl-access.ts'
 import { youngGenerationBound } from './young-generation.ts'
 
-/** An entry takes as long with more, and longer with half of it. */
+/** With more, an entry takes no less processor time; with half of it, more. */
 const YOUNG_GENERATION_BYTES = 2 ** 24
 
 /** `log`: the URL of the only log to follow. `logKey`: a file with its key, if no list has it. */
@@ -24,8 +24,8 @@ export type FollowOptions = { log: string | null; logKey: string | null; isOnce:
 export type FollowEvents = Pick<LogFollowing, 'onNames' | 'onBatch' | 'onProblem'> & { warn(message: string): void }
 
 /**
- * Follows until the signal. Bounds the young generation of the process. Throws CommandFault if the list or the key of a log is
- * unusable.
+ * Follows until the signal. Bounds the young generation of the process. Throws CommandFault if the list or the key of a
+ * log is unusable.
  */
 export async function followConfiguredLogs(
   settings: Settings,

@@ -10,7 +10,7 @@ const GROWTH_FACTOR = 2
  * bytes. Node reads its own limit, `--max-semi-space-size`, only when a process starts.
  */
 export function youngGenerationBound(maxBytes: number): () => void {
-  let factor = GROWTH_FACTOR
+  let factor: number | null = null
   return () => {
     const wanted = youngGenerationBytes() < maxBytes ? GROWTH_FACTOR : 1
     if (wanted !== factor) setFlagsFromString(`--semi-space-growth-factor=${wanted}`)

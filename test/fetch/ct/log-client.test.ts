@@ -27,6 +27,7 @@ const ANSWERS: Record<string, (response: ServerResponse) => unknown> = {
   moved: (response) => response.writeHead(301, { location: 'https://log.example/' }).end(),
   busy: (response) => response.writeHead(429, { 'retry-after': '999999' }).end(),
   dated: (response) => response.writeHead(503, { 'retry-after': 'Fri, 20 Nov 2026 12:00:00 GMT' }).end(),
+  pieces: send('gzip', gzipSync(Buffer.alloc(1_000_000))),
   endless: (response) => response.writeHead(200).write('x'),
   silent: () => {},
   cut: (response) => response.writeHead(200, { 'content-length': 100 }).write('x', () => response.destroy()),
@@ -116,6 +117,14 @@ test('a body that does not end is given up a minute after its request, or when t
   const stopped = await begin()
   stop.abort()
   await assert.rejects(stopped.next(), { name: 'AbortError' })
+})
+
+test('after the client is stopped, a stream gives no piece that it has buffered', async (t) => {
+  const { base, client, stop } = await openClient(t)
+  const pieces = await client.stream(`${base}pieces`, 1_000_000)
+  await pieces!.next()
+  stop.abort()
+  await assert.rejects(pieces!.next(), { name: 'AbortError' })
 })
 
 test('the timer of a request ends with the request', async (t) => {

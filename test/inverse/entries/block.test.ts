@@ -1,10 +1,9 @@
-/** Blocks, the collector of events and merged runs of the inverse index: the same entries come back, in order. */
+/** Blocks and the collector of events of the inverse index: the same entries come back, in order. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  type Block,
   BlockWriter,
   EntryCursor,
   endEvent,
@@ -15,85 +14,8 @@ import {
   startEvent,
 } from '../../../src/inverse/entries/block.ts'
 import { EventCollector } from '../../../src/inverse/entries/event-collector.ts'
-import { MergedEntries } from '../../../src/inverse/entries/merge.ts'
 import { KEY_KIND, latin1Bytes } from '../../../src/inverse/entries/value-key.ts'
-import { runsToMerge } from '../../../src/inverse/maintainer.ts'
-
-type Entries = Map<string, number[]>
-
-const MAX_EVENT = 2 ** 33
-
-/** Keys that share beginnings. No byte is 0, as in the names at their ends. */
-const key = fc
-  .tuple(
-    fc.constantFrom('', 'h', 'hcom\x01example\x01', `t\xff${'long '.repeat(100)}`, KEY_KIND.rotatedName),
-    fc.string({
-      minLength: 1,
-      maxLength: 100,
-      unit: fc.integer({ min: 1, max: 255 }).map((byte) => String.fromCharCode(byte)),
-    }),
-  )
-  .map((parts) => parts.join('').slice(0, MAX_KEY_BYTES))
-const event = fc.oneof(fc.integer({ min: 2, max: 400 }), fc.integer({ min: 0, max: MAX_EVENT }))
-const events = fc.oneof(
-  { weight: 8, arbitrary: fc.array(event, { maxLength: 4 }) },
-  { weight: 1, arbitrary: fc.array(event, { maxLength: 1000, size: 'max' }) },
-)
-const entries: fc.Arbitrary<Entries> = fc
-  .array(fc.tuple(key, events), { maxLength: 60, size: 'max' })
-  .map((pairs) => sorted(new Map(pairs.map(([each, list]) => [each, eventsOf(each, list)]))))
-
-/** A rotated name has no events. */
-function eventsOf(each: string, list: readonly number[]): number[] {
-  return each.startsWith(KEY_KIND.rotatedName) ? [] : once(list)
-}
-
-function once(list: readonly number[]): number[] {
-  return [...new Set(list)].sort((a, b) => a - b)
-}
-
-function sorted(map: Entries): Entries {
-  return new Map([...map].sort(([a], [b]) => Buffer.compare(latin1Bytes(a), latin1Bytes(b))))
-}
-
-function packed(map: Entries): Block[] {
-  const writer = new BlockWriter()
-  for (const [each, list] of map) writer.add(latin1Bytes(each), each.length, list, list.length)
-  return writer.take(true)
-}
-
-function cursorOf(blocks: readonly Block[]): EntryCursor {
-  return new EntryCursor(blocks.map(({ bytes }) => bytes))
-}
-
-/** The entries of a cursor; the parts of one entry are joined. */
-function read(cursor: EntryCursor): Entries {
-  const found: Entries = new Map()
-  for (let before = ''; cursor.next(); ) {
-    const each = cursor.key.toString('latin1', 0, cursor.keyLength)
-    assert.equal(cursor.shared, commonLength(before, each))
-    before = each
-    found.set(each, [...(found.get(each) ?? []), ...cursor.events.slice(0, cursor.eventCount)])
-  }
-  return found
-}
-
-function commonLength(a: string, b: string): number {
-  let length = 0
-  while (length < Math.min(a.length, b.length) && a[length] === b[length]) length++
-  return length
-}
-
-function readMerged(cursors: readonly EntryCursor[], from?: Uint8Array): Entries {
-  const merged = new MergedEntries(cursors, from)
-  const found: Entries = new Map()
-  for (let before: string | null = null; merged.next(); before = merged.keyText()) {
-    assert.ok(before === null || merged.keyText() > before, 'the keys ascend')
-    assert.equal(merged.shared, commonLength(before ?? '', merged.keyText()))
-    found.set(merged.keyText(), [...merged.events])
-  }
-  return found
-}
+import { cursorOf, type Entries, entries, key, MAX_EVENT, once, packed, read, sorted } from './entries.ts'
 
 test('blocks give back the entries that were packed, in order, and say where each block ends', () => {
   fc.assert(
@@ -258,39 +180,6 @@ test('a collector packs events of any order as Buffer.compare sorts their keys, 
   )
 })
 
-test('merged entries are the union of the runs, in any order of them', () => {
-  fc.assert(
-    fc.property(fc.array(entries, { maxLength: 6 }), fc.array(fc.nat(), { maxLength: 6 }), (runs, order) => {
-      const expected: Entries = new Map()
-      for (const run of runs)
-        for (const [each, list] of run) expected.set(each, once([...(expected.get(each) ?? []), ...list]))
-      const shuffled = runs.toSorted((a, b) => (order[runs.indexOf(a)] ?? 0) - (order[runs.indexOf(b)] ?? 0))
-      assert.deepEqual([...readMerged(shuffled.map((run) => cursorOf(packed(run))))], [...sorted(expected)])
-    }),
-    { numRuns: 200 },
-  )
-})
-
-test('entries are sought by a key or by a position of one: those before it are left out, in one run or several', () => {
-  const places = fc.tuple(key, fc.option(event), fc.nat(), fc.nat())
-  fc.assert(
-    fc.property(fc.array(entries, { minLength: 1, maxLength: 4 }), places, (runs, [any, at, run, entry]) => {
-      const known = [...runs[run % runs.length]!.keys()]
-      for (const sought of [any, known[entry % known.length] ?? any, '']) {
-        const from = latin1Bytes(at === null ? sought : positionOf(sought, at))
-        const isFound = (each: string): boolean => Buffer.compare(latin1Bytes(each), latin1Bytes(sought)) >= 0
-        const expected: Entries = new Map()
-        for (const each of runs)
-          for (const [found, list] of each)
-            if (isFound(found)) expected.set(found, once([...(expected.get(found) ?? []), ...list]))
-        const cursors = runs.map((each) => cursorOf(packed(each)))
-        assert.deepEqual([...readMerged(cursors, from)], [...sorted(expected)])
-      }
-    }),
-    { numRuns: 300 },
-  )
-})
-
 test('a cursor that seeks in damaged bytes throws RangeError or ends', () => {
   fc.assert(
     fc.property(
@@ -307,49 +196,4 @@ test('a cursor that seeks in damaged bytes throws RangeError or ends', () => {
     ),
     { numRuns: 1000 },
   )
-})
-
-test('runs are merged if four of about one size are there, the smallest first, with all that are smaller', () => {
-  const runs = (...sizes: number[]) => sizes.map((bytes, index) => ({ number: index + 1, bytes }))
-  assert.deepEqual(runsToMerge([]), [])
-  assert.deepEqual(runsToMerge(runs(1, 2, 3)), [])
-  assert.deepEqual(runsToMerge(runs(4, 3, 2, 1)), [4, 3, 2, 1])
-  assert.deepEqual(runsToMerge(runs(0, 0, 0, 0)).length, 4, 'runs without blocks too')
-  assert.deepEqual(runsToMerge(runs(2 ** 17, 1, 2 ** 17, 2 ** 17)), [2, 1, 3, 4])
-  assert.deepEqual(runsToMerge(runs(2 ** 30, 2 ** 30, 1, 1)), [3, 4, 1, 2], 'two sizes')
-  assert.deepEqual(runsToMerge(runs(2 ** 30, 1, 1, 1)), [], 'a large run and little new')
-  assert.deepEqual(runsToMerge(runs(...Array.from({ length: 300 }, () => 5))).length, 128)
-  const sizes = fc.array(fc.integer({ min: 0, max: 2 ** 40 }), { maxLength: 300 })
-  fc.assert(
-    fc.property(sizes, (list) => {
-      let left = runs(...list)
-      let next = left.length
-      for (let merges = 0; runsToMerge(left).length > 0; merges++) {
-        const merged = runsToMerge(left)
-        assert.ok(merged.length >= 4 && new Set(merged).size === merged.length)
-        assert.ok(merges < 300, 'merging does not end')
-        const bytes = left.filter(({ number }) => merged.includes(number)).reduce((sum, run) => sum + run.bytes, 0)
-        left = [...left.filter(({ number }) => !merged.includes(number)), { number: ++next, bytes }]
-      }
-      assert.ok(left.length <= 3 * 22, `${left.length} runs are left`)
-    }),
-  )
-})
-
-test('small runs beside a large one rewrite each byte a few times, and few runs are left', () => {
-  const [initial, small, count] = [2 ** 34, 2 ** 14, 4096]
-  let runs = [{ number: 0, bytes: initial }]
-  let written = 0
-  let most = 0
-  for (let number = 1; number <= count; number++) {
-    runs.push({ number, bytes: small })
-    for (let merged = runsToMerge(runs); merged.length > 0; merged = runsToMerge(runs)) {
-      const bytes = runs.filter((run) => merged.includes(run.number)).reduce((sum, run) => sum + run.bytes, 0)
-      runs = [...runs.filter((run) => !merged.includes(run.number)), { number: merged[0]! + 0.5, bytes }]
-      written += bytes
-    }
-    most = Math.max(most, runs.length)
-  }
-  assert.ok(written <= 16 * small * count, `${Math.round(written / (small * count))} times`)
-  assert.ok(most <= 16, `${most} runs`)
 })

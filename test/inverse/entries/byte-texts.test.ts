@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { MAX_KEY_BYTES } from '../../../src/inverse/entries/block.ts'
 import { ByteTexts } from '../../../src/inverse/entries/byte-texts.ts'
 
 const letters = fc.constantFrom(0, 1, 97, 98, 255)
@@ -47,6 +48,18 @@ test('texts get one number each, and the ranks of the order of their bytes', () 
   )
 })
 
+test('a text that is too long is refused, and leaves the others as they are', () => {
+  const texts = textsOf(['a', 'b'])
+  for (const end of ['number', 'add'] as const) {
+    texts.text('x'.repeat(MAX_KEY_BYTES + 1))
+    assert.throws(() => texts[end](), /too long/)
+  }
+  texts.text('b')
+  assert.equal(texts.number(), 1)
+  texts.text('c')
+  assert.equal(texts.number(), 2)
+})
+
 test('thousands of texts are in order too: of one kind or of many, long or short, and one the beginning of another', () => {
   let seed = 1
   const random = (below: number): number => {
@@ -57,6 +70,6 @@ test('thousands of texts are in order too: of one kind or of many, long or short
     Array.from({ length: random(longest + 1) }, () => String.fromCharCode(random(letterCount))).join('')
   for (const kinds of [1, 5])
     for (const letterCount of [2, 256])
-      requireRanks(Array.from({ length: 12_000 }, () => String.fromCharCode(random(kinds)) + tail(14, letterCount)))
-  requireRanks(Array.from({ length: 9_000 }, (_, index) => `k${'same '.repeat(20)}${index}`))
+      requireRanks(Array.from({ length: 40_000 }, () => String.fromCharCode(random(kinds)) + tail(20, letterCount)))
+  requireRanks(Array.from({ length: 20_000 }, (_, index) => `k${'same '.repeat(20)}${index}`))
 })

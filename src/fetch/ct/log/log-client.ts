@@ -69,9 +69,7 @@ export function openLogClient(
     async get(url, maxBytes) {
       try {
         const opened = await open(url)
-        const body = opened && (await readBody(opened, url, maxBytes))
-        signal.throwIfAborted() // the body may have come before
-        return body
+        return opened && (await readBody(opened, url, maxBytes))
       } catch (error) {
         throw failure(error, url)
       }

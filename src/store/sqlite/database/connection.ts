@@ -17,7 +17,7 @@ const WAL_CHECKPOINT_PAGES = 65_536
 const MAX_MAPPED_BYTES = 2_147_418_112
 /** A file is mapped if it could grow by this factor and still fit in memory. */
 const MAPPED_GROWTH_FACTOR = 4
-/** The page cache of a writer: a transaction of an import changes less. No import is faster with twice as much. */
+/** The page cache of a writer. With twice as much, an import takes 30 MB more memory and at most 3 % less time. */
 const WRITER_CACHE_BYTES = 2 ** 25
 /** Bounds of the page cache of a reader, and the share of the available memory between them. */
 const MIN_CACHE_BYTES = 2 ** 26
