@@ -26,7 +26,7 @@ export const MUTATED_MODULES: readonly MutatedModule[] = [
   },
   {
     name: 'spans',
-    sources: ['src/inverse/entries/{block,merge,rotation,value-key}.ts'],
+    sources: ['src/inverse/entries/{block,byte-texts,merge,rotation,value-key}.ts'],
     tests: ['test/inverse/*.test.ts', 'test/inverse/entries/*.test.ts'],
   },
   { name: 'names', sources: ['src/values/domain-name.ts'], tests: ['test/values/domain-name.test.ts'] },

@@ -103,6 +103,18 @@ test('a key of 1,280 bytes and 1,000 events before the base of the block come ba
   assert.deepEqual(read(cursorOf(packed(map))), map)
 })
 
+test('an almost full block takes a key of 1,280 bytes with 128 events that are far apart', () => {
+  const list = Array.from({ length: 128 }, (_, index) => index * 2 ** 33)
+  for (let count = 85; count < 90; count++) {
+    const keys = Array.from({ length: count }, (_, n) => `${String(n).padStart(3, '0')}456789`)
+    const map: Entries = new Map([
+      ...keys.map((each): [string, number[]] => [each, []]),
+      ['k'.repeat(MAX_KEY_BYTES), list],
+    ])
+    assert.deepEqual(read(cursorOf(packed(map))), map)
+  }
+})
+
 test('a cursor on damaged bytes throws RangeError or ends, and reads no byte outside', () => {
   const change = fc.oneof(
     fc.record({ at: fc.nat(), byte: fc.integer({ min: 0, max: 255 }), length: fc.constantFrom(1, 200) }),
